@@ -24,7 +24,10 @@ const BLOCKED: readonly BlockedSurface[] = [
   { method: 'POST', path: '/domains/*/subscriptions/auto-renew', reason: MONEY },
 ];
 
-/** The reason of the 403 for a method and path (percent-decoded segments); `null`: open to keys. */
+/**
+ * Why requests with an API key get a 403 for this method and path (percent-decoded segments); `null` if keys are
+ * allowed.
+ */
 export function blockedSurface(method: string, segments: readonly string[]): string | null {
   for (const surface of BLOCKED) {
     if (surface.method !== null && surface.method !== method) continue;

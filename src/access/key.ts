@@ -12,7 +12,7 @@ const BASE = ALPHABET.length;
 const RANDOM_CHARACTERS = 59;
 /** 62⁶ > 2³², so a 32-bit checksum fits. */
 const CHECKSUM_CHARACTERS = 6;
-/** Given (API document, "API key"). */
+/** Fixed by the API document, "API key". */
 export const KEY_CHARACTERS = PREFIX.length + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
 
 const SHAPE = /^svc_[0-9A-Za-z]{65}$/;

@@ -5,9 +5,9 @@ import { SERVICE, type Store } from '../store/store.ts';
 import { hashKey, makeKey } from './key.ts';
 import { DAYS_STORED, dayOf } from './key-uses.ts';
 
-/** Active keys of one account, at most. Given (API document, "Limits"). */
+/** Maximum number of active keys per account. Fixed by the API document, "Limits". */
 export const MAX_ACTIVE_KEYS = 10;
-/** Days until a key expires; `null` is never. Given (API document, "API key"). */
+/** Days until a key expires; `null` is never. Fixed by the API document, "API key". */
 export const EXPIRY_DAYS = [null, 30, 90, 365] as const;
 export type ExpiryDays = (typeof EXPIRY_DAYS)[number];
 /** Characters of the name of a key or an account: it must fit a line of output. */
@@ -32,7 +32,7 @@ export function judgeLabel(label: string): string | null {
   return null;
 }
 
-/** Creates an active account; refused where the name is taken. @throws StoreFault */
+/** Creates an active account; refused if the name is taken. @throws StoreFault */
 export async function createAccount(
   store: Store,
   { name, now }: { readonly name: string; readonly now: number },

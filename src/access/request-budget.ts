@@ -5,7 +5,7 @@
  */
 import { createRequestTimes, type RequestTimes } from './request-times.ts';
 
-/** Requests a minute and key by default. Given (API document, "Limits"). */
+/** Maximum number of requests per minute and key, by default. Fixed by the API document, "Limits". */
 export const REQUESTS_PER_MINUTE = 300;
 /** The highest configurable limit: the times of that many requests take 8 MB a key. */
 export const MAX_REQUESTS_PER_MINUTE = 1_000_000;

@@ -7,10 +7,10 @@ const SWEEP_EVERY = 1_024;
 
 export interface RequestTimes {
   /**
-   * Returns 0 when fewer than `slots` requests of the key were admitted within the window, and counts this one; else
+   * Returns 0 when fewer than `granted` requests of the key were admitted within the window, and counts this one; else
    * the whole seconds until one more would be admitted. Times in milliseconds since the epoch.
    */
-  take(keyId: number, now: number, slots: number): number;
+  take(keyId: number, now: number, granted: number): number;
   /** Requests of the key that count now. */
   used(keyId: number, now: number): number;
   /** As `used`, and the milliseconds until the oldest of them leaves the window; 0 without any. */
@@ -63,11 +63,11 @@ export function createRequestTimes(most: number): RequestTimes {
   }
 
   return {
-    take(keyId, clock, slots) {
+    take(keyId, clock, granted) {
       const ring = ringOf(keyId, clock);
       // A clock that was set back must not refuse the key for as long as it was set back.
       const now = Math.max(clock, ring.newest);
-      const oldest = slots > 0 ? before(ring, slots) : now;
+      const oldest = granted > 0 ? before(ring, granted) : now;
       if (oldest > now - WINDOW_MS) return Math.max(1, Math.ceil((oldest + WINDOW_MS - now) / 1_000));
       ring.times[ring.next] = now;
       ring.next = (ring.next + 1) % most;

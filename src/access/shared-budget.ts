@@ -1,13 +1,13 @@
 /**
- * One request budget for several processes on one database. A process has a share of a key's budget: a number of slots,
- * each good for one request in any minute, which it counts locally and exactly. It requests more slots when its share
- * is used up and returns those it does not use; all shares together never exceed the budget, so neither do the admitted
+ * One request budget for several processes on one database. A process has a share of a key's budget: the number
+ * of requests it may admit in any minute, which it counts locally and exactly. It requests a larger share when its share is
+ * used up and returns the part it does not use; all shares together never exceed the budget, so neither do the admitted
  * requests. A process alone soon has the whole budget and is as exact as `request-budget.ts`.
  *
  * - No request causes a write of its own: one statement divides the budgets of all keys that need it, a twentieth of the budget
  *   each. Every division halves what is left of a key's budget, so that no process takes the last of it.
- * - Returned slots were unused for a minute. A process that stops renewing (a crash, an unreachable database) may use its
- *   share for `HOLD_MS`, and the share becomes free a minute after that.
+ * - The returned part of a share was unused for a minute. A process that stops renewing (a crash, an unreachable database)
+ *   may use its share for `HOLD_MS`, and the share becomes free a minute after that.
  * - The cost: up to a twentieth of the budget for each process is unavailable to the others.
  *
  * `SharedState` with the functions on it decides; `createSharedBudget` adds the statements and the timer.
@@ -20,30 +20,30 @@ import { createRequestTimes, type RequestTimes, WINDOW_MS } from './request-time
 const CHUNK = 1 / 20;
 /** Milliseconds a share may be used after the statement that granted it was sent. */
 const HOLD_MS = 30_000;
-/** Milliseconds between two passes over the shares for slots to return and shares to renew. */
+/** Milliseconds between two passes that return unused parts of shares and renew shares. */
 const LOOK_MS = 1_000;
-/** Milliseconds before more slots are requested after a division that granted none. */
+/** Milliseconds before a larger share is requested after a division that granted no more. */
 const PAUSE_MS = 1_000;
-/** Keys of one statement. */
+/** Maximum number of keys per statement. */
 const MAX_KEYS_OF_STATEMENT = 1_000;
 
 export interface SharedBudgetOptions {
   readonly shares: Shares;
-  /** Requests a minute and key, of all processes together. */
+  /** Requests per minute and key, of all processes together. */
   readonly limit: number;
-  /** Milliseconds since the epoch, the clock of requests. */
+  /** The wall clock used to time requests, in milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Called with the fault of a division that no request waits for. */
+  /** Called with the error when a division fails and no request is waiting for its result. */
   readonly failed: (error: unknown) => void;
 }
 
 /** This process's share of one key's budget. Times are milliseconds of the monotonic clock (`performance.now`). */
 interface Share {
   /** Requests a minute that this process may admit. */
-  slots: number;
+  granted: number;
   /** When the share ends. */
   until: number;
-  /** When more slots may be requested. */
+  /** When a larger share may be requested. */
   retryAt: number;
   /** Requests that wait for a division. */
   waiting: number;
@@ -52,7 +52,7 @@ interface Share {
 /** The shares of one process. */
 interface SharedState {
   readonly limit: number;
-  /** Slots of one division. */
+  /** Requests per minute that one division grants beyond the use. */
   readonly chunk: number;
   readonly times: RequestTimes;
   readonly shares: Map<number, Share>;
@@ -65,28 +65,28 @@ interface Moment {
   readonly steady: number;
 }
 
-function usableSlots({ slots, until }: Share, steady: number): number {
-  return until <= steady ? 0 : slots;
+function usableShare({ granted, until }: Share, steady: number): number {
+  return until <= steady ? 0 : granted;
 }
 
 /** Takes one request from the share. Returns 0, or the whole seconds until this process could admit it. */
-function takeSlot({ shares, times }: SharedState, keyId: number, now: number): number {
+function takeRequest({ shares, times }: SharedState, keyId: number, now: number): number {
   const share = shares.get(keyId);
-  const slots = share === undefined ? 0 : usableSlots(share, performance.now());
-  const wait = times.take(keyId, now, slots);
+  const granted = share === undefined ? 0 : usableShare(share, performance.now());
+  const wait = times.take(keyId, now, granted);
   // Other processes have the whole budget; their next pass returns what they have not used for a minute.
-  return slots === 0 ? Math.ceil((WINDOW_MS + LOOK_MS) / 1_000) : wait;
+  return granted === 0 ? Math.ceil((WINDOW_MS + LOOK_MS) / 1_000) : wait;
 }
 
 function shareOf({ shares }: SharedState, keyId: number): Share {
-  const known = shares.get(keyId) ?? { slots: 0, until: 0, retryAt: 0, waiting: 0 };
+  const known = shares.get(keyId) ?? { granted: 0, until: 0, retryAt: 0, waiting: 0 };
   shares.set(keyId, known);
   return known;
 }
 
 /**
  * The request for one key in the next division: its use plus a chunk, or, for an idle key, the end of the share.
- * INVARIANT: slots that this returns are out of use here before the statement frees them, and were unused for a minute.
+ * INVARIANT: what this returns is out of use here before the statement frees it, and was unused for a minute.
  */
 function budgetRequest(state: SharedState, keyId: number, { now, steady }: Moment): BudgetRequest {
   const { limit, chunk, times, stopped } = state;
@@ -94,11 +94,11 @@ function budgetRequest(state: SharedState, keyId: number, { now, steady }: Momen
   const used = times.used(keyId, now);
   const isIdle = used === 0 && share.waiting === 0;
   const wanted = stopped || isIdle ? used : Math.min(limit, used + Math.max(chunk, share.waiting));
-  share.slots = Math.min(usableSlots(share, steady), wanted);
-  return { key_id: keyId, used, held: share.slots, wanted };
+  share.granted = Math.min(usableShare(share, steady), wanted);
+  return { key_id: keyId, used, held: share.granted, wanted };
 }
 
-/** Stores the slots that a division granted; `sentAt`: when its statement was sent. */
+/** Applies the grants of one division to the shares; `sentAt`: when that division's statement was sent. */
 function applyDivision(
   { shares }: SharedState,
   requests: readonly BudgetRequest[],
@@ -106,20 +106,20 @@ function applyDivision(
 ): void {
   for (const { key_id, wanted } of requests) {
     const share = shares.get(key_id)!;
-    share.slots = granted.get(key_id) ?? 0;
+    share.granted = granted.get(key_id) ?? 0;
     share.until = sentAt + HOLD_MS;
     if (wanted === 0 && share.waiting === 0) shares.delete(key_id);
   }
 }
 
-/** Keys whose share has slots to return or must be renewed in its second half. */
+/** Keys whose share has an unused part to return, or is in its second half and must be renewed. */
 function dueKeys({ shares, times, chunk }: SharedState, { now, steady }: Moment): readonly number[] {
   const renewBefore = steady + HOLD_MS / 2;
   const due: number[] = [];
   for (const [keyId, share] of shares) {
     if (share.waiting > 0) continue;
     const used = times.used(keyId, now);
-    if (share.slots - used > chunk || used === 0 || share.until < renewBefore) due.push(keyId);
+    if (share.granted - used > chunk || used === 0 || share.until < renewBefore) due.push(keyId);
   }
   return due;
 }
@@ -171,14 +171,14 @@ export function createSharedBudget({ shares, limit, clock, failed }: SharedBudge
 
   return {
     limit,
-    take: (keyId, now) => takeSlot(state, keyId, now),
+    take: (keyId, now) => takeRequest(state, keyId, now),
     left: (keyId, now) => budgetLeft(times, { keyId, now, limit }),
     async spend(keyId, now) {
       for (;;) {
-        const wait = takeSlot(state, keyId, now);
+        const wait = takeRequest(state, keyId, now);
         if (wait === 0 || state.stopped) return wait;
         const share = shareOf(state, keyId);
-        const before = usableSlots(share, performance.now());
+        const before = usableShare(share, performance.now());
         if (before >= limit || share.retryAt > performance.now()) return wait;
         share.waiting++;
         try {
@@ -186,7 +186,7 @@ export function createSharedBudget({ shares, limit, clock, failed }: SharedBudge
         } finally {
           share.waiting--;
         }
-        if (usableSlots(share, performance.now()) <= before) share.retryAt = performance.now() + PAUSE_MS;
+        if (usableShare(share, performance.now()) <= before) share.retryAt = performance.now() + PAUSE_MS;
       }
     },
     async stop() {

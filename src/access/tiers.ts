@@ -33,7 +33,7 @@ export type TierSlug = (typeof TIER_SLUGS)[number];
 
 export interface Tier {
   readonly plan_id: number;
-  /** The term it is sold for, where a subscription names no other. */
+  /** The term it is sold for, if a subscription names no other. */
   readonly plan_term_id: number;
   readonly slug: TierSlug;
   readonly name: string;

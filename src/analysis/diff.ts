@@ -19,9 +19,9 @@ export interface PlanSide {
 export interface FieldDifference {
   /** The path of the field: `priority`, `path.includes`. */
   readonly field: string;
-  /** The older JSON value; absent where the older side has no such field. */
+  /** The older JSON value; absent if the older side has no such field. */
   readonly was?: unknown;
-  /** The newer JSON value; absent where the newer side has no such field. */
+  /** The newer JSON value; absent if the newer side has no such field. */
   readonly now?: unknown;
 }
 
@@ -33,9 +33,9 @@ export interface RuleChange {
   readonly change: (typeof RULE_CHANGES)[number];
   /** `<type>/<id>`, on the newer side unless the rule was removed. */
   readonly rule: string;
-  /** `<type>/<id>` on the older side; absent where it is the same. */
+  /** `<type>/<id>` on the older side; absent if it is the same. */
   readonly before?: string;
-  /** The author's key, where there is one. */
+  /** The author's key, if there is one. */
   readonly key?: string;
   /** The differing fields; for an added or removed rule, all its fields. */
   readonly fields: readonly FieldDifference[];

@@ -1,6 +1,6 @@
 /**
  * Lint: finds rules that very likely do something else than their author intended. It reads stored rules and
- * changes nothing; a rule set that compiles may have findings. Input: a rule set and, where known, the places its
+ * changes nothing; a rule set that compiles may have findings. Input: a rule set and, if known, the places its
  * parts were written at. Output: diagnostics in the order of the rules.
  */
 import type { Diagnostic, FieldPath, SourcePlace } from '../base/diagnostic.ts';

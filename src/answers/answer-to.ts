@@ -1,6 +1,6 @@
 /**
  * Makes the response to a decision. In: a request that was decided. Out: the edge's own response, as octets and headers
- * for any platform, or `null` where the request is forwarded to the origin.
+ * for any platform, or `null` if the request is forwarded to the origin.
  */
 import type { EdgeAnswer } from '../http/answer.ts';
 import type { Challenges } from './challenge/challenge.ts';
@@ -41,7 +41,7 @@ async function ownAnswer(decided: Decided, { challenges, readBody }: Answering):
   return body === null ? statusPage(decided, 413) : challenges.answerOwn(decided, body);
 }
 
-/** A status of the edge's own, on the customer's page where a rule has one for it. */
+/** A status of the edge's own, on the customer's page if a rule has one for it. */
 function refusal(decided: Decided): EdgeAnswer {
   const { decision, domain, request, id } = decided;
   const status = decision.status ?? 500;
@@ -51,7 +51,7 @@ function refusal(decided: Decided): EdgeAnswer {
   return statusPage(decided, status, wait);
 }
 
-/** The page for an error, where a rule has one other than the origin's own; `null`: the response is unchanged. */
+/** The page for an error, if a rule has one other than the origin's own; `null`: the response is unchanged. */
 export function pageInstead(
   decided: Decided,
   { status, madeBy }: { readonly status: number; readonly madeBy: 'edge' | 'origin' },
@@ -63,7 +63,7 @@ export function pageInstead(
   return statusPage(decided, status);
 }
 
-/** The service's page for a status, in the form this client reads. */
+/** The built-in page for a status, in a format that the client accepts. */
 export function statusPage(
   decided: Pick<Decided, 'id' | 'request'>,
   status: number,

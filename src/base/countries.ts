@@ -20,7 +20,7 @@ export const COUNTRIES: ReadonlySet<string> = new Set(ASSIGNED.flatMap((line) =>
 /** Codes people write that are not assigned, and what they mean. */
 const OTHER_NAMES: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR', EN: 'GB', JA: 'JP' };
 
-/** The assigned code that an unassigned one is probably a mistake for (`UK` for `GB`), or `null`. */
+/** The country code probably meant by an unassigned code (`UK` → `GB`), or `null`. */
 export function meantCountry(code: string): string | null {
   return Object.hasOwn(OTHER_NAMES, code) ? OTHER_NAMES[code]! : null;
 }

@@ -180,7 +180,7 @@ function isPiece(piece: string): boolean {
   return true;
 }
 
-/** Why a Host value is refused, as a sentence goes on after it; `null` when it is not. For accounts, not for speed. */
+/** Why a Host value is refused, as a sentence goes on after it; `null` if it is accepted. For accounts, not for speed. */
 export function hostMistake(text: string): string | null {
   const facts: HostFacts = { host: '', port: -1, literal: false };
   if (parseHost(text, facts)) return null;

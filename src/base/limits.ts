@@ -1,50 +1,61 @@
 /**
- * Every bound on what a customer may write and on what a request may hold, each with its reason. "Given" marks a
- * number that the API document or semantics.md fixes; the others are ours.
+ * Every bound on what a customer may write and on what a request may hold, each with its reason. Numbers that the API
+ * document or semantics.md fixes are marked "Fixed by"; the others are ours.
  */
 
 // Lists and texts
 
-/** Characters of a regular expression. Given (semantics §3). */
+/** Maximum length of a regular expression, in characters. Fixed by semantics §3. */
 export const MAX_PATTERN_CHARACTERS = 1_024;
-/** Entries of a host, path or other list without a bound of its own. Given (API document; semantics §3). */
+/**
+ * Maximum number of entries of a host, path or other list without a bound of its own. Fixed by the API document and
+ * semantics §3.
+ */
 export const MAX_LIST_ENTRIES = 200;
-/** Characters of one list entry that is not a regular expression. Given (semantics §3). */
+/** Maximum length, in characters, of a list entry that is not a regular expression. Fixed by semantics §3. */
 export const MAX_ENTRY_CHARACTERS = 2_048;
-/** Address entries of a drop rule. Given (API document). */
+/** Maximum number of address entries per drop rule. Fixed by the API document. */
 export const MAX_IPS = 256;
-/** Countries of a drop rule: as many as ISO 3166-1 assigns, so that any set of them can be written. */
+/** Maximum number of countries per drop rule: as many as ISO 3166-1 assigns, so that any set of them can be written. */
 export const MAX_COUNTRIES = 249;
-/** Characters of the label of an origin pool. Given (API document). An origin route's label has the same bound. */
+/**
+ * Maximum length, in characters, of the label of an origin pool. Fixed by the API document. An origin route's label has
+ * the same bound.
+ */
 export const MAX_NAME_CHARACTERS = 64;
-/** Characters of a record's comment: a remark, not a document. */
+/** Maximum length, in characters, of a record's comment: a remark, not a document. */
 export const MAX_COMMENT_CHARACTERS = 1_000;
-/** Characters of a record's destination: a TXT record's data is at most 65,535 octets, but no known use needs more than 16 KiB. */
+/**
+ * Maximum length, in characters, of a record's destination: a TXT record's data is at most 65,535 octets, but no known
+ * use needs more than 16 KiB.
+ */
 export const MAX_DESTINATION_CHARACTERS = 4_096;
 
 /**
- * Address entries of all drop rules of a domain together. Each is stored three times (as listed, merged, in the index):
- * so many single addresses, 256 a rule, compiled in 2.1 s on one core of an AMD EPYC and took 36 octets each, 7 MB.
+ * Maximum number of address entries of all drop rules per domain. Each is stored three times (as listed, merged, in the
+ * index): so many single addresses, 256 a rule, compiled in 2.1 s on one core of an AMD EPYC and took 36 octets each, 7
+ * MB.
  */
 export const MAX_DOMAIN_IPS = 200_000;
 
 /**
- * Octets of all rules of a domain together, their pages among them: with tables and addresses at their own bounds a plan
- * stays below the 64 MiB that nodes take.
+ * Maximum size, in octets, of all rules per domain, their pages among them: with tables and addresses at their own
+ * bounds a plan stays below the 64 MiB that nodes accept.
  */
 export const MAX_DOMAIN_TEXT = 20_971_520;
 
 // Regular expressions: matching costs at most program size × octets (semantics §3)
 
 /**
- * Instructions of one pattern; ordinary ones have 20 to 60. Bounds the time it takes to build a pattern's DFA and
- * literals. The time to match does not depend on it.
+ * Maximum number of instructions per pattern; ordinary ones have 20 to 60. Bounds the time it takes to build a pattern's
+ * DFA and literals. The time to match does not depend on it.
  */
 export const MAX_PATTERN_PROGRAM = 1_000;
 
 /**
- * Scans of one path that the regexes of a domain may cause (those on one chain of literal prefixes together), so that all of them together
- * take at most 1 ms on a path of 2 KiB. A host is an eighth as long at most, so a host regex counts an eighth.
+ * Maximum number of scans of one path that the regexes of a domain cause (those on one chain of literal prefixes
+ * together), so that all of them take at most 1 ms on a path of 2 KiB. A host is an eighth as long at most, so a host
+ * regex counts an eighth.
  *
  * Measured with Node 20 on one core of an AMD EPYC at 2.6 GHz: a DFA takes 2.3 ns an octet, whatever the pattern is;
  * 400 different tables in turn (200 KB) take 2.6 ns. So a scan of 2,048 octets takes 5.3 µs, with
@@ -58,162 +69,189 @@ export const MAX_PATTERN_PROGRAM = 1_000;
 export const MAX_DOMAIN_SCANS = 64;
 
 /**
- * Octets of all automata of a domain. An ordinary pattern's has 300 to 2,000, so some thousands fit, and the plans of
- * a node with many domains stay small.
+ * Maximum size, in octets, of all automata per domain. An ordinary pattern's has 300 to 2,000, so some thousands fit,
+ * and the plans of a node with many domains stay small.
  */
 export const MAX_DOMAIN_TABLES = 4_194_304;
 
 /**
- * Squares of the instructions of all patterns of a domain, added up: building an automaton takes up to 0.18 µs for
- * each (measured as above: 177 ms for a literal of 990 characters), so the patterns of one write take at most 2 s.
- * Ordinary ones of 30 instructions may be eleven thousand.
+ * Maximum sum, per domain, of the squares of its patterns' numbers of instructions: building an automaton takes up to
+ * 0.18 µs for each (measured as above: 177 ms for a literal of 990 characters), so the patterns of one write take at
+ * most 2 s. Eleven thousand ordinary ones of 30 instructions fit.
  */
 export const MAX_DOMAIN_BUILD = 10_000_000;
 
 /**
- * Instructions that may be active at once (`captureWidth`) in a pattern whose groups a rewrite target uses. Captures run
- * through `re2js`: 2 to 20 ns an octet and active instruction, so 24 of them take 1 ms on 2 KiB. Size says little
- * about that: `^/products/([a-z0-9-]+)-(\d+)\.html$` has 28 instructions, of which 8 can be active, and
+ * Maximum number of instructions that may be active at once (`captureWidth`) in a pattern whose groups a rewrite target
+ * uses. Captures run through `re2js`: 2 to 20 ns an octet and active instruction, so 24 of them take 1 ms on 2 KiB. Size
+ * says little about that: `^/products/([a-z0-9-]+)-(\d+)\.html$` has 28 instructions, of which 8 can be active, and
  * `(?:a?){10}(a{10})$` has 35, of which 34 can.
  */
 export const MAX_CAPTURE_WIDTH = 24;
 
 /**
- * Instructions of a pattern whose groups a rewrite target uses. Up to 262,144 instructions × octets `re2js` searches
- * with a bit for each (instruction, octet), so 128 instructions on 2 KiB; beyond, it copies all groups for each active
- * instruction and takes ten times as long.
+ * Maximum number of instructions of a pattern whose groups a rewrite target uses. Up to 262,144 instructions × octets
+ * `re2js` searches with a bit for each (instruction, octet), so 128 instructions on 2 KiB; beyond, it copies all groups
+ * for each active instruction and takes ten times as long.
  */
 export const MAX_CAPTURE_PROGRAM = 128;
 
 // Hosts and targets
 
-/** Octets of a host name without its trailing dot (RFC 1035 §2.3.4; semantics §1). */
+/** Maximum size, in octets, of a host name without its trailing dot (RFC 1035 §2.3.4; semantics §1). */
 export const MAX_HOST_OCTETS = 253;
-/** Octets of one label of a host name (RFC 1035 §2.3.4). */
+/** Maximum size, in octets, of one label of a host name (RFC 1035 §2.3.4). */
 export const MAX_LABEL_OCTETS = 63;
-/** Octets of a request target in UTF-8; a longer one is refused with 414. Given (semantics §1.1). */
+/** Maximum size, in octets, of a request target in UTF-8; a longer one is refused with 414. Fixed by semantics §1.1. */
 export const MAX_TARGET_OCTETS = 16_384;
-/** Characters of a redirect target, path target or query target: what a request target may hold. */
+/** Maximum length, in characters, of a redirect target, path target or query target: that of a request target. */
 export const MAX_LOCATION_CHARACTERS = 16_384;
-/** The greatest port number (RFC 9293 §3.1). */
+/** Maximum port number (RFC 9293 §3.1). */
 export const MAX_PORT = 65_535;
 
 // Rules
 
-/** Rules of one domain: the size the plan format and the benchmarks are made for (design, "Numbers to reach"). */
+/**
+ * Maximum number of rules per domain: the size the plan format and the benchmarks are made for (design, "Numbers to
+ * reach").
+ */
 export const MAX_RULES = 10_000;
-/** Records of one domain: as many as rules; the whole zone is in every plan. */
+/** Maximum number of records per domain: as many as rules; the whole zone is in every plan. */
 export const MAX_RECORDS = 10_000;
-/** The greatest id of a rule, record or node: plans keep ids in 32 unsigned bits. */
+/** Maximum id of a rule, record or node: plans keep ids in 32 unsigned bits. */
 export const MAX_ID = 0xffff_ffff;
-/** The greatest priority. Given (semantics §3). */
+/** Maximum priority. Fixed by semantics §3. */
 export const MAX_PRIORITY = 1_000_000;
 
-/** The greatest `limit` and the greatest `burst`: counters keep 24-bit slices, which hold their sum eight times. */
+/** Maximum `limit` and maximum `burst`: counters keep 24-bit slices, which hold their sum eight times. */
 export const MAX_RATE_COUNT = 1_000_000;
-/** Seconds of the longest rate-limit window, one day. Given (semantics §5). */
+/** Maximum rate-limit window, in seconds: one day. Fixed by semantics §5. */
 export const MAX_WINDOW_SEC = 86_400;
-/** Paths one address holds under one `ip_path` rule; the rest share a key. Given (semantics §5). */
+/**
+ * Maximum number of paths counted separately per address under one `ip_path` rule; the rest share a key. Fixed by
+ * semantics §5.
+ */
 export const MAX_RATE_PATHS = 1_024;
-/** Up to this `limit + burst` a window is counted exactly. Given (semantics §5). */
+/** Maximum `limit + burst` of a window that is counted exactly. Fixed by semantics §5. */
 export const MAX_EXACT_WINDOW = 128;
-/** Slices a longer window is cut into. Given (semantics §5). */
+/** Number of slices a longer window is cut into. Fixed by semantics §5. */
 export const WINDOW_SLICES = 16;
 
-/** Seconds for which a solved challenge is valid, at least: below, every page would challenge. Given (semantics §5). */
+/**
+ * Minimum time, in seconds, for which a solved challenge is valid: below, every page would challenge. Fixed by semantics
+ * §5.
+ */
 export const MIN_CAPTCHA_TTL_SEC = 60;
-/** Seconds a solved challenge is remembered, at most: 30 days. Given (semantics §5). */
+/** Maximum time, in seconds, for which a solved challenge is valid: 30 days. Fixed by semantics §5. */
 export const MAX_CAPTCHA_TTL_SEC = 2_592_000;
-/** Seconds for which a solved challenge is valid by default. Given (semantics §5). */
+/** Time, in seconds, for which a solved challenge is valid by default. Fixed by semantics §5. */
 export const DEFAULT_CAPTCHA_TTL_SEC = 1_800;
 
-/** WAF bounds. Given (API document). */
+/** Maximum paranoia level, anomaly threshold and inspected part of a body of a waf rule. Fixed by the API document. */
 export const MAX_PARANOIA = 4;
 export const MAX_WAF_THRESHOLD = 100;
 export const MAX_BODY_CAP_KB = 1_024;
-/** Exclusions of a waf rule: a false positive each, with room. Each costs a path match on every request inspected. */
+/**
+ * Maximum number of exclusions per waf rule: a false positive each, with room. Each costs a path match on every request
+ * inspected.
+ */
 export const MAX_WAF_EXCLUSIONS = 100;
-/** The highest id a signature may have, which is ModSecurity's own limit for rule ids. */
+/** Maximum id of a signature, which is ModSecurity's own limit for rule ids. */
 export const MAX_SIGNATURE_ID = 2_147_483_647;
 
-/** MB: the settable sizes of a domain's `cache_cap_mb`. Given (API document). */
+/** The settable values of a domain's `cache_cap_mb`, in MB. Fixed by the API document. */
 export const CACHE_CAPS_MB = [128, 256, 512, 2048, 4096] as const;
-/** GB: the largest disk a node gives one domain. */
+/** Maximum disk space for one domain on a node, in GB. */
 export const MAX_DISK_GB = 100_000;
-/** Days of the longest lifetime of an entry in the disk cache. Given (API document). */
+/** Maximum lifetime, in days, of an entry in the disk cache. Fixed by the API document. */
 export const MAX_DISK_DAYS = 7;
 
-/** Origins of a pool. Given (semantics §5). */
+/** Maximum number of origins per pool. Fixed by semantics §5. */
 export const MAX_POOL_ORIGINS = 64;
-/** The greatest weight of an origin: shares finer than one in a thousand make no visible difference, and sums stay small. */
+/** Maximum weight of an origin: shares finer than one in a thousand make no visible difference, and sums stay small. */
 export const MAX_WEIGHT = 1_000;
-/** Edge nodes one origin may list: a node's id costs four octets, and no edge has more sites than this. */
+/** Maximum number of edge nodes listed per origin: a node's id costs four octets, and no edge has more sites than this. */
 export const MAX_NODE_IDS = 1_000;
-/** Seconds between two probes, at most: slower than hourly is not a health check. */
+/** Maximum time, in seconds, between two probes: slower than hourly is not a health check. */
 export const MAX_HEALTH_INTERVAL_SEC = 3_600;
-/** Seconds a probe may take, at most: a minute without an answer is an answer. */
+/** Maximum time, in seconds, that a probe may take: a minute without an answer is an answer. */
 export const MAX_HEALTH_TIMEOUT_SEC = 60;
-/** Consecutive probes that turn an origin down or up, at most: more would take hours at the default interval. */
+/** Maximum number of consecutive probes that turn an origin down or up: more would take hours at the default interval. */
 export const MAX_HEALTH_THRESHOLD = 100;
-/** Seconds an origin may stay ejected, at most: one day; a weight of 0 is the way to keep it out for good. */
+/** Maximum time, in seconds, that an origin may stay ejected: one day; a weight of 0 is the way to keep it out for good. */
 export const MAX_EJECT_SEC = 86_400;
 
-/** Seconds a response may be cached by rule, at most: one year, the customary ceiling of `max-age` (RFC 2616 §14.21). */
+/**
+ * Maximum time, in seconds, that a rule lets a response be cached: one year, the customary ceiling of `max-age` (RFC
+ * 2616 §14.21).
+ */
 export const MAX_CACHE_TTL_SEC = 31_536_000;
 
-/** UTF-8 octets of one error page, and of the body of an `alt_content` answer. Given for pages (semantics §5). */
+/**
+ * Maximum size, in octets of UTF-8, of one error page, and of the body of an `alt_content` answer. Fixed for pages by
+ * semantics §5.
+ */
 export const MAX_PAGE_OCTETS = 65_536;
-/** UTF-8 octets of all error pages of one rule. Given (semantics §5). */
+/** Maximum size, in octets of UTF-8, of all error pages per rule. Fixed by semantics §5. */
 export const MAX_PAGES_OCTETS = 524_288;
-/** The statuses an error page covers. Given (semantics §5). */
+/** The statuses an error page covers. Fixed by semantics §5. */
 export const MIN_ERROR_CODE = 400;
 export const MAX_ERROR_CODE = 599;
-/** The statuses `alt_content` may answer with. Given (semantics §5). */
+/** The statuses `alt_content` may answer with. Fixed by semantics §5. */
 export const MIN_CONTENT_STATUS = 200;
 export const MAX_CONTENT_STATUS = 599;
 
 // Records
 
-/** Seconds the edge waits for a record's origin, at most. Given (API document). */
+/** Maximum time, in seconds, that the edge waits for a record's origin. Fixed by the API document. */
 export const MAX_RECORD_TIMEOUT_SEC = 1_800;
-/** The greatest MX preference (RFC 1035 §3.3.9). */
+/** Maximum MX preference (RFC 1035 §3.3.9). */
 export const MAX_MX_PRIORITY = 65_535;
 
 // Files and reports
 
-/** Octets of an edge.yaml: 10,000 rules at a generous 400 octets each. Longer files are refused unread. */
+/**
+ * Maximum size, in octets, of an edge.yaml: 10,000 rules at a generous 400 octets each. Longer files are refused unread.
+ */
 export const MAX_FILE_OCTETS = 4_194_304;
-/** Values a file holds once its aliases are resolved: some fifty a rule. An alias bomb holds more. */
+/** Maximum number of values in a file once its aliases are resolved: some fifty a rule. An alias bomb has more. */
 export const MAX_FILE_VALUES = 500_000;
 /**
- * Commas and opening brackets in a file. The YAML package takes about a kilobyte for each, so they are counted before
- * it is let near the text; an ordinary file of 10,000 rules has a tenth as many.
+ * Maximum number of commas and opening brackets in a file. The YAML package takes about a kilobyte for each, so they are
+ * counted before it parses the text; an ordinary file of 10,000 rules has a tenth as many.
  */
 export const MAX_FILE_MARKS = 500_000;
-/** Lists and mappings inside one another in a file: no form needs more than eight. */
+/** Maximum nesting depth of lists and mappings in a file: no form needs more than eight. */
 export const MAX_FILE_DEPTH = 32;
-/** Characters of a rule's key in a file: a name that fits a line of a report. */
+/** Maximum length, in characters, of a rule's key in a file: a name that fits a line of a report. */
 export const MAX_KEY_CHARACTERS = 64;
-/** Diagnostics returned at once: more are not read, and a hostile input must not fill the memory with them. */
+/**
+ * Maximum number of diagnostics returned at once: more are not read, and a hostile input must not fill the memory with
+ * them.
+ */
 export const MAX_DIAGNOSTICS = 500;
 
 // Signatures: work is counted in steps of some 2 ns, so that the answer is the same on any machine (semantics §5 waf)
 
 /**
- * Steps of one inspection, whatever the size of the request: 8 ms. Ordinary requests take 20,000 to 200,000; documents of
- * a few kilobytes that lead many patterns along come to half of this at paranoia level 1 of the Core Rule Set, and to
- * nine tenths at level 4, since what such a pattern meets first is counted as if nobody had met it before.
+ * Maximum number of steps per inspection, whatever the size of the request: 8 ms. Ordinary requests take 20,000 to
+ * 200,000; documents of a few kilobytes that lead many patterns along come to half of this at paranoia level 1 of the
+ * Core Rule Set, and to nine tenths at level 4, since what such a pattern meets first is counted as if nobody had met it
+ * before.
  */
 export const WAF_FIXED_STEPS = 4_000_000;
 /**
- * Steps of one inspection for each octet of it: with the fixed ones, 64 KiB are inspected in some 20 ms at most. Under
- * the Core Rule Set at paranoia level 1 prose takes some 40, a form of 900 fields 65, and JSON of thousands of small
- * values 85 to 95; at level 2 some 45, 75 and 95 to 110, at level 4 some 55, 95 and 115 to 150. Nearly ten thousand
- * numbers in 64 KiB, each with a name and a value to judge, take 150 at any level and may be too many.
+ * Maximum number of steps per octet of an inspection, besides the fixed ones: 64 KiB are inspected in some 20 ms at
+ * most. Under the Core Rule Set at paranoia level 1 prose takes some 40, a form of 900 fields 65, and JSON of thousands
+ * of small values 85 to 95; at level 2 some 45, 75 and 95 to 110, at level 4 some 55, 95 and 115 to 150. Nearly ten
+ * thousand numbers in 64 KiB, each with a name and a value to judge, take 150 at any level and may be too many.
  */
 export const WAF_OCTET_STEPS = 95;
 
-/** Groups of one node or domain: regions, classes of hardware and tenants of their own, some of each. */
+/** Maximum number of groups per node or domain: regions, classes of hardware and tenants of their own, some of each. */
 export const MAX_NODE_GROUPS = 16;
-/** Groups that a domain was in before and is in no more: their nodes read so on the feed, however long they were off. */
+/**
+ * Maximum number of groups stored that a domain has left: the feed reports this to their nodes, however long they were
+ * off.
+ */
 export const MAX_LEFT_GROUPS = 64;

@@ -6,7 +6,7 @@
 
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i;
 
-/** Why a request with this Host is not answered, as a sentence; `null`: it is. */
+/** Why a request with this Host is not answered, as a sentence; `null`: it is answered. */
 export function foreignHost(host: string | undefined): string | null {
   // Health checks in HTTP/1.0 have none; browsers send one always.
   if (host === undefined || LOOPBACK.test(host)) return null;

@@ -9,7 +9,7 @@ export function hexValue(code: number): number {
   return lower >= 97 && lower <= 102 ? lower - 87 : -1;
 }
 
-/** The octet of the escape `%XX` at `at`, or -1 where there is no complete escape. */
+/** The octet of the escape `%XX` at `at`, or -1 if there is no complete escape. */
 export function escapedOctet(text: string, at: number): number {
   if (text.charCodeAt(at) !== 37) return -1;
   const high = hexValue(text.charCodeAt(at + 1));

@@ -19,7 +19,7 @@ export interface Pattern {
   readonly size: number;
   /** Capture groups, the whole match not counted. */
   readonly groups: number;
-  /** The name of group i, `null` where it has none; entry 0 is the whole match. */
+  /** The name of group i, `null` if it has none; entry 0 is the whole match. */
   readonly names: readonly (string | null)[];
   readonly program: Program;
 }
@@ -78,7 +78,7 @@ const BACK_REFERENCE = /^(\\[1-9]|\\k)/;
 
 function describe(error: RE2JSException, source: string): string {
   if (!(error instanceof RE2JSSyntaxException)) return error.message.toLowerCase();
-  // The parser names the whole pattern, our own flags in front, where it cannot name a piece of it.
+  // The parser names the whole pattern, our own flags in front, if it cannot name a piece of it.
   const piece = error.input === null || error.input.endsWith(source) ? source : error.input;
   if (LOOK_AROUND.test(piece)) return `look-around is not part of RE2 syntax: \`${piece.slice(0, 4)}\``;
   const named = piece === '(?P' && source.includes('(?P=');
@@ -98,7 +98,7 @@ const MAX_CACHED = 256;
 const cached = new Map<string, CachedRegex>();
 
 /**
- * The groups of the leftmost-first match in `text`, `null` where the pattern does not match. The pattern must be one
+ * The groups of the leftmost-first match in `text`, `null` if the pattern does not match. The pattern must be one
  * that `parsePattern` accepts. It is compiled at its first use and cached in a map of `MAX_CACHED` entries, the least
  * recently used leaving first; callers need no cache of their own.
  */

@@ -127,7 +127,7 @@ export type SpecialJudge = (address: string) => SpecialKind | null;
 const LOCAL: ReadonlySet<SpecialKind> = new Set(['loopback', 'private', 'unique-local']);
 
 /**
- * Returns which kind excludes an address as an origin; `null` where nothing does, and for a text that is
+ * Returns which kind excludes an address as an origin; `null` if nothing does, and for a text that is
  * no address.
  * @throws for text that is not a prefix
  */

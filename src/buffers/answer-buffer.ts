@@ -121,7 +121,7 @@ function receive(state: BufferState, chunk: Uint8Array): void {
   if (!state.paused) pushStored(state);
 }
 
-/** Passes the end on at once where nothing is stored before it. */
+/** Passes the end on at once if nothing is stored before it. */
 function receiveEnding(state: BufferState, ending: Ending): void {
   const { spool } = state;
   if (state.over) return;
@@ -190,7 +190,10 @@ function store(state: BufferState): void {
   fillSpool(state);
 }
 
-/** Lets the origin send into the spool: at once for a client that reads, else in the response's turn. */
+/**
+ * Resumes the origin to fill the spool: immediately if the client is reading, otherwise when the response reaches its
+ * turn in the queue.
+ */
 function fillSpool(state: BufferState): void {
   const { joinDrains } = state.options;
   if (state.over || state.ending !== null || !state.spool!.hasRoom()) return;

@@ -28,7 +28,7 @@ export interface ClientBody {
   ready(): Promise<void>;
   /** Whether it can be sent again from its first octet. */
   isReplayable(): boolean;
-  /** The body for an origin, from its first octet. Only after `ready`, and again only where it is replayable. */
+  /** The body for an origin, from its first octet. Only after `ready`, and again only if it is replayable. */
   open(): Uint8Array | Readable;
   /** Whether the origin reads faster than the client sends. */
   isAwaited(): boolean;

@@ -1,26 +1,26 @@
 /** Limits of the storage for slow clients, each with its reason. */
 
-/** Octets of one body in memory; further ones are written to a file. */
+/** Maximum size, in octets, of the part of one body in memory; further octets are written to a file. */
 export const MEMORY_OCTETS = 64 * 1024;
-/** Octets of all bodies in memory; beyond it every further octet is written to a file at once. */
+/** Maximum size, in octets, of all bodies in memory; beyond it every further octet is written to a file at once. */
 export const ALL_MEMORY_OCTETS = 64 * 1024 * 1024;
-/** Octets of one body that wait for its file before the peer that sends it is paused. */
+/** Maximum number of octets of one body that wait for its file; beyond it the peer that sends the body is paused. */
 export const WRITE_WINDOW = 1024 * 1024;
 /** Octets written to a file at once. */
 export const WRITE_OCTETS = 256 * 1024;
 /** Octets read from a file at once. */
 export const READ_OCTETS = 64 * 1024;
-/** Octets of one response on disk: nginx's `proxy_max_temp_file_size`. */
+/** Maximum size, in octets, of one response on disk: nginx's `proxy_max_temp_file_size`. */
 export const MAX_ANSWER_OCTETS = 1024 * 1024 * 1024;
-/** Octets of all bodies on disk by default. */
+/** Maximum size, in octets, of all bodies on disk, by default. */
 export const DISK_OCTETS = 2 * 1024 * 1024 * 1024;
-/** The part of the disk space that one client network may use: a hostile one leaves three quarters to others. */
+/** Maximum part of the disk space that one client network may use: a hostile one leaves three quarters to others. */
 export const NETWORK_SHARE = 1 / 4;
 /** Milliseconds without files after a failed write: a full disk is not tried again for every body. */
 export const REST_MS = 10_000;
-/** Milliseconds that a client may pause its origin before the response is stored for it. */
+/** Maximum time, in milliseconds, that a client may pause its origin before the response is stored for it. */
 export const HOLD_UP_MS = 500;
-/** Octets of a request's body that are read before a connection to an origin is used, by default. */
+/** Maximum number of octets of a request's body that are read before a connection to an origin is used, by default. */
 export const BODY_OCTETS = 1024 * 1024;
 
 /** The rate below which a client is disconnected, and the time over which it is measured. */

@@ -23,14 +23,14 @@ export interface Spool {
   write(chunk: Uint8Array): void;
   hasRoom(): boolean;
   /**
-   * Octets from a position on, as many as are contiguous, at least one. A promise where they are in the file, which rejects
+   * Octets from a position on, as many as are contiguous, at least one. A promise if they are in the file, which rejects
    * when the file cannot be read.
    * @throws RangeError at or beyond `length`
    */
   read(at: number): Uint8Array | Promise<Uint8Array>;
   /** Octets before this position are not read again. */
   release(before: number): void;
-  /** All octets where none were written to a file; else `null`. */
+  /** All octets if none were written to a file; else `null`. */
   inMemory(): Uint8Array | null;
   close(): void;
 }
@@ -139,7 +139,7 @@ function hasRoom(state: SpoolState): boolean {
   return octetsInMemory(state) < (state.writing ? WRITE_WINDOW : MEMORY_OCTETS);
 }
 
-/** Writes octets in memory to the file, where there is disk space for them. */
+/** Writes octets in memory to the file, if there is disk space for them. */
 function flush(state: SpoolState): void {
   const { space, network, most } = state.options;
   if (state.writing || state.failed || state.closed) return;

@@ -42,7 +42,7 @@ interface Cursor {
 
 /**
  * Reads a ClientHello: a whole handshake message, its header of four octets included, without record headers. `null`
- * for another message, and where lengths reach past what holds them.
+ * for another message, and if a length exceeds what contains it.
  */
 export function readClientHello(message: Uint8Array): ClientHello | null {
   if (message.length < HEADER || message[0] !== CLIENT_HELLO) return null;

@@ -9,7 +9,7 @@ import { MAX_DECODED_RECORDS } from './limits.ts';
 
 /** An open country database. */
 export interface Countries {
-  /** ISO 3166-1 alpha-2 in upper case; `null` where the database has none. `ip` is an address in canonical text. */
+  /** ISO 3166-1 alpha-2 in upper case; `null` if the database has none. `ip` is an address in canonical text. */
   country(ip: string): string | null;
   /** When the database was made, milliseconds since the epoch. */
   readonly builtAt: number;
@@ -26,7 +26,7 @@ const SEPARATOR = 16;
 
 /**
  * Opens a database.
- * @throws Error with the reason where the octets are not such a database
+ * @throws Error with the reason if the octets are not such a database
  */
 export function openCountries(octets: Uint8Array): Countries {
   const reader = open(Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength));

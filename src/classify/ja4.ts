@@ -76,7 +76,7 @@ function hexList(values: readonly number[]): string {
   return values.map((value) => value.toString(16).padStart(4, '0')).join(',');
 }
 
-/** First and last character of the first ALPN value, of its hex digits where either is not alphanumeric. */
+/** First and last character of the first ALPN value, of its hex digits if either is not alphanumeric. */
 function protocolOf({ firstProtocol }: ClientHello): string {
   if (firstProtocol === null || firstProtocol.length === 0) return '00';
   const first = firstProtocol[0]!;

@@ -1,14 +1,19 @@
 /** Bounds of classification, each with its reason. */
 
-/** Decoded records of a country database in the cache: a country database has some 250 different ones, a city database many. */
+/**
+ * Maximum number of decoded records of a country database in the cache: a country database has some 250 different ones,
+ * a city database many.
+ */
 export const MAX_DECODED_RECORDS = 4_096;
-/** Prefixes of one operator: the longest published list (Google's user-triggered fetchers) has some 2,000. */
+/**
+ * Maximum number of prefixes per operator: the longest published list (Google's user-triggered fetchers) has some 2,000.
+ */
 export const MAX_PREFIXES = 20_000;
-/** Addresses with a declared bot in the cache, least recently used evicted first: some 10 MB. */
+/** Maximum number of cached addresses with a declared bot, least recently used evicted first: some 10 MB. */
 export const MAX_REMEMBERED_BOTS = 50_000;
-/** Concurrent DNS lookups; further addresses are looked up at a later request. */
+/** Maximum number of concurrent DNS lookups; further addresses are looked up at a later request. */
 export const MAX_BOT_LOOKUPS = 16;
-/** Names of one address that are followed: those of crawlers have one. */
+/** Maximum number of reverse-DNS names checked per address; crawlers' addresses have one. */
 export const MAX_REVERSE_NAMES = 4;
 /** Milliseconds for which a confirmed bot is cached: crawlers keep their addresses for months. */
 export const CONFIRMED_MS = 24 * 3_600_000;

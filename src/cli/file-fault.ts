@@ -19,7 +19,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: 'the device failed',
 };
 
-/** The reason of a system error in words; its code where no words are defined. */
+/** The reason of a system error in words; its code if no words are defined. */
 export function reasonOf(error: unknown): string {
   // Node's system errors have a code; other errors have a message only.
   const { code, message } = error as NodeJS.ErrnoException;

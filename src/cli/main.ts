@@ -65,7 +65,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 };
 
 /**
- * Adds the named command alone, or every command where the name is not one of them: help, completion and suggestions for
+ * Adds the named command alone, or every command if the name is not one of them: help, completion and suggestions for
  * a misspelt name list all. The version needs none.
  *
  * PERF: each command loads its own modules; all together take half a second and 10 MB.

@@ -186,7 +186,7 @@ async function entitlementsOf(
   return resolveEntitlements({ domain, subscription, fallback, now: Date.now() });
 }
 
-/** Scheduled and requested DNS checks; none where names are trusted. */
+/** Scheduled and requested DNS checks; none if names are trusted. */
 function watchDomains(options: ServerOptions): Watch {
   const { store, log, nameserverSets, tier } = options;
   if (options.trustNames) {

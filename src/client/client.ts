@@ -68,7 +68,7 @@ async function shaped(response: Response): Promise<Response | undefined> {
   return new Response(JSON.stringify({ error } satisfies ApiError), { status, statusText, headers });
 }
 
-/** The sentence of a refusal; `null` where the text is not a refusal of the API. */
+/** The sentence of a refusal; `null` if the text is not a refusal of the API. */
 function readError(text: string): string | null {
   try {
     const value: unknown = JSON.parse(text);

@@ -28,7 +28,7 @@ import { groupRecords, layNames } from './names.ts';
 import { placeString, placeWords, sealStrings } from './pools.ts';
 import { layTree, reversed, type TreeEntries } from './trees.ts';
 
-/** A plan and what its author should know. The plan is complete even where there are warnings. */
+/** A plan and what its author should know. The plan is complete even if there are warnings. */
 export interface CompileResult {
   readonly plan: Plan;
   readonly diagnostics: readonly Diagnostic[];
@@ -149,7 +149,7 @@ function layKeys(draft: PlanDraft): void {
   draft.recordKeys = Uint32Array.from([...keys.records].flatMap(([id, key]) => [id, string(key)]));
 }
 
-/** The row of one rule (layout: `SLOT` in `plan/layout.ts`). NONE where the rule's type has no such field. */
+/** The row of one rule (layout: `SLOT` in `plan/layout.ts`). NONE if the rule's type has no such field. */
 function slotRow(draft: PlanDraft, rule: Rule): readonly number[] {
   const row = new Array<number>(SLOT.size).fill(NONE);
   row[SLOT.id] = rule.id;

@@ -133,7 +133,7 @@ function placePool(draft: PlanDraft, rule: OriginPoolRule): number {
   return placeWords(draft.words, [...head, ...rows]);
 }
 
-/** The settings of the active health check (`POOL_HEALTH`); NONE where it is switched off. */
+/** The settings of the active health check (`POOL_HEALTH`); NONE if it is switched off. */
 function placeHealth(draft: PlanDraft, { health_check: check }: OriginPoolRule): number {
   if (!check.enabled) return NONE;
   return placeWords(draft.words, [

@@ -72,7 +72,7 @@ function key(text: string, share: number): Key {
 }
 
 /**
- * Files every enabled rule under the option of the least cost, or in `always` where it has none. A rule whose scope has no
+ * Files every enabled rule under the option of the least cost, or in `always` if it has none. A rule whose scope has no
  * group can match no request and is not filed. `draft.rules` is in slot order, so every list is ascending.
  */
 export function fileRules(draft: PlanDraft): void {
@@ -91,7 +91,7 @@ export function fileRules(draft: PlanDraft): void {
   }
 }
 
-/** Adds a slot to the list of a key, once, or to the intervals where the key is an address range. */
+/** Adds a slot to the list of a key, once, or to the intervals if the key is an address range. */
 function fileUnder(draft: PlanDraft, entry: Key, slot: number): void {
   if (entry.range !== null) {
     draft.filing.intervals.push({ ...entry.range, slot });
@@ -162,7 +162,7 @@ function optionsOf(draft: PlanDraft, rule: Rule): readonly Option[] {
   }
 }
 
-/** The option of a list of patterns; none where an entry has no key. */
+/** The option of a list of patterns; none if an entry has no key. */
 function patternOption(
   draft: PlanDraft,
   list: { readonly form: PatternForm; readonly entries: readonly string[] },

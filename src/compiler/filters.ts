@@ -1,6 +1,6 @@
 /**
  * The filters of each rule as words: scope, host, path, countries, addresses, bots, fingerprints. Each `place…` function
- * returns the offset of its filter in `words`, or NONE where the rule has no such filter.
+ * returns the offset of its filter in `words`, or NONE if the rule has no such filter.
  */
 import { assert } from '../base/assert.ts';
 import { parseIpEntry } from '../base/ip.ts';

@@ -12,7 +12,7 @@ export function createWordPool(): WordPool {
   return { words: [], places: new Map() };
 }
 
-/** The offset of a run in the pool, added where it is new. */
+/** The offset of a run in the pool, added if it is new. */
 export function placeWords(pool: WordPool, run: readonly number[]): number {
   const key = run.join();
   const known = pool.places.get(key);
@@ -23,7 +23,7 @@ export function placeWords(pool: WordPool, run: readonly number[]): number {
   return offset;
 }
 
-/** Strings, one octet a character where all are Latin-1 and two otherwise. Number 0 is the empty string. */
+/** Strings, one octet a character if all are Latin-1 and two otherwise. Number 0 is the empty string. */
 export interface StringPool {
   readonly numbers: Map<string, number>;
   /** Pairs: offset, and length × 2 + 1 for two-octet text. */
@@ -41,7 +41,7 @@ export function createStringPool(): StringPool {
   return pool;
 }
 
-/** The number of a text in the pool, added where it is new. */
+/** The number of a text in the pool, added if it is new. */
 export function placeString(pool: StringPool, text: string): number {
   const known = pool.numbers.get(text);
   if (known !== undefined) return known;

@@ -110,7 +110,7 @@ function pageOf(entries: readonly Entry[], page: AnswerPage, around: object): Sh
   return { parts: partsOf(taken.shown), note: taken.page, shortened };
 }
 
-/** Entries by their part: a list, or an object where they have keys. */
+/** Entries by their part: a list, or an object if they have keys. */
 function partsOf(entries: readonly Entry[]): Readonly<Record<string, unknown>> {
   const lists = new Map<string, Entry[]>();
   for (const entry of entries) {

@@ -2,7 +2,7 @@
  * Runs computations whose cost grows faster than their answers in threads of their own (semantics §7). In: a job of JSON
  * values and octets. Out: its result or a `ComputeFault`. Each account has one running job; its others wait in a short
  * queue (`turns.ts`). A job that exceeds its time or memory, or whose thread ends, fails, and a new thread runs the next
- * (`thread-slot.ts`).
+ * (`pooled-thread.ts`).
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,8 +12,8 @@ import { deliver, type JobDelivery } from './deliver.ts';
 import { ComputeFault, stoppingFault } from './fault.ts';
 import type { Compute, Job, JobDone, JobKind, JobOf, JobResults } from './job.ts';
 import { COMPUTE_HEAP_MB, COMPUTE_MS, COMPUTE_THREADS, COMPUTE_WAIT_MS } from './limits.ts';
-import { endThread, runInThread, type Slot } from './thread-slot.ts';
-import { closeTurns, createTurns, releaseSlot, takeSlot } from './turns.ts';
+import { endThread, type PooledThread, runInThread } from './pooled-thread.ts';
+import { closeTurns, createTurns, releaseThread, takeThread } from './turns.ts';
 
 export interface ComputeOptions {
   /** Where jobs read rows by themselves. */
@@ -42,13 +42,17 @@ export function createCompute(options: ComputeOptions): Compute {
   const { heapMb = COMPUTE_HEAP_MB, onJob } = options;
   const turns = createTurns({ threads: COMPUTE_THREADS, waitMs });
 
-  async function runJob(slot: Slot, account: number, prepare: () => Promise<Job>): Promise<JobDelivery> {
+  async function runJob(
+    pooled: PooledThread,
+    account: number,
+    prepare: () => Promise<Job>,
+  ): Promise<JobDelivery> {
     const job = await prepare();
     if (turns.closed) throw stoppingFault();
     const from = performance.now();
     try {
       if (file === null) return await deliver(job, store);
-      return await runInThread(slot, job, { file, place: store.place, heapMb, budgetMs });
+      return await runInThread(pooled, job, { file, place: store.place, heapMb, budgetMs });
     } finally {
       onJob?.({ account, kind: job.kind, seconds: (performance.now() - from) / 1_000 });
     }
@@ -56,20 +60,20 @@ export function createCompute(options: ComputeOptions): Compute {
 
   return {
     async run<Kind extends JobKind>(account: number, prepare: () => Promise<JobOf<Kind>>) {
-      const slot = await takeSlot(turns, account);
+      const pooled = await takeThread(turns, account);
       try {
-        return resultOf(await runJob(slot, account, prepare as () => Promise<Job>)) as JobResults[Kind];
+        return resultOf(await runJob(pooled, account, prepare as () => Promise<Job>)) as JobResults[Kind];
       } finally {
-        releaseSlot(turns, slot, account);
+        releaseThread(turns, pooled, account);
       }
     },
     async close() {
       closeTurns(turns);
       await Promise.all(
-        turns.slots.map(async (slot) => {
-          const { thread } = slot;
+        turns.threads.map(async (pooled) => {
+          const { thread } = pooled;
           if (thread === null) return;
-          endThread(slot, thread, stoppingFault());
+          endThread(pooled, thread, stoppingFault());
           await thread.terminate();
         }),
       );

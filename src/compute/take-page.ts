@@ -77,7 +77,7 @@ function isInList(path: FieldPath): boolean {
   return path[0] === 'rules' || path.some((step) => typeof step === 'number');
 }
 
-/** The first `most` characters of a text, followed by `…` and its length where it is longer. */
+/** The first `most` characters of a text, followed by `…` and its length if it is longer. */
 export function short(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (${text.length} characters)`;
 }

@@ -1,4 +1,4 @@
-/** The code of a compute thread, which `thread-slot.ts` starts. It answers each job before the next one is sent. */
+/** The code of a compute thread, which `pooled-thread.ts` starts. It answers each job before the next one is sent. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../publisher/low-priority.ts';
 import type { StorePlace } from '../store/place.ts';

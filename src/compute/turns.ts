@@ -1,23 +1,23 @@
 /**
  * The queue in front of the threads: first come, first served, but at most one running job an account, so that no account
- * occupies every thread. In: an account that has a job. Out: the slot it may use, or the fault it is refused with.
+ * occupies every thread. In: an account that has a job. Out: the thread it may use, or the fault it is refused with.
  */
 import { ComputeFault, stoppingFault } from './fault.ts';
 import { MAX_WAITING_JOBS, MAX_WAITING_OF_ACCOUNT } from './limits.ts';
-import { createSlot, type Slot } from './thread-slot.ts';
+import { createPooledThread, type PooledThread } from './pooled-thread.ts';
 
 interface WaitingJob {
   readonly account: number;
-  readonly start: (slot: Slot) => void;
+  readonly start: (pooled: PooledThread) => void;
   readonly refuse: (fault: ComputeFault) => void;
 }
 
-/** The slots, the accounts with a running job, and the jobs that wait, the oldest first. */
+/** The threads, the accounts with a running job, and the jobs that wait, the oldest first. */
 export interface Turns {
-  readonly slots: readonly Slot[];
+  readonly threads: readonly PooledThread[];
   readonly running: Set<number>;
   readonly waiting: WaitingJob[];
-  /** Milliseconds a job waits for a slot. */
+  /** Milliseconds a job waits for a thread. */
   readonly waitMs: number;
   closed: boolean;
 }
@@ -29,12 +29,12 @@ export function createTurns({
   readonly threads: number;
   readonly waitMs: number;
 }): Turns {
-  const slots = Array.from({ length: threads }, createSlot);
-  return { slots, running: new Set(), waiting: [], waitMs, closed: false };
+  const pooled = Array.from({ length: threads }, createPooledThread);
+  return { threads: pooled, running: new Set(), waiting: [], waitMs, closed: false };
 }
 
-/** Resolves with a slot for a job of the account; `releaseSlot` must follow. @throws ComputeFault `unavailable` */
-export function takeSlot(turns: Turns, account: number): Promise<Slot> {
+/** Resolves with a free thread for a job of the account; `releaseThread` must follow. @throws ComputeFault `unavailable` */
+export function takeThread(turns: Turns, account: number): Promise<PooledThread> {
   const fault = refusalOfJob(turns, account);
   if (fault !== null) return Promise.reject(fault);
   return new Promise((resolve, reject) => {
@@ -46,9 +46,9 @@ export function takeSlot(turns: Turns, account: number): Promise<Slot> {
     }, turns.waitMs);
     const job: WaitingJob = {
       account,
-      start(slot) {
+      start(pooled) {
         clearTimeout(timer);
-        resolve(slot);
+        resolve(pooled);
       },
       refuse(reason) {
         clearTimeout(timer);
@@ -60,9 +60,9 @@ export function takeSlot(turns: Turns, account: number): Promise<Slot> {
   });
 }
 
-/** Frees the slot of a job that has ended, and starts the next. */
-export function releaseSlot(turns: Turns, slot: Slot, account: number): void {
-  slot.busy = false;
+/** Frees the thread of a job that has ended, and starts the next. */
+export function releaseThread(turns: Turns, pooled: PooledThread, account: number): void {
+  pooled.busy = false;
   turns.running.delete(account);
   startWaiting(turns);
 }
@@ -80,16 +80,16 @@ function refusalOfJob({ waiting, closed }: Turns, account: number): ComputeFault
   return waiting.length >= MAX_WAITING_JOBS ? crowded('all accounts', MAX_WAITING_JOBS) : null;
 }
 
-/** Gives free slots to the oldest jobs whose account has no running one. */
-function startWaiting({ slots, running, waiting }: Turns): void {
-  for (const slot of slots) {
-    if (slot.busy) continue;
+/** Gives free threads to the oldest jobs whose account has no running one. */
+function startWaiting({ threads, running, waiting }: Turns): void {
+  for (const pooled of threads) {
+    if (pooled.busy) continue;
     const index = waiting.findIndex(({ account }) => !running.has(account));
     const [next] = index < 0 ? [] : waiting.splice(index, 1);
     if (next === undefined) return;
-    slot.busy = true;
+    pooled.busy = true;
     running.add(next.account);
-    next.start(slot);
+    next.start(pooled);
   }
 }
 

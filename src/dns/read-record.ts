@@ -5,7 +5,7 @@ import type { DnsRecord } from '../model/types.ts';
 import { canonicalData } from './zone-file/rdata.ts';
 
 /**
- * One record of `domain`, such that it can be served and exported to a zone file; its `id` is 1 where the input is new.
+ * One record of `domain`, such that it can be served and exported to a zone file; its `id` is 1 if the input is new.
  * Never throws: whatever is wrong with the input is a diagnostic.
  */
 export function readRecordInput(domain: string, input: unknown): Parsed<'record', DnsRecord> {

@@ -38,7 +38,7 @@ export interface EdgeListeners {
   /** Called for every request that was refused before a decision. */
   readonly onRefusal?: (refusal: EdgeRefusal) => void;
   /**
-   * Called with errors: of the application, of a listener, or a bug of the edge. The visitor gets 500 where no response
+   * Called with errors: of the application, of a listener, or a bug of the edge. The visitor gets 500 if no response
    * had started. Default: `console.error`.
    */
   readonly onFault?: (error: unknown, about: string) => void;

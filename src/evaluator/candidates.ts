@@ -27,7 +27,7 @@ const WINDOW = 1024;
 export interface Candidates {
   readonly plan: Plan;
   readonly touched: Touched;
-  /** Inner literals found in the path; `null` where the plan has none. */
+  /** Inner literals found in the path; `null` if the plan has none. */
   readonly hits: LiteralHits | null;
   /** The slots when there are few, ascending. */
   readonly few: Uint32Array;

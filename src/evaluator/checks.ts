@@ -49,7 +49,7 @@ export function checksOf(context: Context, slot: number): readonly JudgedCheck[]
   return checks;
 }
 
-/** The result of a filter that the rule has. `pass` is `null` where the request has not the fact it needs. */
+/** The result of a filter that the rule has. `pass` is `null` if the request lacks the fact it needs. */
 function judged(
   check: CheckName,
   pass: boolean | null,
@@ -229,7 +229,7 @@ function entryTexts(words: Uint32Array, offset: number): readonly string[] {
   return texts;
 }
 
-/** An address, a prefix where the interval is one, or `<first>-<last>`. */
+/** An address, a prefix if the interval is one, or `<first>-<last>`. */
 function rangeText(family: 4 | 6, first: Uint32Array, last: Uint32Array): string {
   const width = family === 4 ? 1 : 4;
   let common = 0;
@@ -326,7 +326,7 @@ export function botSource(facts: Facts): 'user-agent' | 'given' {
   return facts.request.bot === undefined ? 'user-agent' : 'given';
 }
 
-/** The check of `require_verified`; absent where the rule does not require it. */
+/** The check of `require_verified`; absent if the rule does not require it. */
 function verifiedCheck(context: Context, slot: number): readonly JudgedCheck[] {
   if ((slotWord(context, slot, SLOT.flags) & FLAG.requireVerified) === 0) return [];
   const name = botText(context);

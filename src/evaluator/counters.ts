@@ -133,7 +133,7 @@ export function createCounters(options: CountersOptions = {}): BoundedCounters {
   };
 }
 
-/** A draw from [0, 1) of the platform's secure source, where there is one. */
+/** A draw from [0, 1) of the platform's secure source, if there is one. */
 function secureRandom(): number {
   const { crypto } = globalThis as { crypto?: { getRandomValues(words: Uint32Array): Uint32Array } };
   return crypto === undefined ? Math.random() : crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32;
@@ -255,8 +255,9 @@ class RateCounters {
   }
 
   /**
-   * Leaves in `#hash` the key of the path, or the overflow key when the address holds its full number of others, and
-   * returns its shape. When it stores, the address' holder notes the request, and the place if it takes one.
+   * Sets `#hash` to the path's key, or to the overflow key if the address already has `MAX_RATE_PATHS` other paths;
+   * returns the entry shape for that key. If `stores`, also records the request in the address's entry and, if the path
+   * is new and does not overflow, adds one to the entry's count of paths.
    */
   #choosePath(window: RateWindow, path: string, stores: boolean): EntryShape {
     const { store } = this;

@@ -1,6 +1,6 @@
 /**
  * Makes the decision of a request whose facts and candidates are gathered: runs the plan's steps in their order
- * (`phases.ts`) and, where a dry_run rule matched, runs them once more with every dry_run rule enforced; that second
+ * (`phases.ts`) and, if a dry_run rule matched, runs them once more with every dry_run rule enforced; that second
  * decision is the shadow.
  */
 import { noneBelow, restart } from './candidates.ts';
@@ -36,7 +36,7 @@ export function refusal(status: number, revision: number): Decision {
   return decisionOf(run, null, revision);
 }
 
-/** The error page of the request of `context.facts`, and that of its shadow where a dry_run rule matched. */
+/** The error page of the request of `context.facts`, and that of its shadow if a dry_run rule matched. */
 export function decideErrorPage(
   context: Context,
   { real, shadow }: Runs,

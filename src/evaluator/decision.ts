@@ -32,7 +32,7 @@ export type Effect = (typeof EFFECTS)[number];
 export interface RuleRef {
   readonly type: RuleType | 'record';
   readonly id: number;
-  /** Its identity where the id is only its place in an edge file (`identity.ts`); absent: the id. */
+  /** Its identity if the id is only its place in an edge file (`identity.ts`); absent: the id. */
   readonly key?: string;
 }
 
@@ -78,7 +78,7 @@ export interface CacheDirective {
 /**
  * Why a body was not inspected whole. `coding`: its Content-Encoding is unknown, doubled or does not inflate.
  * `unparsable`: it does not parse as its Content-Type. `beyond_cap`: it is longer than the rule inspects. `unread`: the
- * request has one that the evaluator was not given. Where several hold, the first of them is reported.
+ * request has one that the evaluator was not given. If several hold, the first of them is reported.
  */
 export const UNINSPECTED = ['coding', 'unparsable', 'beyond_cap', 'unread'] as const;
 /** One of UNINSPECTED. */
@@ -113,9 +113,9 @@ export interface Decision {
   readonly query: string | null;
   /** `null`: the origin's own headers decide. */
   readonly cache: CacheDirective | null;
-  /** `<type>/<id>`, `<type>/<key>` where there is one; in the order given. */
+  /** `<type>/<id>`, `<type>/<key>` if there is one; in the order given. */
   readonly tags: readonly string[];
-  /** Whole seconds, beside status 429. */
+  /** `Retry-After` in whole seconds, for status 429. */
   readonly retryAfter: number | null;
   /** What the waf rule that acts has found. */
   readonly waf: WafVerdict | null;

@@ -30,7 +30,7 @@ export interface PoolOriginAddress {
 export interface PoolSettings {
   /** The rule's id. */
   readonly id: number;
-  /** The rule's identity where the id is only its place in an edge file; absent: the id. */
+  /** The rule's identity if the id is only its place in an edge file; absent: the id. */
   readonly key?: string;
   readonly hostHeader: string;
   readonly origins: readonly PoolOriginAddress[];

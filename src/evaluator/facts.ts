@@ -232,7 +232,7 @@ function readBot(facts: Facts): void {
   facts.botVerified = 'verified' in bot && bot.verified === true;
 }
 
-/** The first value of a header; names are lower case by contract, and compared without case where they are not. */
+/** The first value of a header; names are lower case by contract, and compared without case if they are not lower case. */
 export function headerOf(request: EdgeRequest, name: string): string | null {
   const headers: unknown = request.headers;
   if (typeof headers !== 'object' || headers === null) return null;

@@ -9,7 +9,7 @@ import type { RuleRef } from './decision.ts';
 import type { Facts } from './facts.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
 
-/** `<type>/<key>`, or `<type>/<id>` where the rule or record has no key. */
+/** `<type>/<key>`, or `<type>/<id>` if the rule or record has no key. */
 export function refText({ type, id, key }: RuleRef): string {
   return `${type}/${key ?? id}`;
 }

@@ -28,7 +28,7 @@ export interface RegexMemo {
   text: string;
   /** Number of the text; grows with every new one. */
   round: number;
-  /** By pattern: the round in which it ran, times two, plus one where it matched. */
+  /** By pattern: the round in which it ran, times two, plus one if it matched. */
   readonly verdicts: Float64Array;
 }
 
@@ -39,7 +39,7 @@ export function createLoaded(plan: Plan, revision: number): LoadedPlan {
   return { plan, revision, texts: [], matchers: [], recent: [memo(), memo(), memo()] };
 }
 
-/** String `number` of the plan. */
+/** The plan's string at index `number`, decoded once and cached. */
 export function textOf(loaded: LoadedPlan, number: number): string {
   const known = loaded.texts[number];
   if (known !== undefined) return known;

@@ -25,7 +25,7 @@ interface PhaseRow {
   readonly passedBy: number;
   /** Runs the phase and returns whether it ended the request. `null`: not a step of `evaluate`. */
   readonly run: ((context: Context, run: Run) => boolean) | null;
-  /** Replaces `run` where no rule of the phase can match. `null`: the phase has no effect then. */
+  /** Replaces `run` if no rule of the phase can match. `null`: the phase has no effect then. */
   readonly runWithoutRules: ((context: Context, run: Run) => boolean) | null;
   /** Replaces `run` for a request that passes the phase. `null`: no effect. */
   readonly pass: ((context: Context, run: Run) => void) | null;

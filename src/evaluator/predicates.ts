@@ -129,7 +129,7 @@ function kindHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Fac
 
 const BOT_ROUTE = typeIndex('bot_route');
 
-/** Whether the visitor's bot kind is listed, and verified where the rule requires it. */
+/** Whether the visitor's bot kind is listed, and verified if the rule requires it. */
 function botHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Facts): boolean {
   const kind = botOf(facts);
   if (kind < 0) return false;
@@ -180,7 +180,7 @@ export function pathEntry(
   const { words, patterns } = loaded.plan;
   for (let at = range.from; at < range.to; at++) {
     const pattern = words[at]!;
-    // The path without parameters has no character that the path has not.
+    // The path without parameters has no character that the path lacks.
     if ((patterns[pattern * PATTERN.size + PATTERN.need]! & ~facts.characters) !== 0) continue;
     const first = patternMatches(loaded, pattern, facts.path);
     if (facts.pathWithoutParameters === null || first !== both) {

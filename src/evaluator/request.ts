@@ -28,20 +28,20 @@ export interface EdgeRequest {
   readonly ja4?: string | null | undefined;
   readonly ja4h?: string | null | undefined;
   /**
-   * The first `bodyWanted` octets of the request body, already inflated; `null` without a body. Where the field is absent
+   * The first `bodyWanted` octets of the request body, already inflated; `null` without a body. If the field is absent
    * and the head announces a body (Content-Length, Transfer-Encoding), a waf rule that would inspect it finds it `unread`.
    */
   readonly body?: Uint8Array | string | null | undefined;
   /**
-   * Why `body` could not be decoded, such as `content-encoding: \`zstd\` is not known`; absent, `null`: it was. Reported in
-   * the decision, and to signatures as REQBODY_ERROR.
+   * Why `body` could not be decoded, such as `content-encoding: \`zstd\` is not known`; absent, `null`: it was decoded. Reported
+   * in the decision, and to signatures as REQBODY_ERROR.
    */
   readonly bodyError?: string | null | undefined;
   /** Milliseconds since the epoch. Absent: the evaluator's own clock. */
   readonly now?: number | undefined;
   /**
    * Challenges that this visitor has solved: `<type>/<id>` of the rule, `record/<id>` of a record's own; with the key in
-   * place of the id where the rule or record has one.
+   * place of the id if the rule or record has one.
    */
   readonly cleared?: readonly string[] | undefined;
 }

@@ -41,7 +41,7 @@ export interface LoadedPool {
 export interface Step {
   readonly run: (context: Context, run: Run) => boolean;
   readonly runWithoutRules: ((context: Context, run: Run) => boolean) | null;
-  /** The slot after the phase's last rule; 0 where the plan has none. */
+  /** The slot after the phase's last rule; 0 if the plan has none. */
   readonly end: number;
   readonly passedBy: number;
   readonly pass: ((context: Context, run: Run) => void) | null;
@@ -171,7 +171,7 @@ export function isDryRun(context: Context, slot: number): boolean {
   return (slotWord(context, slot, SLOT.flags) & FLAG.dryRun) !== 0;
 }
 
-/** Whether the rule acts in this run: dry_run rules do so in the shadow only. */
+/** Whether the rule acts in this run: dry_run rules act in the shadow only. */
 export function acts(context: Context, run: Run, slot: number): boolean {
   return run.shadow || !isDryRun(context, slot);
 }

@@ -85,7 +85,7 @@ function requestOf({ host, target }: Probe): EdgeRequest {
   return { scheme: 'https', method: 'GET', host, target, ip: '192.0.2.1', country: 'NZ', now: 0 };
 }
 
-/** Whether the gate refuses the request (a rule may refuse it too), with `status` where it is given. */
+/** Whether the gate refuses the request (a rule may refuse it too), with `status` if it is given. */
 function isRefused(decision: Decision, status: number | null = decision.status): boolean {
   return decision.action === 'refuse' && decision.rule === null && decision.status === status;
 }

@@ -108,7 +108,7 @@ export interface RuleTrace {
   /** `none` unless matched. */
   readonly effect: Effect | 'none';
   readonly reason: { readonly code: ReasonCode; readonly text: string };
-  /** Every check of the rule, evaluated even where an earlier one failed. */
+  /** Every check of the rule, evaluated even if an earlier one failed. */
   readonly checks: readonly CheckTrace[];
   /** Of a waf rule that inspected the request. */
   readonly inspection?: InspectionTrace;
@@ -130,7 +130,7 @@ export interface PhaseTrace {
   readonly rules: readonly RuleTrace[];
 }
 
-/** The normalised request; facts that are read after the gate are `null` where it refused. */
+/** The normalised request. If the gate refuses it, facts read after the gate are `null`. */
 export interface FactsTrace {
   readonly scheme: 'http' | 'https';
   readonly method: string;

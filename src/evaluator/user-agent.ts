@@ -25,7 +25,7 @@ const WINDOW = Math.min(...TOKENS.map((token) => token.length));
 const LETTERS = buildLetters();
 /** Columns of `SHIFTS`: a power of two above the number of letters. */
 const ROW_BITS = 5;
-/** By the last two letters of a window: how far it may move on; 0 where a token may start at it. */
+/** By the last two letters of a window: how far it may move on; 0 if a token may start at it. */
 const SHIFTS = buildShifts();
 
 /**

@@ -7,7 +7,7 @@ import { RULE_TYPES } from '../base/vocabulary.ts';
 import { isMapping, type YamlFile } from './yaml.ts';
 
 /**
- * Converts a path into the rule set to a path into the file: `record_ids` is `records` where the rule names
+ * Converts a path into the rule set to a path into the file: `record_ids` is `records` if the rule names
  * records.
  */
 export function toFilePath(yaml: YamlFile, path: FieldPath): FieldPath {
@@ -18,7 +18,7 @@ export function toFilePath(yaml: YamlFile, path: FieldPath): FieldPath {
 }
 
 /**
- * The diagnostic with its place in the file, the file's wording, and a remedy where the YAML text suggests known. An
+ * The diagnostic with its place in the file, the file's wording, and a remedy if the YAML text suggests known. An
  * unknown field is placed at its key, everything else at its value.
  */
 export function placed(diagnostic: Diagnostic, yaml: YamlFile): Diagnostic {
@@ -43,7 +43,7 @@ function asMapping(
   };
 }
 
-/** The remedy for a single value where a list is expected: the value in brackets, cut to 60 characters. */
+/** The remedy for a single value in place of a list: the value in brackets, cut to 60 characters. */
 export function asList(source: string): string {
   if (source === '') return 'write `[]`, or remove the line';
   const entry = /[,[\]{}#:]/.test(source) ? JSON.stringify(source) : source;

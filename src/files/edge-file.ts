@@ -17,9 +17,9 @@ import { byPlace, isMapping, readYaml, readYamlBytes, type YamlFile } from './ya
 
 /** The position of a rule in an edge file. */
 export interface RuleSource {
-  /** Its `key`, `null` where it has none. */
+  /** Its `key`, `null` if it has none. */
   readonly key: string | null;
-  /** Its `name` (pools and routes), `null` where it has none. */
+  /** Its `name` (pools and routes), `null` if it has none. */
   readonly name: string | null;
   /** Position in `rules`, from 0. */
   readonly index: number;

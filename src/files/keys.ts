@@ -11,7 +11,7 @@ import type { DnsRecord, ObjectKeys, Rule, RuleSet } from '../model/types.ts';
 
 /** What the file states beyond the rule set. */
 export interface Written {
-  /** The `key` of the rule with this id; `null` where it has none. */
+  /** The `key` of the rule with this id; `null` if it has none. */
   keyOf(rule: number): string | null;
   /** Rule ids that are written in the file. */
   readonly ruleIds: ReadonlySet<number>;

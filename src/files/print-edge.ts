@@ -83,7 +83,7 @@ type Scope =
   | { readonly kind: 'gone' };
 
 /**
- * Returns a function that decides how a list of record ids is written: by name where the names select exactly these
+ * Returns a function that decides how a list of record ids is written: by name if the names select exactly these
  * records, else by id.
  */
 function scopesOf(domain: string, records: readonly DnsRecord[]): (ids: readonly number[]) => Scope {

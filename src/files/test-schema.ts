@@ -40,7 +40,7 @@ export const WITH_KEYS = {
   },
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
-/** Keys of `repeat` where it is a map. */
+/** Keys of `repeat` if it is a map. */
 export const REPEAT_KEYS = {
   times: { type: 'integer', minimum: 1, description: 'how often the request is sent' },
   every: { ...DURATION, description: 'time between two requests, such as `500ms` or `10s`' },
@@ -104,7 +104,7 @@ export const FILE_KEYS = {
   },
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
-/** The schema of a whole test file; `expectation` describes the fields of `expect` where it is a map. */
+/** The schema of a whole test file; `expectation` describes the fields of `expect` if it is a map. */
 export function testFileSchema(expectation: JsonSchema): JsonSchema {
   const row = (keys: JsonSchema): JsonSchema => ({
     anyOf: [

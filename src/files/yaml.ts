@@ -22,7 +22,7 @@ import { keyOf, offsetOf, readNode, type Walk } from './yaml-values.ts';
 
 /** The result of reading a file. */
 export interface YamlFile {
-  /** The name that places carry. */
+  /** The file name shown in diagnostics' source locations. */
   readonly name: string;
   /** `false` when there is an error; `value` then contains what could be read. */
   readonly ok: boolean;

@@ -64,7 +64,7 @@ export function finished({ entry }: EntryDraft, length: number): Omit<CacheEntry
 }
 
 /**
- * The entry after a 304 (RFC 9111 §4.3.4). `keep` is `false` where the updated entry may no longer be stored.
+ * The entry after a 304 (RFC 9111 §4.3.4). `keep` is `false` if the updated entry may no longer be stored.
  */
 export function freshened(
   stored: CacheEntry,

@@ -1,6 +1,6 @@
 /**
  * The HTTP cache of a node. In: a request with its cache settings, and a function that sends it to the
- * origin. Out: a response from memory, from disk or from the origin, stored where that is allowed. A shared
+ * origin. Out: a response from memory, from disk or from the origin, stored if that is allowed. A shared
  * cache by RFC 9111, with these decisions where the RFC leaves a choice:
  *
  * - Of a client's `Cache-Control`, only `no-store` (its response is not stored) and `only-if-cached` have an
@@ -96,7 +96,7 @@ export function createCache(options: CacheOptions): HttpCache {
   };
 }
 
-/** Finds the entry; synchronous where memory has it. */
+/** Finds the entry; synchronous if memory has it. */
 function find(context: FetchContext, lookup: Lookup): ResponseSource {
   const entry = context.store.find(lookup.resource, lookup.request.headers);
   if (!(entry instanceof Promise)) return serve(context, lookup, entry);

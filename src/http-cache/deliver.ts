@@ -43,7 +43,7 @@ export function shape({ status, headers, length }: StoredResponse, request: Cach
 }
 
 /**
- * The client headers of an entry, with the settings' browser lifetime where there is one. Cached in the entry
+ * The client headers of an entry, with the settings' browser lifetime if there is one. Cached in the entry
  * for the next client.
  */
 function clientHeaders(entry: CacheEntry, browserTtl: number | null): HeaderList {
@@ -55,7 +55,7 @@ function clientHeaders(entry: CacheEntry, browserTtl: number | null): HeaderList
   return prepared.headers;
 }
 
-/** The headers of a response with a browser lifetime, where the lifetime applies to it. */
+/** The headers of a response with a browser lifetime, if the lifetime applies to it. */
 export function browserHeaders(
   { status, headers }: StoredResponse,
   browserTtl: number | null,

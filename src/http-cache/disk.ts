@@ -361,7 +361,7 @@ function placeIn(partition: DiskPartition, key: string): FilePlace {
   return { partition, name, path: pathOf(partition, name) };
 }
 
-/** The folder name of a domain: its name, or a hash of it where the name has other characters. */
+/** The folder name of a domain: its name, or a hash of it if the name has other characters. */
 function folderOf(name: string): string {
   const plain = name !== '' && name.length < 250 && !name.startsWith('.') && !name.startsWith('#');
   if (plain && !name.includes('/') && !name.includes('\0')) return name;

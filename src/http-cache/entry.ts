@@ -49,7 +49,7 @@ export interface Lifetime {
   /** Never used stale (`must-revalidate`, `proxy-revalidate`). */
   readonly neverStale: boolean;
   /**
-   * Used stale only where the response allows it explicitly. `s-maxage` forbids stale use (RFC 9111
+   * Used stale only if the response allows it explicitly. `s-maxage` forbids stale use (RFC 9111
    * §5.2.2.10), yet sites set it together with `stale-while-revalidate` and mean the latter.
    */
   readonly staleIfSaid: boolean;

@@ -54,7 +54,7 @@ export function decodeFoot(foot: Buffer, size: number): Foot | null {
 }
 
 /**
- * Reads a file, and its body where that has at most `most` octets; `null`: damaged.
+ * Reads a file, and its body if that has at most `most` octets; `null`: damaged.
  * @throws the error of the file system
  */
 export async function readContent(handle: FileHandle, most: number): Promise<FileContent | null> {

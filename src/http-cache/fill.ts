@@ -31,7 +31,7 @@ export interface FillOptions {
    * has caught up.
    */
   readonly openBodyFile: (onRest: () => void) => BodyFile | null;
-  /** Called once at the end: with the body, the file that contains it, or `null` where nothing is stored. */
+  /** Called once at the end: with the body, the file that contains it, or `null` if nothing is stored. */
   readonly done: (stored: Uint8Array | BodyFile | null, octets: number) => void;
 }
 

@@ -26,7 +26,7 @@ export interface StorableHeaders {
   readonly now: number;
 }
 
-/** The headers to store; adds `Date` where the origin sent none (RFC 9110 §6.6.1). */
+/** The headers to store; adds `Date` if the origin sent none (RFC 9110 §6.6.1). */
 export function storedHeaders({ headers, omit, now }: StorableHeaders): string[] {
   const storable = withoutHeaders(endToEnd(headers), new Set([...NEVER_STORED, ...omit]));
   if (headerOf(storable, 'date') === null) storable.push('Date', new Date(now).toUTCString());

@@ -129,7 +129,7 @@ export function release(
 }
 
 /**
- * Reads the body with the others, where the response matches the request and recording is complete so far;
+ * Reads the body with the others, if the response matches the request and recording is complete so far;
  * else `null`.
  */
 export function join({ fill, draft, variant }: Shared, lookup: Lookup): ResponseSource | null {

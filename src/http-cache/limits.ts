@@ -1,23 +1,23 @@
 /** Limits of the cache, each with its reason. */
 
 /**
- * Largest body in octets that is stored in memory; larger ones are stored on disk alone, or one file would
+ * Maximum size, in octets, of a body that is stored in memory; larger ones are stored on disk alone, or one file would
  * evict a thousand pages.
  */
 export const MAX_MEMORY_BODY = 8 * 1024 * 1024;
-/** A body may use at most this part of the memory, for nodes with little memory. */
+/** Maximum part of the memory that one body may use, for nodes with little memory. */
 export const BODY_SHARE = 1 / 8;
 /** Octets of an entry beyond its body and headers: objects and the table node. Measured: 0.6 to 0.9 KB. */
 export const ENTRY_OVERHEAD = 1024;
 /**
- * Responses being recorded may use this part of the memory on top of it; beyond it they are streamed and not
- * stored.
+ * Maximum size, as a part of the memory and on top of it, of the responses being recorded; beyond it they are streamed
+ * and not stored.
  */
 export const RECORDING_SHARE = 1 / 2;
-/** Octets by which the slowest reader of a live stream may lag before the origin is paused. */
+/** Maximum number of octets by which the slowest reader of a live stream lags; beyond it the origin is paused. */
 export const LIVE_WINDOW = 256 * 1024;
 /**
- * Milliseconds a request waits for an in-flight request for the same entry, as with nginx's
+ * Maximum time, in milliseconds, that a request waits for an in-flight request for the same entry, as with nginx's
  * `proxy_cache_lock_timeout`; then it is sent to the origin as well.
  */
 export const WAIT_MS = 5_000;
@@ -26,32 +26,37 @@ export const WAIT_MS = 5_000;
  * A response seldom becomes shareable sooner.
  */
 export const UNSHARED_MS = 30_000;
-/** Keys in the negative cache, about 200 octets each. The least recently used is evicted. */
+/** Maximum number of keys in the negative cache, about 200 octets each. The least recently used is evicted. */
 export const MAX_RECENT = 50_000;
-/** Milliseconds for which a failed origin gets no further request where a stale entry can be used. */
+/** Milliseconds for which a failed origin gets no further request if a stale entry can be used. */
 export const FAILING_MS = 3_000;
 /**
- * Milliseconds for which a fetch continues after its last reader has left: enough for a page, not for a film.
+ * Maximum time, in milliseconds, for which a fetch continues after its last reader has left: enough for a page, not for
+ * a film.
  */
 export const ORPHAN_MS = 30_000;
-/** Octets of an unused error response that are read to reuse its connection. */
+/** Maximum number of octets of an unused error response that are read to reuse its connection. */
 export const MAX_DROPPED = 64 * 1024;
-/** Milliseconds by which a response may be newer than a request: the longest time a request waits for it. */
+/**
+ * Maximum time, in milliseconds, by which a response may be newer than a request: the longest time a request waits for
+ * it.
+ */
 export const CLOCK_SLACK_MS = 120_000;
 /**
- * Header names a resource may vary by. With more, every request would have its own variant; such a response
- * is not stored.
+ * Maximum number of header names that a resource varies by. With more, every request would have its own variant; such a
+ * response is not stored.
  */
 export const MAX_VARY = 8;
 /**
- * Octets of the header values that identify a variant; longer values are attacks or specific to one visitor.
+ * Maximum size, in octets, of the header values that identify a variant; longer values are attacks or specific to one
+ * visitor.
  */
 export const MAX_VARIANT_OCTETS = 4 * 1024;
 /**
  * Part of the time since `Last-Modified` for which a response without a lifetime is fresh (RFC 9111 §4.2.2).
  */
 export const HEURISTIC_SHARE = 0.1;
-/** Seconds of heuristic freshness at most: after a day the response must be revalidated. */
+/** Maximum heuristic freshness, in seconds: after a day the response must be revalidated. */
 export const MAX_HEURISTIC = 86_400;
 /**
  * Seconds for which a stale entry is used while the origin is unreachable (RFC 9111 §4.2.4), unless
@@ -74,19 +79,21 @@ export const FORCED_SEC: Readonly<Record<number, number>> = {
   410: 180,
 };
 /**
- * Seconds for which an edge lifetime stores an error at most: a recovered page must be visible
- * within minutes.
+ * Maximum time, in seconds, for which an edge lifetime stores an error: a recovered page must be visible within minutes.
  */
 export const MAX_FORCED_ERROR = 180;
 
-/** Octets of the head of a cache file: an origin's largest response head and the fields of the entry. */
+/** Maximum size, in octets, of the head of a cache file: an origin's largest response head and the fields of the entry. */
 export const MAX_FILE_HEAD = 256 * 1024;
-/** Octets queued for writing; beyond it responses are stored in memory alone. */
+/** Maximum number of octets queued for writing; beyond it responses are stored in memory alone. */
 export const MAX_WRITE_BACKLOG = 32 * 1024 * 1024;
-/** Octets of one large body queued for its file before its origin is paused, and octets written at once. */
+/**
+ * Maximum number of octets of one large body queued for its file before its origin is paused, and of octets written at
+ * once.
+ */
 export const SPILL_WINDOW = 1024 * 1024;
 /**
- * Milliseconds one such write may take; beyond it the body is not stored, and its clients are no longer
+ * Maximum time, in milliseconds, of one such write; beyond it the body is not stored, and its clients are no longer
  * paused.
  */
 export const SPILL_STALL_MS = 2_000;
@@ -101,5 +108,5 @@ export const SWEEP_MS = 3_600_000;
  * since the start: the maximum of the setting.
  */
 export const DEFAULT_DISK_DAYS = 7;
-/** Files in the index of one domain, about 200 octets each; the least recently used are evicted. */
+/** Maximum number of files in the index per domain, about 200 octets each; the least recently used are evicted. */
 export const MAX_FILES = 1_000_000;

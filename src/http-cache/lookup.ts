@@ -94,7 +94,7 @@ export function passedHeaders(
   return [...forwarded, 'Cache-Status', `edgeplan; fwd=${why}`];
 }
 
-/** Responds 504 to a client that accepts only a stored response (`only-if-cached`), where none is stored. */
+/** Responds 504 to a client that accepts only a stored response (`only-if-cached`), if none is stored. */
 export function answerUnavailable({ sink, request }: Lookup): ResponseSource {
   request.note('unavailable');
   const headers = ['Content-Length', '0', 'Cache-Status', 'edgeplan; detail=only-if-cached'];

@@ -20,7 +20,7 @@ export interface NegativeCache {
   /** Whether a resource was invalidated after that time, so that a response requested then is outdated. */
   isChangedSince(key: string, moment: number): boolean;
   setChanged(key: string): void;
-  /** How the origin failed for a resource most recently; `null`: it did not. */
+  /** How the origin failed for a resource most recently; `null`: it has not failed. */
   failureOf(key: string): RecentFailure | null;
   setFailing(key: string, failure: RecentFailure): void;
 }

@@ -104,7 +104,7 @@ export function fetchFromOrigin(
 
 /**
  * The request headers to change. The cache evaluates the client's conditions and range itself, so the origin
- * gets either an unconditional request or the entry's validators. Where nothing is stored and the resource is
+ * gets either an unconditional request or the entry's validators. If nothing is stored and the resource is
  * known not to be shareable, the client's conditions are forwarded, since the origin may respond 304.
  */
 function changesFor(stored: CacheEntry | null): Readonly<Record<string, string | null>> {
@@ -277,7 +277,7 @@ function receiveFault({ context, lookup, stored, inFlight }: FetchState, fault: 
     else lookup.sink.fail(fault);
   }
   release(context, inFlight, (waiting) => {
-    // An unreachable origin affects the waiting requests as well; a failure of this one request does not.
+    // An unreachable origin affects the waiting requests as well; a failure of this one request affects no other.
     if (!unreached) return false;
     if (waiting.stored !== null && instead(waiting.stored))
       respond(context, waiting.lookup, waiting.stored, asStale);

@@ -5,10 +5,10 @@
  * - `standard` stores what the origin allows. An edge lifetime replaces the origin's for statuses that are
  *   cacheable without one; it never overrides `no-store`, `private` or `no-cache`, since those restrict
  *   who may get the response.
- * - `force` ignores `Cache-Control` and `Expires` for those statuses, except for a lifetime where the
+ * - `force` ignores `Cache-Control` and `Expires` for those statuses, except for a lifetime if the
  *   settings have none. Errors are stored for minutes at most.
  * - In both modes a response that sets a cookie, or that belongs to a request with `Authorization`, is stored
- *   only where the origin allows it for shared caches: a setting for images must not deliver one visitor's
+ *   only if the origin allows it for shared caches: a setting for images must not deliver one visitor's
  *   session to another.
  */
 import { type Directives, parseCacheControl, parseSeconds, parseTargeted } from '../http/cache-control.ts';
@@ -138,7 +138,7 @@ function heuristic({ head, now }: ReceivedResponse): number {
   return Math.min(MAX_HEURISTIC, Math.max(0, Math.floor(since * HEURISTIC_SHARE)));
 }
 
-/** The value of `Date`; the time of arrival where it is missing or invalid. */
+/** The value of `Date`; the time of arrival if it is missing or invalid. */
 function dateOf({ headers }: ReceivedResponse['head'], now: number): number {
   const date = headerOf(headers, 'date');
   return (date === null ? null : parseHttpDate(date, now)) ?? now;
@@ -152,7 +152,7 @@ function ageOnArrival({ head, sentAt, now }: ReceivedResponse): number {
   return Math.max(apparent < 1 ? 0 : Math.floor(apparent), directives);
 }
 
-/** The first member of an `Age` value, sent by the nearest cache; `null` where it is not a number. */
+/** The first member of an `Age` value, sent by the nearest cache; `null` if it is not a number. */
 function parseAge(value: string | null): number | null {
   if (value === null) return null;
   const comma = value.indexOf(',');

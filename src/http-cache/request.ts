@@ -6,7 +6,7 @@ import type { ResponseSink, ResponseSource } from '../http/response.ts';
 
 /** How to cache the response to one request, in addition to RFC 9111. */
 export interface CacheSettings {
-  /** `standard`: as the origin allows; `force`: also where its directives do not; `bypass`: not at all. */
+  /** `standard`: as the origin allows; `force`: also if its directives do not; `bypass`: not at all. */
   readonly mode: CacheMode;
   /** Seconds for which this cache uses the response; `null`: as the origin states. */
   readonly edgeTtl: number | null;

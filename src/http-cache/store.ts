@@ -1,6 +1,6 @@
 /**
  * Stored responses by key: memory in front of disk, and for both the index of the headers a resource varies
- * by. The lookup is synchronous where memory has the entry.
+ * by. The lookup is synchronous if memory has the entry.
  */
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -117,7 +117,7 @@ function get(state: StoreState, domain: CachedDomain, key: string): Stored | nul
   return state.memory.get(key) ?? load(state, domain, key);
 }
 
-/** The value of a key, read from disk where memory does not have it; concurrent requests share one read. */
+/** The value of a key, read from disk if memory does not have it; concurrent requests share one read. */
 function load(state: StoreState, domain: CachedDomain, key: string): Promise<Stored | null> | null {
   const { memory, loading, disk, maxInMemory } = state;
   if (disk === null) return null;

@@ -17,7 +17,7 @@ export function varyNames(headers: HeaderList): readonly string[] | null {
 }
 
 /**
- * The union of both lists; `null` where it has too many names. Names are only ever added, so that two
+ * The union of both lists; `null` if it has too many names. Names are only ever added, so that two
  * variants are never confused.
  */
 export function joinNames(before: readonly string[], more: readonly string[]): readonly string[] | null {

@@ -44,8 +44,9 @@ function opaqueOf(tag: string): string {
 }
 
 /**
- * The requested part of a body of `length` octets. `whole`: there is no Range header, the response has changed (`If-Range`), or
- * the range has several parts or another form, which §14.2 allows to ignore; `none`: the range starts beyond the end.
+ * The requested part of a body of `length` octets. `whole`: no Range header, the response has changed (`If-Range`), or
+ * the range is multipart or in another form, which §14.2 allows a server to ignore; `none`: the range starts beyond the
+ * end.
  */
 export function rangeOf(
   request: RequestHeaders,

@@ -1,6 +1,6 @@
 /** Limits of parsing and pushing messages, each with its reason. */
 
-/** The largest delta-seconds: RFC 9111 §1.2.2 requires at least 2^31, which are 68 years. */
+/** Maximum of delta-seconds: RFC 9111 §1.2.2 requires at least 2^31, which are 68 years. */
 export const MAX_SECONDS = 2 ** 31;
-/** Octets pushed at once: TLS encrypts a whole write at once, also for a client that reads slowly. */
+/** Maximum number of octets pushed at once: TLS encrypts a whole write at once, also for a client that reads slowly. */
 export const PUSH_OCTETS = 256 * 1024;

@@ -7,7 +7,7 @@ import type { ResponseSink, ResponseSource } from './response.ts';
 export interface ResponsePart {
   readonly status: number;
   readonly headers: HeaderList;
-  /** The octets of the body, `to` excluded; equal: none. `to` is `Infinity` where the length is unknown. */
+  /** The octets of the body, `to` excluded; equal: none. `to` is `Infinity` if the length is unknown. */
   readonly from: number;
   readonly to: number;
 }

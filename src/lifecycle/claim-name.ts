@@ -27,7 +27,7 @@ export type ClaimOutcome =
   | { readonly ok: false; readonly code: 'too_long' };
 
 /**
- * The lifecycle fields of a new domain. Where other accounts claim the name too, each claim gets a challenge value,
+ * The lifecycle fields of a new domain. If other accounts claim the name too, each claim gets a challenge value,
  * the earlier ones in this same transaction: the TXT record decides between them.
  */
 export async function claimName(

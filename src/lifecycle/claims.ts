@@ -36,7 +36,7 @@ export interface DomainEvent {
 }
 
 /**
- * The event with what it proves of this domain: where other accounts claim the name, a delegation proves nothing, since
+ * The event with what it proves of this domain: if other accounts claim the name, a delegation proves nothing, since
  * all accounts get the same nameserver sets.
  */
 export async function weighEvent(
@@ -56,7 +56,7 @@ function restsOnDelegation(event: LifecycleEvent): event is DelegationEvent {
   return (event.kind === 'enable' || event.kind === 'unban') && event.proof === 'holds' && !event.vouched;
 }
 
-/** Removes the other claims of a name, in the transaction that stores this domain as proved and before it does. */
+/** Removes all other claims to the name. Call it in the transaction that marks this domain as proved, before marking it. */
 export async function removeRivals(tx: WriteTransaction, domain: DomainRow, now: number): Promise<void> {
   for (const row of await tx.domains.named(domain.name)) {
     if (row.id === domain.id || row.unproved_since === null) continue;

@@ -57,7 +57,7 @@ export interface ChallengeProof {
   readonly proof: Proof;
 }
 
-/** Looks up the challenge record; `unknown` without a lookup where no TXT record can prove the name. Never throws. */
+/** Looks up the challenge record; `unknown` without a lookup if no TXT record can prove the name. Never throws. */
 export async function proveChallenge(lookups: DomainLookups, domain: DomainRow): Promise<ChallengeProof> {
   const value = domain.verification_token;
   if (!takesChallenge(domain)) return { value, proof: 'unknown' };

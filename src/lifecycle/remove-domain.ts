@@ -6,7 +6,7 @@ export interface RemovalOptions {
   readonly author: Author;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Why, for the audit log, where the owner did not request it. */
+  /** Why, for the audit log, if the owner did not request it. */
   readonly reason?: string;
 }
 

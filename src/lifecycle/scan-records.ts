@@ -16,13 +16,13 @@ import { MAX_SCAN_MS, MAX_SCAN_QUESTIONS, MAX_SCAN_RECORDS, SCAN_CONCURRENCY } f
 import { APEX_TYPES, HOST_TYPES, SCAN_NAMES, type ScanName } from './scan-names.ts';
 
 export interface ScanResult {
-  /** In the order of names tried; the apex and `www` are proxied where their type can be. */
+  /** In the order of names tried; the apex and `www` are proxied if their type can be. */
   readonly records: readonly ZoneRecord[];
   /** Queries that were sent. */
   readonly questions: number;
   /** `false`: a bound was reached or servers failed, so there may be more. */
   readonly complete: boolean;
-  /** Why the scan failed as a whole; `null`: it did not. */
+  /** Why the scan failed as a whole; `null`: it did not fail as a whole. */
   readonly fault: DnsFault | null;
 }
 

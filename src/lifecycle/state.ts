@@ -1,11 +1,11 @@
 /**
  * The lifecycle of a domain as a pure state machine: fields and an event in, changed fields or a refusal out. The API
- * document defines states and triggers; this file defines the rest (after semantics §6 where it applies):
+ * document defines states and triggers; this file defines the rest (after semantics §6 if it applies):
  * - a check without an answer (`unreachable`) only changes the time of the next check
  * - a `moved` domain is served for 7 days; the first check after them that finds the delegation still absent disables it
  * - `disabled` and `banned` domains are not checked; both end in `active` when the proof still holds, else in `pending`
  *   or `unverified`
- * - suspension is a flag beside the status and stops no checks
+ * - suspension is a flag in addition to the status and stops no checks
  * - a domain whose DNS is hosted elsewhere is proved once; removing its TXT record later changes nothing
  * - several accounts may have an unproved domain of one name (`claims.ts`). A delegation does not identify one of them, so
  *   the TXT record decides, also for a managed domain, which stays `pending` until its delegation is found

@@ -15,7 +15,7 @@ export function prefersMarkdown(accept: string): boolean {
   return markdown > 0 && markdown >= html;
 }
 
-/** The header for the origin: with HTML at the lowest weight where the client does not accept it. */
+/** The header for the origin: with HTML at the lowest weight if the client does not accept it. */
 export function withHtml(accept: string): string {
   return weightsOf(accept).html > 0 ? accept : `${accept}, text/html;q=0.001`;
 }

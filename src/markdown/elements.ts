@@ -97,7 +97,7 @@ const ROLE_OF: ReadonlyMap<string, ElementRole> = new Map(
 /** Attributes by lower-case name. */
 export type Attributes = Readonly<Record<string, string>>;
 
-/** The role of an element; `drop` where it is hidden. */
+/** The role of an element; `drop` if it is hidden. */
 export function roleOf(name: string, attributes: Attributes): ElementRole {
   if (isHidden(name, attributes)) return 'drop';
   return ROLE_OF.get(name) ?? 'inline';

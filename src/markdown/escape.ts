@@ -84,7 +84,7 @@ export function guardLines(text: string): string {
   return text.split('\n').map(guardLine).join('\n');
 }
 
-/** Escapes the first character of a line where it would begin another block. */
+/** Escapes the first character of a line if it would begin another block. */
 function guardLine(line: string): string {
   const first = line.charCodeAt(0);
   if (isDigit(first)) return guardNumber(line);

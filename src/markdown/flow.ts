@@ -37,7 +37,7 @@ export interface Flow {
   isFlat(): boolean;
   /** Writes the text of the open code span. */
   endCode(): void;
-  /** Ends the current line as a block; a space where text is flat. */
+  /** Ends the current line as a block; a space if text is flat. */
   breakBlock(): void;
   /** Turns the open tables into paragraphs, since blocks in their cells do not fit into GFM tables. */
   dissolveTables(): void;

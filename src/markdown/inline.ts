@@ -136,7 +136,7 @@ function addText(line: LineState, run: string): void {
   }
 }
 
-/** Adds a code span; padded where its text starts or ends with a backtick (CommonMark §6.1). */
+/** Adds a code span; padded if its text starts or ends with a backtick (CommonMark §6.1). */
 function addCode(line: LineState, text: string, cell: boolean): void {
   const folded = wordsOf(text).join(' ');
   if (folded === '') return;

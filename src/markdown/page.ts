@@ -211,7 +211,7 @@ function openContainer(
   });
 }
 
-/** A code block; where text is flat, a code span. The fence is longer than any run of backticks in it. */
+/** A code block; if text is flat, a code span. The fence is longer than any run of backticks in it. */
 function openPre(flow: Flow, attributes: Attributes): Close {
   flow.breakBlock();
   if (flow.isFlat()) return openCode(flow, attributes);
@@ -278,7 +278,7 @@ function setBase(page: PageState, { href }: Attributes): void {
   page.base = baseOf(href, page.address) ?? page.address;
 }
 
-/** The first `title`, used as a heading where the page has none. */
+/** The first `title`, used as a heading if the page has none. */
 function openTitle(flow: Flow): Close {
   flow.inTitle = true;
   return () => {

@@ -104,7 +104,7 @@ function render(
   };
 }
 
-/** Gives waiting jobs to idle threads, and starts a thread where jobs remain. */
+/** Gives waiting jobs to idle threads, and starts a thread if jobs remain. */
 function assignJobs(state: RendererState): void {
   const { threads, waiting } = state;
   for (const thread of threads) {

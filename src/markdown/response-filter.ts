@@ -167,7 +167,7 @@ function passGathered(state: FilterState, { head, source }: Page, reason: HtmlRe
   if (!state.settled) for (const chunk of chunks) state.next.data(chunk);
 }
 
-/** Renders a whole page and sends the result; the page itself where it cannot be rendered. */
+/** Renders a whole page and sends the result; the page itself if it cannot be rendered. */
 function render(state: FilterState, { head, verdict: { coding, charset } }: Page): void {
   const { exchange, renderer, note, chunks } = state;
   clearTimeout(state.late);

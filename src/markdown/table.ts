@@ -34,7 +34,7 @@ export interface Cell {
   readonly span: number;
 }
 
-/** Adds a cell to the open row; starts one where none is open. */
+/** Adds a cell to the open row; starts one if none is open. */
 export function addCell(table: MarkdownTable, { text, head, span }: Cell): void {
   table.row ??= { cells: [], head: true };
   table.row.cells.push(text);
@@ -42,7 +42,7 @@ export function addCell(table: MarkdownTable, { text, head, span }: Cell): void 
   table.row.head &&= head || table.inHead;
 }
 
-/** Ends the open row; drops it where all cells are empty. */
+/** Ends the open row; drops it if all cells are empty. */
 export function endRow(table: MarkdownTable): void {
   const { row } = table;
   table.row = null;

@@ -50,7 +50,7 @@ export interface BlockWriter {
   listEnded(mark: string): void;
   /** Starts a region outside of all containers. @returns what ends it; `null`: within a region of its kind */
   enter(kind: RegionKind): (() => void) | null;
-  /** The Markdown, empty without text. Begins with `title` where there is no heading of level 1. */
+  /** The Markdown, empty without text. Begins with `title` if there is no heading of level 1. */
   finish(title: string): string;
 }
 
@@ -167,7 +167,7 @@ function enterRegion(state: WriterState, kind: RegionKind): (() => void) | null 
   };
 }
 
-/** The `main` regions where the page has text in some; else its articles where they have half of the text; else all. */
+/** The `main` regions if the page has text in some; else its articles if they have half of the text; else all. */
 function mainPart({ out, regions, titled }: WriterState): {
   readonly text: string;
   readonly isTitled: boolean;

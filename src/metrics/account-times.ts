@@ -2,9 +2,12 @@
 import type { Registry } from 'prom-client';
 import { addMetric, type MetricValue } from './add-metric.ts';
 
-/** Accounts with their own series, in the order of their first request; each takes two lines of a scrape. */
+/**
+ * Maximum number of accounts with a series of their own, in the order of their first request; each takes two lines of a
+ * scrape.
+ */
 export const MAX_ACCOUNT_SERIES = 1_000;
-/** The label of all further accounts. */
+/** The label shared by all accounts beyond the first `MAX_ACCOUNT_SERIES`. */
 const OTHERS = 'other';
 
 export interface AccountTimesOptions {

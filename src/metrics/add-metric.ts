@@ -5,7 +5,7 @@ import type { Metric, MetricObject, Registry } from 'prom-client';
 export interface MetricValue {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
-  /** The name of the sample where it differs from the metric's: `…_bucket`, `…_sum`, `…_count`. */
+  /** The name of the sample if it differs from the metric's: `…_bucket`, `…_sum`, `…_count`. */
   readonly metricName?: string;
 }
 

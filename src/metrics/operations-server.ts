@@ -10,7 +10,7 @@ import { foreignHost } from '../base/loopback-host.ts';
 export interface OperationsServerOptions {
   /** Why the process does not work, as a sentence; `null`: it works. */
   readonly unwell: () => string | null;
-  /** Why no traffic should be sent here, as a sentence; `null`: it should. Must not reject. */
+  /** Why no traffic should be sent here, as a sentence; `null`: the process is ready. Must not reject. */
   readonly unready: () => string | null | Promise<string | null>;
   readonly registry: () => Registry | Promise<Registry>;
   /** The text of the 503 when the metrics cannot be collected. */
@@ -20,7 +20,10 @@ export interface OperationsServerOptions {
 /** Milliseconds for the header of a request, and for all of it: probes and scrapers are on this machine. */
 const HEADERS_MS = 5_000;
 const REQUEST_MS = 10_000;
-/** Most connections: a few scrapers and probes, far below the descriptors that traffic needs. */
+/**
+ * Maximum number of connections: enough for a few scrapers and probes, and far below the file descriptors that traffic
+ * needs.
+ */
 const MAX_CONNECTIONS = 100;
 
 export function createOperationsServer(options: OperationsServerOptions): Server {

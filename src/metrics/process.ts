@@ -4,7 +4,7 @@ import { addHistogram, createSeries, observe, type Series } from './histogram.ts
 
 /** Milliseconds between two samples of the clock: 20 a second cost a ten-thousandth of a processor. */
 const SAMPLE_MS = 50;
-/** Seconds by which a sample may be late without counting: timers and other processes cause less. */
+/** A sample at most this many seconds late is not counted as a stall; timer jitter and other processes cause less. */
 const STALL_SECONDS = 0.02;
 const BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
 

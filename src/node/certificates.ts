@@ -21,7 +21,7 @@ export function openCertificateFolder(
   });
 }
 
-/** What an order needs beside the folder. */
+/** What an order needs besides the folder. */
 export interface OrderParts {
   readonly certificates: Certificates;
   /** Receives the answers to HTTP-01 challenges. */

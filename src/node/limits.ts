@@ -1,6 +1,6 @@
 /** Bounds and intervals of an edge node, each with its reason. */
 
-/** Octets of opened plans: some tens of thousands of small ones. */
+/** Maximum size, in octets, of all opened plans of a node: some tens of thousands of small ones. */
 export const OPEN_OCTETS = 512 * 1024 * 1024;
 /**
  * Seconds that a node serves after SIGTERM while it reports itself not ready: a load balancer that probes every second

@@ -23,7 +23,7 @@ export interface NodeListeners {
   stop(): Promise<void>;
 }
 
-/** What listeners need beside the node's process and options. */
+/** What listeners need besides the node's process and options. */
 export interface ListenerParts {
   /** Answers to HTTP-01 challenges, filled by the orders and read by the HTTP listener. */
   readonly tokens: AcmeTokens;

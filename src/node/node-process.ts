@@ -27,13 +27,13 @@ export interface NodeProcess {
   readonly metrics: NodeMetrics;
   /** Connection limits, shared by all listeners of the process. */
   readonly connections: ConnectionBounds;
-  /** Reads the country database and the ranges of bots again, where they changed. */
+  /** Reads the country database and the ranges of bots again, if they changed. */
   reload(): Promise<void>;
   /** Closes files, cache, connections to origins, and last the decision log. */
   close(): Promise<void>;
 }
 
-/** What a process of a node is made of beside its share of resources. */
+/** What a process of a node is made of besides its share of resources. */
 export interface NodeProcessOptions {
   /** `null`: `waf` rules match and inspect nothing. */
   readonly waf: WafProgram | null;

@@ -121,7 +121,7 @@ export interface EdgeNodeOptions extends ServingOptions {
   /** TCP port of the health and metrics listener, always on 127.0.0.1; `null`: no such listener. */
   readonly operationsPort: number | null;
   readonly log: Logger;
-  /** Processes that serve: 1, or up to `MAX_WORKERS` beside a primary. */
+  /** Processes that serve: 1, or up to `MAX_WORKERS` besides a primary. */
   readonly workers: number;
   /** Called with worker events once the node has started. */
   readonly onWorkerEvent: (event: WorkerEvent) => void;

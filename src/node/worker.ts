@@ -73,7 +73,8 @@ async function begin(
   changes.forEach(apply);
   return {
     accept(listener, socket) {
-      // As the HTTP listener of a single process sets it; sockets from another process arrive without.
+      // Match what the HTTP listener sets in a single process; a socket passed from another process does not keep
+      // `allowHalfOpen`.
       socket.allowHalfOpen = listener === HTTP;
       acceptors.get(listener)!.accept(socket);
     },

@@ -3,7 +3,7 @@ export const BOT_FIELDS = { status: 0, body: 1, dest: 2, port: 3, scheme: 4 } as
 export const RATE_FIELDS = { limit: 0, burst: 1, window: 2, perPath: 3 } as const;
 /** `exclusions`: offset in `words` of a count and rows of WAF_EXCLUSION. `excludes`: a count, then strings. */
 export const WAF_FIELDS = { paranoia: 0, threshold: 1, bodyCap: 2, exclusions: 3, excludes: 4 } as const;
-/** `id`: NONE where a tag selects the rules; an empty `tag` or `target` is left out; `path` is a pattern's number. */
+/** `id`: NONE if a tag selects the rules; an empty `tag` or `target` is left out; `path` is a pattern's number. */
 export const WAF_EXCLUSION = { id: 0, tag: 1, target: 2, path: 3, size: 4 } as const;
 export const REDIRECT_FIELDS = { status: 0, target: 1, preserveQuery: 2, preservePath: 3 } as const;
 export const CAPTCHA_FIELDS = { ttl: 0 } as const;

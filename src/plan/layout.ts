@@ -6,8 +6,8 @@
  * Rules lie in `slots` in evaluation order: by phase, then priority, then id. Every list of rules anywhere in the
  * plan names slots in ascending order, so that "first match" is "smallest slot".
  *
- * `ruleKeys` has for each slot the string that the rule goes by across plans where its id is only its place in a file;
- * 0: it goes by its id. Empty where all do.
+ * `ruleKeys` has for each slot the string that the rule goes by across plans if its id is only its place in a file;
+ * 0: it goes by its id. Empty if all rules go by their ids.
  */
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 
@@ -64,7 +64,7 @@ export type Plan = {
   readonly [S in (typeof SECTIONS)[number] as S['name']]: ArrayOf<S['kind']>;
 };
 
-/** Row of `recordKeys`: a record's id and the string of its key. Empty where no record has one. */
+/** Row of `recordKeys`: a record's id and the string of its key. Empty if no record has one. */
 export const RECORD_KEY = { id: 0, key: 1, size: 2 } as const;
 
 /** Fields of `meta`. */

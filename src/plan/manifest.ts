@@ -35,14 +35,14 @@ export interface ManifestEntry {
   readonly domain: string;
   /** Only rises per name; 0: nothing has been published yet. */
   readonly revision: number;
-  /** SHA-256 of the sealed plan, 64 lower-case hex digits; `null` where there is a tombstone. */
+  /** SHA-256 of the sealed plan, 64 lower-case hex digits; `null` if there is a tombstone. */
   readonly digest: string | null;
   readonly tombstone: Tombstone | null;
   /** Rises with every purge, and when the name goes to another domain: what was cached under a lower one is stale. */
   readonly purge_epoch: number;
   /** Rises with every change of any name. */
   readonly position: number;
-  /** This domain's own; absent where there is a tombstone, and from servers of releases with one secret for all domains. */
+  /** This domain's own; absent if there is a tombstone, and from servers of releases with one secret for all domains. */
   readonly clearance?: Clearance;
 }
 
@@ -54,13 +54,13 @@ export interface ManifestPage {
   readonly since: number;
   /** The next page to request is above this position. */
   readonly through: number;
-  /** False: there is more above `through` already. */
+  /** `false`: there are already changes above `through`; request the next page. */
   readonly complete: boolean;
   /** When the page was made, milliseconds since the epoch. */
   readonly at: number;
   /**
    * The groups whose names the page has, sorted; those of the node it is for. Absent: `default` alone. Names of other groups
-   * are left out, or `gone` where the node had them before.
+   * are left out, or `gone` if the node had them before.
    */
   readonly groups?: readonly string[];
   readonly entries: readonly ManifestEntry[];

@@ -24,7 +24,7 @@ const CHUNK = 4096;
 const WIDTH = Uint16Array.BYTES_PER_ELEMENT;
 
 /**
- * Opens `bytes`, which must not change afterwards: the tables are views of them (a copy is made only where the array
+ * Opens `bytes`, which must not change afterwards: the tables are views of them (a copy is made only if the array
  * does not start on an 8-byte boundary).
  * @throws PlanFault naming what was found and what this build reads
  */

@@ -25,7 +25,7 @@ export interface OpenPlanOptions {
 }
 
 /**
- * Opens `bytes`. They must not change afterwards: the plan is a view of them (a copy is made only where the array
+ * Opens `bytes`. They must not change afterwards: the plan is a view of them (a copy is made only if the array
  * does not start on an 8-byte boundary).
  * @throws PlanFault naming what was found and what this build reads
  */

@@ -1,4 +1,7 @@
-/** The printed form of what each rule type has besides its filters: one function a type, over the words of its row. */
+/**
+ * Prints the fields of each rule type other than its filters: one function per type, reading the words of the rule's
+ * row.
+ */
 import { utf8Bytes } from '../base/octets.ts';
 import {
   BOT_ACTIONS,

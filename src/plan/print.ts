@@ -103,7 +103,7 @@ function printRule(plan: Plan, slot: number): Printed {
   };
 }
 
-/** What the rule goes by across plans, where that is not its id. */
+/** What the rule goes by across plans, if that is not its id. */
 function printKey(plan: Plan, slot: number): Printed {
   const key = plan.ruleKeys[slot] ?? 0;
   return key === 0 ? {} : { key: decodeString(plan, key) };

@@ -218,7 +218,7 @@ export interface SignatureRule {
   readonly disruption: 'pass' | 'block' | 'deny' | 'allow' | 'allowPhase';
   /** The number of the first rule after the marker in the same list; -1: go on with the next. */
   readonly skipTo: number;
-  /** A match is reported: a rule that only prepares others (`nolog`) is not. */
+  /** A match is reported: a rule that only prepares others (`nolog`) is not reported. */
   readonly reported: boolean;
   readonly message: WafText;
   readonly logData: WafText;
@@ -235,11 +235,11 @@ export interface WafPattern {
   readonly source: string;
   readonly ignoreCase: boolean;
   readonly dotAll: boolean;
-  /** What `base/regex/run.ts` walks, compiled ahead of time; `null` where it would be too large: it then becomes one as it runs. */
+  /** What `base/regex/run.ts` walks, compiled ahead of time; `null` if it would be too large: it then becomes one as it runs. */
   readonly dfa: Uint16Array | null;
   /**
-   * Without a `dfa`: an automaton of the same layout that matches every text the pattern matches, and maybe others. Where
-   * it does not match, nothing else need run. Absent where it would tell nothing.
+   * Without a `dfa`: an automaton of the same layout that matches every text the pattern matches, and maybe others. If
+   * it does not match, nothing else need run. Absent if it would exclude no text.
    */
   readonly guard?: Uint16Array;
   /**

@@ -1,5 +1,5 @@
 /**
- * Follows a file: polls it, and reads it at once where the system reports a change. The caller's `take` accepts or refuses
+ * Follows a file: polls it, and reads it at once if the system reports a change. The caller's `take` accepts or refuses
  * the content; a refusal is reported once. A refusal that may pass is tried again with backoff.
  */
 import { type FSWatcher, watch } from 'node:fs';
@@ -49,7 +49,7 @@ export async function watchFile({
 }: WatchFileOptions): Promise<WatchedFile> {
   /** The digest of the last octets, or why they could not be read. */
   let seen = '';
-  /** The last octets were refused and are tried again; `null`: they are not. */
+  /** The last octets were refused and are tried again; `null`: they were accepted. */
   let refused: Refused | null = null;
   let reading: Promise<void> | null = null;
   /** A check was requested during the running one. */
@@ -127,7 +127,7 @@ function reasonOf(error: unknown): string {
 
 /**
  * Calls `onChange` shortly after a change in a folder. The folder and not the file, since editors and deployments replace
- * the file. Where the system cannot report changes, polling remains.
+ * the file. If the system cannot report changes, polling remains.
  */
 function watchFolder(folder: string, onChange: () => void): { stop(): void } {
   let settle: NodeJS.Timeout | null = null;

@@ -47,7 +47,7 @@ export async function openClassificationFiles(
   let lists: ReadonlyMap<string, FileReading<readonly IpInterval[]>> = new Map();
   let byKind: ReadonlyMap<BotKind, Ranges> = new Map();
 
-  /** Reads a file where it has changed. */
+  /** Reads a file if it has changed. */
   async function update<T>(
     file: string,
     before: FileReading<T> | undefined,

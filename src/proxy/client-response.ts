@@ -26,7 +26,7 @@ import {
 
 /** How a response ended. */
 export interface ClientOutcome {
-  /** The status that was sent; 499 (`GONE`) where the client left before one was. */
+  /** The status that was sent; 499 (`GONE`) if the client left before one was. */
   readonly status: number;
   /** Octets of body written to the connection. */
   readonly octets: number;

@@ -19,7 +19,7 @@ export function codingOf(header: string): string {
   return coding === 'identity' ? '' : coding;
 }
 
-/** Octets of a coded body to read for `wanted` inflated octets, also where the coding does not compress. */
+/** Octets of a coded body to read for `wanted` inflated octets, also if the coding does not compress. */
 export function codedOctets(coding: string, wanted: number): number {
   return coding === '' ? wanted : wanted + Math.ceil(wanted * CODING_OVERHEAD.share) + CODING_OVERHEAD.octets;
 }

@@ -1,114 +1,145 @@
 /** Limits of the node, each with its reason. */
 
-/** Octets of a request's head, as many as nginx's four buffers of 8 KiB. */
+/** Maximum size, in octets, of a request's head: as large as nginx's four buffers of 8 KiB. */
 export const MAX_HEAD_OCTETS = 32 * 1024;
-/** Headers of a request, as many as common servers accept. */
+/** Maximum number of headers per request, as many as common servers accept. */
 export const MAX_HEADERS = 200;
-/** Milliseconds for a whole head to arrive: a protection against slow-header attacks (Slowloris). */
+/** Maximum time, in milliseconds, for a whole head to arrive: a protection against slow-header attacks (Slowloris). */
 export const HEAD_MS = 15_000;
-/** Milliseconds for a whole request to arrive, large uploads over slow lines included. */
+/** Maximum time, in milliseconds, for a whole request to arrive, large uploads over slow lines included. */
 export const REQUEST_MS = 30 * 60_000;
 /** Milliseconds until an idle connection is closed: longer than the idle time of common proxies in front. */
 export const IDLE_MS = 75_000;
-/** Milliseconds that a connection within a request may be without traffic. */
+/** Maximum time, in milliseconds, that a connection within a request may be without traffic. */
 export const STALL_MS = 60_000;
-/** Milliseconds for which a client may still send its body after the response, to have time to read that. */
+/**
+ * Maximum time, in milliseconds, for which a client may still send its body after the response, so that it can read the
+ * response.
+ */
 export const LINGER_MS = 5_000;
-/** Concurrent streams of one HTTP/2 connection, as with nginx and most others. */
+/** Maximum number of concurrent streams per HTTP/2 connection, as with nginx and most others. */
 export const MAX_STREAMS = 128;
 /**
- * Client connections at a time by default: with TLS some 60 KiB of memory each. Idle ones are closed when few are left.
+ * Maximum number of client connections at a time, by default: with TLS some 60 KiB of memory each. Idle ones are closed
+ * when few are left.
  */
 export const MAX_CONNECTIONS = 10_000;
-/** Client connections of one address by default: offices and mobile networks have hundreds of people behind one. */
+/**
+ * Maximum number of client connections per address, by default: offices and mobile networks have hundreds of people
+ * behind one.
+ */
 export const MAX_ADDRESS_CONNECTIONS = 1_000;
-/** WebSockets at a time by default: each lasts for hours and uses a connection to an origin. */
+/** Maximum number of WebSockets at a time, by default: each lasts for hours and uses a connection to an origin. */
 export const MAX_WEBSOCKETS = 5_000;
 /**
- * Milliseconds that a WebSocket may be without any octet either way by default: nginx's `proxy_read_timeout`. Clients that
- * stay connected send pings more often.
+ * Maximum time, in milliseconds, that a WebSocket may be without any octet either way, by default: nginx's
+ * `proxy_read_timeout`. Clients that stay connected send pings more often.
  */
 export const WEBSOCKET_IDLE_MS = 60_000;
-/** Octets of the head of an origin's response. */
+/** Maximum size, in octets, of the head of an origin's response. */
 export const MAX_ORIGIN_HEAD_OCTETS = 64 * 1024;
-/** Interim responses (RFC 9110 §15.2) of an origin to one request: one or two are usual, and they have no flow control. */
+/**
+ * Maximum number of interim responses (RFC 9110 §15.2) of an origin per request: one or two are usual, and they have no
+ * flow control.
+ */
 export const MAX_INFORMATIONAL = 16;
 /**
- * Passes of one request through edges, counted by its `CDN-Loop`: two are usual where a customer's origin is another edge,
- * three while such an edge is being replaced. More are a loop.
+ * Maximum number of passes of one request through edges, counted by its `CDN-Loop`: two are usual if a customer's origin
+ * is another edge, three while such an edge is being replaced. More are a loop.
  */
 export const MAX_PASSES = 3;
-/** Requests that wait for a connection to one origin: about one second of the requests that a process can serve. */
+/**
+ * Maximum number of requests that wait for a connection per origin: about one second of the requests that a process can
+ * serve.
+ */
 export const MAX_QUEUED = 8_192;
-/** Milliseconds that a request waits for a connection to its origin: a later response is of no use to people. */
+/**
+ * Maximum time, in milliseconds, that a request waits for a connection to its origin: a later response is of no use to
+ * people.
+ */
 export const QUEUE_MS = 10_000;
-/** Milliseconds for a connection to an origin. */
+/** Maximum time, in milliseconds, to connect to an origin. */
 export const CONNECT_MS = 5_000;
-/** Milliseconds to the head of an origin's response, unless the record sets another limit. */
+/** Maximum time, in milliseconds, until the head of an origin's response arrives, unless the record sets another limit. */
 export const ORIGIN_MS = 60_000;
 /**
- * Milliseconds for the addresses of an origin, fewer than for its connection, and for the first query: after a resolver that
- * does not answer there is time for the next.
+ * Maximum time, in milliseconds, to look up the addresses of an origin, shorter than for its connection, and for the
+ * first query: after a resolver that does not answer there is time for the next.
  */
 export const ORIGIN_DNS_MS = 3_000;
 export const ORIGIN_DNS_TRY_MS = 1_000;
-/** Bounds in milliseconds of the time for which addresses are cached, whatever their TTL. */
+/** Minimum and maximum time, in milliseconds, for which addresses are cached, whatever their TTL. */
 export const NAME_CACHE_MS = { least: 1_000, most: 300_000 } as const;
 /** Milliseconds for which a name without addresses, and an answer of the system's tables, is cached. */
 export const NAME_RECHECK_MS = 5_000;
-/** Milliseconds for which stale addresses are used while the DNS fails (RFC 8767 §4 suggests one to three days). */
+/**
+ * Maximum time, in milliseconds, for which stale addresses are used while the DNS fails (RFC 8767 §4 suggests one to
+ * three days).
+ */
 export const NAME_STALE_MS = 24 * 60 * 60_000;
-/** Names of origins whose addresses are cached: some 5 MB. */
+/** Maximum number of origin names whose addresses are cached: some 5 MB. */
 export const MAX_ORIGIN_NAMES = 10_000;
 /** Milliseconds until an idle connection to an origin is closed: below the 5 s of Node's own servers. */
 export const ORIGIN_IDLE_MS = 4_000;
-/** Octets of a PROXY header: enough for version 2 with the certificate names and cloud ids that load balancers add. */
+/**
+ * Maximum size, in octets, of a PROXY header: enough for version 2 with the certificate names and cloud ids that load
+ * balancers add.
+ */
 export const MAX_PROXY_OCTETS = 4 * 1024;
-/** Milliseconds for a PROXY header, which a nearby machine sends in its first packet. */
+/** Maximum time, in milliseconds, for a PROXY header, which a nearby machine sends in its first packet. */
 export const PROXY_MS = 5_000;
-/** Octets of a ClientHello: the largest in use, with post-quantum keys and padding, have 2 to 4 KiB. */
+/** Maximum size, in octets, of a ClientHello: the largest in use, with post-quantum keys and padding, have 2 to 4 KiB. */
 export const MAX_HELLO_OCTETS = 16 * 1024;
-/** Octets of the records of a ClientHello: six times as many where every record has a single octet of it. */
+/**
+ * Maximum size, in octets, of the records of a ClientHello: six times as large if every record has a single octet of it.
+ */
 export const MAX_HELLO_RECORD_OCTETS = 6 * MAX_HELLO_OCTETS;
-/** Milliseconds for a ClientHello, and again for the rest of a handshake. */
+/** Maximum time, in milliseconds, for a ClientHello, and again for the rest of a handshake. */
 export const HELLO_MS = 10_000;
-/** Streams that a client may reset on one HTTP/2 connection before their share of all streams counts. */
+/** Maximum number of streams that a client may reset per HTTP/2 connection before their share of all streams counts. */
 export const MAX_STREAM_RESETS = 100;
 /**
- * Pings and settings of one HTTP/2 connection at once, and how many more each second allows: clients that measure their
- * bandwidth send a ping at each reply, over lines with a round trip of some milliseconds.
+ * Maximum burst of PING and SETTINGS frames on one HTTP/2 connection, and how many more are allowed per second: clients
+ * that measure bandwidth send a ping at each reply, over lines with a round trip of some milliseconds.
  */
 export const MAX_CONTROL_FRAMES = 5_000;
 export const CONTROL_FRAMES_PER_SECOND = 500;
-/** Octets of a certificate file: a chain of RSA certificates has 6 to 10 KiB. */
+/** Maximum size, in octets, of a certificate file: a chain of RSA certificates has 6 to 10 KiB. */
 export const MAX_CERTIFICATE_OCTETS = 64 * 1024;
-/** Certificates of a node: some 4 KiB of memory each. */
+/** Maximum number of certificates per node: some 4 KiB of memory each. */
 export const MAX_CERTIFICATES = 20_000;
-/** Cached TLS contexts, evicted by least recent use: some 40 KiB each, created within a millisecond. */
+/** Maximum number of cached TLS contexts, evicted by least recent use: some 40 KiB each, created within a millisecond. */
 export const MAX_TLS_CONTEXTS = 1_000;
-/** Folders watched for changes; systems allow 8,192 and more for all processes of a user together. */
+/** Maximum number of folders watched for changes; systems allow 8,192 and more for all processes of a user together. */
 export const MAX_WATCHED_FOLDERS = 512;
-/** Milliseconds for one DNS answer about a bot, and the number of tries. */
+/** Maximum time, in milliseconds, for one DNS answer about a bot, and the maximum number of tries. */
 export const DNS_MS = 2_000;
 export const DNS_TRIES = 2;
-/** User-Agents whose bot is cached, and the characters of the longest one cached: some 2 MB. */
+/** Maximum number of User-Agents whose bot is cached, and the maximum length, in characters, of a cached one: some 2 MB. */
 export const MAX_AGENTS = 2_000;
 export const MAX_AGENT_CHARACTERS = 1_024;
-/** Octets of a country database: the largest, with cities, have some 150 MB. */
+/** Maximum size, in octets, of a country database: the largest, with cities, have some 150 MB. */
 export const MAX_COUNTRY_OCTETS = 512 * 1024 * 1024;
-/** Octets of a list of ranges: Google's longest has some 100 KB. */
+/** Maximum size, in octets, of a list of ranges: Google's longest has some 100 KB. */
 export const MAX_RANGES_OCTETS = 2 * 1024 * 1024;
-/** Milliseconds for one request to a certificate authority. */
+/** Maximum time, in milliseconds, for one request to a certificate authority. */
 export const ACME_REQUEST_MS = 30_000;
-/** Milliseconds for one certificate, from the order to the file: authorities validate from several places, and queue. */
+/**
+ * Maximum time, in milliseconds, for one certificate, from the order to the file: authorities validate from several
+ * places, and queue.
+ */
 export const ACME_NAME_MS = 10 * 60_000;
-/** Characters of a challenge's token; RFC 8555 §8.3 requires at least 22. */
+/** Maximum length, in characters, of a challenge's token; RFC 8555 §8.3 requires at least 22. */
 export const MAX_TOKEN_CHARACTERS = 256;
-/** Refused origins that are logged in a period, and the period in milliseconds: customers choose any number of origins. */
+/**
+ * Maximum number of refused origins logged per period, and the period in milliseconds: customers choose any number of
+ * origins.
+ */
 export const REFUSALS_LOGGED = 10;
 export const REFUSALS_MS = 60_000;
 /**
- * Octets that a coding may add to data that it cannot compress: a few for each stored block (RFC 1951 §3.2.4) and each flush
- * of a stream, and gzip's header with a file name. A body with more is padded, and counts as unreadable.
+ * Maximum number of octets that a coding may add to data that it cannot compress: a few for each stored block (RFC 1951
+ * §3.2.4) and each flush of a stream, and gzip's header with a file name. A body with more is padded, and counts as
+ * unreadable.
  */
 export const CODING_OVERHEAD = { share: 1 / 8, octets: 1_024 } as const;

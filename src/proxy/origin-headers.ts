@@ -79,7 +79,7 @@ export function outgoingHeaders(raw: HeaderList, options: OutgoingOptions): stri
     const sent = raw[at]!;
     if (sent.charCodeAt(0) === 58) continue;
     const name = lowerName(sent);
-    // Read even where `Connection` names it: a client could hide a loop in that way (RFC 8586 §2).
+    // Read even if `Connection` names it: a client could hide a loop in that way (RFC 8586 §2).
     if (name === 'cdn-loop') loop = joined(loop, raw[at + 1]!);
     else if (name === 'via') via = joined(via, raw[at + 1]!);
     if (HOP_BY_HOP.has(name) || named?.has(name) === true || isAmbiguous(name, keepUnderscores)) continue;
@@ -103,7 +103,7 @@ export function outgoingHeaders(raw: HeaderList, options: OutgoingOptions): stri
 
 /**
  * Whether servers that read `_` as `-` (CGI, WSGI, PHP) confuse a name with another one, whose value the rules have
- * inspected. No such header is forwarded, as with nginx, from a trusted proxy neither; where the operator allows them, none
+ * inspected. No such header is forwarded, as with nginx, from a trusted proxy neither; if the operator allows them, none
  * that is confused with one that the edge sets or removes.
  */
 function isAmbiguous(name: string, isAllowed: boolean): boolean {

@@ -137,7 +137,7 @@ function isAscii(text: string): boolean {
   return true;
 }
 
-/** Percent-encodes non-ASCII octets, which Node decodes as Latin-1: the same target, exact also where it is not UTF-8. */
+/** Percent-encodes non-ASCII octets, which Node decodes as Latin-1: the same target, exact also if it is not UTF-8. */
 function encodeOctets(text: string): string {
   let encoded = '';
   for (let at = 0; at < text.length; at++) {

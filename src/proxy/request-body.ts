@@ -1,5 +1,5 @@
 /**
- * Reads request bodies. In: a client's message. Out: the octets that rules inspect, inflated where they are compressed, and
+ * Reads request bodies. In: a client's message. Out: the octets that rules inspect, inflated if they are compressed, and
  * the body for the origin or application.
  */
 import type { Transform } from 'node:stream';
@@ -12,9 +12,12 @@ import { type CodingFault, codedOctets, codingError, codingOf } from './content-
 
 /** The inspected part of a body. */
 export interface InspectedBody {
-  /** Why the inspected octets are not the decoded body, `content-encoding: …`; `null`: they are, as far as they go. */
+  /**
+   * Why the inspected octets are not the decoded body, `content-encoding: …`; `null`: they are the decoded body, as far
+   * as they go.
+   */
   readonly error: string | null;
-  /** The first `wanted` octets of the body, inflated where its Content-Encoding states a compression. */
+  /** The first `wanted` octets of the body, inflated if its Content-Encoding states a compression. */
   readonly inspected: Uint8Array;
 }
 
@@ -180,7 +183,7 @@ function ignore(): void {}
 /** The result of inflating. */
 interface Inflated {
   readonly octets: Buffer;
-  /** Why it could not be inflated whole; `null`: it was. */
+  /** Why it could not be inflated whole; `null`: it was inflated whole. */
   readonly fault: CodingFault | null;
 }
 

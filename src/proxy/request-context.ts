@@ -61,7 +61,7 @@ export interface RequestContext {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** Headers of a 405 (RFC 9110 §15.5.6); empty where another server decides which methods are allowed. */
+  /** Headers of a 405 (RFC 9110 §15.5.6); empty if another server decides which methods are allowed. */
   readonly allow: HeaderList;
   readonly inspector: BodyInspector;
   /** The service's page for a status, in the media type that the client prefers. */
@@ -92,7 +92,7 @@ export interface NodeContext<Client = unknown> extends RequestContext {
   cacheResult: string | null;
   /** The outcome of a request for Markdown; `null`: HTML was requested. */
   markdown: MarkdownOutcome | null;
-  /** Why the request failed, a code for the request log; `null`: it did not. */
+  /** Why the request failed, a code for the request log; `null`: it did not fail. */
   fault: string | null;
 }
 

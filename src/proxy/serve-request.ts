@@ -73,7 +73,7 @@ export interface HandlerOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** The methods that this node forwards, beside a 405 (RFC 9110 §15.5.6); origins may allow fewer. */
+/** The methods that this node forwards, sent with a 405 (RFC 9110 §15.5.6); origins may allow fewer. */
 const ALLOW = ['Allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'] as const;
 const NO_ALLOW: readonly string[] = [];
 
@@ -125,7 +125,7 @@ interface Ending {
   readonly failed: (error: unknown) => void;
 }
 
-/** PERF: no promise where no stage waits. */
+/** PERF: no promise if no stage waits. */
 function runToEnd<Context>(
   stages: readonly Stage<Context>[],
   context: Context,

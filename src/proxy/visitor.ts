@@ -1,5 +1,5 @@
 /**
- * Finds the visitor of a request: the peer of its connection, or, where that is a trusted proxy, the last address in
+ * Finds the visitor of a request: the peer of its connection, or, if that is a trusted proxy, the last address in
  * `X-Forwarded-For` that is not a trusted proxy itself. Untrusted parties may have written everything to the left of it.
  */
 import { BlockList, isIP } from 'node:net';

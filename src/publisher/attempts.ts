@@ -13,7 +13,7 @@ import type { Pacing } from './pacing.ts';
 import { pruneName } from './prune.ts';
 import { type PublishTools, publishDomain } from './publish.ts';
 
-/** Milliseconds by which a timer may fire before its time by the clock. */
+/** How many milliseconds early, by the clock, a timer can fire. */
 const TIMER_SLACK = 5;
 
 /** The state of one publisher's attempts, and what they work with. */
@@ -109,7 +109,7 @@ function releaseLater(attempts: Attempts, domainId: number, afterMs: number): vo
   attempts.retries.add(retry.unref());
 }
 
-/** Ends the claim of a domain, and its failure where another process or a rollback has covered its rows meanwhile. */
+/** Ends the claim of a domain, and its failure if another process or a rollback has covered its rows meanwhile. */
 async function release({ store, failures }: Attempts, domainId: number): Promise<void> {
   await store.write((tx) => tx.outbox.release(domainId));
   if ((await store.latest.outbox.list(domainId)).length === 0) failures.delete(domainId);

@@ -49,7 +49,7 @@ export async function openClearance(store: Store, now: number): Promise<void> {
   });
 }
 
-/** @throws Error where `openClearance` was never called */
+/** @throws Error if `openClearance` was never called */
 export async function readMasters(tx: Pick<ReadTransaction, 'secrets'>): Promise<Masters> {
   const text = await tx.secrets.get('clearance_masters');
   if (text === null) throw new Error('bug: the store has no master secret of clearance');

@@ -51,7 +51,7 @@ export interface FeedState {
   epoch: number;
   /** Followers that are up to date; every new page goes to them. */
   readonly current: Set<Follower>;
-  /** All followers: those in `current` and those that are still catching up. */
+  /** The highest position a node has reported that this store has not reached in the same epoch. */
   readonly followers: Set<Follower>;
   /** The highest position that a node came with and this store has not reached in the same epoch. */
   lost: EpochPosition | null;
@@ -61,7 +61,7 @@ export function createFeedState(): FeedState {
   return { position: 0, epoch: 0, current: new Set(), followers: new Set(), lost: null };
 }
 
-/** Removes a follower; ends its connection with `reason`, or not where it is `null` (the node has disconnected). */
+/** Removes a follower; ends its connection with `reason`, or not if it is `null` (the node has disconnected). */
 export function closeFollower(state: FeedState, follower: Follower, reason: string | null): void {
   if (follower.closed) return;
   follower.closed = true;
@@ -111,7 +111,7 @@ export function lostHistory({ lost, epoch, position }: FeedState): string | null
   return `${far}: it was restored from a backup, and nodes take no revision of it until \`edgeplan restore\` begins a new epoch`;
 }
 
-/** The sets of groups of the followers; `default` where there are none, since the position is read off a page. */
+/** The sets of groups of the followers; `default` if there are none, since the position is read off a page. */
 export function groupsOf(followers: Iterable<Follower>): readonly string[] {
   const sets = new Set([...followers].map(({ groups }) => groups));
   return sets.size === 0 ? [DEFAULT_GROUP] : [...sets];

@@ -2,7 +2,7 @@
  * Sends manifest pages to nodes. In: hints from the store and, behind them, a poll. Out: signed pages, pushed to following
  * nodes (SSE) or awaited by polling ones (long-poll). A page is read once for all nodes that are up to date, and signed once
  * for each set of groups; a node that returns after a gap reads on from its own position. A lost event only delays: the
- * positions show what a node has missed, and a heartbeat sends the position where nothing changes.
+ * positions show what a node has missed, and a heartbeat sends the position if nothing changes.
  */
 import { MANIFEST_FORMAT, type SignedPage } from '../plan/manifest.ts';
 import { isStoreFault } from '../store/fault.ts';
@@ -55,7 +55,7 @@ export interface Feed {
   ): () => void;
   /**
    * Why nodes take no revision of this store: one of them came with a later position of the same epoch, so the store has
-   * lost history that nodes have. `null`: none did, or the store has reached that position since.
+   * lost history that nodes have. `null`: no node did, or the store has reached that position since.
    */
   ahead(): string | null;
   /** How many nodes follow now. */
@@ -257,7 +257,7 @@ async function sendHeartbeat(core: Core): Promise<void> {
   }
 }
 
-/** Sends a follower everything above its position; closes it where the store cannot be read. */
+/** Sends a follower everything above its position; closes it if the store cannot be read. */
 function begin(core: Core, follower: Follower): void {
   catchUp(core, follower).catch((error: unknown) => {
     reportStore(core, error);

@@ -96,7 +96,10 @@ function withId<Row extends { readonly domain: string }>(
   return domain_id === undefined ? [] : [{ ...rest, domain_id }];
 }
 
-/** An answer is to a revision of a name that the node has, or had until it left the node's groups. */
+/**
+ * Checks that a report is about a domain in one of the node's groups (or one that has left them), at a revision that
+ * exists.
+ */
 async function checkAnswer(
   tx: ReadTransaction,
   { node_groups }: NodeRow,

@@ -13,7 +13,7 @@ interface CachedPage {
 }
 
 export interface PageCache {
-  /** The page above `since` for a set of groups, read again where `position` has moved; see `readPage` for errors. */
+  /** The page above `since` for a set of groups, read again if `position` has moved; see `readPage` for errors. */
   page(range: { readonly since: number; readonly position: number }, groups: string): Promise<SignedPage>;
   clear(): void;
 }

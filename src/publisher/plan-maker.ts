@@ -15,7 +15,7 @@ import type { PlanOrder, PlanResult, PlanThreadData } from './plan-thread.ts';
 
 export interface PlanMaker {
   /**
-   * The sealed plan of that revision, of the domain's rows as they are now; `null` where it is gone or must not serve.
+   * The sealed plan of that revision, of the domain's rows as they are now; `null` if it is gone or must not serve.
    * @throws PublishFault, StoreFault
    */
   make(subject: PlanSubject, revision: number): Promise<Uint8Array | null>;
@@ -60,7 +60,7 @@ interface Waiting {
 
 export interface PlanMakerOptions {
   readonly store: Pick<Store, 'read' | 'place'>;
-  /** The thread's code; `null` makes every plan at once. Default: that beside this file, where it is built. */
+  /** The thread's code; `null` makes every plan at once. Default: that beside this file, if it is built. */
   readonly file?: URL | null;
   readonly makeMs?: number;
   readonly heapMb?: number;

@@ -15,7 +15,7 @@ export function mayServe(domain: Pick<DomainRow, 'status' | 'suspended'>): boole
   return (domain.status === 'active' || domain.status === 'moved') && !domain.suspended;
 }
 
-/** All rows of a domain; `null` where it is gone or must not serve. */
+/** All rows of a domain; `null` if it is gone or must not serve. */
 export async function readSubject(
   tx: ReadTransaction,
   { domain_id, entitlements }: PlanSubject,

@@ -1,6 +1,6 @@
 /**
  * The publisher room turns accepted changes into what nodes run. In: a domain with rows in the outbox. Out: its next
- * revision, sealed, stored under its digest and pointed to by the manifest, or a tombstone where the domain must not
+ * revision, sealed, stored under its digest and pointed to by the manifest, or a tombstone if the domain must not
  * serve. This file makes one publication; `publisher.ts` finds the work and retries, `feed.ts` sends it to nodes.
  *
  * The steps, in order: read what waits · read the domain's rows in one snapshot · rule set · compile · seal with the next
@@ -30,7 +30,7 @@ interface Reading {
   readonly waiting: readonly OutboxRow[];
   /** What nodes serve for the name now. */
   readonly current: ManifestRow | null;
-  /** What to make a plan of; `null` where the domain is gone or must not serve. */
+  /** What to make a plan of; `null` if the domain is gone or must not serve. */
   readonly subject: PlanSubject | null;
   readonly successor: Successor | null;
   /** What to publish instead of the rows. */
@@ -38,7 +38,7 @@ interface Reading {
 }
 
 /**
- * The domain that holds the name now and is out already, where the one with waiting rows was deleted: its own content
+ * The domain that holds the name now and is out already, if the one with waiting rows was deleted: its own content
  * must come after the other's tombstone.
  */
 interface Successor {
@@ -122,7 +122,7 @@ async function readSuccessor(tx: ReadTransaction, domainId: number): Promise<Suc
   return { last, blob: last.digest === null ? null : await readBlob(tx, last.digest) };
 }
 
-/** @returns `null` where the domain has changed so that it must be read again */
+/** @returns `null` if the domain has changed so that it must be read again */
 async function make(
   reading: Reading,
   pending: Pick<PendingDomain, 'domain_id' | 'domain'>,

@@ -30,8 +30,8 @@ export interface RolledBack {
 }
 
 /**
- * The rollback to publish once more: `null` where any waiting row is a change, where the current revision is no
- * rollback, or where its plan cannot be read, so that the rows are all there is to publish.
+ * The rollback to publish once more: `null` if any waiting row is a change, if the current revision is no
+ * rollback, or if its plan cannot be read, so that the rows are all there is to publish.
  */
 export async function findRolledBack(
   tx: Pick<ReadTransaction, 'plans'>,

@@ -17,7 +17,7 @@ export interface Survey {
   readonly left: number;
 }
 
-/** The version of a sealed plan by its first eight octets; 0 where they are not a plan's. */
+/** The version of a sealed plan by its first eight octets; 0 if they are not a plan's. */
 export function versionOf(head: Uint8Array | null): number {
   if (head === null || head.byteLength < 8) return 0;
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
@@ -61,7 +61,7 @@ export async function survey(tx: Pick<ReadTransaction, 'plans'>, request: number
 
 /**
  * Requests that every domain with a plan is published again, by the server that runs on the store or by the next one.
- * Returns the `request` of `survey`, or 0 where no domain has a plan.
+ * Returns the `request` of `survey`, or 0 if no domain has a plan.
  */
 export function requestAll(store: Store, now: number): Promise<number> {
   return store.write(async (tx) => {

@@ -93,7 +93,7 @@ async function run(state: State): Promise<void> {
   }
 }
 
-/** Counts the plans where it is time to, or where there is a new request, and publishes again those that are left. */
+/** Counts the plans if it is time to, or if there is a new request, and publishes again those that are left. */
 async function look(state: State): Promise<void> {
   const { store } = state;
   const request = await readRequest(store.latest);

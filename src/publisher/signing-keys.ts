@@ -64,7 +64,7 @@ export type KeyRotation =
   /** As many as can be sign still; `until`: the first of them does not from then on. */
   | { readonly ok: false; readonly until: number };
 
-/** Makes a new key. @throws Error where there is no key yet */
+/** Makes a new key. @throws Error if there is no key yet */
 export async function rotateKeys(
   tx: WriteTransaction,
   { now, overlapMs, compromised }: RotateOptions,

@@ -20,7 +20,7 @@ function byText(by: ActingRule | null): string {
 }
 
 /**
- * The short form of an expectation. `target` follows `to`: an origin URL or a location; `null` where the outcome
+ * The short form of an expectation. `target` follows `to`: an origin URL or a location; `null` if the outcome
  * has neither.
  */
 function expected(outcome: Headline, target: string | null): string {

@@ -19,7 +19,7 @@ export interface World {
   readonly nowGiven: boolean;
 }
 
-/** The request without a body where none was given. */
+/** Treats a request whose body is not given as having none (`body: null`). */
 export function withAssumedBody(request: EdgeRequest): EdgeRequest {
   return request.body === undefined ? { ...request, body: null } : request;
 }
@@ -37,7 +37,7 @@ function dependsOnlyOn(rule: RuleTrace, except: readonly CheckName[]): boolean {
   return rule.checks.every((check) => check.pass === true || except.includes(check.check));
 }
 
-/** Whether the rule's outcome depends on the input of this check. A rule without such a filter does not. */
+/** Whether the rule's outcome depends on the input of this check. The outcome of a rule without such a filter does not. */
 function dependsOn(rule: RuleTrace, name: CheckName): boolean {
   const filters = rule.checks.some((check) => check.check === name && check.text !== `no ${name} filter`);
   return filters && dependsOnlyOn(rule, [name]);

@@ -8,14 +8,14 @@ import { refOf } from './document.ts';
 /** What is known of a rule beyond the plan: its key and its place in the edge file. */
 export interface DescribedSource {
   readonly key: string | null;
-  /** `file:line`; `null` where the place is unknown. */
+  /** `file:line`; `null` if the place is unknown. */
   readonly at: string | null;
 }
 
 /** Sources by rule id. */
 export type RuleSources = ReadonlyMap<number, DescribedSource>;
 
-/** `scheme://address:port`, the port only where the scheme does not imply it, IPv6 in brackets. */
+/** `scheme://address:port`, the port only if the scheme does not imply it, IPv6 in brackets. */
 export function originUrl(origin: Origin): string {
   const address = origin.address.includes(':') ? `[${origin.address}]` : origin.address;
   const implied = origin.scheme === 'http' ? 80 : origin.scheme === 'https' ? 443 : null;
@@ -96,7 +96,7 @@ export function shownEffect(rule: RuleTrace): ShownEffect {
   return `would_${effect}`;
 }
 
-/** The status that a dry_run rule would have answered; `null` where the trace does not contain it. */
+/** The status that a dry_run rule would have answered; `null` if the trace does not contain it. */
 function statusOf(rule: RuleTrace, shadow: Decision | null): number | null {
   if (shadow?.rule?.type === rule.type && shadow.rule.id === rule.id) return shadow.status;
   if (rule.effect === 'block') return rule.type === 'rate_limit' ? 429 : 403;

@@ -111,7 +111,7 @@ export type ShownEffect = Effect | `would_${ActingEffect}` | 'none';
 export interface WouldHave {
   readonly action: ActingEffect;
   /**
-   * The status it would have answered; `null` where it would not have answered, or where the trace does not contain
+   * The status it would have answered; `null` if it would not have answered, or if the trace does not contain
    * the status.
    */
   readonly status: number | null;
@@ -165,7 +165,7 @@ export interface RuleNote {
 export interface PhaseNote {
   readonly name: Phase;
   readonly outcome: PhaseOutcome;
-  /** The phase's own reason, where no rule caused the outcome. */
+  /** The phase's own reason, if no rule caused the outcome. */
   readonly note: string | null;
   readonly rules: readonly RuleNote[];
 }
@@ -184,7 +184,7 @@ export interface ErrorPageNote {
 export interface TraceDocument {
   readonly format: typeof TRACE_FORMAT;
   readonly plan: PlanNote;
-  /** `null` where none were loaded, or no `waf` rule inspects. */
+  /** `null` if none were loaded, or no `waf` rule inspects. */
   readonly signatures: SignaturesNote | null;
   readonly request: RequestNote;
   readonly facts: FactsTrace;

@@ -13,7 +13,7 @@ function userAgentOf(request: EdgeRequest): string | undefined {
 }
 
 /**
- * The request with the bot kind `generic-bot` where it applies; otherwise the same object, so that a caller can compare
+ * The request with the bot kind `generic-bot` if it applies; otherwise the same object, so that a caller can compare
  * by identity. A request that states its bot, `null` included, is not classified. `explain` is called only for a
  * User-Agent of a program, to see whether the evaluator finds a named bot.
  */

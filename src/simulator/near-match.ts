@@ -84,7 +84,7 @@ function addressProposals(rule: Rule): readonly Proposal[] {
   return addresses.map((ip) => ({ facts: { ip }, flags: [`--ip ${ip}`] }));
 }
 
-/** A bot of the list, verified where the rule requires it. */
+/** A bot of the list, verified if the rule requires it. */
 function botProposals(rule: Rule): readonly Proposal[] {
   if (rule.type !== 'bot_route') return [];
   const listed = rule.bot_kinds.find((kind) => kind !== '*') ?? 'gptbot';

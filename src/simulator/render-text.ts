@@ -111,7 +111,7 @@ function chop(word: string, room: number): readonly string[] {
 }
 
 /**
- * Breaks spans into lines of at most `room` columns, between words where possible. With `Infinity` the result is
+ * Breaks spans into lines of at most `room` columns, between words if possible. With `Infinity` the result is
  * one line.
  */
 export function wrap(spans: RenderedLine, room: number): readonly RenderedLine[] {

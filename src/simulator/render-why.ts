@@ -50,7 +50,7 @@ function headLines(rule: RuleNote, width: number): readonly RenderedLine[] {
   return hang([span('  ')], wrap(facts, width - 2));
 }
 
-/** One line per check: result, name, text and list entry, aligned where they fit. */
+/** One line per check: result, name, text and list entry, aligned if they fit. */
 function checkLines(rule: RuleNote, width: number): readonly RenderedLine[] {
   const names = Math.max(0, ...rule.checks.map((check) => check.check.length));
   const texts = Math.max(0, ...rule.checks.map((check) => columns(span(check.text).text)));

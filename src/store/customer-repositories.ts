@@ -83,7 +83,7 @@ export interface DomainReads {
   get(id: number): Promise<DomainRow | null>;
   /** Of the domains of that name: the proved one, else one that has been active, else the oldest. */
   byName(name: string): Promise<DomainRow | null>;
-  /** The domains of that name by id: a proved one, or any number that are not. */
+  /** The domains of that name by id: a proved one, or any number of unproved ones. */
   named(name: string): Promise<readonly DomainRow[]>;
   /** Number of the account's domains without a proof. */
   countUnproved(accountId: number): Promise<number>;
@@ -91,7 +91,7 @@ export interface DomainReads {
   unproved(before: number, limit: number): Promise<readonly DomainRow[]>;
   /**
    * The domain of that name that the account sees, and its role there, in one query: its own before one shared with it.
-   * Where it sees none, another of that name, with the role `null`.
+   * If it sees none, another of that name, with the role `null`.
    */
   seenBy(accountId: number, name: string): Promise<SeenDomain | null>;
   /** Domains the account owns or is a member of, by name. */
@@ -262,7 +262,7 @@ export interface RuleCosts {
 
 /** The cost of a domain's patterns together; a pattern that several rules have counts once. */
 export interface PatternCosts extends Pick<PatternRow, 'octets' | 'build' | 'eighths'> {
-  /** False where rules were written before patterns were counted; `countPatterns` counts them. */
+  /** False if rules were written before patterns were counted; `countPatterns` counts them. */
   readonly counted: boolean;
 }
 

@@ -44,7 +44,7 @@ export interface OutboxWrites {
     readonly until: number;
     readonly limit: number;
   }): Promise<readonly PendingDomain[]>;
-  /** Moves the end of the claims on these domains, where they are claimed. */
+  /** Moves the end of the claims on these domains, if they are claimed. */
   renew(domainIds: readonly number[], until: number): Promise<void>;
   /** Ends every claim: for the only publisher of a store, whose earlier claims are of a process that ended. */
   releaseAll(): Promise<void>;
@@ -98,7 +98,7 @@ export interface PlanWrites {
   purge(domain: string, purge: { readonly domain_id: number; readonly at: number }): Promise<ManifestRow>;
   /**
    * Raises the purge epoch of every name, to `floor` at least: above every one that was given before the store was
-   * restored, where `floor` is the time in seconds.
+   * restored, provided that `floor` is the time in seconds.
    */
   purgeAll(floor: number): Promise<void>;
   /**
@@ -176,7 +176,7 @@ export interface NodeWrites {
    */
   takeBatch(nodeId: number, batch: number): Promise<boolean>;
   /**
-   * Takes `ms` from the time that a node has: from where it has spent it (at first `since`), or `earliest` where that is
+   * Takes `ms` from the time that a node has: from where it has spent it (at first `since`), or `earliest` if that is
    * later, until `until`. What is left from before `floor` lapses. False, and nothing is taken, when there is less than `ms`.
    */
   spend(nodeId: number, spending: Spending): Promise<boolean>;

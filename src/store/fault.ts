@@ -36,7 +36,7 @@ export class StoreFault extends Error {
   readonly code: StoreFaultCode;
   /** What was in conflict, `<table>.<column>`; empty otherwise. */
   readonly subject: string;
-  /** False only where the database was lost while it was committing: the write may or may not have happened. */
+  /** False only if the database was lost while it was committing: the write may or may not have happened. */
   readonly undone: boolean;
 
   constructor(code: StoreFaultCode, message: string, options: StoreFaultOptions = {}) {

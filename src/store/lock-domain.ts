@@ -17,7 +17,7 @@ const lockRowsOfName = statement((builder, p: { id: number }) =>
     .forNoKeyUpdate(),
 );
 
-/** Locks the domain until the transaction ends, where the database locks rows. A domain that is gone locks nothing. */
+/** Locks the domain until the transaction ends, if the database locks rows. A domain that is gone locks nothing. */
 export async function lockDomain(session: Session, domainId: number): Promise<void> {
   if (!session.locking || session.lockedDomains.has(domainId)) return;
   session.lockedDomains.add(domainId);
@@ -42,7 +42,7 @@ export async function attempt<T>(session: WriteSession, work: () => Promise<T>):
   }
 }
 
-/** Undoes what came after the savepoint. Throws `error` again where the database has given up the whole transaction. */
+/** Undoes what came after the savepoint. Throws `error` again if the database has given up the whole transaction. */
 async function backToSavepoint(session: WriteSession, error: unknown): Promise<void> {
   const failed = session.failed;
   session.failed = null;

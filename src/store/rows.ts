@@ -84,7 +84,7 @@ export interface DomainRow extends DomainSettings {
    * domain is banned, and no other domain can have the name.
    */
   readonly unproved_since: number | null;
-  /** Since when a managed domain waits for its delegation; `null`: it does not. */
+  /** Since when a managed domain waits for its delegation; `null`: it waits for none. */
   readonly pending_since: number | null;
   /** Since when the delegation is gone; the grace period starts here. */
   readonly moved_since: number | null;
@@ -94,7 +94,7 @@ export interface DomainRow extends DomainSettings {
   readonly last_manual_ns_check_at: number | null;
   /** The cache is bypassed before this time. */
   readonly developer_mode_until: number | null;
-  /** Beside the status: a suspended domain serves nothing. */
+  /** In addition to the status: a suspended domain serves nothing. */
   readonly suspended: boolean;
   readonly suspended_at: number | null;
   readonly created_at: number;
@@ -276,7 +276,7 @@ export interface StoredPlan extends Pick<RevisionRow, 'revision' | 'at'> {
 
 /** A name's current plan: the octets that give its layout version, and the changes that it covers. */
 export interface PlanHead extends Pick<RevisionRow, 'domain' | 'domain_id' | 'revision' | 'through'> {
-  /** The first eight octets of the sealed plan; `null` where the store does not have it. */
+  /** The first eight octets of the sealed plan; `null` if the store does not have it. */
   readonly head: Uint8Array | null;
 }
 

@@ -17,7 +17,7 @@ export interface Session {
   /** Adds a change that listeners are notified of after the commit. */
   note(change: StoreChange): void;
   /**
-   * Returns the cached result of a query as long as no process has committed since. Absent where detecting commits costs
+   * Returns the cached result of a query as long as no process has committed since. Absent if detecting commits costs
    * as much as the query.
    */
   readonly recall?: Recall;
@@ -26,7 +26,7 @@ export interface Session {
 /** `question` is the cache key of a query; its result must not be changed by the caller. */
 export type Recall = <T>(question: string, ask: () => Promise<T>) => Promise<T>;
 
-/** Runs a query, or returns its cached result where the session caches. */
+/** Runs a query, or returns its cached result if the session caches. */
 export function recalled<T>(
   { recall }: Pick<Session, 'recall'>,
   question: string,

@@ -77,7 +77,7 @@ export interface Store {
 
   /**
    * A number that changes with every commit that can be read, of any process: what was read between two equal ones is
-   * what would be read now. `null` where detecting commits costs as much as reading again.
+   * what would be read now. `null` if detecting commits costs as much as reading again.
    */
   version(): number | null;
 
@@ -87,7 +87,7 @@ export interface Store {
    */
   readonly looked: ReadTransaction;
 
-  /** What processes on this database divide among themselves; `null` where one process has it alone. */
+  /** What processes on this database divide among themselves; `null` if one process has it alone. */
   readonly shares: Shares | null;
 
   /**

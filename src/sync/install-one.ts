@@ -1,5 +1,5 @@
 /**
- * The steps that change what is served for one name: fetch, store, serve, report; fall back where a plan's file is damaged;
+ * The steps that change what is served for one name: fetch, store, serve, report; fall back if a plan's file is damaged;
  * remove a name. Which name is next is decided in `install-plans.ts`.
  */
 import { fetchPlan } from './fetch-plan.ts';

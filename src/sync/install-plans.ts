@@ -128,7 +128,7 @@ async function runTask(state: InstallState, task: Task): Promise<void> {
   }
 }
 
-/** Refuses the change, or pauses all installations where the control plane or the disk fails. */
+/** Refuses the change, or pauses all installations if the control plane or the disk fails. */
 async function handleFailure(state: InstallState, task: Task, error: unknown): Promise<void> {
   const { domain, revision, digest } = task.entry;
   const { wanted, log } = state;

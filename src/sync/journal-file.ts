@@ -161,7 +161,7 @@ async function rewrite(journal: JournalFile): Promise<void> {
       await handle.writeFile(text);
       text = '';
     }
-    // `writeFile` and not `write`, which writes a part of the text, without an error, where the disk is full.
+    // `writeFile` and not `write`, which writes a part of the text, without an error, if the disk is full.
     await handle.writeFile(text);
   });
   await syncFolder(dirname(journal.path));

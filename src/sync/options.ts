@@ -53,7 +53,7 @@ export interface SyncState {
   readonly mode: 'away' | 'stream' | 'poll';
   /** This node in the control plane's records; `null`: never introduced. */
   readonly node: { readonly id: number; readonly name: string } | null;
-  /** First 16 hex digits of the SHA-256 of the trusted key; `null`: none yet. */
+  /** First 16 hex digits of the SHA-256 of the trusted key; `null`: no key is trusted yet. */
   readonly keyId: string | null;
   /** The position up to which the manifest was read. */
   readonly position: number;
@@ -73,7 +73,7 @@ export interface SyncState {
   readonly comparisons: number;
   /** Milliseconds since the last octets of the control plane, or since the start. */
   readonly silentMs: number;
-  /** Why the control plane is not followed, as a sentence; `null`: it is. */
+  /** Why the control plane is not followed, as a sentence; `null`: it is followed. */
   readonly problem: string | null;
 }
 

@@ -15,7 +15,10 @@ export function purgeEpochAfter(
   return before?.keyId === keyId ? Math.max(before.purgeEpoch, entry.purge_epoch) : entry.purge_epoch;
 }
 
-/** Whether two journal entries of a name are equal, clearances by what they accept from now on. */
+/**
+ * Whether two journal entries of a name are equal. Two clearances are equal if they sign with the same secret and accept
+ * the same proofs from now on.
+ */
 export function isSamePlan(a: JournaledPlan | undefined, b: JournaledPlan): boolean {
   return (
     a !== undefined &&

@@ -40,7 +40,7 @@ export interface PlanTable extends Plans, PlanSink {
   set(name: string, entry: Installed | 'refused'): void;
   delete(name: string): void;
   /**
-   * Opens a plan without serving it; the returned function installs it, and does not open it again where the name is open.
+   * Opens a plan without serving it; the returned function installs it, and does not open it again if the name is open.
    * @throws the error of opening it
    */
   prepare(name: string, entry: Installed): () => void;
@@ -135,7 +135,7 @@ function addOpened(table: TableState, name: string, { domain, size }: Loaded): S
   return domain;
 }
 
-/** The opened plan of a name; opens it, or the plan before where it cannot be read. PERF: once a request. */
+/** The opened plan of a name; opens it, or the plan before if it cannot be read. PERF: once a request. */
 function openedPlan(table: TableState, name: string, entry: Installed): ServedDomain | 'refused' {
   const known = table.open.get(name);
   if (known !== undefined) return known;

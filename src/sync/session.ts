@@ -45,7 +45,7 @@ export function createSession(identity: Identity, options: ControlSessionOptions
   };
 }
 
-/** The epoch of a page; 0 where the control plane is of a release without epochs. */
+/** The epoch of a page; 0 if the control plane is of a release without epochs. */
 export function epochOf({ epoch = 0 }: ManifestPage): number {
   return epoch;
 }

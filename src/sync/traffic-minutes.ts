@@ -21,7 +21,7 @@ export function createTrafficMinutes(maxRows: number): TrafficMinutes {
   return { maxRows, minutes: new Map(), rows: 0 };
 }
 
-/** The counts of a domain in a minute; adds a row where there are none yet. */
+/** The counts of a domain in a minute; adds a row if there are none yet. */
 export function countsIn(traffic: TrafficMinutes, minute: number, domain: string): TrafficCounts {
   const { minutes, maxRows } = traffic;
   const known = minutes.get(minute)?.get(domain);

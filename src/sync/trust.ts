@@ -48,7 +48,7 @@ export interface Trust {
   succeed(transitions: readonly SignedTransition[]): Succession;
 }
 
-/** A page whose signature is right, and the transitions beside it, unchecked. */
+/** A page whose signature is right, and the transitions sent with it, unchecked. */
 export interface TrustedPage {
   readonly page: ManifestPage;
   readonly transitions: readonly SignedTransition[];
@@ -56,7 +56,7 @@ export interface TrustedPage {
 
 /** The result of transitions. */
 export interface Succession {
-  /** The last key; the first one where no transition starts at it. */
+  /** The last key; the first one if no transition starts at it. */
   readonly trust: Trust;
   /** Public keys on the way, the first one included, the last one not. */
   readonly passed: readonly string[];

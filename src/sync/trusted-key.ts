@@ -30,7 +30,7 @@ export interface Identity {
   readonly groups: string;
   /** Whether the file has exactly this. */
   readonly stored: boolean;
-  /** Why no control plane is trusted: the file is damaged. `null`: it is not. */
+  /** Why the file is damaged, in which case no control plane is trusted; `null` if it is intact. */
   readonly fault: string | null;
 }
 

@@ -28,7 +28,7 @@ import {
   takeOldest,
 } from './traffic-minutes.ts';
 
-/** What traffic is counted from, once a request has ended. */
+/** The data of a finished request that the traffic counts use. */
 export interface CountedRequest {
   /** `null`: refused before its domain was known. */
   readonly exchange: { readonly domain: { readonly name: string }; readonly decision: Decision } | null;

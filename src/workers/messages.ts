@@ -1,6 +1,6 @@
 /**
- * The messages between the primary and its workers over Node's IPC channel; JSON-safe. The socket of a connection travels
- * beside its message.
+ * The messages between the primary and its workers over Node's IPC channel; JSON-safe. The socket of a connection is
+ * sent with its message.
  */
 import type { Registry } from 'prom-client';
 import type { Clearance } from '../plan/manifest.ts';

@@ -36,7 +36,7 @@ export function enqueue(connections: PendingConnections, connection: PendingConn
   else refuse(connections, connection);
 }
 
-/** Sends a connection to the process, or closes it where that is not possible. */
+/** Sends a connection to the process, or closes it if that is not possible. */
 export function send(
   connections: PendingConnections,
   connection: PendingConnection,

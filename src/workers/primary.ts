@@ -51,7 +51,7 @@ export interface RunningPrimary {
   registry(): Promise<Registry>;
   /** Which workers are not ready, as a sentence; `null`: all are, or the node is stopping. */
   unwell(): string | null;
-  /** Why the node is not ready for traffic; `null`: it is. */
+  /** Why the node is not ready for traffic; `null`: it is ready. */
   unready(): string | null;
   /** Reports itself not ready, and makes workers ask clients to close their connections; all are still served. */
   retire(): void;

@@ -45,7 +45,7 @@ export interface LintContext {
   readonly paths: FilterIndex;
   /** The enabled rules indexed by host filter. */
   readonly hosts: FilterIndex;
-  /** Whether the customer wrote the field; `false` where that is unknown. */
+  /** Whether the customer wrote the field; `false` if that is unknown. */
   readonly written: (rule: Rule, field: string) => boolean;
   /** `null`: unknown, so exclusions are not checked. */
   readonly signatures: LintSignatures | null;

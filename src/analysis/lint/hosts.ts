@@ -76,7 +76,7 @@ function checkEnds(text: string, at: Pick<Finding, 'rule' | 'field' | 'found'>):
   return { ...at, code: 'unanchored_host_regex', severity: 'warning', message, remedy };
 }
 
-/** `*.name` without `name`, where `name` is served and no other entry or rule of the type covers or excludes it. */
+/** `*.name` without `name`, if `name` is served and no other entry or rule of the type covers or excludes it. */
 function nearMisses(rule: Rule, context: LintContext): readonly Finding[] {
   if (rule.host_match_type !== 'wildcard') return [];
   return hostIncludes(rule).flatMap((entry) => {

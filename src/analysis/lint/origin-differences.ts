@@ -26,7 +26,7 @@ export function lintOriginDifferences(context: LintContext): readonly Finding[] 
   ]);
 }
 
-/** An include that is one exact path, where no rule covers the paths below it. */
+/** An include that is one exact path, if no rule covers the paths below it. */
 function exactInclude(rule: PathRule, entry: FilterEntry, context: LintContext): Finding | null {
   const path = entry.glob !== null && isLiteral(entry.glob) ? (entry.glob[0] ?? '') : null;
   if (path === null || path === '/' || !path.startsWith('/')) return null;

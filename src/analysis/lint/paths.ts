@@ -92,7 +92,7 @@ function isLenient(rule: PathRule): boolean {
   );
 }
 
-/** `/api/*` without `/api`, where no entry or rule of the type covers or excludes the bare path. */
+/** `/api/*` without `/api`, if no entry or rule of the type covers or excludes the bare path. */
 function nearMisses(rule: PathRule, context: LintContext): readonly Finding[] {
   if (rule.path_match_type !== 'wildcard' || isLenient(rule)) return [];
   return pathIncludes(rule).flatMap((entry) => {
@@ -117,7 +117,7 @@ function bareGlob(glob: Glob | null): string | null {
   return bare.startsWith('/.') ? null : bare;
 }
 
-/** Whether the rule or another of its type on the same hosts treats the bare path. */
+/** Whether this rule, or another rule of its type on the same hosts, already includes or excludes the bare path. */
 function isDeliberate(rule: PathRule, bare: string, { paths, zone }: LintContext): boolean {
   if (pathIncludes(rule).some((entry) => entry.matches(bare))) return true;
   if (pathExcludes(rule).some((entry) => entry.matches(bare))) return true;

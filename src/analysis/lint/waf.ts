@@ -6,7 +6,7 @@ import type { Finding, LintContext, LintSignatures } from './finding.ts';
 /** What one critical match adds to the score (semantics §5). */
 const CRITICAL_SCORE = 5;
 
-/** Checks every enabled waf rule. Exclusions are checked only where the signatures are known. */
+/** Checks every enabled waf rule. Exclusions are checked only if the signatures are known. */
 export function lintWaf({ enabled, signatures }: LintContext): readonly Finding[] {
   return enabled.flatMap((rule) => {
     if (rule.type !== 'waf') return [];

@@ -95,7 +95,7 @@ interface OwnCookie {
   readonly signature: Uint8Array<ArrayBuffer>;
 }
 
-/** `<type>/<id>` of the part of a name after the prefix; `null`: it is not a challenge's. */
+/** `<type>/<id>` of the part of a name after the prefix; `null`: the name is not a challenge's. */
 function askerOf(text: string): string | null {
   const cut = text.lastIndexOf('_');
   return cut > 0 && cut < text.length - 1 ? `${text.slice(0, cut)}/${text.slice(cut + 1)}` : null;

@@ -81,7 +81,10 @@ export async function sign(key: ClearanceKey, text: string): Promise<Uint8Array>
   return new Uint8Array(await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(text)));
 }
 
-/** Whether the signature is that of one of the keys; takes as long whether or not. */
+/**
+ * Whether one of the keys made the signature. Always checks every key, so the time taken does not reveal which one
+ * matched.
+ */
 export async function isSigned(
   signature: Uint8Array<ArrayBuffer>,
   keys: readonly ClearanceKey[],

@@ -12,7 +12,7 @@ import {
 } from './program.ts';
 
 const NEWLINE: OctetRanges = [10, 10];
-/** The word characters of `\b`: ASCII only, also where case is ignored. */
+/** The word characters of `\b`: ASCII only, also if case is ignored. */
 const WORD: OctetRanges = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a];
 
 /** Classes are numbered from 0 in the order in which code points first show them. */
@@ -22,11 +22,14 @@ export interface Alphabet {
   readonly starts: readonly number[];
   /** The class of each run. */
   readonly classOf: readonly number[];
-  /** By instruction, for `character` instructions: which classes it takes (1 or 0), shared where ranges are. */
+  /**
+   * By instruction, for `character` instructions: which classes it takes (1 or 0), shared by instructions with the same
+   * ranges.
+   */
   readonly takes: ReadonlyMap<number, Uint8Array>;
   /** The same as lists of classes. */
   readonly columns: ReadonlyMap<number, readonly number[]>;
-  /** By class: whether it is the newline, where the program tests for line ends; whether it is of word characters. */
+  /** By class: whether it is the newline, if the program tests for line ends; whether it is of word characters. */
   readonly newline: Uint8Array;
   readonly word: Uint8Array;
 }

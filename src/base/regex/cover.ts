@@ -50,8 +50,8 @@ function textsOf({ places }: Cut, { spell }: Graph): ReadonlySet<string> {
 }
 
 /**
- * For long lists of words, `\\b(?:abs|acos|addslashes|…)`: a cut inside the words loses their first letters, so all of
- * them are spelled out from where they branch.
+ * For word lists such as `\b(?:abs|acos|…)`: cutting inside the words would drop their first letters, so the literals
+ * are the whole words, from the branch on.
  */
 function wholeWords(graph: Graph, { most, share }: CoverOptions): ReadonlySet<string> | null {
   let pc = graph.start;
@@ -75,7 +75,7 @@ interface Spelled {
 interface Graph extends Program {
   /** The texts that follow a place; `null` when nothing is known of them. */
   readonly spell: (pc: number) => Spelled | null;
-  /** Every way to go on by one character; `null` where an end or a class is in the way. */
+  /** Every way to go on by one character; `null` if an end or a class is in the way. */
   readonly waysFrom: (pc: number) => readonly Way[] | null;
 }
 
@@ -90,7 +90,7 @@ function readGraph({ start, instructions }: Program, last: number): Graph {
     return known;
   };
   const heads = new Map<number, readonly number[] | null>();
-  /** The characters that may be read next; `null` where the match may end. */
+  /** The characters that may be read next; `null` if the match may end. */
   const headsOf = (pc: number): readonly number[] | null => {
     let known = heads.get(pc);
     if (known === undefined) {

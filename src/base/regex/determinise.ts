@@ -93,7 +93,7 @@ function close(program: Program, seeds: readonly number[], at: { flags: number; 
 /** A set of places in the program, and what is known of the text before it. */
 interface State {
   readonly closure: Closure;
-  /** `BEGIN` flags and `AFTER_WORD`; 0 where no assertion is pending, for then nothing depends on it. */
+  /** `BEGIN` flags and `AFTER_WORD`; 0 if no assertion is pending, for then nothing depends on it. */
   readonly context: number;
 }
 
@@ -102,13 +102,13 @@ interface StateTable {
   readonly states: readonly State[];
   /** Instructions visited so far. */
   readonly steps: () => number;
-  /** The code of the state of a set of instructions, entered when it is new; 0 where there is no room for it. */
+  /** The code of the state of a set of instructions, entered when it is new; 0 if there is no room for it. */
   readonly intern: (seeds: readonly number[], context: number) => number;
   /** A state with its assertions resolved: `ahead` and `isWord` describe the next character. */
   readonly settle: (state: State, next: { ahead: number; isWord: boolean }) => Closure;
 }
 
-/** Numbers by a context and a list, which must not change afterwards. */
+/** Maps a context and a list to a code. A list must not be modified after it is added. */
 interface ListTable {
   readonly get: (context: number, list: readonly number[]) => number | undefined;
   readonly set: (context: number, list: readonly number[], code: number) => void;
@@ -152,7 +152,7 @@ function stateTable(program: Program, most: number): StateTable {
   const singles = new Map<number, Closure>();
   let steps = 0;
 
-  /** One instruction's closure where only what lies before is known; there are 8 such `flags`. */
+  /** One instruction's closure if only what lies before is known; there are 8 such `flags`. */
   const closeOne = (pc: number, flags: number): Closure => {
     const key = pc * 8 + flags;
     let closure = singles.get(key);
@@ -254,7 +254,7 @@ export function determinise(
 }
 
 /** What a state leads to by class, when the next character is a newline (2), a word character (1) or neither (0);
- * `null` where that character shows that there was a match before it. */
+ * `null` if that character shows that there was a match before it. */
 function seedsByColumn(
   program: Program,
   from: { alphabet: Alphabet; table: StateTable; state: State; kind: number },

@@ -15,7 +15,7 @@ export interface RequiredLiterals {
   readonly suffix: string | null;
   /** Every matching text contains each of these; the longest first, none inside another. */
   readonly inner: readonly string[];
-  /** Every matching text contains at least one of these. Given where `inner` is empty or short. */
+  /** Every matching text contains at least one of these. Given if `inner` is empty or short. */
   readonly anyOf: readonly string[] | null;
 }
 
@@ -27,8 +27,10 @@ export interface LiteralSource {
 
 /** What is known about the texts that are searched for the literals. */
 export interface TextFacts {
-  /** Canonical hosts are ASCII. `k` and `s` are then literals even where case is ignored; otherwise they are not, for the
-   * Kelvin sign and the long s match them too. */
+  /**
+   * Canonical hosts are ASCII. `k` and `s` are then literals even if case is ignored; otherwise they are no literals, for
+   * the Kelvin sign and the long s match them too.
+   */
   readonly asciiText?: boolean;
 }
 
@@ -166,7 +168,7 @@ function pathToMatch(instructions: readonly Instruction[], start: number): numbe
   return [];
 }
 
-/** What is read from some required place on; empty where the next character is open. */
+/** What is read from some required place on; empty if the next character is open. */
 interface Chain {
   readonly from: number;
   readonly text: string;

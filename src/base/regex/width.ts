@@ -9,7 +9,7 @@ const MAX_SETS = 2_000;
 /**
  * The most instructions that can be active at one place of any text. A backtracking search that remembers where it has
  * been, as `re2js` does for captures, visits no more than this for each character. Assertions are taken as passable,
- * and a match does not end the search, so the true number may be smaller. The program's size where there are too many
+ * and a match does not end the search, so the true number may be smaller. The program's size if there are too many
  * sets to look at.
  */
 export function captureWidth(program: Program): number {

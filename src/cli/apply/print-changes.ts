@@ -50,7 +50,7 @@ export function fieldLines(field: FieldChange): readonly RenderedLine[] {
   ];
 }
 
-/** The removed and added entries; `null` where the lists differ in order only. */
+/** The removed and added entries; `null` if the lists differ in order only. */
 function listLines(before: readonly unknown[], after: readonly unknown[]): readonly RenderedLine[] | null {
   const had = new Set(before.map((entry) => JSON.stringify(entry)));
   const has = new Set(after.map((entry) => JSON.stringify(entry)));

@@ -70,7 +70,7 @@ interface Started {
 }
 
 /**
- * Starts the server on the usual ports, or on free ones where they are taken. A port that was given must be free.
+ * Starts the server on the usual ports, or on free ones if they are taken. A port that was given must be free.
  */
 async function start(folder: string, givenPort: number | undefined): Promise<Started> {
   const { createLog } = await import('../../access/redacting-log.ts');

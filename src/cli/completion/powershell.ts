@@ -1,6 +1,6 @@
 /**
  * The completion script for PowerShell: a table of commands and a loop over the typed words, in one script block.
- * Where it returns nothing, PowerShell offers paths.
+ * If it returns nothing, PowerShell offers paths.
  */
 import type { CompletionPlace, CompletionValue } from './tree.ts';
 

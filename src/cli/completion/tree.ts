@@ -10,7 +10,7 @@ export type CompletionValue =
 
 /** An option. */
 export interface OptionPlace {
-  /** `--file` and, where there is one, `-f`. */
+  /** `--file` and, if there is one, `-f`. */
   readonly names: readonly string[];
   readonly description: string;
   /** The kind of its value; `null`: it takes none. */
@@ -23,7 +23,7 @@ export interface CompletionPlace {
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly OptionPlace[];
-  /** The kind of its first operand, used for all of them; `null` where it has none. */
+  /** The kind of its first operand, used for all of them; `null` if it has none. */
   readonly operand: CompletionValue | null;
 }
 

@@ -38,7 +38,7 @@ function groupLines({ was, now, lines, requests, examples }: ReplayGroup): reado
   return [`${quantity(lines, 'line')}${represented}`, `  was  ${was}`, `  now  ${now}`, ...shown];
 }
 
-/** A note on the conditions of the comparison; `signatures` is their name, `null` where no waf rule inspected. */
+/** A note on the conditions of the comparison; `signatures` is their name, `null` if no waf rule inspected. */
 export function replayNote(signatures: string | null): string {
   const used = signatures === null ? 'no signatures' : `the signatures \`${visible(signatures)}\``;
   return `edgeplan: compared with ${used}; the log has no bodies and no secrets, rules are compared by key or id`;

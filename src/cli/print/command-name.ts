@@ -3,7 +3,7 @@ import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { shellWord } from '../../simulator/shell-word.ts';
 
-/** `edgeplan` where PATH contains it, `npx edgeplan` under npx, else the file itself with Node. */
+/** `edgeplan` if PATH contains it, `npx edgeplan` under npx, else the file itself with Node. */
 export function commandName(): string {
   const main = process.argv[1] ?? 'edgeplan';
   if (process.env['npm_command'] === 'exec') return 'npx edgeplan';

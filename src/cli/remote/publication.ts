@@ -14,7 +14,7 @@ type State = Pick<DomainRow, 'status' | 'suspended'>;
 export interface PublicationOutcome {
   /** A clause, such as `example.com is out as revision 4`. */
   readonly clause: string;
-  /** How the domain gets served; `null` where it is, or where only the service can change that. */
+  /** How the domain gets served; `null` if it is served already, or if only the service can change that. */
   readonly remedy: string | null;
 }
 

@@ -23,7 +23,7 @@ function idOfKey(subject: SimulationSubject, key: string): number | undefined {
   return [...subject.sources].find(([, source]) => source.key === key)?.[0];
 }
 
-/** Resolves `--cleared`: clearances name rules by key where they have one; a typed id is replaced by the key. */
+/** Resolves `--cleared`: clearances name rules by key if they have one; a typed id is replaced by the key. */
 export function clearedRefs(
   flags: ConditionFlags,
   subject: SimulationSubject,

@@ -311,7 +311,7 @@ function addRecord(parser: Parser, record: ParsedRecord, at: Spot): void {
   }
 }
 
-/** An absolute name inside a domain in the form that is stored: relative where that reads back as the same name. */
+/** An absolute name inside a domain in the form that is stored: relative if that reads back as the same name. */
 export function storedName(absolute: string, domain: string): string {
   if (absolute === domain) return '@';
   const relative = absolute.slice(0, -domain.length - 1);

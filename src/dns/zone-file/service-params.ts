@@ -51,12 +51,12 @@ function keyNumber(name: string): number {
   return number <= 65_534 ? number : -1;
 }
 
-/** The name of a key: `key` and its number where it has none (RFC 9460 §2.1). */
+/** The name of a key: `key` and its number if it has none (RFC 9460 §2.1). */
 function keyName(number: number): string {
   return KEYS[number] ?? `key${number}`;
 }
 
-/** Reads `key=value` tokens; the result is in the order of the key numbers, with values quoted where they must be. */
+/** Reads `key=value` tokens; the result is in the order of the key numbers, with values quoted if they must be. */
 export function readServiceParams(tokens: readonly Token[]): string | Problem {
   const params = new Map<number, string>();
   for (const { raw, quoted } of tokens) {
@@ -84,7 +84,7 @@ export function readServiceParams(tokens: readonly Token[]): string | Problem {
     .join(' ');
 }
 
-/** The value in quotes where it contains white space or characters of the grammar. */
+/** The value in quotes if it contains white space or characters of the grammar. */
 function quote(value: string): string {
   return /[\s;()]|\\"/.test(value) ? `"${value}"` : value;
 }

@@ -55,7 +55,7 @@ function join(chunks: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * The destination of a TXT record for its character strings. It is the joined text where that loses nothing: valid
+ * The destination of a TXT record for its character strings. It is the joined text if that loses nothing: valid
  * UTF-8 without control characters, split only where it must be (every 255 octets), that does not start with a quote.
  * Otherwise it is the strings in quotes: `"one" "two"`.
  */
@@ -86,7 +86,7 @@ export function txtStrings(destination: string): readonly Uint8Array[] | null {
   return strings;
 }
 
-/** The octets as plain text; `null` where they need quotes. */
+/** The octets as plain text; `null` if they need quotes. */
 function decodePlain(octets: Uint8Array): string | null {
   if (octets.length === 0 || octets[0] === QUOTE) return null;
   try {

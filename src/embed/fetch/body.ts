@@ -6,11 +6,14 @@ type Stream = ReadableStream<Octets>;
 type Reader = ReadableStreamDefaultReader<Octets>;
 
 export interface PeekedBody {
-  /** Why what is inspected is not what the client means, `content-encoding: …`; `null`: it is, as far as it goes. */
+  /**
+   * Why what is inspected is not what the client means, `content-encoding: …`; `null`: it is what the client means, as
+   * far as it goes.
+   */
   readonly error: string | null;
   /** The octets that rules inspect: the first `wanted`, inflated according to Content-Encoding. */
   readonly inspected: Uint8Array;
-  /** The whole: octets where all of them were read, else what was read and then the rest. */
+  /** The whole: octets if all of them were read, else what was read and then the rest. */
   readonly outgoing: Octets | Stream;
 }
 
@@ -85,7 +88,7 @@ function continued(read: Octets, reader: Reader): Stream {
 
 interface Inflated {
   readonly octets: Octets;
-  /** Why it was not inflated whole; `null`: it was. */
+  /** Why it was not inflated whole; `null`: it was inflated whole. */
   readonly fault: CodingFault | null;
 }
 

@@ -39,7 +39,7 @@ import type { FetchEdgeOptions, FetchFacts, Next } from './options.ts';
 
 /** An edge for `fetch` handlers. Its functions need no `this`. */
 export interface FetchEdge {
-  /** Answers a request, with `next` where it is forwarded; never rejects. What `next` throws is answered with 500. */
+  /** Answers a request, with `next` if it is forwarded; never rejects. What `next` throws is answered with 500. */
   handle(request: Request, facts: FetchFacts, next: Next): Promise<Response>;
   /**
    * The same as Hono middleware: `app.use(edge.hono((context) => ({ ip: … })))`; the verdict is `context.get('edge')`. Hono

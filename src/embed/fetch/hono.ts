@@ -15,7 +15,7 @@ export type HonoMiddleware<C> = (context: C, next: () => Promise<void>) => Promi
 
 type Serve = (request: Request, facts: FetchFacts, next: Next) => Promise<Response>;
 
-/** @param serve decides a request and calls the application where it is forwarded */
+/** @param serve decides a request and calls the application if it is forwarded */
 export function honoMiddleware<C extends HonoContext>(
   factsOf: (context: C) => FetchFacts,
   serve: Serve,

@@ -34,7 +34,7 @@ export interface Forwarding {
 }
 
 /**
- * The request for the application: the same object where nothing changes. Headers with `_` in their names stay, as the
+ * The request for the application: the same object if nothing changes. Headers with `_` in their names stay, as the
  * application would get them without the edge.
  */
 export function forwardedRequest(request: Request, forwarding: Forwarding): Request {
@@ -46,7 +46,7 @@ export function forwardedRequest(request: Request, forwarding: Forwarding): Requ
     method: request.method,
     headers: headers ?? request.headers,
     body: body ?? request.body,
-    // Required for a body that is a stream, where undici implements `fetch`.
+    // Required for a body that is a stream, if undici implements `fetch`.
     duplex: 'half' as const,
     redirect: 'manual' as const,
     signal: request.signal,

@@ -54,7 +54,7 @@ export interface NodeEdge {
    * rewrites are reported and not done; `serverFactory: (handler) => createServer(edge.wrap(handler))` does them.
    */
   readonly fastify: FastifyPluginCallback;
-  /** Decides a request to switch protocols: `server.on('upgrade', …)`. `next` is called where it is forwarded. */
+  /** Handles an upgrade request (`server.on('upgrade', …)`). Calls `next` if the request is to be forwarded. */
   upgrade(request: ClientRequest, socket: Duplex, next: () => void): void;
   /**
    * Installs a sealed plan in place of the one its domain has, whole: a request sees the one or the other. Rate

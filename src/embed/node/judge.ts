@@ -48,7 +48,7 @@ export interface JudgeOptions {
 export interface RequestJudge {
   /** Decides a request that the application has routed already; `null`: it is answered. */
   request(request: ClientRequest, response: ClientResponse): Promise<EdgeVerdict | null>;
-  /** Decides a request and calls `next` where it is forwarded; what `next` throws is answered with 500. */
+  /** Decides a request and calls `next` if it is forwarded; what `next` throws is answered with 500. */
   serve(request: ClientRequest, response: ClientResponse, next: () => unknown): Promise<void>;
   /** Decides a request to switch protocols (RFC 9110 §7.8). */
   upgrade(request: ClientRequest, socket: Duplex, next: () => void): Promise<void>;

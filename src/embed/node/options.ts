@@ -66,6 +66,6 @@ export interface SyncStatus {
   readonly pending: number;
   /** Number of domains whose newest plan was refused; they are served as before. */
   readonly refused: number;
-  /** Why the server is not followed, as a sentence; `null`: it is. */
+  /** Why the server is not followed, as a sentence; `null`: it is followed. */
   readonly problem: string | null;
 }

@@ -17,7 +17,7 @@ export interface PlanSync {
 
 export interface ServerParts {
   readonly table: PlanTable;
-  /** Called with the secrets of domains without their own, at the start and at each change. */
+  /** Called at the start and on each change with the fallback secrets, used for domains that have none of their own. */
   readonly onSecrets: (secrets: Secrets) => void;
   readonly reporter: DecisionReporter;
 }

@@ -1,7 +1,7 @@
 /**
  * Finishes the application's response: adds and removes header fields by the domain's settings, and replaces an error by
  * the page of a rule. The response is the application's object, so its methods are replaced: every response passes through
- * `writeHead`, which Node calls where the application does not.
+ * `writeHead`, which Node calls if the application does not.
  */
 import type { ServerResponse } from 'node:http';
 import { pageInstead } from '../../answers/answer-to.ts';

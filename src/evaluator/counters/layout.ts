@@ -10,7 +10,7 @@
  *   holder  what one address of a per-path rule has: its count of paths, and since when.
  *   ring    the newest hits one by one, a word each: exact.
  *   slices  17 counts of a sixteenth of the window each, every count as narrow as it can be.
- * A per-path entry also has a link to its holder. The last word holds 32 further bits of the hash where they fit:
+ * A per-path entry also has a link to its holder. The last word holds 32 further bits of the hash if they fit:
  * with 64 bits the odds that any two of a million visitors share a counter are one in 37 million. Above 262,142
  * requests a window (per path, else 1,048,574) it has only the 2 to 19 bits that are spare, at worst none.
  */

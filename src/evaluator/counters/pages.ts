@@ -38,7 +38,7 @@ export interface CounterPage {
   newest: number;
 }
 
-/** By page number; `null` where a page was dropped. */
+/** By page number; `null` if a page was dropped. */
 export type CounterPages = (CounterPage | null)[];
 
 /** A shape without entries; it takes its first page with its first key. */

@@ -22,16 +22,16 @@ import {
   refOf,
 } from './pages.ts';
 
-/** A page reaches 64 KiB: small beside the bound, and dropped as a whole when another shape needs the room. */
+/** A page reaches 64 KiB: small compared with the bound, and dropped as a whole when another shape needs the room. */
 const PAGE_WORDS = 16_384;
 const GROUP = 16;
-/** Buckets per place: one, or a half where the widest entries leave no room for more within 64 octets a key. */
+/** Buckets per place: one, or a half if the widest entries leave no room for more within 64 octets a key. */
 const WIDE_STRIDE = 15;
 /** Groups searched for an idle entry before a shape grows. */
 const GROUPS_SEEN = 16;
 /** Pages compared when a shape needs room and the bound is reached. */
 const PAGES_SEEN = 16;
-/** Octets counted for what a page costs beside its words. */
+/** Octets counted for what a page costs besides its words. */
 const PAGE_OVERHEAD = 64;
 
 /** The smallest bound a store accepts, octets: room for one key of the largest shape and for its holder. */
@@ -205,7 +205,7 @@ export class EntryStore {
     const fitting = Math.max(0, Math.floor(room / (stride + bucketsPerPlace(stride)) / 4));
     const full = Math.max(GROUP, Math.floor(PAGE_WORDS / stride / GROUP) * GROUP);
     const slots = Math.min(full, Math.max(GROUP, shape.slots), Math.floor(fitting / GROUP) * GROUP);
-    // Below a whole group only where nothing is left that could make room for one.
+    // Below a whole group only if nothing is left that could make room for one.
     return slots === 0 && this.#slots === 0 ? Math.min(GROUP, fitting) : slots;
   }
 

@@ -52,7 +52,7 @@ export function cache(context: Context, run: Run): false {
   return false;
 }
 
-/** The phase where no rule matches: only developer mode has an effect. */
+/** Runs the phase if no rule matches: only developer mode has an effect. */
 export function cacheWithoutRules(context: Context, run: Run): false {
   if (inDeveloperMode(context)) run.cache = BYPASS;
   run.query = context.facts.encodedQuery;

@@ -15,7 +15,7 @@ export interface ErrorResponse {
   readonly madeBy: 'edge' | 'origin';
 }
 
-/** The page for a response, or `null` where no rule covers it. */
+/** The page for a response, or `null` if no rule covers it. */
 export function errorPage(context: Context, run: Run, response: ErrorResponse): ErrorPage | null {
   for (let slot = nextMatch(context, ERROR_PAGE); slot >= 0; slot = nextMatch(context, ERROR_PAGE)) {
     if (!listedStatuses(context, slot).includes(response.status)) continue;

@@ -38,7 +38,7 @@ export function origin(context: Context, run: Run): false {
   return forward(context, run);
 }
 
-/** The phase where no route or pool can match. */
+/** Runs the phase if no route or pool can match. */
 export function originWithoutRules(context: Context, run: Run): false {
   run.origin = originPinned(context, run) ?? originOfRecords(context, run);
   return forward(context, run);

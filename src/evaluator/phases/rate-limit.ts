@@ -47,7 +47,7 @@ export function allowanceOf(context: Context, slot: number): number {
   return solved ? capacity * 2 : capacity;
 }
 
-/** Counts the request once; the shadow reads the real run's result, and peeks where the real run has not counted. */
+/** Counts the request once; the shadow reads the real run's result, and peeks if the real run has not counted. */
 function judge(context: Context, run: Run, slot: number): RateResult {
   const known = context.memo.rates.get(slot);
   if (known !== undefined) return known;

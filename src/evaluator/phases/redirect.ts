@@ -53,7 +53,7 @@ function splitReference(text: string): Reference {
   return { scheme: rest.slice(0, start - 3).toLowerCase(), authority, path, query, fragment };
 }
 
-/** The rule's target, with the request's path and query where the rule preserves them. */
+/** The rule's target, with the request's path and query if the rule preserves them. */
 export function locationOf(context: Context, slot: number): string {
   const { loaded, facts } = context;
   const { words } = loaded.plan;

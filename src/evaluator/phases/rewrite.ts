@@ -14,7 +14,7 @@ import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, 
 const REWRITE = typeIndex('rewrite');
 
 /**
- * Writes `run.path` where the path changes, and the rule's slot for `rewrittenQuery`. Ends the request where the new
+ * Writes `run.path` if the path changes, and the rule's slot for `rewrittenQuery`. Ends the request if the new
  * path has a dot segment.
  */
 export function rewrite(context: Context, run: Run): boolean {
@@ -32,7 +32,7 @@ export function rewrite(context: Context, run: Run): boolean {
   return false;
 }
 
-/** The path that the origin gets, or `null` where the rule does not change it. */
+/** The path that the origin gets, or `null` if the rule does not change it. */
 export function rewrittenPath(context: Context, slot: number): string | null {
   const { loaded } = context;
   const { words } = loaded.plan;

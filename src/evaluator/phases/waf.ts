@@ -61,7 +61,7 @@ function field(context: Context, slot: number, offset: number): number {
   return context.loaded.plan.words[slotWord(context, slot, SLOT.fields) + offset]!;
 }
 
-/** Inspects the request once; `null` without a program, or where it failed under dry_run. */
+/** Inspects the request once; `null` without a program, or if it failed under dry_run. */
 function inspect(context: Context, slot: number): WafVerdict | null {
   const program = context.waf;
   if (program === null) return null;

@@ -167,7 +167,7 @@ function createHttpServer(state: ServerState): Server {
 interface ServedRequest {
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
-  /** Sends `100 Continue`, where the client expects it. */
+  /** Sends `100 Continue`, if the client expects it. */
   readonly proceed: () => void;
 }
 
@@ -247,7 +247,7 @@ function refuseUnreadable(
 }
 
 /**
- * Refuses octets that came on a connection after a request, where the client can see which of the two the refusal is for:
+ * Refuses octets that came on a connection after a request, if the client can see which of the two the refusal is for:
  * never within a response, nor before one that is still due.
  */
 function refuseAfter({ message, response }: LastExchange, socket: Socket, refuse: () => void): void {

@@ -10,7 +10,7 @@ import { createOperationsServer } from '../../metrics/operations-server.ts';
 export interface NodeHealthOptions {
   /** The series of this process, or of all workers together. */
   readonly registry: () => Registry | Promise<Registry>;
-  /** Why no traffic should be sent here, as a sentence; `null`: it should. */
+  /** Why no traffic should be sent here, as a sentence; `null`: the node is ready. */
   readonly unready: () => string | null;
   /** What is wrong with a process of the node, as a sentence; `null`: nothing. Absent: there is this one only. */
   readonly unwell?: () => string | null;

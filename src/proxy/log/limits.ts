@@ -2,25 +2,34 @@
 
 /** The share of plain forwards that is logged: enough to see traffic by, too few to cost anything. */
 export const DEFAULT_RATE = 0.01;
-/** Octets of queued lines: enough for a disk that stalls for a second at 5,000 blocked requests a second. */
+/**
+ * Maximum size, in octets, of all queued lines: enough for a disk that stalls for a second at 5,000 blocked requests a
+ * second.
+ */
 export const MAX_WAITING_OCTETS = 8 * 1024 * 1024;
 /** Octets of queued lines that start a write at once. */
 export const WRITE_OCTETS = 64 * 1024;
-/** Milliseconds that a line waits for others to be written with it: `tail -f` shows it without a noticeable delay. */
+/**
+ * Maximum time, in milliseconds, that a line waits for others to be written with it: `tail -f` shows it without a
+ * noticeable delay.
+ */
 export const WRITE_MS = 200;
 /** Milliseconds until a failed write or open is tried again. */
 export const RETRY_MS = 1_000;
-/** Milliseconds that the process waits for the last lines when it exits. */
+/** Maximum time, in milliseconds, that the process waits for the last lines when it exits. */
 export const FLUSH_ON_STOP_MS = 2_000;
-/** Characters of a target; longer ones are attacks or data, which their start shows. */
+/** Maximum length, in characters, of a target; longer ones are attacks or data, which their start shows. */
 export const MAX_TARGET = 2_048;
-/** Characters of one header's value: the longest User-Agents of browsers with their add-ons have half of it. */
+/**
+ * Maximum length, in characters, of one header's value: the longest User-Agents of browsers with their add-ons have half
+ * of it.
+ */
 export const MAX_HEADER = 512;
-/** Characters of a host: no valid one is longer. */
+/** Maximum length, in characters, of a host: no valid one is longer. */
 export const MAX_HOST = 255;
-/** Names of headers listed under `withheld`. */
+/** Maximum number of header names listed under `withheld`. */
 export const MAX_WITHHELD = 32;
-/** Matches logged of one decision; `explain` lists all of them. */
+/** Maximum number of matches logged per decision; `explain` lists all of them. */
 export const MAX_MATCHES = 64;
-/** Distinct values of a label (cache results, faults): the code has some twenty. */
+/** Maximum number of distinct values per label (cache results, faults): the code has some twenty. */
 export const MAX_WORDS = 32;

@@ -230,7 +230,7 @@ function abandon(state: WriterState, { bytes, from, lines, gap }: Chunk): void {
 
 async function end(state: WriterState): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  // INVARIANT: this timer is referenced and keeps the process alive, which a full pipe does not.
+  // INVARIANT: this timer is referenced and keeps the process alive; a full pipe alone does not.
   const timeLimit = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, FLUSH_ON_STOP_MS);
   });

@@ -196,7 +196,7 @@ function logRequest(request: EdgeRequest): RequestPart {
   return { request: { ...line, ...facts }, withheld };
 }
 
-/** The loggable part of a header; the very same value where nothing had to be removed, so that callers can compare. */
+/** The loggable part of a header; the very same value if nothing had to be removed, so that callers can compare. */
 function logHeader(name: string, value: string | readonly string[]): string | readonly string[] {
   const shorten = (one: string): string => cut(name === 'referer' ? redactTarget(one) : one, MAX_HEADER);
   return typeof value === 'string' ? shorten(value) : value.slice(0, MAX_WITHHELD).map(shorten);

@@ -79,7 +79,7 @@ function isToken(text: string): boolean {
 /** Characters that end a parameter for some parser; a fragment of parameters may follow a query. */
 const SEPARATORS = '&;?#';
 
-/** A query or fragment with its secret values replaced; the same text where it has none. */
+/** A query or fragment with its secret values replaced; the same text if it has none. */
 export function redactQuery(query: string): string {
   if (!query.includes('=') && !query.includes(TOKEN_START)) return query;
   let redacted = '';

@@ -20,6 +20,6 @@ export interface RequestLogEntry {
   readonly cache: string | null;
   /** The outcome of a request for Markdown; `null`: HTML was requested. */
   readonly markdown: MarkdownOutcome | null;
-  /** Why the request failed, a code; `null`: it did not. */
+  /** Why the request failed, a code; `null`: it did not fail. */
   readonly fault: string | null;
 }

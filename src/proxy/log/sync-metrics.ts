@@ -12,7 +12,7 @@ export interface SyncProgress {
   readonly pending: number;
   /** Names whose newest plan was refused. */
   readonly refused: number;
-  /** Why changes cannot be stored, as a phrase; `null`: they can. */
+  /** Why changes cannot be stored, as a phrase; `null`: they can be stored. */
   readonly disk: string | null;
   /** Reports about plans that the control plane has not received. */
   readonly unreported: number;

@@ -1,6 +1,6 @@
 /**
  * One request to the origins of its route. In: the request, and what connects to origins (`OriginNetwork`). Out: the response
- * of the first origin, pushed; where that one cannot be reached and nothing was pushed yet, of another origin of its pool.
+ * of the first origin, pushed; if that one cannot be reached and nothing was pushed yet, of another origin of its pool.
  *
  * The way of an attempt: place (`tryOne`), slot (`dispatch`), exchange (`exchange`). A failed attempt goes back to the first
  * step with another origin (`failed`), or fails the request.
@@ -41,7 +41,7 @@ export interface OriginNetwork {
   readonly space: BufferSpace;
   /** The order in which stored responses are read from their origins. */
   readonly drains: DrainQueue;
-  /** The place a request connects to; a promise only where the scheme has to be probed. */
+  /** The place a request connects to; a promise only if the scheme has to be probed. */
   placeOf(request: OutgoingRequest): OriginPlace | Promise<OriginPlace>;
   poolsOf(domain: string): DomainPools;
 }

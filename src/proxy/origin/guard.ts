@@ -25,7 +25,7 @@ export interface OriginBounds {
 export const FORBIDDEN = 'EDGE_FORBIDDEN';
 
 export interface OriginGuard {
-  /** Why a host that is an address is refused; `null`: it is not, or it is a name, which `lookupFor` checks. */
+  /** Why a host that is an address is refused; `null`: it is allowed, or it is a name, which `lookupFor` checks. */
   refusal(host: string, port: number): NodeJS.ErrnoException | null;
   /** A `lookup` for `net.connect` to a port: returns only addresses that are allowed. */
   lookupFor(port: number): LookupFunction;
@@ -35,7 +35,7 @@ export function createGuard(bounds: OriginBounds, lookup: LookupFunction): Origi
   const refusedKind = createSpecialJudge(bounds.allowed);
   const report = createReport(bounds.onRefused);
 
-  /** Why an address is refused; `null`: it is not. */
+  /** Why an address is refused; `null`: it is allowed. */
   function reasonAgainst(address: string, port: number): string | null {
     const canonical = canonicalAddress(address);
     // The address has a zone id, which only link-local addresses need.

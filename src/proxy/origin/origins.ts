@@ -87,7 +87,7 @@ export function createOrigins(options: OriginsOptions): Origins {
   };
 }
 
-/** The place a request connects to; a promise only where the scheme has to be probed. */
+/** The place a request connects to; a promise only if the scheme has to be probed. */
 function placeOf(schemes: SchemeProbe, { origin }: OutgoingRequest): OriginPlace | Promise<OriginPlace> {
   const serverName = hostOf(origin.hostHeader);
   const { address, port, scheme } = origin;
@@ -108,7 +108,7 @@ interface WebSocketsOptions
 }
 
 interface WebSockets {
-  /** Connects a client to its origin; answers it with 502, 503 or 504 where that is impossible. */
+  /** Connects a client to its origin; answers it with 502, 503 or 504 if that is impossible. */
   open(request: OutgoingRequest, client: UpgradedClient): void;
   counts(): { readonly open: number; readonly refused: number };
 }

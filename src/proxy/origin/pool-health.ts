@@ -1,5 +1,5 @@
 /**
- * The health of a domain's pools. In: results of probes, where the pool has them (so many failures in a row take an origin
+ * The health of a domain's pools. In: results of probes, if the pool has them (so many failures in a row take an origin
  * out, so many successes bring it back), and of requests (as many failures in a row eject it for a while, as Envoy's outlier
  * detection and nginx's `max_fails`). Out: which origins take requests, and their load.
  */
@@ -126,7 +126,7 @@ interface RequestResult {
   readonly now: number;
 }
 
-/** Ejects an origin after consecutive failures, as many as a probe may fail where the pool has probes. */
+/** Ejects an origin after consecutive failures, as many as a probe may fail if the pool has probes. */
 function countRequest(origin: OriginState, { health, failed, now }: RequestResult): void {
   if (!failed) {
     origin.failedRequests = 0;
@@ -197,7 +197,7 @@ function nameOf({ id, key }: PoolName): string {
   return key ?? String(id);
 }
 
-/** All settings but the id, which differs between plans where it is a position in a file. */
+/** All settings but the id, which differs between plans if it is a position in a file. */
 function settingsText({ id, ...settings }: PoolSettings): string {
   return JSON.stringify(settings);
 }

@@ -19,7 +19,7 @@ export function createProbe(connections: Connections) {
         headers: { host, 'user-agent': 'edgeplan-probe' },
         signal: AbortSignal.timeout(health.timeoutSec * 1_000),
       });
-      // undici reports an error for a body that is not read to its end, even where all of it has arrived.
+      // undici reports an error for a body that is not read to its end, even if all of it has arrived.
       body.on('error', () => undefined).destroy();
       return statusCode < 400;
     } catch {
@@ -41,7 +41,7 @@ type Scheme = 'http' | 'https';
 export interface SchemeProbe {
   /**
    * The scheme for an `Auto` record's origin: TLS on 443 if a handshake works there, else HTTP on 80. Rejects with the error
-   * of the lookup, the guard or the connection where no server answers and the scheme is not known: a server that answers a
+   * of the lookup, the guard or the connection if no server answers and the scheme is not known: a server that answers a
    * moment later may offer TLS, and the request must not reach it in clear text.
    */
   schemeOf(address: string, port: number | null, serverName: string): Promise<Scheme>;
@@ -101,7 +101,7 @@ interface SchemeProbing {
   readonly hasHttpPort: boolean;
 }
 
-/** Tries a TLS handshake. Rejects where the origin has no address that is allowed, or accepts no connection. */
+/** Tries a TLS handshake. Rejects if the origin has no address that is allowed, or accepts no connection. */
 function probeScheme(
   to: { readonly host: string; readonly port: number; readonly servername: string },
   { guard, hasHttpPort }: SchemeProbing,

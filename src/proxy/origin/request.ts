@@ -19,7 +19,7 @@ export interface OutgoingRequest {
   readonly path: string;
   /** End-to-end headers with `Host`, without hop-by-hop ones. */
   readonly headers: HeaderList;
-  /** Octets where inspection has read all of it; `null`: the request has no body. */
+  /** Octets if inspection has read all of it; `null`: the request has no body. */
   readonly body: ClientBody | Uint8Array | null;
   /** The network of the client (`networkOf`), whose clients share one portion of connections and buffers. */
   readonly network: string;
@@ -34,7 +34,7 @@ export interface UpgradedClient {
   readonly head: Uint8Array;
   /** The origin cannot be reached: sends the edge's page for a status and closes. */
   fail(status: number): void;
-  /** Called once, when the connection has ended. `status` is 101, or the origin's own where it did not switch. */
+  /** Called once, when the connection has ended. `status` is 101, or the origin's own if it did not switch. */
   done(outcome: ClientOutcome): void;
   /** Names and values of headers to add to the origin's response. */
   readonly ownHeaders: HeaderList;
@@ -43,7 +43,7 @@ export interface UpgradedClient {
 export interface Origins {
   /** Health and load of a domain's pools, for its evaluator. */
   states(domain: string): OriginStates;
-  /** Sends a request and pushes the response; fails over to another origin of the pool where that is allowed. */
+  /** Sends a request and pushes the response; fails over to another origin of the pool if that is allowed. */
   send(request: OutgoingRequest, sink: ResponseSink): ResponseSource;
   /** Switches a connection (WebSocket): all octets both ways until either side ends it. */
   upgrade(request: OutgoingRequest, client: UpgradedClient): void;

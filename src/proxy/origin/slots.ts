@@ -1,8 +1,8 @@
 /**
  * Distributes the connections to one origin. A request takes a slot before it is sent and releases it when its response has
  * arrived. A client network may use as many slots as it leaves free (Choudhury and Hahne, "Dynamic queue length
- * thresholds", 1998), so that a newcomer finds one. Where all are in use, networks with less than a quarter of them go
- * first, by round robin. Where requests wait because of clients that send or read next to nothing, those are ended.
+ * thresholds", 1998), so that a newcomer finds one. If all are in use, networks with less than a quarter of them go
+ * first, by round robin. If requests wait because of clients that send or read next to nothing, those are ended.
  */
 import { first } from '../../base/first.ts';
 
@@ -18,9 +18,9 @@ export interface SlotUse {
 
 export interface SlotRequest {
   readonly network: string;
-  /** Called once with the slot, which `release` gives back; at once where one is free. */
+  /** Called once with the slot, which `release` gives back; at once if one is free. */
   begin(release: () => void): SlotUse;
-  /** Called instead where no slot becomes free in time. */
+  /** Called instead if no slot becomes free in time. */
   refuse(reason: string): void;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Connects a client that switches protocols (WebSocket, RFC 6455) to an origin. In: the request and the client's socket. Out:
- * all octets both ways, or the origin's own answer where it does not switch.
+ * all octets both ways, or the origin's own answer if it does not switch.
  */
 import { request as httpRequest, type IncomingMessage, STATUS_CODES } from 'node:http';
 import { request as httpsRequest } from 'node:https';

@@ -8,7 +8,7 @@ import { readBody } from '../request-body.ts';
 import { exchangeOf, type RequestContext } from '../request-context.ts';
 import type { StageResult } from './stage.ts';
 
-/** Reads the request's body only where the answer depends on it: the solution of a challenge. */
+/** Reads the request's body only if the answer depends on it: the solution of a challenge. */
 export function answerAtEdge(context: RequestContext): StageResult {
   const exchange = exchangeOf(context);
   if (exchange.decision.action === 'forward') return null;

@@ -13,7 +13,7 @@ export interface CachedResponse {
   readonly sink: ResponseSink;
 }
 
-/** Pushes the response into `sink`. Goes to the origin directly where no cache rule covers the request. */
+/** Pushes the response into `sink`. Goes to the origin directly if no cache rule covers the request. */
 export function respondFromCache(
   context: NodeContext,
   { markdown, fetch, sink }: CachedResponse,

@@ -1,6 +1,6 @@
 /**
- * Stage `choose the origin`. In: a request that the decision forwards. Out: its route; 502 where there is no origin, 508
- * where the request has passed through edges like this one too often (RFC 8586).
+ * Stage `choose the origin`. In: a request that the decision forwards. Out: its route; 502 if there is no origin, 508
+ * if the request has passed through edges like this one too often (RFC 8586).
  */
 import { forwardedTarget } from '../../answers/decided.ts';
 import { isLooping, LOOP } from '../loops.ts';

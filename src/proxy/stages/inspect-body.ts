@@ -1,13 +1,13 @@
 /**
  * Stage `inspect the body`. In: an identified request. Out: the request with the octets of its body that rules inspect,
- * and the body for the origin; 400 or 408 where the body does not arrive.
+ * and the body for the origin; 400 or 408 if the body does not arrive.
  */
 import { BodyFault } from '../../buffers/body-fault.ts';
 import type { EdgeAnswer } from '../../http/response.ts';
 import { type InspectedRequestBody, identifiedOf, type RequestContext } from '../request-context.ts';
 import type { StageResult } from './stage.ts';
 
-/** Reads nothing, and returns at once, where no rule inspects the body of this request. */
+/** Reads nothing, and returns at once, if no rule inspects the body of this request. */
 export function inspectBody(context: RequestContext): StageResult {
   const { incoming, inspector } = context;
   const { hasBody, domain, request } = identifiedOf(context);

@@ -32,7 +32,7 @@ export function originFetch(context: NodeContext, markdown: MarkdownRequest | nu
   };
 }
 
-/** The body for the origin: octets where inspection has read all of it, else a body that is read as the origin takes it. */
+/** The body for the origin: octets if inspection has read all of it, else a body that is read as the origin takes it. */
 function outgoingBody({ body, services, incoming }: NodeContext): Uint8Array | ClientBody | null {
   if (body === null) return null;
   if ('ended' in body && body.ended) return body.read;

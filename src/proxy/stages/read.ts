@@ -13,7 +13,7 @@ const host: HostFacts = { host: '', port: -1, literal: false };
 
 const NO_CLEARANCES: readonly string[] = Object.freeze([]);
 
-/** PERF: returns a promise only where a visitor's clearance cookie has to be verified. */
+/** PERF: returns a promise only if a visitor's clearance cookie has to be verified. */
 export function read(context: RequestContext): StageResult {
   const { services, incoming, startedAt } = context;
   const { message, visitor } = incoming;

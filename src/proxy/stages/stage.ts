@@ -11,8 +11,8 @@ export interface Stage<Context> {
 }
 
 /**
- * Runs the stages in order until one returns an answer, and returns that answer; `null`: none did.
- * PERF: returns a promise only where a stage did; most requests have reached their origin when this returns.
+ * Runs the stages in order until one returns an answer, and returns that answer; `null`: no stage returned one.
+ * PERF: returns a promise only if a stage did; most requests have reached their origin when this returns.
  */
 export function runStages<Context>(
   stages: readonly Stage<Context>[],

@@ -1,6 +1,6 @@
 /**
  * Obtains certificates by ACME (RFC 8555), with the HTTP-01 challenge. In: the names that need certificates. Out: a file for
- * each in the certificates' folder (`certificates.ts` reads it), obtained where there is none and renewed before it expires.
+ * each in the certificates' folder (`certificates.ts` reads it), obtained if there is none and renewed before it expires.
  * A name that fails is reported, and tried again at growing intervals; others are not delayed.
  */
 import { createPrivateKey } from 'node:crypto';
@@ -40,7 +40,7 @@ export interface AcmeOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly onObtained: (name: string) => void;
-  /** `name` is empty where `names` itself has thrown. */
+  /** `name` is empty if `names` itself has thrown. */
   readonly onProblem: (name: string, error: unknown) => void;
 }
 
@@ -175,7 +175,7 @@ async function obtain(client: acme.Client, options: AcmeOptions, name: string): 
     ...(email === null ? {} : { email }),
     termsOfServiceAgreed: true,
     challengePriority: ['http-01'],
-    // The authority checks whether the name resolves to this node; the check from here may fail where its own succeeds.
+    // The authority checks whether the name resolves to this node; the check from here may fail although its own succeeds.
     skipChallengeVerification: true,
     challengeCreateFn: async (_authorization, { type, token }, answer) => {
       if (type !== 'http-01') throw new Error('the authority offers no http-01 challenge for this name');

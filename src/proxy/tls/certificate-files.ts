@@ -13,7 +13,7 @@ import { MAX_CERTIFICATE_OCTETS } from '../limits.ts';
 /** The paths of a certificate and its key. */
 export interface PairFiles {
   readonly cert: string;
-  /** The same path where one file contains both. */
+  /** The same path if one file contains both. */
   readonly key: string;
 }
 

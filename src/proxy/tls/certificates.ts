@@ -49,7 +49,10 @@ export interface Certificates {
 
 export interface CertificatesOptions {
   readonly folder: string;
-  /** The name whose certificate is used for clients without SNI and for names without one; `null`: none is. */
+  /**
+   * The name whose certificate is used for clients without SNI and for names without one; `null`: no certificate is used
+   * for them.
+   */
   readonly fallback: string | null;
   /** Milliseconds between readings that no change triggers. */
   readonly pollMs: number;
@@ -164,7 +167,7 @@ async function readPairs(
   return readings;
 }
 
-/** Reads a pair where its files have changed; reports a problem that was not there before. */
+/** Reads a pair if its files have changed; reports a problem that was not there before. */
 async function readOne(state: CertificateState, files: PairFiles): Promise<Reading> {
   const before = state.readings.get(files.cert);
   const mark = await markOf(files);

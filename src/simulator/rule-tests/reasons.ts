@@ -60,7 +60,7 @@ function foundText({ inspection }: RuleTrace): string {
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`;
 }
 
-/** Rules that could cause the expected action, where the test names none. */
+/** Rules that could cause the expected action, if the test names none. */
 function candidates({ fields }: Expectation, rules: readonly RuleTrace[]): readonly RuleRef[] {
   const types = TYPES_OF[String(fields?.['action'])] ?? [];
   return rules.filter((rule) => types.includes(rule.type) && rule.reason.code !== 'disabled').slice(0, FEW);

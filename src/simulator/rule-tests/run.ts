@@ -129,7 +129,7 @@ function earlierRequests(step: ReadyStep, running: Running): readonly TestFailur
   return failed;
 }
 
-/** Sends the last request of a step and compares decision or error page, and shadow. */
+/** Sends a step's last request and compares its decision (or error page) and shadow with the expected ones. */
 function lastRequest(step: ReadyStep, running: Running): readonly TestFailure[] {
   const request = requestAt(step, running);
   const trace = explain(request, running);

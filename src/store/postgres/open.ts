@@ -24,7 +24,7 @@ export interface PostgresOptions extends PostgresAccess {
   readonly migrations?: readonly Migration[];
 }
 
-/** Opens the store in a database; creates its tables where they do not exist. Throws `StoreFault`. */
+/** Opens the store in a database; creates its tables if they do not exist. Throws `StoreFault`. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const warnings = await prepare(options);
   const pool = createPool(options);

@@ -60,8 +60,8 @@ async function readPassword(file: string): Promise<string> {
 }
 
 /**
- * Runs work that connects first. Where the server refuses the password of the file, it is run again for a while: the
- * password changes in the server before it changes in the file.
+ * Runs work that opens a connection. If the server rejects the password from the file, retries for up to `CONNECT_MS`:
+ * during a rotation the server's password changes before the file's.
  */
 export async function admitted<T>({ passwordFile }: PostgresAccess, use: () => Promise<T>): Promise<T> {
   if (passwordFile === undefined) return use();

@@ -53,7 +53,7 @@ export interface WriteOnOptions extends WriteOptions {
   readonly teller: string;
 }
 
-/** Runs a write; runs it again where a deadlock or a serialization failure has undone it, up to ATTEMPTS times. */
+/** Runs a write; runs it again if a deadlock or a serialization failure has undone it, up to ATTEMPTS times. */
 export async function writeOn<T>(
   pool: pg.Pool,
   work: (tx: WriteTransaction) => Promise<T>,
@@ -139,7 +139,7 @@ async function rollback(loan: Loan): Promise<void> {
   }
 }
 
-/** Takes a connection from the pool and returns it, or closes it where its state is unknown. */
+/** Takes a connection from the pool and returns it, or closes it if its state is unknown. */
 async function withClient<T>(pool: pg.Pool, use: (loan: Loan) => Promise<T>): Promise<T> {
   let client: pg.PoolClient;
   try {

@@ -33,7 +33,7 @@ const insert = statement((builder, p: Omit<AccountRow, 'id'>) =>
     .returning('id'),
 );
 
-/** No row where the account does not exist. */
+/** No row if the account does not exist. */
 const setActive = statement((builder, p: { id: number; active: boolean; at: number }) =>
   builder
     .updateTable('accounts')

@@ -74,7 +74,7 @@ const getSecret = statement((builder, p: { name: string }) =>
   builder.selectFrom('secrets').select('value').where('name', '=', p.name),
 );
 
-/** Inserts the value where the name has none. */
+/** Inserts the value if the name has none. */
 const replaceSecret = statement((builder, p: { name: string; value: string; at: number }) =>
   builder
     .insertInto('secrets')
@@ -87,7 +87,7 @@ const replaceSecret = statement((builder, p: { name: string; value: string; at: 
     ),
 );
 
-/** No row where the name has a value already. */
+/** Inserts nothing if the name already has a value. */
 const putSecret = statement((builder, p: { name: string; value: string; at: number }) =>
   builder
     .insertInto('secrets')

@@ -87,7 +87,7 @@ const listSeenBy = statement((builder, p: { account_id: number }) =>
     .orderBy('domains.name'),
 );
 
-/** Domains with the role that the account was granted there; `null` also where it is the owner. */
+/** Domains with the role that the account was granted there; `null` also if it is the owner. */
 function withRole(builder: Builder, accountId: number) {
   return builder
     .selectFrom('domains')
@@ -115,7 +115,7 @@ const due = statement((builder, p: { now: number; limit: number }) =>
     .limit(p.limit),
 );
 
-/** Compiled at each use, since `withoutId` reads the fields of its parameter, which a hole has not. */
+/** Compiled at each use, since `withoutId` reads the fields of its parameter, which a hole lacks. */
 const insert = freeStatement((builder, p: NewDomain) =>
   builder.insertInto('domains').values(withoutId(p)).returning('id'),
 );

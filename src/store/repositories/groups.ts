@@ -10,7 +10,7 @@ import { one, statement } from '../statement.ts';
 /** The groups of a domain; without a row it is in `default`. */
 const groupsOf = sql<string>`coalesce(domain_groups.node_groups, ${sql.lit(DEFAULT_GROUP)})`;
 
-/** No row where the domain does not exist. */
+/** No row if the domain does not exist. */
 const ofDomain = statement((builder, p: { id: number }) =>
   builder
     .selectFrom('domains')

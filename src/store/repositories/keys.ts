@@ -79,7 +79,7 @@ const insert = statement((builder, p: Omit<KeyRow, 'id' | 'revoked_at'>) =>
     .returning('id'),
 );
 
-/** No row where the key is revoked already. Waits for the share locks of `byHash`. */
+/** No row if the key is revoked already. Waits for the share locks of `byHash`. */
 const revoke = statement((builder, p: { id: number; at: number }) =>
   builder
     .updateTable('api_keys')

@@ -131,7 +131,7 @@ const setGroups = statement((builder, p: { id: number; node_groups: string }) =>
   builder.updateTable('nodes').set({ node_groups: p.node_groups }).where('id', '=', p.id),
 );
 
-/** The condition makes the time only rise, whatever the order in which requests commit. */
+/** The condition keeps `last_seen_at` from going backwards when requests commit out of order. */
 const touch = statement((builder, p: { id: number; at: number }) =>
   builder
     .updateTable('nodes')
@@ -140,7 +140,7 @@ const touch = statement((builder, p: { id: number; at: number }) =>
     .where((row) => row.or([row('last_seen_at', 'is', null), row('last_seen_at', '<', p.at)])),
 );
 
-/** No row where the node is revoked already or does not exist. */
+/** No row if the node is revoked already or does not exist. */
 const revoke = statement((builder, p: { id: number; at: number }) =>
   builder
     .updateTable('nodes')
@@ -184,7 +184,7 @@ const pruneReports = statement((builder, p: { before: number }) =>
     ),
 );
 
-/** No row where this batch or a later one was accepted before. */
+/** No row if this batch or a later one was accepted before. */
 const takeBatch = statement((builder, p: { node_id: number; batch: number }) =>
   builder
     .insertInto('node_batches')

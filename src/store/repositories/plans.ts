@@ -28,7 +28,7 @@ const REVISION = [
   'through',
 ] as const;
 
-/** No row where the plan was pruned. */
+/** No row if the plan was pruned. */
 const blob = statement((builder, p: { digest: string }) =>
   builder.selectFrom('plan_blobs').select('bytes').where('digest', '=', p.digest),
 );
@@ -203,7 +203,7 @@ const nextPosition = statement((builder, _: object) =>
     .returning('position'),
 );
 
-// The purge epoch rises where the name goes to another domain: it must not get what nodes cached of the one before. The
+// The purge epoch rises if the name goes to another domain: it must not get what nodes cached of the one before. The
 // check that a revision follows the current one is part of the statement that writes it, so no two publishers both pass.
 const advance = statement((builder, p: RevisionRow & Grouped & { position: number }) => {
   const first = sql`select ${text(p.domain)}, ${int(p.domain_id)}, ${int(p.revision)}, ${text(p.digest)}, ${int(0)},

@@ -27,7 +27,7 @@ const put = statement((builder, p: ScanRow) =>
   }),
 );
 
-/** No row where the scan is not due, since another process has claimed it. */
+/** No row if the scan is not due, since another process has claimed it. */
 const claim = statement((builder, p: { domain_id: number; now: number; until: number }) =>
   builder
     .updateTable('record_scans')

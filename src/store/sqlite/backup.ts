@@ -34,7 +34,7 @@ export async function backupDatabase(from: string, to: string): Promise<void> {
   }
 }
 
-/** Throws where the target exists: a backup never replaces a file. */
+/** Throws if the target exists: a backup never replaces a file. */
 async function refuseExisting(target: string): Promise<void> {
   const exists = await files.access(target, constants.F_OK).then(
     () => true,

@@ -31,7 +31,7 @@ const require = createRequire(import.meta.url);
 /** Where the driver can be required from, in this thread or another. */
 export const DRIVER: string = require.resolve('@photostructure/sqlite');
 
-/** Opens a database file; creates it where it does not exist. Throws `StoreFault`. */
+/** Opens a database file; creates it if it does not exist. Throws `StoreFault`. */
 export function openDatabase(file: string): Database {
   const { DatabaseSync } = loadDriver();
   return faulty(() => new DatabaseSync(file));

@@ -4,7 +4,7 @@ import { faulty, openDatabase } from './driver.ts';
 
 /**
  * Makes the file of a database complete without its log, before the file is copied or renamed. `Store.close` does not: the driver's connections end when their prepared statements are collected, and SQLite writes the log back after
- * the last of them. Throws `contended` where another process reads or writes.
+ * the last of them. Throws `contended` if another process reads or writes.
  */
 export function foldLog(file: string): void {
   const database = openDatabase(file);

@@ -38,7 +38,7 @@ export function migrate(database: Database, migrations: readonly Migration[]): v
   }
 }
 
-/** Throws `unreadable` where a row refers to one that does not exist. */
+/** Throws `unreadable` if a row refers to one that does not exist. */
 function checkReferences(database: Database): void {
   const [broken] = faulty(() => database.prepare('PRAGMA foreign_key_check').all());
   if (broken === undefined) return;

@@ -31,7 +31,7 @@ export interface SqliteOptions {
   readonly migrations?: readonly Migration[];
 }
 
-/** Opens the store in a folder; creates both where they do not exist. Throws `StoreFault`. */
+/** Opens the store in a folder; creates both if they do not exist. Throws `StoreFault`. */
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const folder = resolve(options.folder);
   const file = join(folder, 'edgeplan.db');
@@ -116,7 +116,7 @@ function overChannel({ folder, file, channel, unlock }: Opened): Store {
   });
 }
 
-/** @throws StoreFault where the disk has no room for a write of ordinary size */
+/** @throws StoreFault if the disk has no room for a write of ordinary size */
 async function judgeRoom(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const octets = bavail * bsize;

@@ -135,7 +135,7 @@ function readSession(connection: () => Connection | null): Session {
 /** The cache of results between commits. */
 interface Memory {
   /**
-   * Clears the cache where there was a commit since the last call, and returns the version. Where the version cannot be
+   * Clears the cache if there was a commit since the last call, and returns the version. If the version cannot be
    * read, clears the cache as well and throws.
    */
   look(connection: Connection): number;

@@ -30,7 +30,7 @@ export const ASSERTED: readonly (readonly [string, string | number])[] = [
   ['encoding', 'UTF-8'],
 ];
 
-/** Sets a connection and checks it. Throws `unreadable` where a setting does not take. */
+/** Sets a connection and checks it. Throws `unreadable` if a setting does not take. */
 export function settle(database: Database): void {
   for (const setting of SETTINGS) faulty(() => database.prepare(setting).all());
   for (const [pragma, wanted] of ASSERTED) {

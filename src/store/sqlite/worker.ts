@@ -75,7 +75,7 @@ function work(): void {
   parentPort!.postMessage('open');
 }
 
-/** Starts the thread on a database file. It posts `open` once it is ready, and stops with an error where it cannot open it. */
+/** Starts the thread on a database file. It posts `open` once it is ready, and stops with an error if it cannot open it. */
 export function startWorker(file: string): Worker {
   const workerData: WorkerData = { driver: DRIVER, file, settings: SETTINGS, asserted: ASSERTED };
   return new Worker(`(${work.toString()})()`, {

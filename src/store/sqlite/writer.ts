@@ -33,7 +33,7 @@ interface Job {
 interface Outcome {
   /** False: undo it. */
   readonly keep: boolean;
-  /** What it threw, if it did. */
+  /** What it threw, if it failed. */
   readonly error?: unknown;
   readonly tell: () => void;
   readonly changes: Iterable<StoreChange>;
@@ -118,7 +118,7 @@ async function commitGroup(
 async function runGroup(channel: Channel, queue: Job[], members: Job[]): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   const started = performance.now();
-  // PERF: sent in one message with the first member's statements. Where it fails, they have run in a transaction of their savepoint's
+  // PERF: sent in one message with the first member's statements. If it fails, they have run in a transaction of their savepoint's
   // own, which is undone before anything could commit it.
   const begun = channel.send('BEGIN IMMEDIATE');
   ignore(begun);

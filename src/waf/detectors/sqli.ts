@@ -36,7 +36,10 @@ export function detectSqli(value: string): string | null {
   return value.includes('"') && isInDouble(value) ? fingerprint() : null;
 }
 
-/** Tokenizes the value after an assumed quote, with the rules of MySQL too if the first pass met a difference. */
+/**
+ * Tokenizes the value as if it began inside `quote`, and again with MySQL's rules if the first pass found syntax that
+ * MySQL reads differently. Returns whether either pass found an injection.
+ */
 function isInjected(value: string, quote: number): boolean {
   read(value, { quote, mysql: false });
   if (isInjection(reading)) return true;

@@ -6,7 +6,7 @@ import type { Assignment } from '../request/rule-set.ts';
 import type { Transaction } from '../request/transaction.ts';
 import { readTx, writeTx } from '../request/tx.ts';
 
-/** What an assignment is compiled from, beside the action. */
+/** What an assignment is compiled from, besides the action. */
 export interface AssignmentParts {
   /** Returns a text with its macros expanded if it is the same in every inspection, else `null`. */
   readonly constant: (text: WafText) => string | null;

@@ -43,7 +43,7 @@ function readsCapture(rule: SignatureRule, inspects: CaptureInspector): boolean 
 function capturesFirst({ conditions }: SignatureRule, inspects: CaptureInspector): boolean {
   for (const condition of conditions) {
     if (inspects(condition)) return false;
-    // A negated operator matches where its pattern does not, and then there are no groups.
+    // A negated operator matches if its pattern does not, and then there are no groups.
     if (condition.capture && !condition.negated) return true;
     if (writesCapture(condition)) return false;
   }

@@ -22,7 +22,7 @@ import type { Transaction } from '../request/transaction.ts';
 import { containsLiteralOf, type OperatorCheck } from '../request/value-tests.ts';
 import type { InspectedValue } from '../request/values.ts';
 
-/** What an operator is compiled from, beside its own fields. */
+/** What an operator is compiled from, besides its own fields. */
 export interface CheckParts {
   /** By number of a pattern. */
   readonly matchers: readonly Matcher[];
@@ -151,7 +151,7 @@ function compare(operator: WafOperator, value: string, argument: string): boolea
   }
 }
 
-/** Steps of a detector, and its steps for each octet: it parses a value in several contexts. */
+/** Fixed step cost of a detector, and its cost per octet (high, because it parses the value in several contexts). */
 const DETECTOR_STEPS = 150;
 const DETECTOR_OCTET_STEPS = 12;
 

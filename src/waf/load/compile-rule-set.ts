@@ -142,7 +142,8 @@ function testTable(program: SignatureProgram, parts: CheckParts): TestTable {
   const changing = program.targets.map(({ include }) =>
     include.some(({ variable, count }) => count || CHANGING.has(variable)),
   );
-  // Registers a test at its first condition; the operator is compiled to exclusion criteria once.
+  // Registers a test when the first condition that needs it is seen; later equal conditions reuse it, so the operator's
+  // exclusion criteria are computed once.
   const numberOf: TestTable['numberOf'] = (condition, check) => {
     const { targets, chain, negated, multiMatch, operator } = condition;
     if (check === null || targets < 0 || changing[targets] === true) return -1;

@@ -7,7 +7,7 @@ import type { RuntimeControl } from '../request/rule-set.ts';
 import { selects } from '../request/target-classes.ts';
 import { lowerTarget } from './target-classes.ts';
 
-/** What a control is compiled from, beside the action. */
+/** What a control is compiled from, besides the action. */
 export interface ControlParts {
   /** The rules of the level, of which a control removes some. */
   readonly rules: readonly SignatureRule[];

@@ -1,5 +1,5 @@
 /**
- * Builds the classes of members. A class is the tests that apply to a member, which depend on its value source and, where
+ * Builds the classes of members. A class is the tests that apply to a member, which depend on its value source and, if
  * targets select by name (`REQUEST_HEADERS:User-Agent`), on its name. Members with the same tests share one class.
  */
 import type { WafTarget, WafTargets, WafVariable } from '../../plan/signature-program.ts';

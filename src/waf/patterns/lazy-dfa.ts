@@ -23,7 +23,7 @@ const DEAD = 2;
 /** The number of the first built state. */
 const FIRST = 3;
 
-/** A flag beside `BEGIN_LINE` and `BEGIN_TEXT`: the octet before the position is a word character. */
+/** A flag besides `BEGIN_LINE` and `BEGIN_TEXT`: the octet before the position is a word character. */
 const AFTER_WORD = 64;
 const BEGIN = BEGIN_LINE | BEGIN_TEXT;
 
@@ -34,7 +34,7 @@ const BEGIN = BEGIN_LINE | BEGIN_TEXT;
  */
 const MAX_TRANSITIONS = 262_144;
 
-/** Steps for a new transition, beside those for its instructions. */
+/** Steps for a new transition, besides those for its instructions. */
 const TRANSITION_STEPS = 200;
 /** Steps for each instruction in the two states of a new transition. */
 const INSTRUCTION_STEPS = 10;

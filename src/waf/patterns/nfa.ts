@@ -23,7 +23,7 @@ const KIND = { fail: 0, match: 1, jump: 2, split: 3, assert: 4, character: 5 } a
 export interface Nfa {
   /** The first instruction. */
   readonly start: number;
-  /** Where an instruction leads; of a `character` instruction: behind the octet it consumes. */
+  /** The next instruction; for a `character` instruction, the one to run after it has consumed its octet. */
   readonly out: Uint16Array;
   /** The second way of a `split`; the flags of an `assert`. */
   readonly other: Uint16Array;

@@ -90,7 +90,7 @@ export function patternEnd(matcher: Matcher, text: string, meter: Meter): number
   return lazyDfaEnd(lazyOf(matcher), { octets, length }, meter);
 }
 
-/** The length in octets of the shortest text that the pattern can match; 0 where it is not known. */
+/** The length in octets of the shortest text that the pattern can match; 0 if it is not known. */
 export function shortestMatch(matcher: Matcher): number {
   const { dfa, guard } = matcher.pattern;
   if (dfa !== null) return octetDfaShortest(tableOf(matcher, dfa));

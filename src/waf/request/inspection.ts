@@ -42,7 +42,7 @@ export interface WafInput {
   readonly body: Uint8Array | null;
   /** Whether the body is longer than the limit; then an unexpected end is not an error. */
   readonly truncated: boolean;
-  /** Why the body could not be decoded (`Content-Encoding`); takes precedence over a parser's error. `null`: it was. */
+  /** Why the body could not be decoded (`Content-Encoding`); takes precedence over a parser's error. `null`: it was decoded. */
   readonly bodyError?: string | null;
 }
 

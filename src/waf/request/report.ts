@@ -82,7 +82,7 @@ function endOf({ link, text }: RuleMatch, level: CompiledRuleSet, transaction: T
   return phrase === null ? 0 : text.indexOf(phrase) + phrase.length;
 }
 
-/** At most `MAX_REPORTED_PIECE` characters around a place, with `…` where text was cut off. */
+/** At most `MAX_REPORTED_PIECE` characters around a place, with `…` if text was cut off. */
 function excerpt(text: string, end: number): string {
   if (text.length <= MAX_REPORTED_PIECE) return printable(text);
   const room = MAX_REPORTED_PIECE - 2;

@@ -40,7 +40,7 @@ export interface RuleContext {
   readonly hits: Hits;
 }
 
-/** Steps for a member, beside those for its octets. */
+/** Steps for a member, besides those for its octets. */
 const MEMBER_STEPS = 200;
 /** Steps for a member that only repeats the effect of another one (`ChainLink.repeats`). */
 const REPEAT_STEPS = 20;

@@ -93,13 +93,13 @@ function computeResult(
   return value.results;
 }
 
-/** Steps for a value, beside those for its octets. */
+/** Steps for a value, besides those for its octets. */
 const FIXED_STEPS = 100;
-/** Steps for a value that this inspection has tested before, beside one for each octet. */
+/** Steps for a value that this inspection has tested before, besides one for each octet. */
 const AGAIN_STEPS = 60;
-/** Steps of a transformation, beside one for each octet. */
+/** Steps of a transformation, besides one for each octet. */
 export const TRANSFORM_STEPS = 50;
-/** Steps of a search for literals, beside one for each octet. */
+/** Steps of a search for literals, besides one for each octet. */
 const SCAN_STEPS = 15;
 /** Steps of a test that runs its operator. */
 const RUN_STEPS = 25;
@@ -130,7 +130,7 @@ function testBucket(from: TestContext, bucket: Bucket, value: InspectedValue, ru
     }
   }
   if (staged.length === 0 || meter.left < 0) return;
-  // Also where the last stage equals the first, since the stages between differ.
+  // Also if the last stage equals the first, since the stages between differ.
   const stages = changes ? stagesOf(from.values, value, chain) : [value];
   for (const test of staged) for (const stage of stages) runTest(run, test, stage);
 }

@@ -78,7 +78,7 @@ function idsByMessage(directives: readonly Directive[], source: string): readonl
   return ids;
 }
 
-/** What `amend` needs beside rules and changes. */
+/** What `amend` needs besides rules and changes. */
 export interface AmendContext {
   /** Where errors are reported. */
   readonly report: SecLangReport;

@@ -49,7 +49,7 @@ function conditionOutcome(condition: DraftCondition, tx: KnownTx): ConstantOutco
   return matches !== condition.negated ? 'always' : 'never';
 }
 
-/** The values that a condition inspects; `null`: they depend on the request. */
+/** The values that a condition inspects; `null`: the values depend on the request. */
 function valuesOf({ targets }: DraftCondition, tx: KnownTx): readonly string[] | null {
   const values: string[] = [];
   for (const { variable, selector, count } of targets?.include ?? []) {

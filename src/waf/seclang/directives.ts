@@ -23,7 +23,7 @@ export interface WrittenTarget {
 
 /** An operator: `!@pmFromFile lfi-os-files.data`; without `@name` it is `rx`. */
 export interface WrittenOperator {
-  /** `!`: the condition matches if the operator does not. */
+  /** `!`: the condition matches if the operator does not match. */
   readonly negated: boolean;
   readonly name: string;
   /** The text after the name, not trimmed at its end. */

@@ -50,7 +50,7 @@ export interface LoweredActions {
   readonly unsupported: readonly SecLangFinding[];
 }
 
-/** What a list needs beside its actions. */
+/** The context needed to lower an action list. */
 export interface ActionContext {
   /** The macros of the rule's own properties. */
   readonly own: OwnNames;

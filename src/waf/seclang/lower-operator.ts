@@ -11,7 +11,7 @@ import type { DraftOperator } from './draft.ts';
 import { literalText, type OwnNames, readText } from './read-text.ts';
 import type { SecLangFinding } from './source.ts';
 
-/** What an operator needs beside its text. */
+/** What an operator needs besides its text. */
 export interface OperatorContext {
   /** The place of the directive; data files are resolved against its file. */
   readonly place: DirectivePlace;

@@ -138,7 +138,7 @@ function ownNames(id: number, { actions }: RuleDirective): OwnNames {
   };
 }
 
-/** What a link of a chain needs beside its directive. */
+/** What a link of a chain needs besides its directive. */
 interface LinkContext {
   readonly defaults: Defaults;
   /** The macros of the rule's own properties. */

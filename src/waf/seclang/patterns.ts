@@ -103,7 +103,7 @@ export function createPatternTable(
 
 /** The compiled parts of a `WafPattern`. */
 interface CompiledPattern {
-  /** `null`: it exceeds `SIGNATURE_DFA_LIMITS`. */
+  /** `null`: the DFA exceeds `SIGNATURE_DFA_LIMITS`. */
   readonly dfa: Uint16Array | null;
   /** The DFA of a simpler pattern; `null`: there is a DFA, or the guard too exceeds its limits. */
   readonly guard: Uint16Array | null;

@@ -103,7 +103,7 @@ function step(state: Evaluation, { rule, index, target }: Step): void {
       );
   const controls = simple.conditions.flatMap((condition) => condition.controls);
   const quiet = !rule.reported && rule.disruption === 'pass' && writes !== null;
-  // Executed now: every request reaches the rule, and its effects can be moved before the first rule.
+  // Executed at compile time: every request reaches this rule, so its effects can be applied before the first rule.
   if (quiet && certain && controls.every(isRemoval) && foldable(writes, tx)) {
     assignInitial(tx, writes);
     state.removed.push(...controls);

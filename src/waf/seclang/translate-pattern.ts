@@ -1,5 +1,5 @@
 /**
- * Translates PCRE syntax to RE2 syntax where both have a feature with different notation (pcre2pattern(3);
+ * Translates PCRE syntax to RE2 syntax if both have a feature with different notation (pcre2pattern(3);
  * https://github.com/google/re2/wiki/Syntax). ModSecurity 2 compiles with DOTALL and DOLLAR_ENDONLY, which is RE2
  * with `s` and without `m`. Features that RE2 lacks are left as they are, and the parser refuses them.
  */

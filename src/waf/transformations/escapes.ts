@@ -3,12 +3,12 @@ import { latin1Text, scratchOctets } from '../octets/latin1.ts';
 
 /**
  * Reads the escape at `at`. Returns `read(octet, width)` for an escape of one octet, `dropped(width)` for an escape that
- * is removed, or `NONE` where no escape begins and the character is copied.
+ * is removed, or `NONE` if no escape begins and the character is copied.
  */
 // PERF: the result is one number, since an object would be an allocation for each escape.
 export type EscapeReader = (value: string, at: number) => number;
 
-/** The result of an `EscapeReader` where no escape begins. */
+/** The result of an `EscapeReader` if no escape begins. */
 export const NONE = -1;
 /** The bit of an escape without an octet; bits 0 to 7 are the octet, bits 9 and up the width in characters. */
 const NOTHING = 256;

@@ -59,7 +59,7 @@ function isSmall(reading: Reading): boolean {
   return (second === CLOSE || second === SEMICOLON) && kindAt(reading, 2) === COMMENT;
 }
 
-/** `endsValue` where `isSmall`: the kind of the value and the text of the comment decide. */
+/** `endsValue` if `isSmall`: the kind of the value and the text of the comment decide. */
 function endsSmall(reading: Reading, mark: number): boolean {
   const { scan, folded } = reading;
   const { text } = scan;

@@ -84,7 +84,7 @@ function isPath(reading: Reading): boolean {
   return !reading.quoted && text.charCodeAt(0) === 0x2f && text.charCodeAt(1) !== 0x2a;
 }
 
-/** Whether a query or statement is where only SQL has one: after `UNION`, a semicolon or an opening bracket. */
+/** Whether a query or statement stands where only SQL allows one: after `UNION`, a semicolon or an opening parenthesis. */
 function hasQuery(reading: Reading): boolean {
   for (let i = 0; i < reading.folded.size; i++) {
     const kind = kindAt(reading, i);

@@ -58,7 +58,7 @@ function isQuote(code: number): boolean {
 }
 
 /**
- * Whether the open string at `i` and the first one are operands of what is between: `…a' + 'b…`. Not where the first quote
+ * Whether the open string at `i` and the first one are operands of what is between: `…a' + 'b…`. Not if the first quote
  * opens a word and the second closes it (`token '=' expected`, `q="like"&`).
  */
 export function bindsStrings(reading: Reading, i: number): boolean {

@@ -2,7 +2,7 @@
  * Parses JSON (RFC 8259) and flattens it into arguments as libmodsecurity 3 does: `{"a": {"b": [1]}}` becomes
  * `json.a.b.array_0` = `1`. Strings are decoded; numbers, `true` and `false` keep their text; `null` is empty; an empty
  * key is `empty-key`; duplicate keys all become arguments. The text is read once, with an explicit stack. Invalid JSON is
- * reported, and reading continues where the meaning is clear: after a bare word, or a control character in a string.
+ * reported, and reading continues if the meaning is clear: after a bare word, or a control character in a string.
  */
 import { isSpace } from '../../octets/latin1.ts';
 import { validateUtf8Encoding } from '../../operators/validate-utf8-encoding.ts';

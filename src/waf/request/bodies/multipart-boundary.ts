@@ -97,7 +97,7 @@ function checked(raw: string, isQuoted: boolean, problem: string | null): Value 
   return { text: trim(text), isQuoted, problem: problem ?? invalid };
 }
 
-/** `bcharsnospace` of RFC 2046 §5.1.1, beside letters and digits. */
+/** `bcharsnospace` of RFC 2046 §5.1.1, besides letters and digits. */
 const MARKS = "'()+_,-./:=?";
 
 /** Whether a boundary conforms to RFC 2046 §5.1.1; a space is allowed except as last character. */

@@ -1,6 +1,6 @@
 /**
  * Parses the `Content-Disposition` of a part (RFC 7578 §4.2, RFC 5987 for `filename*`) as ModSecurity does, and continues
- * after an error where the meaning is clear.
+ * after an error if the meaning is clear.
  */
 import { isAlphanumeric } from '../../octets/latin1.ts';
 import { urlDecode } from '../../transformations/url-decode.ts';
@@ -165,7 +165,7 @@ function isTokenAt(text: string, at: number): boolean {
   return code > 32 && code < 127 && !SEPARATORS.includes(text.charAt(at));
 }
 
-/** Characters of a charset's name, beside letters and digits (`mime-charsetc`, RFC 5987 §3.2.1). */
+/** Characters of a charset's name, besides letters and digits (`mime-charsetc`, RFC 5987 §3.2.1). */
 const CHARSET_MARKS = '!#$%&+-^_`{}~';
 /** Characters of a value (`attr-char`, RFC 5987 §3.2.1), and the `%` of its escapes. */
 const PLAIN_MARKS = '!#$&+-.^_`~%';

@@ -1,6 +1,6 @@
 /**
- * One thread's slot: starts the thread with its first job and again after its end, sends it one job at a time, and ends it
- * when the job exceeds its time or memory.
+ * One thread of the pool: starts the thread with its first job and again after its end, sends it one job at a time, and
+ * ends it when the job exceeds its time or memory.
  */
 import { Worker } from 'node:worker_threads';
 import type { StorePlace } from '../store/place.ts';
@@ -9,12 +9,12 @@ import { ComputeFault } from './fault.ts';
 import type { Job } from './job.ts';
 import type { ComputeThreadData } from './thread.ts';
 
-/** A place for one thread. */
-export interface Slot {
+/** One of the pool's threads; a new `Worker` takes the place of one that has ended. */
+export interface PooledThread {
   thread: Worker | null;
-  /** A job has the slot. */
+  /** A job has taken the thread. */
   busy: boolean;
-  /** Rejects the job that runs in the thread; `null`: none runs. */
+  /** Rejects the job that runs in the thread; `null`: no job runs. */
   fail: ((fault: ComputeFault) => void) | null;
 }
 
@@ -28,23 +28,23 @@ export interface ThreadOptions {
   readonly budgetMs: number;
 }
 
-export function createSlot(): Slot {
+export function createPooledThread(): PooledThread {
   return { thread: null, busy: false, fail: null };
 }
 
-/** Runs a job in the slot's thread. @throws ComputeFault `unavailable` when it exceeds a limit or its thread ends */
-export function runInThread(slot: Slot, job: Job, options: ThreadOptions): Promise<JobDelivery> {
+/** Runs a job in the thread. @throws ComputeFault `unavailable` when it exceeds a limit or its thread ends */
+export function runInThread(pooled: PooledThread, job: Job, options: ThreadOptions): Promise<JobDelivery> {
   const { budgetMs } = options;
-  slot.thread ??= startThread(slot, options);
-  const { thread } = slot;
-  // An idle thread must not prevent the process from ending.
+  pooled.thread ??= startThread(pooled, options);
+  const { thread } = pooled;
+  // Keeps the process alive while this job runs; `settle` calls `unref` again, so an idle thread does not keep it alive.
   thread.ref();
   return new Promise<JobDelivery>((resolve, reject) => {
     const late = `this computation took longer than ${budgetMs / 1_000} s, which is the limit`;
-    const timer = setTimeout(() => endThread(slot, thread, unavailable(late)), budgetMs);
+    const timer = setTimeout(() => endThread(pooled, thread, unavailable(late)), budgetMs);
     const settle = (): void => {
       clearTimeout(timer);
-      slot.fail = null;
+      pooled.fail = null;
       thread.off('message', delivered);
       thread.unref();
     };
@@ -52,7 +52,7 @@ export function runInThread(slot: Slot, job: Job, options: ThreadOptions): Promi
       settle();
       resolve(delivery);
     };
-    slot.fail = (fault) => {
+    pooled.fail = (fault) => {
       settle();
       reject(fault);
     };
@@ -67,24 +67,24 @@ export function runInThread(slot: Slot, job: Job, options: ThreadOptions): Promi
   });
 }
 
-/** Ends a thread and rejects its job; a thread that the slot has replaced already is left alone. */
-export function endThread(slot: Slot, thread: Worker, fault: ComputeFault): void {
-  if (slot.thread !== thread) return;
-  slot.thread = null;
-  slot.fail?.(fault);
+/** Ends a thread and rejects its job; does nothing if the thread has already been replaced. */
+export function endThread(pooled: PooledThread, thread: Worker, fault: ComputeFault): void {
+  if (pooled.thread !== thread) return;
+  pooled.thread = null;
+  pooled.fail?.(fault);
   void thread.terminate();
 }
 
-function startThread(slot: Slot, { file, place, heapMb }: ThreadOptions): Worker {
+function startThread(pooled: PooledThread, { file, place, heapMb }: ThreadOptions): Worker {
   const thread = new Worker(file, {
     execArgv: [],
     name: 'edgeplan-compute',
     workerData: { place } satisfies ComputeThreadData,
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
   });
-  thread.on('error', (error) => endThread(slot, thread, crashed(error, heapMb)));
+  thread.on('error', (error) => endThread(pooled, thread, crashed(error, heapMb)));
   thread.on('exit', () =>
-    endThread(slot, thread, unavailable('the thread of this computation ended before its answer')),
+    endThread(pooled, thread, unavailable('the thread of this computation ended before its answer')),
   );
   return thread;
 }
