@@ -78,7 +78,7 @@ describe('what is served', () => {
     }
   });
 
-  test('nothing can be written, and what can be done is told', async () => {
+  test('writes are refused with 405, and `Allow` lists the methods', async () => {
     for (const path of ['/docs', '/docs/', '/docs/openapi.yaml', await bundlePath()]) {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
         const body = Buffer.from('{ not json');
@@ -185,7 +185,7 @@ describe('the document', () => {
 
 // Skipped only where Debian's Chromium is missing; the reason is printed above.
 describe('in a browser', requires(missingBrowser()), () => {
-  test('the page lists the operations, finds one, and asks nobody else', async () => {
+  test('the page lists the operations, finds one, and loads nothing from elsewhere', async () => {
     const browser = await startBrowser();
     try {
       const { page, watch } = await openWatched(browser);

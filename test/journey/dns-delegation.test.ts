@@ -226,7 +226,7 @@ describe('a world that fails', () => {
     expect((await checkDelegation(DOMAIN, SETS, two)).state).toBe('delegated');
   });
 
-  it('asks no server at an address that is not public unless told to', async () => {
+  it('sends no query to an address that is not public, unless the option allows it', async () => {
     both(OURS);
     const before = first.queries.length + second.queries.length;
     const strict = createDns({ resolvers: [`127.0.0.71:${resolver.port}`], authorityPort: resolver.port });

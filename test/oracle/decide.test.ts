@@ -83,7 +83,7 @@ describe('phases', () => {
     ]);
   });
 
-  test('bot_route: tags before the winner are kept; after an alt_origin only tags go on', () => {
+  test('bot_route: tags before the winner count; after an alt_origin only tag rules still act', () => {
     const rules = [
       rule('bot_route', 1, { action: 'tag' }),
       rule('bot_route', 2, { action: 'alt_origin', alt_dest: 'alt' }),

@@ -77,7 +77,7 @@ test('dry_run tags, alt_origins and rewrites touch only the shadow', () => {
   });
 });
 
-test('a dry_run self redirect, solved challenge and dot segment are told and alone make a shadow', () => {
+test('a dry_run self redirect, solved challenge or dot segment is recorded, and alone makes a shadow', () => {
   const rules: Rule[] = [
     rule('redirect', 1, { ...dry, target: '/x' }),
     rule('captcha', 2, dry),

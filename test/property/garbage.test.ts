@@ -230,7 +230,7 @@ describe('a decision, whatever the request is', () => {
     }
   });
 
-  test('an address that is none is an unknown address', () => {
+  test('a text that is no address is an unknown address', () => {
     for (const { evaluator, requests } of LOADED.slice(0, 5)) {
       for (const request of requests) {
         const texts = [
@@ -280,7 +280,7 @@ test('what the embedder hands in may fail, and the request is refused', () => {
   expect(refused).toBeGreaterThan(20);
 });
 
-test('each fault is told, once for each answer it spoils, and a listener that throws changes nothing', () => {
+test('each fault is reported once for each answer that it spoils, and a listener that throws changes nothing', () => {
   const { ruleSet, requests, options } = CASES[0]!;
   const bytes = seal(compile(ruleSet).plan, { revision: 5 });
   const told: unknown[] = [];

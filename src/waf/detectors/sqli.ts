@@ -2,7 +2,7 @@
  * Detects SQL injection: `detectSqli` for SecLang's `@detectSQLi`. The value is tokenized as it is and as if it were inside
  * a string, with the comment rules of ANSI SQL and of MySQL. Each token sequence is folded to a few tokens, and a grammar
  * decides. Method: N. Galbreath, "libinjection" (Black Hat USA 2012); tokenizer, folding, vocabulary and grammar are our
- * own. Stages: `prefilter.ts`, `tokens.ts`, `fold.ts`, `grammar.ts`.
+ * own. Stages: `sqli/prefilter.ts`, `sqli/tokens.ts`, `sqli/fold.ts`, `sqli/grammar.ts`.
  */
 import { FINGERPRINT, fold, newFolded } from './sqli/fold.ts';
 import { isInjection } from './sqli/grammar.ts';

@@ -172,7 +172,7 @@ describe('postgres', requires(inject('missingPostgres')), () => {
     }
   });
 
-  test('a backup is pg_dump’s work, and is said to be', async () => {
+  test('a backup of PostgreSQL is refused with a sentence that names pg_dump', async () => {
     await expect(store.backup('/tmp/x')).rejects.toThrow('pg_dump');
   });
 

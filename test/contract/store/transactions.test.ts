@@ -286,7 +286,7 @@ describe.each(kinds)('$name', (kind) => {
     }
   });
 
-  test('listeners are told of commits, each kind once a write', async () => {
+  test('a commit notifies listeners, once for each kind of change in the write', async () => {
     const changes: StoreChange[] = [];
     const stop = store.listen((change) => changes.push(change));
     await store.write(async (tx) => {

@@ -181,7 +181,7 @@ describe('a file that cannot be served', () => {
       /^$/,
     ],
   ];
-  test.each(broken)('%s: told once, and the last good plan serves', async (_, harm, sentence, shown) => {
+  test.each(broken)('%s: reported once, and the last good plan serves', async (_, harm, sentence, shown) => {
     writeFileSync(file, text('/a'));
     const { check } = await start();
     harm();
@@ -196,7 +196,7 @@ describe('a file that cannot be served', () => {
     expect([decide('shop.test', '/b'), installed.at(-1)?.revision]).toEqual(['block', 2]);
   });
 
-  test('now, for want of a worker: told once, tried again on its own, and at once when asked', async () => {
+  test('a change that no worker can make now is reported once, and tried again later or at once on request', async () => {
     writeFileSync(file, text('/a'));
     let refusals = 0;
     const reluctant = {

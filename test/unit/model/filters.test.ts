@@ -7,7 +7,7 @@ const paths = (path_includes: readonly string[], path_match_type = 'wildcard'): 
   mistakes('waf', { path_includes, path_match_type });
 
 describe('host_match_type', () => {
-  it('is `wildcard` when a list stands without it, and empty when none does', () => {
+  it('is `wildcard` for a list without a type, and empty without a list', () => {
     expect(stored('waf', { host_includes: ['a'] })).toMatchObject({ host_match_type: 'wildcard' });
     expect(stored('waf', { host_excludes: ['a'] })).toMatchObject({ host_match_type: 'wildcard' });
     expect(stored('waf', { host_pattern: 'a' })).toMatchObject({
@@ -118,7 +118,7 @@ describe('path entries', () => {
     ['/a%5Cb', '`\\` becomes `/`'],
   ])('refuses `%s`, which could never match', (entry, part) => expect(paths([entry]).join()).toContain(part));
 
-  it('tells every entry by its place', () => {
+  it('reports every wrong entry with its position', () => {
     expect(mistakes('waf', { path_includes: ['/ok', '', '/./a'], path_excludes: ['/%'] })).toEqual([
       'path_includes[1]: must not be empty',
       'path_includes[2]: could never match: dot segments are resolved in every path, found `/./a`; write the resolved path',
@@ -165,7 +165,7 @@ describe('patterns', () => {
     );
     expect(paths(['(a|b){12}a[ab]{12}'], 'regex').join()).toContain('too complex');
   });
-  it('holds a domain to the scans of a path, told once', () => {
+  it('bounds the scans of a path per domain, and reports an excess once', () => {
     const scanning = (count: number): string[] => times(count, (index) => `x${index}y`);
     expect(paths(scanning(64), 'regex')).toEqual([]);
     expect(paths(scanning(165), 'regex')).toEqual([

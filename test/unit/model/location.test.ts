@@ -124,7 +124,7 @@ describe('references to groups', () => {
     expect(told('/$1', [])).toHaveLength(1);
     expect(told('/$$', [])).toEqual([]);
   });
-  it('tells a broken pattern, not the groups it may have had', () => {
+  it('reports a broken pattern, and not references to groups that it may have had', () => {
     expect(told('/$9', ['(a'])).toHaveLength(1);
   });
   it('are literal under `wildcard`, with a warning', () => {

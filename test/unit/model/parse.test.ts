@@ -16,7 +16,7 @@ function told({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] }):
 }
 
 describe('parseRuleSet', () => {
-  it('tells every mistake of an input together', () => {
+  it('reports every mistake of an input together', () => {
     const input = {
       domain: { name: 'not a name', status: 'on' },
       records: [{ id: 1, name: 'a', type: 'A', destination: 'x' }, 5, { ...record, name: '..' }],
@@ -102,7 +102,7 @@ describe('parseRuleSet', () => {
     ]);
   });
 
-  it('counts the patterns of all rules in one budget, told where it breaks', () => {
+  it('counts the patterns of all rules in one budget, and reports the entry that exceeds it', () => {
     const rules = (count: number): Input => {
       const rule = { type: 'waf', path_match_type: 'regex' };
       return {
@@ -116,7 +116,7 @@ describe('parseRuleSet', () => {
     ]);
   });
 
-  it('tells only the first mistakes of a hopeless input, and soon', () => {
+  it('reports only the first mistakes of an input that has thousands, and stops reading there', () => {
     const bad = { type: 'waf', path_includes: times(200, () => '/%') };
     const { diagnostics } = parseRuleSet({ domain, rules: times(10_000, (id) => ({ ...bad, id: id + 1 })) });
     expect(diagnostics).toHaveLength(501);

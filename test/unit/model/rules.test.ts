@@ -276,7 +276,7 @@ describe('conditions across fields', () => {
     }
   });
 
-  it('refuses an allowlist of nobody', () => {
+  it('refuses an allowlist without entries', () => {
     expect(mistakes('drop', { ip_match_type: 'exclude' })).toEqual([
       'ips: must list at least one address while `ip_match_type` is `exclude`',
     ]);
@@ -447,7 +447,7 @@ describe('fields of answers and unknown fields', () => {
     expect(mistakes('waf', { unrelated: 1 })).toEqual(['unrelated: is not a known field']);
   });
 
-  it('tells a misspelt field alone, not what its absence would mean', () => {
+  it('reports a misspelt field, and not the absence of the field that was meant', () => {
     const told = (type: RuleType, input: object): readonly string[] =>
       parseRule(type, input).diagnostics.map(describeDiagnostic);
     const misspelt = (name: string, meant: string): string =>
@@ -473,7 +473,7 @@ describe('fields of answers and unknown fields', () => {
     ]);
   });
 
-  it('tells quotes around a number or a flag', () => {
+  it('names the quotes around a number or a flag as the mistake', () => {
     expect(mistakes('rate_limit', { limit: '60', enabled: 'true' })).toEqual([
       'enabled: must be `true` or `false`, found `true`; write it without quotes',
       'limit: must be a whole number, found `60`; write it without quotes',

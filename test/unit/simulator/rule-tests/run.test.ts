@@ -55,7 +55,7 @@ tests:
     expect(text(found)).toBe('  ✔ pool\n');
   });
 
-  test('a User-Agent of a program without a named kind is a generic bot, and that of a browser is none', () => {
+  test('a program’s User-Agent without a named kind is a generic bot, and a browser’s is no bot', () => {
     const found = results(`
 tests:
   - name: curl names no kind
