@@ -38,19 +38,19 @@ export function inForce(subscription: SubscriptionRow, now: number): boolean {
 
 /** The entitlements of a domain. A subscription to a tier that is no longer offered resolves to the fallback tier. */
 export function resolveEntitlements({ domain, subscription, fallback, now }: EntitlementsOf): Entitlements {
-  const bought = subscription !== null && inForce(subscription, now) ? subscription : null;
-  const tier = tierOf(bought?.plan_slug ?? fallback) ?? tierOf(fallback)!;
-  const start = bought?.started_at ?? domain.created_at;
+  const subscribed = subscription !== null && inForce(subscription, now) ? subscription : null;
+  const tier = tierOf(subscribed?.plan_slug ?? fallback) ?? tierOf(fallback)!;
+  const start = subscribed?.started_at ?? domain.created_at;
   const period = tier.quota_reset_days * DAY;
   const begun = start + Math.max(0, Math.floor((now - start) / period)) * period;
   return {
     ...tier.allowances,
-    ...(bought === null ? {} : readOverrides(bought.overrides_json, tier)),
+    ...(subscribed === null ? {} : readOverrides(subscribed.overrides_json, tier)),
     plan_id: tier.plan_id,
     plan_name: tier.name,
     plan_slug: tier.slug,
-    has_active_plan: bought !== null || tier.slug !== 'free',
-    plan_term_id: bought?.plan_term_id ?? tier.plan_term_id,
+    has_active_plan: subscribed !== null || tier.slug !== 'free',
+    plan_term_id: subscribed?.plan_term_id ?? tier.plan_term_id,
     billing_duration_days: tier.billing_duration_days,
     quota_reset_days: tier.quota_reset_days,
     quota_period_start: begun,

@@ -1,4 +1,4 @@
-/** What every platform has (High Resolution Time, W3C). */
+/** The part of `performance` that Node, Workers and browsers all have (High Resolution Time, W3C). */
 interface Platform {
   readonly performance: { readonly timeOrigin: number; now(): number };
 }

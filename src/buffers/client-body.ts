@@ -24,7 +24,7 @@ export interface ClientBodyOptions {
 }
 
 export interface ClientBody {
-  /** Reads it as far as it is buffered. @throws BodyFault */
+  /** Reads the body up to the buffer's limit, then resolves. @throws BodyFault */
   ready(): Promise<void>;
   /** Whether it can be sent again from its first octet. */
   isReplayable(): boolean;

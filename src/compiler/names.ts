@@ -68,8 +68,8 @@ function addWithParents(existing: Set<string>, name: string, domain: string): vo
 }
 
 /**
- * Lays every group into `words` (layout: `GROUP`): the posting of the rules that are scoped to it, the record with a captcha
- * of the lowest id, and the rows of its records in id order. `META.groups` is the list of their offsets.
+ * Writes every group to `words` (layout: `GROUP`): the posting list of its rules, the lowest id of its records with a
+ * captcha, and its record rows in id order. `META.groups` is the list of their offsets.
  */
 function layGroups(draft: PlanDraft): void {
   const { groups, meta } = draft;

@@ -83,8 +83,8 @@ function compilePattern(form: PatternForm, source: string): CompiledPattern {
 const NO_KEYS: PatternKeys = { exact: null, prefix: null, suffix: null, inner: [], anyOf: null };
 
 /**
- * A wildcard as string comparisons. `split`: its pieces between the stars. `start`: what every text starts with (`/` of a
- * path), so that a prefix of just that narrows nothing.
+ * Compiles a wildcard to string comparisons. `split`: its parts between the stars. `start`: what every text begins with
+ * (`/` for paths); a prefix equal to it is useless to an index.
  */
 function literalPattern(source: string, split: readonly string[], start: string): CompiledPattern {
   const last = split.length - 1;
@@ -128,7 +128,7 @@ function regexPattern(source: string, ignoreCase: boolean): CompiledPattern {
   return { kind: PATTERN_KIND.dfa, source, text: '', pieces: [], dfa: dfa.table, keys };
 }
 
-/** Hosts, whose case is ignored, are ASCII. */
+/** The index keys of a pattern. `asciiText`: the texts are ASCII, as hosts are. */
 function keysOf(pattern: Pattern, asciiText: boolean): PatternKeys {
   const found: RequiredLiterals = requiredLiterals(pattern, { asciiText });
   const inner = found.inner.filter((literal) => literal !== '' && literal !== '/');

@@ -9,7 +9,7 @@ export interface InstalledPlan {
   readonly revision: number;
 }
 
-/** Octets of rate counters that count nothing. */
+/** Size, in octets, of the rate counters used only to try a plan out; no request of a visitor is counted in them. */
 const COUNTER_OCTETS = 65_536;
 
 /**

@@ -177,8 +177,8 @@ function sortFew(candidates: Candidates): void {
 }
 
 /**
- * Whether no candidate lies below `end`, as far as that is known without a search: always false while lists are merged by
- * window.
+ * Whether it is known, without a search, that no candidate is below `end`. Always false while posting lists are merged
+ * window by window.
  */
 export function noneBelow(candidates: Candidates, end: number): boolean {
   const { few, fewCount, from } = candidates;

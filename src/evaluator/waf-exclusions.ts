@@ -9,8 +9,8 @@ import { patternMatches } from './patterns.ts';
 const NOTHING: readonly InspectionExclusion[] = [];
 
 /**
- * The exclusions of the rule whose fields start at `fields`, as far as their path matches. A path with a twin must match
- * in both forms, as an exclude entry must (semantics §1.1): what leaves signatures out is never reached by `;params`.
+ * The exclusions of the rule whose fields start at `fields`, as far as their path matches. A path with `;params` must
+ * match with and without them, as for an exclude entry (semantics §1.1): parameters never widen an exclusion.
  */
 export function exclusionsFor(
   loaded: LoadedPlan,

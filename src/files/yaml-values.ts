@@ -18,7 +18,7 @@ import { type Diagnostic, quoteValue, type SourcePlace } from '../base/diagnosti
 import { MAX_DIAGNOSTICS, MAX_FILE_DEPTH, MAX_FILE_VALUES } from '../base/limits.ts';
 
 /** The state of one conversion. */
-export interface Walk {
+export interface ReadState {
   readonly diagnostics: Diagnostic[];
   /** Anchored values so far, each with the number of values in it; `null` while it is being read. */
   readonly anchors: Map<string, { readonly value: unknown; readonly values: number } | null>;
@@ -32,70 +32,70 @@ export interface Walk {
  * Converts a node to plain data; `depth` counts the enclosing lists and mappings. A node beyond the bounds becomes
  * `null`.
  */
-export function readNode(node: Node | null, depth: number, walk: Walk): unknown {
-  if (node === null || !spend(walk, node, 1)) return null;
-  if (isAlias(node)) return readAlias(node, walk);
+export function readNode(node: Node | null, depth: number, state: ReadState): unknown {
+  if (node === null || !spend(state, node, 1)) return null;
+  if (isAlias(node)) return readAlias(node, state);
   const { anchor } = node as { anchor?: string };
-  const before = walk.values;
-  if (anchor !== undefined) walk.anchors.set(anchor, null);
-  const value = readContent(node, depth, walk);
-  if (anchor !== undefined) walk.anchors.set(anchor, { value, values: walk.values - before });
+  const before = state.values;
+  if (anchor !== undefined) state.anchors.set(anchor, null);
+  const value = readContent(node, depth, state);
+  if (anchor !== undefined) state.anchors.set(anchor, { value, values: state.values - before });
   return value;
 }
 
 /** Converts a node that is no alias. */
-function readContent(node: Node, depth: number, walk: Walk): unknown {
-  if (isScalar(node)) return readScalar(node, walk);
+function readContent(node: Node, depth: number, state: ReadState): unknown {
+  if (isScalar(node)) return readScalar(node, state);
   if (depth >= MAX_FILE_DEPTH) {
-    report(walk, node, {
+    report(state, node, {
       code: 'too_deep',
       message: `lists and mappings must be at most ${MAX_FILE_DEPTH} deep`,
     });
     return null;
   }
-  if (isMap(node)) return readMap(node, depth, walk);
-  return isSeq(node) ? readSeq(node, depth, walk) : null;
+  if (isMap(node)) return readMap(node, depth, state);
+  return isSeq(node) ? readSeq(node, depth, state) : null;
 }
 
 /** Converts a scalar; the core schema yields text, numbers, booleans and null. */
-function readScalar(node: Scalar, walk: Walk): unknown {
+function readScalar(node: Scalar, state: ReadState): unknown {
   const { value } = node;
   if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) return value;
-  report(walk, node, { code: 'invalid_yaml', message: 'must be text, a number, `true` or `false`' });
+  report(state, node, { code: 'invalid_yaml', message: 'must be text, a number, `true` or `false`' });
   return null;
 }
 
 /** Converts a sequence. */
-function readSeq(node: YAMLSeq, depth: number, walk: Walk): unknown[] {
+function readSeq(node: YAMLSeq, depth: number, state: ReadState): unknown[] {
   const entries: unknown[] = [];
   for (const item of node.items) {
-    if (walk.values > MAX_FILE_VALUES) break;
-    entries.push(readNode(item as Node | null, depth + 1, walk));
+    if (state.values > MAX_FILE_VALUES) break;
+    entries.push(readNode(item as Node | null, depth + 1, state));
   }
   return entries;
 }
 
 /** Converts a mapping; repeated keys, keys that are no text and merge keys are reported and left out. */
-function readMap(node: YAMLMap, depth: number, walk: Walk): Record<string, unknown> {
+function readMap(node: YAMLMap, depth: number, state: ReadState): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   const places = new Map<string, number>();
   for (const pair of node.items as Pair<Node | null, Node | null>[]) {
-    if (walk.values > MAX_FILE_VALUES) break;
+    if (state.values > MAX_FILE_VALUES) break;
     const name = keyOf(pair.key);
     if (name === null || name === '<<') {
       const what = name === null ? 'a key must be text' : 'merge keys (`<<`) are not supported';
-      report(walk, pair.key ?? node, { code: 'invalid_key', message: what });
+      report(state, pair.key ?? node, { code: 'invalid_key', message: what });
       continue;
     }
     const first = places.get(name);
     if (first !== undefined) {
-      const { line } = walk.place(first);
+      const { line } = state.place(first);
       const message = `the key ${quoteValue(name)} is repeated; the first is on line ${line}`;
-      report(walk, pair.key ?? node, { code: 'duplicate_key', message });
+      report(state, pair.key ?? node, { code: 'duplicate_key', message });
       continue;
     }
     places.set(name, offsetOf(pair.key));
-    const value = readNode(pair.value, depth + 1, walk);
+    const value = readNode(pair.value, depth + 1, state);
     Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true });
   }
   return fields;
@@ -111,41 +111,41 @@ export function keyOf(key: Node | null): string | null {
  * Resolves an alias to its anchor's value. An alias without an anchor is unquoted text that starts with `*`: it is
  * reported, and read as that text so that later checks still run.
  */
-function readAlias(node: Alias, walk: Walk): unknown {
-  const target = walk.anchors.get(node.source);
+function readAlias(node: Alias, state: ReadState): unknown {
+  const target = state.anchors.get(node.source);
   if (target === undefined) {
     const text = `*${node.source}`;
     const message = `${quoteValue(text)} must be in quotes: an unquoted \`*\` starts a YAML alias`;
-    report(walk, node, { code: 'unquoted_star', message, remedy: `write "${text.slice(0, 80)}"` });
+    report(state, node, { code: 'unquoted_star', message, remedy: `write "${text.slice(0, 80)}"` });
     return text;
   }
   if (target === null) {
     const message = `the alias ${quoteValue(`*${node.source}`)} refers to a value that contains it`;
-    report(walk, node, { code: 'invalid_yaml', message });
+    report(state, node, { code: 'invalid_yaml', message });
     return null;
   }
-  return spend(walk, node, target.values) ? target.value : null;
+  return spend(state, node, target.values) ? target.value : null;
 }
 
 /** Counts values. The value that exceeds the bound is reported once; after it nothing more is read. */
-function spend(walk: Walk, node: Node, values: number): boolean {
-  const before = walk.values;
-  walk.values += values;
-  if (walk.values <= MAX_FILE_VALUES) return true;
+function spend(state: ReadState, node: Node, values: number): boolean {
+  const before = state.values;
+  state.values += values;
+  if (state.values <= MAX_FILE_VALUES) return true;
   if (before > MAX_FILE_VALUES) return false;
   const message = `a file must contain at most ${MAX_FILE_VALUES} values once its aliases are resolved`;
-  report(walk, node, { code: 'too_many_values', message });
+  report(state, node, { code: 'too_many_values', message });
   return false;
 }
 
 /** Adds an error at a node, up to `MAX_DIAGNOSTICS`. */
 function report(
-  walk: Walk,
+  state: ReadState,
   node: Node,
   problem: { readonly code: string; readonly message: string; readonly remedy?: string },
 ): void {
-  if (walk.diagnostics.length >= MAX_DIAGNOSTICS) return;
-  walk.diagnostics.push({ severity: 'error', path: [], ...problem, at: walk.place(offsetOf(node)) });
+  if (state.diagnostics.length >= MAX_DIAGNOSTICS) return;
+  state.diagnostics.push({ severity: 'error', path: [], ...problem, at: state.place(offsetOf(node)) });
 }
 
 /** The offset of a node in the text; 0 when it has none. */

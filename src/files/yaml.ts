@@ -18,7 +18,7 @@ import { MAX_DIAGNOSTICS, MAX_FILE_DEPTH, MAX_FILE_MARKS, MAX_FILE_OCTETS } from
 import { utf8Length } from '../base/octets.ts';
 import { sizeText } from './size.ts';
 import { notText, placeOfBadOctet, placeOfOctet } from './utf8.ts';
-import { keyOf, offsetOf, readNode, type Walk } from './yaml-values.ts';
+import { keyOf, offsetOf, type ReadState, readNode } from './yaml-values.ts';
 
 /** The result of reading a file. */
 export interface YamlFile {
@@ -68,13 +68,13 @@ export function readYaml(text: string, name: string): YamlFile {
     return { ...unread(name, ...diagnostics) };
   }
   const root = document.contents as Node | null;
-  const walk: Walk = { diagnostics: [], anchors: new Map(), place, values: 0 };
-  const value = readNode(root, 0, walk);
+  const state: ReadState = { diagnostics: [], anchors: new Map(), place, values: 0 };
+  const value = readNode(root, 0, state);
   return {
     name,
-    ok: walk.diagnostics.length === 0,
+    ok: state.diagnostics.length === 0,
     value,
-    diagnostics: walk.diagnostics,
+    diagnostics: state.diagnostics,
     at: (path) => place(offsetOf(lookUp(root, path).value)),
     keyAt: (path) => {
       const found = lookUp(root, path);

@@ -154,7 +154,7 @@ export const FLAG = {
   excludeCountries: 1 << 6,
   excludeAddresses: 1 << 7,
   requireVerified: 1 << 8,
-  /** A path that has a twin must match in both forms (cache rules), instead of in either. */
+  /** A path with `;params` must match with and without them (cache rules), instead of in either form. */
   bothForms: 1 << 9,
   /** The last host include is the rule's `host_pattern`. */
   hostPattern: 1 << 10,

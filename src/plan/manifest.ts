@@ -49,7 +49,7 @@ export interface ManifestEntry {
 /** The names that changed at positions above `since`, up to and including `through`. */
 export interface ManifestPage {
   readonly format: typeof MANIFEST_FORMAT;
-  /** Of the store's history: revisions and positions rise within one, and begin again in a higher one. Absent: 0. */
+  /** The store's epoch: revisions and positions only rise within one epoch, and start again in the next. Absent: 0. */
   readonly epoch?: number;
   readonly since: number;
   /** The next page to request is above this position. */

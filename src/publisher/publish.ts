@@ -38,8 +38,8 @@ interface Reading {
 }
 
 /**
- * The domain that holds the name now and is out already, if the one with waiting rows was deleted: its own content
- * must come after the other's tombstone.
+ * The domain that now has the name and is already published, for a domain with waiting rows that was deleted. Its content
+ * is published again, after the deleted domain's tombstone.
  */
 interface Successor {
   readonly last: RevisionRow;

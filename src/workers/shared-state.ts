@@ -18,7 +18,7 @@ export interface SharedState extends PlanSink {
   setClearance(clearance: Clearance): Promise<void>;
   /** Sets the answer to a challenge token; `null` removes it. */
   setToken(token: string, answer: string | null): Promise<void>;
-  /** Makes all workers read changed files. @throws PlanRefusal naming a worker that could not; the others have */
+  /** Makes all workers read changed files. @throws PlanRefusal naming a worker that failed; the others have reloaded */
   reload(): Promise<void>;
   /** The whole state, as changes from nothing, for a worker that starts. */
   changes(): readonly SharedStateChange[];

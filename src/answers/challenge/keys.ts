@@ -30,7 +30,7 @@ export interface ClearanceKeys {
 /** The keys of a domain that are accepted at a time, those of its current secret first. */
 export type Keyring = (domain: string, now: number) => Promise<readonly ClearanceKeys[]>;
 
-/** One domain's keys, each as long as it is accepted. */
+/** The keys derived from a domain's current secret and its previous ones, while those are accepted. */
 interface Ring {
   readonly of: Secrets;
   readonly keys: readonly Promise<ClearanceKeys>[];

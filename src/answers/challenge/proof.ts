@@ -78,7 +78,8 @@ export function createProofs({ keys, maxUsed = MAX_USED_PROOFS }: ProofOptions):
       const subject = readSubject(data);
       if (subject === null || subject.domain !== domain) return null;
       for (const { proof } of await keys(domain, now)) {
-        // The signature first, with a solution that cannot be right: only a challenge of this node is worth the work below.
+        // Verifies the signature first, with a dummy solution: the expensive work below is done only for challenges that this
+        // service signed.
         const asked = await verifySolution({ ...TRIAL, challenge, hmacSignatureSecret: proof });
         if (asked.invalidSignature !== false) continue;
         if (!take(challenge.signature ?? '', now)) return null;

@@ -65,8 +65,8 @@ export function neighboursOf(domain: string, records: readonly Candidate[]): Nei
       const there = byName.get(name);
       const before = record.id === undefined ? undefined : byId.get(record.id);
       const own = before?.name === name ? before : null;
-      const twins = (there?.byData.get(data) ?? 0) - (own?.data === data ? 1 : 0);
-      if (twins > 0) return 'the same record exists already';
+      const equals = (there?.byData.get(data) ?? 0) - (own?.data === data ? 1 : 0);
+      if (equals > 0) return 'the same record exists already';
       if (bareAlias && name === domain) return APEX_ALIAS;
       const others = (there?.records ?? 0) - (own === null ? 0 : 1);
       const bareAliases = (there?.bareAliases ?? 0) - (own?.bareAlias === true ? 1 : 0);

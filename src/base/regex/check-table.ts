@@ -1,4 +1,4 @@
-/** Whether words that claim to be an automaton (`table.ts`) can be walked: every step stays inside, whatever the text is. */
+/** Checks that words are a valid automaton table (`table.ts`): no text can make a step leave the table. */
 import {
   DFA_ASCII,
   DFA_ASTRAL_RUNS,

@@ -178,7 +178,7 @@ function findWays(
   return [...ways.values()];
 }
 
-/** A text that may be read, how often it occurs (`shareOf`), and the place behind it. */
+/** A text that a match can contain, its estimated frequency (`shareOf`), and the program position after it. */
 interface Item {
   readonly text: string;
   readonly share: number;

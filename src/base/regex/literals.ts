@@ -1,11 +1,11 @@
 /**
- * Literals that every match of a pattern must contain, read off its program: what indexes may narrow by. Nothing is
- * claimed that is not required; a pattern of which nothing is known yields nulls. Assertions are taken as passable
- * throughout, which only adds paths and so only loses literals.
+ * Finds literals that every match of a pattern must contain, so that indexes can filter by them. It may miss some and
+ * never adds a wrong one: assertions are assumed to hold, which allows more paths and so yields fewer literals. `null`:
+ * none was found.
  */
 import { BEGIN_TEXT, END_TEXT, type Instruction, type OctetRanges, outsOf, type Program } from './program.ts';
 
-/** Under `ignoreCase` literals are ASCII in lower case and refer to the text with its ASCII letters lowered. */
+/** With `ignoreCase` the literals are lower-case ASCII; compare them with a text whose ASCII letters are lower-cased. */
 export interface RequiredLiterals {
   /** Every matching text equals this. The reverse does not hold: assertions may still refuse it. */
   readonly exact: string | null;

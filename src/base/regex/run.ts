@@ -43,8 +43,8 @@ export function dfaMatches(words: Uint16Array, offset: number, text: string): bo
 }
 
 // PERF: charCodeAt takes longer than the automaton's step, most of all on a string that was put together from parts
-// (6.5 ns a character in all, against 2.5 ns over an array). A long path is tried against many regexes, so its units are
-// read once and cached; two texts are, since a path and its form without parameters alternate.
+// (6.5 ns a character in all, against 2.5 ns over an array). A long path is tested against many regexes, so its units are
+// read once and cached. The cache has two entries because a path and its form without parameters alternate.
 interface Units {
   text: string;
   /** Index of the first unit that is not ASCII. */

@@ -27,7 +27,7 @@ export async function peekBody(body: Stream, wanted: number, coding: string): Pr
   const name = codingOf(coding);
   const { octets, ended } = await readUpTo(reader, codedOctets(name, wanted));
   const outgoing = ended ? octets : continued(octets, reader);
-  // Nothing in a coding is nothing still (RFC 9110 §8.4): there is no octet that rules could miss.
+  // An empty body has nothing to decode in any coding (RFC 9110 §8.4), and nothing to inspect.
   if (name === '' || (octets.length === 0 && ended))
     return { inspected: octets.subarray(0, wanted), error: null, outgoing };
   const seen = await inflated(octets, wanted, name);

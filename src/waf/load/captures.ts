@@ -26,7 +26,8 @@ export function capturesNeeded(
 ): readonly boolean[] {
   const inspects = captureInspector(program, matchers);
   const reads = level.rules.map((rule) => readsCapture(rule, inspects));
-  // A rule that reads a capture before it captures reads that of an earlier rule, whichever matched last.
+  // A rule that reads a capture before it makes its own reads that of the last earlier rule that matched, so every rule
+  // must then capture.
   const foreign = level.rules.some((rule, at) => reads[at]! && !capturesFirst(rule, inspects));
   return level.rules.map((_, at) => foreign || reads[at]!);
 }

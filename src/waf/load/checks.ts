@@ -67,7 +67,7 @@ export function shortestFor(operator: WafOperator, parts: CheckParts): number {
   }
 }
 
-/** The kinds of octets of which every matching value contains one; -1: values of any kinds match. */
+/** The kinds of octets of which a value must contain at least one to match; -1: no such requirement. */
 export function neededBy(operator: WafOperator, { matchers, constant }: CheckParts): number {
   switch (operator.kind) {
     case 'rx':

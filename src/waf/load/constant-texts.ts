@@ -14,7 +14,7 @@ export function constantTexts(level: WafLevel): (text: WafText) => string | null
   for (const { name } of setVars) {
     const whole = plainText(name);
     if (whole !== null) written.add(whole.toLowerCase());
-    // A name with macros can be any name with the literal before the first macro.
+    // A name with macros is known only up to its first macro: every name with that prefix counts as written.
     else prefixes.push(name[0]?.kind === 'literal' ? name[0].text.toLowerCase() : '');
   }
   const initial = new Map(Object.entries(level.initial).map(([name, value]) => [name.toLowerCase(), value]));

@@ -8,7 +8,7 @@ import type {
 } from '../../plan/signature-program.ts';
 import { plainText } from '../request/macros.ts';
 
-/** Returns by rule whether it only reads the score, or sums that include it, and only writes copies of these. */
+/** For each rule: whether it reads nothing but the score, or sums that include it, and writes nothing but copies of these. */
 export function evaluatesScore(
   { targets }: SignatureProgram,
   { rules }: WafLevel,

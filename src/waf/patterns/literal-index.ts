@@ -9,7 +9,7 @@ import { octetsOf } from '../octets/octet-buffer.ts';
 
 /** An Aho–Corasick automaton over the literals of all sets. */
 export interface LiteralIndex {
-  /** The words of 32 bits that one bit a set takes. */
+  /** Number of 32-bit words in a bit set with one bit per literal set. */
   readonly words: number;
   /** By octet, its column. */
   readonly columns: Uint8Array;
