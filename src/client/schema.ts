@@ -1,6 +1,6 @@
 /**
  * Every operation of the API with its parameters, bodies and answers, from `/docs/openapi.yaml`. Generated: `npm run
- * client` writes it, and a test holds it against the document.
+ * generate` writes it, and a test compares it with the document.
  */
 export interface paths {
     readonly "/domains/": {

@@ -6,7 +6,7 @@ export const SCHEMA_FILE = 'src/client/schema.ts';
 
 const HEADER = `/**
  * Every operation of the API with its parameters, bodies and answers, from \`/docs/openapi.yaml\`. Generated: \`npm run
- * client\` writes it, and a test holds it against the document.
+ * generate\` writes it, and a test compares it with the document.
  */
 `;
 

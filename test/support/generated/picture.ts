@@ -1,9 +1,8 @@
 /**
  * Draws what the command line prints as an SVG, for the README. The text is the command's own output with colours on;
- * nothing is typed by hand. `npm run picture` writes it; a test holds the file to what the command prints today.
+ * nothing is typed by hand.
  */
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 
 /** The command in the picture, as the README shows it. */
 export const PICTURED = [
@@ -93,6 +92,3 @@ export function drawTerminal(output: string): string {
     '',
   ].join('\n');
 }
-
-if (process.argv[1]?.endsWith('picture.js') === true)
-  writeFileSync(PICTURE_FILE, drawTerminal(commandOutput()));
