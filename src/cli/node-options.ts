@@ -102,6 +102,16 @@ export function nodeOptions(): readonly Option[] {
 function planOptions(): readonly Option[] {
   return [
     new Option('-f, --file <file>', 'serve this edge file and its changes'),
+    ...controlOptions(),
+    new Option('--data <folder>', 'the folder of plans and the cache')
+      .default(defaultData())
+      .env('EDGEPLAN_NODE_DATA'),
+  ];
+}
+
+/** The control plane, and how both prove who they are; `edgeplan doctor` tries them. */
+export function controlOptions(): readonly Option[] {
+  return [
     new Option('--control <url>', 'follow this control plane').env('EDGEPLAN_CONTROL'),
     new Option('--token <token>', 'the node token for --control').env('EDGEPLAN_NODE_TOKEN'),
     new Option('--token-file <file>', 'a file with the token, read again when it changes')
@@ -110,9 +120,6 @@ function planOptions(): readonly Option[] {
     new Option('--trust <key>', "the control plane's public key (default: trust on first use)").env(
       'EDGEPLAN_NODE_TRUST',
     ),
-    new Option('--data <folder>', 'the folder of plans and the cache')
-      .default(defaultData())
-      .env('EDGEPLAN_NODE_DATA'),
   ];
 }
 

@@ -24,6 +24,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   waf: async () => (await import('./commands/waf.ts')).wafCommand(),
   serve: async () => (await import('./commands/serve.ts')).serveCommand(),
   node: async () => (await import('./commands/node.ts')).nodeCommand(),
+  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
   account: async () => (await import('./commands/account.ts')).accountCommand(),
   key: async () => (await import('./commands/key.ts')).keyCommand(),
   domain: async () => (await import('./commands/domain.ts')).domainCommand(),
@@ -45,7 +46,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 /** The headings of the help with the commands below each; every other command is below the first. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Try and write:': [],
-  'Run:': ['serve', 'node'],
+  'Run:': ['serve', 'node', 'doctor'],
   'Operate:': [
     'account',
     'key',
