@@ -3,9 +3,9 @@
  * the files, which have no names.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../platform/make-folder.ts';
 import { ALL_MEMORY_OCTETS, NETWORK_SHARE, REST_MS } from './limits.ts';
 
 export interface BufferSpaceOptions {
@@ -67,7 +67,7 @@ export function createBufferSpace(options: BufferSpaceOptions): BufferSpace {
     },
     async openFile() {
       if (folder === null) throw new Error('bodies are not written to files here');
-      if (!folderExists) mkdirSync(folder, { recursive: true, mode: 0o700 });
+      if (!folderExists) makeFolder(folder, { mode: 0o700 });
       folderExists = true;
       const path = join(folder, randomUUID());
       const handle = await open(path, 'wx+', 0o600);

@@ -12,6 +12,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   ENOENT: 'it is not there',
   ENOTDIR: 'a part of its path is not a folder',
+  ENOTSUP: 'its file system takes no new folder there',
   EISDIR: 'it is a folder',
   ENAMETOOLONG: 'the name is too long',
   ELOOP: 'its links lead in a circle',

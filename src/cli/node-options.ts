@@ -7,10 +7,18 @@ import { join } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { parseIpEntry } from '../base/ip.ts';
 import { BODY_OCTETS, DISK_OCTETS, RATE } from '../buffers/limits.ts';
-import { parseServerAddress } from '../dns/server-address.ts';
 import { DRAIN_SECONDS } from '../node/limits.ts';
 import { MAX_ADDRESS_CONNECTIONS, MAX_CONNECTIONS, MAX_WEBSOCKETS } from '../proxy/limits.ts';
-import { allowOriginsOption, colourOption, gather, readNodeId, readPort } from './options.ts';
+import {
+  allowOriginsOption,
+  colourOption,
+  gather,
+  inGroup,
+  logLevelOption,
+  readNodeId,
+  readPort,
+  resolverOption,
+} from './options.ts';
 import type { ColourChoice } from './output.ts';
 import { readWorkers } from './worker-events.ts';
 
@@ -63,7 +71,6 @@ export interface NodeFlags {
 
 const WORKERS_HELP =
   'processes that serve, or `auto` for one per core; cache memory and disk, --buffer-disk, --origin-connections, --max-connections and --max-websockets are divided among them';
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
 /** Upper bound of connection counts: no machine has ports and memory for more. */
 const MOST_CONNECTIONS = 10_000_000;
@@ -76,17 +83,18 @@ const LONGEST_IDLE_SEC = 86_400;
 /** An hour in seconds: rollouts of orchestrators time out earlier. */
 const LONGEST_DRAIN_SEC = 3_600;
 
-/** All options, in the order of the help text. */
+/** All options, in the groups and the order of the help text. */
 export function nodeOptions(): readonly Option[] {
   return [
-    ...planOptions(),
-    ...listenerOptions(),
-    ...visitorOptions(),
-    ...storageOptions(),
-    ...limitOptions(),
-    ...bodyOptions(),
-    ...originOptions(),
-    ...processOptions(),
+    ...inGroup('Plans:', planOptions()),
+    ...inGroup('Listening:', listenerOptions()),
+    ...inGroup('TLS:', tlsOptions()),
+    ...inGroup('Clients and limits:', clientOptions()),
+    ...inGroup('What rules read of a visitor:', factOptions()),
+    ...inGroup('Cache:', cacheOptions()),
+    ...inGroup('Origins:', originOptions()),
+    ...inGroup('Observability:', observabilityOptions()),
+    ...inGroup('Processes:', processOptions()),
   ];
 }
 
@@ -94,6 +102,16 @@ export function nodeOptions(): readonly Option[] {
 function planOptions(): readonly Option[] {
   return [
     new Option('-f, --file <file>', 'serve this edge file and its changes'),
+    ...controlOptions(),
+    new Option('--data <folder>', 'the folder of plans and the cache')
+      .default(defaultData())
+      .env('EDGEPLAN_NODE_DATA'),
+  ];
+}
+
+/** The control plane, and how both prove who they are; `edgeplan doctor` tries them. */
+export function controlOptions(): readonly Option[] {
+  return [
     new Option('--control <url>', 'follow this control plane').env('EDGEPLAN_CONTROL'),
     new Option('--token <token>', 'the node token for --control').env('EDGEPLAN_NODE_TOKEN'),
     new Option('--token-file <file>', 'a file with the token, read again when it changes')
@@ -102,37 +120,14 @@ function planOptions(): readonly Option[] {
     new Option('--trust <key>', "the control plane's public key (default: trust on first use)").env(
       'EDGEPLAN_NODE_TRUST',
     ),
-    new Option('--data <folder>', 'the folder of plans and the cache')
-      .default(defaultData())
-      .env('EDGEPLAN_NODE_DATA'),
   ];
 }
 
-/** Addresses, ports and certificates of the listeners. */
+/** Addresses and ports of the listeners, and what is in front of them. */
 function listenerOptions(): readonly Option[] {
   return [
     new Option('--host <address>', 'the address to listen on').default('127.0.0.1').env('EDGEPLAN_HOST'),
     new Option('--port <number>', 'the port for HTTP').argParser(readPort).default(8080),
-    new Option(
-      '--tls-port <number>',
-      'the port for HTTPS (default: 8443 where --certificates is given)',
-    ).argParser(readPort),
-    new Option('--certificates <folder>', 'folder of certificates and keys, `name.crt` beside `name.key`'),
-    new Option(
-      '--default-certificate <name>',
-      'the certificate for hosts without one, and for clients that send no host name',
-    ),
-    new Option('--acme <url>', 'obtain certificates by ACME (HTTP-01) from this directory'),
-    new Option('--acme-email <address>', 'contact address for the certificate authority'),
-    new Option('--acme-name <host>', 'a host to order a certificate for; may be repeated').argParser(gather),
-  ];
-}
-
-/** What is known of visitors: country, bot, forwarding headers, ports in their URLs. */
-function visitorOptions(): readonly Option[] {
-  return [
-    new Option('--countries <file>', "a country database in MaxMind's format"),
-    new Option('--bot-ranges <folder>', 'address ranges that bots publish, `googlebot.json` and the like'),
     new Option(
       '--public-port <number>',
       'the port for HTTP as visitors know it, behind a load balancer',
@@ -149,53 +144,37 @@ function visitorOptions(): readonly Option[] {
   ];
 }
 
-/** Cache, signatures, logs and metrics. */
-function storageOptions(): readonly Option[] {
+/** HTTPS and certificates. */
+function tlsOptions(): readonly Option[] {
   return [
-    new Option('--cache-memory <megabytes>', 'memory for cached responses; 0: no cache')
-      .argParser(readCount(0, MOST_MB))
-      .default(256),
-    new Option('--no-disk-cache', 'cache responses in memory only'),
     new Option(
-      '--signatures <path>',
-      'signatures of waf rules: sealed, a directory, or `none` (default: the starter set)',
+      '--tls-port <number>',
+      'the port for HTTPS (default: 8443 where --certificates is given)',
+    ).argParser(readPort),
+    certificatesOption(),
+    new Option(
+      '--default-certificate <name>',
+      'the certificate for hosts without one, and for clients that send no host name',
     ),
-    new Option('--log <file>', 'the decision log, one JSON object a line; `-` is stdout'),
-    new Option('--log-rate <share>', 'the share of plain responses that is logged; all others are')
-      .argParser(readShare)
-      .default(0.01),
-    new Option('--ops-port <number>', 'the port of /healthz, /readyz and /metrics, on 127.0.0.1').argParser(
-      readPort,
-    ),
-    new Option('--node-id <number>', 'this node in geo pools').argParser(readNodeId),
+    new Option('--acme <url>', 'obtain certificates by ACME (HTTP-01) from this directory'),
+    new Option('--acme-email <address>', 'contact address for the certificate authority'),
+    new Option('--acme-name <host>', 'a host to order a certificate for; may be repeated').argParser(gather),
   ];
 }
 
-/** Limits of connections, and worker processes. */
-function limitOptions(): readonly Option[] {
+/** Connections, bodies, slow clients, header fields. */
+function clientOptions(): readonly Option[] {
   return [
-    new Option('--origin-connections <number>', 'most connections to one origin')
-      .argParser(readCount(1, 65_535))
-      .default(256),
-    new Option(
-      '--max-connections <number>',
-      'most connections of clients; idle ones are closed first, then new ones',
-    )
-      .argParser(readCount(1, MOST_CONNECTIONS))
-      .default(MAX_CONNECTIONS),
+    maxConnectionsOption(),
     new Option('--max-connections-per-address <number>', 'the same for one address, or one IPv6 /64')
       .argParser(readCount(1, MOST_CONNECTIONS))
       .default(MAX_ADDRESS_CONNECTIONS),
     new Option('--max-websockets <number>', 'most WebSockets; one more gets 503')
       .argParser(readCount(1, MOST_CONNECTIONS))
       .default(MAX_WEBSOCKETS),
-    new Option('--workers <number>', WORKERS_HELP).argParser(readWorkers).default(1).env('EDGEPLAN_WORKERS'),
-  ];
-}
-
-/** Bodies of requests and responses, slow clients, header fields. */
-function bodyOptions(): readonly Option[] {
-  return [
+    new Option('--websocket-idle <seconds>', 'close a WebSocket after so long without a frame')
+      .argParser(readCount(1, LONGEST_IDLE_SEC))
+      .default(60),
     new Option(
       '--body-buffer <kilobytes>',
       'read a request body of up to so much before a connection to its origin is taken; longer ones stream',
@@ -221,24 +200,60 @@ function bodyOptions(): readonly Option[] {
   ];
 }
 
-/** Connections to origins. */
-function originOptions(): readonly Option[] {
+/** What rules know of a visitor and of the node: country, bot, signatures, the node's id. */
+function factOptions(): readonly Option[] {
   return [
-    new Option('--any-certificate', 'accept any certificate of an origin'),
-    allowOriginsOption(),
+    new Option('--countries <file>', "a country database in MaxMind's format"),
+    new Option('--bot-ranges <folder>', 'address ranges that bots publish, `googlebot.json` and the like'),
     new Option(
-      '--resolver <address>',
-      'a DNS resolver for origins and bots; may be repeated (default: the system)',
-    ).argParser(gatherResolver),
-    new Option('--websocket-idle <seconds>', 'close a WebSocket after so long without a frame')
-      .argParser(readCount(1, LONGEST_IDLE_SEC))
-      .default(60),
+      '--signatures <path>',
+      'signatures of waf rules: sealed, a directory, or `none` (default: the starter set)',
+    ),
+    new Option('--node-id <number>', 'this node in geo pools').argParser(readNodeId),
   ];
 }
 
-/** The process: drain, log, colour. */
+/** Cached responses. */
+function cacheOptions(): readonly Option[] {
+  return [
+    new Option('--cache-memory <megabytes>', 'memory for cached responses; 0: no cache')
+      .argParser(readCount(0, MOST_MB))
+      .default(256),
+    new Option('--no-disk-cache', 'cache responses in memory only'),
+  ];
+}
+
+/** Connections to origins. */
+function originOptions(): readonly Option[] {
+  return [
+    new Option('--origin-connections <number>', 'most connections to one origin')
+      .argParser(readCount(1, 65_535))
+      .default(256),
+    new Option('--any-certificate', 'accept any certificate of an origin'),
+    allowOriginsOption(),
+    resolverOption('a DNS resolver for origins and bots'),
+  ];
+}
+
+/** Logs, metrics, and the colour of messages. */
+function observabilityOptions(): readonly Option[] {
+  return [
+    new Option('--log <file>', 'the decision log, one JSON object a line; `-` is stdout'),
+    new Option('--log-rate <share>', 'the share of plain responses that is logged; all others are')
+      .argParser(readShare)
+      .default(0.01),
+    new Option('--ops-port <number>', 'the port of /healthz, /readyz and /metrics, on 127.0.0.1').argParser(
+      readPort,
+    ),
+    logLevelOption('warn'),
+    colourOption(),
+  ];
+}
+
+/** Worker processes, and how they end. */
 function processOptions(): readonly Option[] {
   return [
+    new Option('--workers <number>', WORKERS_HELP).argParser(readWorkers).default(1).env('EDGEPLAN_WORKERS'),
     new Option(
       '--drain <seconds>',
       'after SIGTERM, serve for so long while /readyz answers 503 and clients are asked to close',
@@ -246,9 +261,25 @@ function processOptions(): readonly Option[] {
       .argParser(readCount(0, LONGEST_DRAIN_SEC))
       .default(DRAIN_SECONDS)
       .env('EDGEPLAN_DRAIN'),
-    new Option('--log-level <level>', 'what is logged to stderr').choices(LOG_LEVELS).default('warn'),
-    colourOption(),
   ];
+}
+
+/** `--certificates`; `edgeplan doctor` checks the same folder. */
+export function certificatesOption(): Option {
+  return new Option(
+    '--certificates <folder>',
+    'folder of certificates and keys, `name.crt` beside `name.key`',
+  );
+}
+
+/** `--max-connections`; `edgeplan doctor` compares it with the limit of open files. */
+export function maxConnectionsOption(): Option {
+  return new Option(
+    '--max-connections <number>',
+    'most connections of clients; idle ones are closed first, then new ones',
+  )
+    .argParser(readCount(1, MOST_CONNECTIONS))
+    .default(MAX_CONNECTIONS);
 }
 
 /** Reads an address or a prefix of a repeated option. */
@@ -256,12 +287,6 @@ function gatherPrefix(text: string, gathered: readonly string[] | undefined): re
   const read = parseIpEntry(text);
   if (!read.ok) throw new InvalidArgumentError(`an address or a prefix: ${read.reason}.`);
   return gather(text, gathered);
-}
-
-/** Reads a resolver's address of a repeated option. */
-function gatherResolver(text: string, gathered: readonly string[] | undefined): readonly string[] {
-  if (parseServerAddress(text) !== null) return gather(text, gathered);
-  throw new InvalidArgumentError('an address with an optional port, like `192.0.2.53:53`.');
 }
 
 /** A reader of whole numbers within bounds, both included. */

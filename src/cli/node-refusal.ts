@@ -2,6 +2,8 @@
 import { StoreFault } from '../store/fault.ts';
 import { WorkerFault } from '../workers/events.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from './exit.ts';
+import { writeFault } from './file-fault.ts';
+import { listenFault } from './listen-fault.ts';
 import { storeFault } from './open-data.ts';
 
 /** The listener address and the folder of the node, for the sentence. */
@@ -9,6 +11,7 @@ export interface NodePlaces {
   readonly host: string;
   readonly port: number;
   readonly tlsPort?: number;
+  readonly opsPort?: number;
   readonly data: string;
 }
 
@@ -16,22 +19,17 @@ export interface NodePlaces {
 export function refusal(error: unknown, options: NodePlaces): unknown {
   if (error instanceof CommandFault) return error;
   if (error instanceof StoreFault) return storeFault(error);
-  const { host, port, tlsPort, data } = options;
+  const { host, port, tlsPort, opsPort, data } = options;
+  const ports = { '--port': port, '--tls-port': tlsPort, '--ops-port': opsPort };
+  const listening = listenFault(error, { host, ports });
+  if (listening !== null) return listening;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const taken = error instanceof Error && 'port' in error ? String(error.port) : `${port} or ${tlsPort}`;
-  if (code === 'EADDRINUSE') {
-    const remedy = 'choose others with --port, --tls-port and --ops-port';
-    return new CommandFault(EXIT.server, `port ${taken} is taken`, { remedy });
-  }
-  if (code === 'EACCES') return new CommandFault(EXIT.server, `no right to use port ${taken}, or a folder`);
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new CommandFault(EXIT.server, `\`${host}\` is no address of this machine`);
-  }
   const path = error instanceof Error && 'path' in error ? String(error.path) : null;
   if ((code === 'ENOENT' || code === 'ENOTDIR' || code === 'EEXIST') && path !== null) {
     const remedy = path === data ? { remedy: 'name a folder with --data' } : {};
     return inputFault(`\`${path}\` is no folder that can be used`, { cause: error, ...remedy });
   }
+  if (path !== null && error instanceof Error && 'syscall' in error) return writeFault(path, error);
   if (error instanceof Error && error.name === 'TrustFault') {
     return usageFault(
       `--trust: ${error.message}`,

@@ -87,10 +87,14 @@ export function planFlagsOf({ file, control, token: text, tokenFile, trust, colo
   if (control === undefined) {
     throw usageFault('a node needs plans', 'give it an edge file with --file, or a server with --control');
   }
-  if (!isHttpUrl(control)) {
-    throw usageFault(`a control plane is written http://host:port, found \`${control}\``);
-  }
+  checkControlUrl(control);
   return { kind: 'control', url: control, token: tokenOf(text, tokenFile), publicKey: trust ?? null };
+}
+
+/** @throws CommandFault unless the value of `--control` is an address of HTTP */
+export function checkControlUrl(control: string): void {
+  if (isHttpUrl(control)) return;
+  throw usageFault(`a control plane is written http://host:port, found \`${control}\``);
 }
 
 /**

@@ -37,16 +37,21 @@ export async function openData(
   role: NonNullable<OpenStoreOptions['role']>,
 ): Promise<Store> {
   const database = flags.database ?? dataFolder(flags);
-  if (flags.database !== undefined && !/^postgres(?:ql)?:\/\//.test(flags.database))
-    throw usageFault('a database is written postgres://user@host/name', 'a folder goes with --data');
   const { databasePasswordFile: passwordFile } = flags;
-  checkPassword(flags);
+  checkStoreFlags(flags);
   try {
     return await openStore({ database, role, ...(passwordFile === undefined ? {} : { passwordFile }) });
   } catch (error) {
     if (error instanceof StoreFault) throw storeFault(error);
     throw error;
   }
+}
+
+/** Checks the form of the options. @throws CommandFault */
+export function checkStoreFlags(flags: StoreFlags): void {
+  if (flags.database !== undefined && !/^postgres(?:ql)?:\/\//.test(flags.database))
+    throw usageFault('a database is written postgres://user@host/name', 'a folder goes with --data');
+  checkPassword(flags);
 }
 
 /** Checks the password options. @throws CommandFault when the address has a password too, or the store has none */

@@ -3,13 +3,46 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseIpEntry } from '../base/ip.ts';
 import { MAX_NODE_GROUPS } from '../base/limits.ts';
 import { readGroups } from '../base/node-groups.ts';
+import { parseServerAddress } from '../dns/server-address.ts';
 import { COLOUR_CHOICES } from './output.ts';
+import { jsonFormat } from './print/json-document.ts';
 
 /** `--file`: the rules to work on. */
 export function fileOption(): Option {
-  return new Option('-f, --file <path>', 'an edge file or a sealed plan; - is stdin')
+  return new Option('-f, --file <file>', 'an edge file or a sealed plan; - is stdin')
     .default('edge.yaml')
     .env('EDGEPLAN_FILE');
+}
+
+/** Puts options below a heading of the help. */
+export function inGroup(heading: string, options: readonly Option[]): readonly Option[] {
+  return options.map((option) => option.helpGroup(heading));
+}
+
+/** `--json`: the result is one JSON object, whose `format` names its kind and version. */
+export function jsonOption(name: string): Option {
+  return new Option('--json', `print one JSON object, ${jsonFormat(name)}`);
+}
+
+/** Levels of the log on stderr. */
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+
+/** `--log-level` of servers and nodes. */
+export function logLevelOption(level: (typeof LOG_LEVELS)[number]): Option {
+  return new Option('--log-level <level>', 'what is logged to stderr')
+    .choices(LOG_LEVELS)
+    .default(level)
+    .env('EDGEPLAN_LOG_LEVEL');
+}
+
+/** `--resolver`: addresses of DNS resolvers. `what` describes one. */
+export function resolverOption(what: string): Option {
+  return new Option('--resolver <address>', `${what}; may be repeated (default: the system)`).argParser(
+    (text: string, gathered: readonly string[] | undefined) => {
+      if (parseServerAddress(text) !== null) return gather(text, gathered);
+      throw new InvalidArgumentError('an address with an optional port, like `192.0.2.53:53`.');
+    },
+  );
 }
 
 /** `--color`. */

@@ -31,6 +31,8 @@ import { createRepublisher, type Republisher } from '../publisher/republisher.ts
 import { openSigner } from '../publisher/signer.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
+import { inputFault } from './exit.ts';
+import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
 
 /** Options of a server. */
@@ -74,6 +76,15 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+/** Opens the country database. @throws CommandFault when it cannot be read or is none */
+async function openCountryFile(file: string): Promise<Countries> {
+  try {
+    return openCountries(await readFile(file));
+  } catch (error) {
+    throw inputFault(`--countries: \`${file}\` cannot be used: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
 /** The country of an address; `null` for a host name. */
 function locate(countries: Countries, address: string): string | null {
   return isIP(address) === 0 ? null : countries.country(address);
@@ -110,7 +121,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     onPublished: ({ revision, sinceWriteMs }) => metrics.published(revision, sinceWriteMs),
   });
   const republisher: Republisher = createRepublisher({ store, publisher, clock, log });
-  const countries = options.countries === undefined ? null : openCountries(await readFile(options.countries));
+  const countries = options.countries === undefined ? null : await openCountryFile(options.countries);
   const signer = await openSigner(store, clock);
   await openClearance(store, clock());
   const feed = createFeed({ store, signer, log });

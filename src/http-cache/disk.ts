@@ -4,10 +4,11 @@
  * earlier run are indexed in the background after a start. The folder belongs to one process. A failing disk
  * never stops serving.
  */
-import { mkdirSync, rmSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { makeFolder } from '../platform/make-folder.ts';
 import { sha256Hex } from '../platform/sha256.ts';
 import { type CommittableBodyFile, createBodyFile } from './body-file.ts';
 import {
@@ -135,7 +136,7 @@ export function createDisk(options: DiskOptions): Disk {
 function resetTemporary(state: DiskState): void {
   try {
     rmSync(state.temporary, { recursive: true, force: true });
-    mkdirSync(state.temporary, { recursive: true, mode: 0o700 });
+    makeFolder(state.temporary, { mode: 0o700 });
   } catch (error) {
     pauseWrites(state, error);
   }
@@ -282,8 +283,14 @@ function temporaryPath(state: DiskState): string {
 }
 
 async function moveIntoPlace(path: string, place: FilePlace): Promise<void> {
-  await mkdir(join(place.path, '..'), { recursive: true, mode: 0o700 });
-  await rename(path, place.path);
+  try {
+    await rename(path, place.path);
+  } catch (error) {
+    // The first file of a folder; a purge may also have removed the folder.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    makeFolder(dirname(place.path), { mode: 0o700 });
+    await rename(path, place.path);
+  }
 }
 
 /** Adds a file that is in place to its partition; `false`: it is no longer valid, and has been removed. */

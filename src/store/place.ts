@@ -10,3 +10,15 @@ export interface PostgresAccess {
   /** A file with the password, read for each connection; absent: the address has it, or none is needed. */
   readonly passwordFile?: string;
 }
+
+/** The address of a PostgreSQL database for logs and messages. */
+export function withoutPassword(address: string): string {
+  try {
+    const url = new URL(address);
+    if (url.password !== '') url.password = '***';
+    url.searchParams.delete('password');
+    return url.href;
+  } catch {
+    return 'postgresql';
+  }
+}

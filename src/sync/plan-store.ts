@@ -8,9 +8,10 @@
  * name has its old plan or its new one, whole.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeUnfinished, syncFolder, writeAtomically } from '../platform/durable-file.ts';
+import { makeFolder } from '../platform/make-folder.ts';
 import { sha256Hex } from '../platform/sha256.ts';
 import type { JournaledPlan, JournalLine } from './journal.ts';
 import { closeJournal, commitLines, type JournalFile, openJournalFile } from './journal-file.ts';
@@ -79,7 +80,7 @@ interface StoreState {
 /** Opens the folder, or creates it. @throws the system's error when it cannot be read or created */
 export async function openPlanStore(directory: string, log: SyncLog): Promise<PlanStore> {
   const plansFolder = join(directory, 'plans');
-  await mkdir(plansFolder, { recursive: true, mode: 0o700 });
+  makeFolder(plansFolder, { mode: 0o700 });
   for (const folder of [directory, plansFolder]) await removeUnfinished(folder);
   const beforeAppend = (): Promise<void> => syncPlans(state);
   const journal = openJournalFile(join(directory, 'names'), { log, beforeAppend });

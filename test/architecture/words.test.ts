@@ -23,7 +23,9 @@ const PUBLIC: ReadonlySet<string> = new Set([]);
 
 function roomOf(file: string): string {
   const [first = '', second = ''] = file.split('/');
-  return first === 'waf' ? `${first}/${second}` : first;
+  // The folders of the command line are parts of their own, as those of the WAF.
+  const isPart = first === 'waf' || (first === 'cli' && file.split('/').length > 2);
+  return isPart ? `${first}/${second}` : first;
 }
 
 function exportedTypes(tree: ts.SourceFile): readonly string[] {

@@ -139,7 +139,7 @@ describe.each(everyDatabase().map((database) => [database.kind, database] as con
       expect(await first.end('SIGTERM')).toBe(0);
       expect(first.log()).not.toContain(key.slice(8));
 
-      const listed = JSON.parse((await run('key', 'list', 'ann', '--json')).out);
+      const listed = JSON.parse((await run('key', 'list', 'ann', '--json')).out).keys;
       expect(listed[0]).toMatchObject({
         id: 1,
         name: 'deploy',
@@ -181,7 +181,7 @@ describe.each(everyDatabase().map((database) => [database.kind, database] as con
         const plans = (await ask(two.port, '/domains/both.example/plans/', key)).body;
         const revisions = plans.map((plan: { revision: number }) => plan.revision);
         expect(revisions).toEqual(revisions.map((_: number, at: number) => revisions.length - at));
-        const [{ id }] = JSON.parse((await run('key', 'list', 'carl', '--json')).out);
+        const [{ id }] = JSON.parse((await run('key', 'list', 'carl', '--json')).out).keys;
         await run('key', 'revoke', String(id));
         for (const { port } of [one, two]) expect((await ask(port, '/domains/', key)).status).toBe(401);
         expect(await Promise.all([one.end('SIGTERM'), two.end('SIGTERM')])).toEqual([0, 0]);
@@ -251,7 +251,7 @@ describe('what cannot be started', PATIENCE, () => {
     expect([code, err]).toEqual([
       4,
       expect.stringContaining(
-        `edgeplan: port ${serving.port} is taken\n  choose others with --port and --ops-port\n`,
+        `edgeplan: port ${serving.port} is taken\n  choose another with --port, or end the process that listens there\n`,
       ),
     ]);
     expect(await serving.end('SIGTERM')).toBe(0);

@@ -42,7 +42,7 @@ function run(...args: string[]): Promise<Run> {
 
 describe('compile', () => {
   it('writes the program and prints its statistics and what was left out', async () => {
-    const { code, out, err } = await run('compile', 'own', '--out', 'own.bin');
+    const { code, out, err } = await run('compile', 'own', '--output', 'own.bin');
     expect(code).toBe(0);
     expect(out).toMatch(
       / {2}digest {4}sha256:[0-9a-f]{64}\n {2}name {6}OWN\/1\n {2}rules {5}1, 2, 2, 2 at paranoia 1 to 4\n/,
@@ -52,7 +52,7 @@ describe('compile', () => {
   });
 
   it('writes the same bytes for the same text', async () => {
-    await run('compile', 'own', '--out', 'again.bin');
+    await run('compile', 'own', '--output', 'again.bin');
     expect(readFileSync(join(folder, 'again.bin'))).toEqual(readFileSync(join(folder, 'own.bin')));
   });
 

@@ -46,7 +46,7 @@ describe('the command', () => {
   it('lists every command with a summary in one style', async () => {
     for (const group of [[], ['waf'], ['key']]) {
       const { out } = await run(...group, '--help');
-      const [, listed = ''] = out.split('\nCommands:\n');
+      const listed = out.slice(out.indexOf(group.length === 0 ? '\nTry and write:\n' : '\nCommands:\n'));
       const said = [...listed.matchAll(/^ {2}[a-z-]+.*? {2,}(\S.*)$/gm)].map(([, text]) => text!);
       expect(said.length).toBeGreaterThan(2);
       expect(said.filter((text) => /^[A-Z]|\.$/.test(text))).toEqual([]);
@@ -60,6 +60,23 @@ describe('the command', () => {
     const fields = 'scheme method host target headers ip country bot body now cleared'.split(' ');
     for (const name of [...fields, 'ja4, ja4h']) expect(help.out).toContain(`\n  ${name.padEnd(9)}  `);
     expect(await run('--version')).toEqual({ code: 0, out: '0.1.0\n', err: '' });
+  });
+
+  it.each(['help simulat', 'simulat --help', 'help waf compil', 'waf help compil', 'waf compil --help'])(
+    'suggests the nearest name where `%s` asks for the help of a command that does not exist',
+    async (line) => {
+      const { code, out, err } = await run(...line.split(' '));
+      const name = line.includes('waf') ? 'compile' : 'simulate';
+      expect({ code, out }).toEqual({ code: 2, out: '' });
+      expect(err).toContain(`(Did you mean ${name}?)`);
+    },
+  );
+
+  it('prints the same help for `help x y`, `x help y` and `x y --help`', async () => {
+    const asked = await run('waf', 'compile', '--help');
+    expect(asked).toMatchObject({ code: 0, err: '' });
+    expect(await run('help', 'waf', 'compile')).toEqual(asked);
+    expect(await run('waf', 'help', 'compile')).toEqual(asked);
   });
 
   it('suggests the nearest name for a mistyped flag or command', async () => {

@@ -105,14 +105,24 @@ describe('try', () => {
     expect((await shell(`${second.environment}\n${list}`, { cwd: folder })).out).toContain('/private/*');
     expect(await second.end('SIGHUP')).toBe(0);
     expect(existsSync(join(kept, 'edgeplan.db'))).toBe(true);
-    const keys = JSON.parse((await edgeplan(['key', 'list', '--json', '--data', kept], { cwd: folder })).out);
+    const listed = await edgeplan(['key', 'list', '--json', '--data', kept], { cwd: folder });
+    const { format, keys } = JSON.parse(listed.out);
+    expect(format).toBe('edgeplan.keys/1');
     expect(keys.filter((key: { revoked_at: unknown }) => key.revoked_at === null)).toHaveLength(1);
   });
 
   test('an occupied port that was requested is an error, and data of a real server is not touched', async () => {
     const end = await block(0);
     const taken = await edgeplan(['try', '--port', String(end.port)], { cwd: folder });
-    expect(taken).toEqual({ code: 4, out: '', err: `edgeplan: port ${end.port} is taken\n` });
+    const err = (option: string): string =>
+      `edgeplan: port ${end.port} is taken\n  choose another with ${option}, or end the process that listens there\n`;
+    expect(taken).toEqual({ code: 4, out: '', err: err('--port') });
+    const operators = ['--port', '0', '--ops-port', String(end.port)];
+    expect(await edgeplan(['try', ...operators], { cwd: folder })).toEqual({
+      code: 4,
+      out: '',
+      err: err('--ops-port'),
+    });
     await end();
     const earnest = join(folder, 'earnest');
     await edgeplan(['account', 'create', 'shop', '--data', earnest], { cwd: folder });

@@ -1,5 +1,5 @@
 /** Prints planned changes: a heading per change, and its fields before and after. */
-import { type RenderedLine, span, type Tone } from '../../simulator/render-text.ts';
+import { quantity, type RenderedLine, span, type Tone } from '../../simulator/render-text.ts';
 import type { ChangePlan, FieldChange, PlannedChange } from './plan-changes.ts';
 
 /** The sign of each kind of change. */
@@ -31,6 +31,19 @@ export function countText(changes: readonly PlannedChange[]): string {
   const count = (verb: PlannedChange['verb']): string =>
     `${changes.filter((change) => change.verb === verb).length} to ${verb}`;
   return [count('create'), count('update'), count('delete')].join(', ');
+}
+
+/** `4000 records to create, 12 rules to update`: the number of each kind of change. */
+export function nounText(changes: readonly PlannedChange[]): string {
+  const kinds = Object.keys(SIGNS).flatMap((verb) =>
+    (['domain', 'record', 'rule'] as const).map((noun) => ({
+      count: changes.filter((change) => change.verb === verb && change.noun === noun).length,
+      noun,
+      verb,
+    })),
+  );
+  const found = kinds.filter(({ count }) => count > 0);
+  return found.map(({ count, noun, verb }) => `${quantity(count, noun)} to ${verb}`).join(', ');
 }
 
 /** A field before and after; for lists, the removed and added entries. */

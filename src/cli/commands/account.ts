@@ -4,7 +4,9 @@ import { createAccount, setAccountActive } from '../../access/keys.ts';
 import { shellWord } from '../../simulator/shell-word.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { openData, openExistingData, type StoreFlags } from '../open-data.ts';
+import { jsonOption } from '../options.ts';
 import { note, write } from '../output.ts';
+import { jsonDocument } from '../print/json-document.ts';
 import { tableText } from '../print/table.ts';
 import { withData, withStore } from '../with-store.ts';
 
@@ -46,7 +48,7 @@ async function list(flags: ListFlags): Promise<void> {
         active,
         created_at: new Date(created_at).toISOString(),
       }));
-      await write(`${JSON.stringify(shown, null, 2)}\n`);
+      await write(jsonDocument('accounts', { accounts: shown }));
       return;
     }
     const rows = accounts.map(({ id, name, active, created_at }) => [
@@ -83,7 +85,7 @@ export function accountCommand(): Command {
     )
     .addCommand(
       withStore(new Command('list').description('List accounts.'))
-        .option('--json', 'print a JSON list')
+        .addOption(jsonOption('accounts'))
         .action(list),
     )
     .addCommand(

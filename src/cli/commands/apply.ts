@@ -6,10 +6,11 @@ import { quantity } from '../../simulator/render-text.ts';
 import { readDesiredState } from '../apply/desired-state.ts';
 import { executeChanges } from '../apply/execute-changes.ts';
 import { type ChangePlan, planChanges } from '../apply/plan-changes.ts';
-import { changeLines, countText, headingOf } from '../apply/print-changes.ts';
+import { changeLines, countText, headingOf, nounText } from '../apply/print-changes.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { colourOption, edgeFileOption } from '../options.ts';
+import { colourOption, edgeFileOption, jsonOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
+import { jsonDocument } from '../print/json-document.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { publicationOutcome } from '../remote/publication.ts';
 import { readRemote } from '../remote/remote-domain.ts';
@@ -26,23 +27,32 @@ interface Flags extends ServerAccess {
   readonly prune?: boolean;
   /** Compares by ids: the file's ids are the server's. */
   readonly ids?: boolean;
+  /** Prints every change. */
+  readonly all?: boolean;
+  /** Prints JSON. */
+  readonly json?: boolean;
 }
+
+/** Changes, and titles in a list, that are printed without `--all`. */
+const MOST_LISTED = 50;
 
 /** Prints the changes, executes them, and prints the outcome. */
 async function run(flags: Flags): Promise<void> {
   const desired = await readDesiredState(flags.file, flags.color);
   const remote = await readRemote(desired.domain, flags);
   const plan = planChanges(desired, remote, { ids: flags.ids === true, prune: flags.prune === true });
-  const colour = colourFor(process.stdout, flags.color);
   for (const warning of plan.warnings) note(`warning: ${warning}`);
-  noteUnmanaged(plan);
-  if (plan.changes.length === 0) return write(`no changes: ${desired.domain} matches the file\n`);
-  await write(paint(changeLines(plan), colour));
+  noteUnmanaged(plan, flags);
+  const report = reporter(desired.domain, plan, flags);
+  if (plan.changes.length === 0) {
+    return report({ applied: 0, revision: null }, `no changes: ${desired.domain} matches the file`);
+  }
+  if (flags.json !== true) await printChanges(plan, flags);
   // Scripts detect differences by exit code 1.
   if (flags.dryRun === true) {
-    await write(`dry run: ${countText(plan.changes)}; nothing was changed\n`);
     process.exitCode = EXIT.no;
-    return;
+    const sentence = `dry run: ${countText(plan.changes)}; nothing was changed`;
+    return report({ applied: 0, revision: null }, sentence);
   }
   const outcome = await executeChanges(plan, {
     ...flags,
@@ -50,36 +60,83 @@ async function run(flags: Flags): Promise<void> {
     onNote: (sentence) => note(`note: ${sentence}`),
   });
   if (!outcome.ok) {
-    noteStop(plan, outcome.made);
+    if (flags.json === true) await report({ applied: outcome.made, revision: null }, '');
+    else noteStop(plan, outcome.made, flags);
     const { message, remedy } = outcome.fault;
     throw new CommandFault(outcome.fault.exitCode, `${plan.changes[outcome.made]!.title}: ${message}`, {
       cause: outcome.fault,
       ...(remedy === undefined ? {} : { remedy }),
     });
   }
-  const count = plan.changes.length;
   const { revision } = outcome;
   // A late publication has no revision yet.
   const out = revision === null ? null : await publicationOutcome(desired.domain, revision, flags);
   const published = out === null ? '' : `; ${out.clause}`;
-  await write(`applied ${quantity(count, 'change')}${published}\n`);
+  const applied = plan.changes.length;
+  await report({ applied, revision }, `applied ${quantity(applied, 'change')}${published}`);
   if (typeof out?.remedy === 'string') note(`  ${out.remedy}`);
 }
 
+/** What became of the changes. */
+interface Applied {
+  readonly applied: number;
+  /** `null`: none was published. */
+  readonly revision: string | null;
+}
+
+/** Prints the outcome as a sentence or, with `--json`, with all changes. */
+function reporter(
+  domain: string,
+  { changes, leftAlone, warnings }: ChangePlan,
+  { json, dryRun }: Flags,
+): (outcome: Applied, sentence: string) => Promise<void> {
+  return ({ applied, revision }, sentence) => {
+    if (json !== true) return write(`${sentence}\n`);
+    return write(
+      jsonDocument('apply', {
+        domain,
+        dry_run: dryRun === true,
+        changes: changes.map(({ verb, noun, title, fields }) => ({ verb, noun, title, fields })),
+        applied,
+        revision: revision === null ? null : Number(revision),
+        left_alone: leftAlone,
+        warnings,
+      }),
+    );
+  };
+}
+
+/** Prints the changes; of many the first ones. */
+async function printChanges(plan: ChangePlan, { all, color }: Flags): Promise<void> {
+  const { changes } = plan;
+  const shown = all === true ? changes : changes.slice(0, MOST_LISTED);
+  await write(paint(changeLines({ ...plan, changes: shown }), colourFor(process.stdout, color)));
+  if (shown.length === changes.length) return;
+  const rest = quantity(changes.length - shown.length, 'more change');
+  await write(`… and ${rest} (--all shows them); of all: ${nounText(changes)}\n`);
+}
+
 /** Notes the objects that only the server has, in the order of the server. */
-function noteUnmanaged({ leftAlone }: ChangePlan): void {
+function noteUnmanaged({ leftAlone }: ChangePlan, { all }: Flags): void {
   if (leftAlone.length === 0) return;
   const what = leftAlone.length === 1 ? 'it' : 'them';
-  note(`not in the file, and left alone (--prune deletes ${what}): ${leftAlone.join(', ')}`);
+  const shown = all === true ? leftAlone : leftAlone.slice(0, MOST_LISTED);
+  const rest = leftAlone.length - shown.length;
+  const more = rest === 0 ? '' : ` and ${rest} more (--all names them)`;
+  note(`not in the file, and left alone (--prune deletes ${what}): ${shown.join(', ')}${more}`);
 }
 
 /**
  * Notes which changes were executed before the failure and which were not. Executed changes stay; the next apply
  * continues from them.
  */
-function noteStop({ changes }: ChangePlan, made: number): void {
-  const list = (part: ChangePlan['changes']): string =>
-    paint(part.map(headingOf), false).replace(/^/gm, '  ').trimEnd();
+function noteStop({ changes }: ChangePlan, made: number, { all }: Flags): void {
+  const list = (part: ChangePlan['changes']): string => {
+    const shown = all === true ? part : part.slice(0, MOST_LISTED);
+    const rest = part.length - shown.length;
+    const text = paint(shown.map(headingOf), false).replace(/^/gm, '  ').trimEnd();
+    return rest === 0 ? text : `${text}\n  … and ${rest} more (--all lists them)`;
+  };
   const done = changes.slice(0, made);
   note(done.length === 0 ? 'nothing was applied' : `applied:\n${list(done)}`);
   note(`not applied:\n${list(changes.slice(made))}`);
@@ -97,6 +154,8 @@ export function applyCommand(): Command {
     .option('--dry-run', 'only show the changes; exits with 1 when there are any')
     .option('--prune', 'delete records and rules that the file does not have')
     .option('--ids', "the file's ids are the server's, as export --ids writes them")
+    .option('--all', `show every change, not only the first ${MOST_LISTED}`)
+    .addOption(jsonOption('apply'))
     .addOption(serverOption())
     .addOption(keyOption())
     .addOption(colourOption())

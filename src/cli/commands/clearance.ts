@@ -15,8 +15,9 @@ import {
 import { CLEARANCE_OVERLAP_MS } from '../../publisher/limits.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
-import { overlapOption } from '../options.ts';
+import { jsonOption, overlapOption } from '../options.ts';
 import { note, write } from '../output.ts';
+import { jsonDocument } from '../print/json-document.ts';
 import { tableText } from '../print/table.ts';
 import { withData, withStore } from '../with-store.ts';
 
@@ -44,13 +45,34 @@ async function rotate(flags: RotateFlags): Promise<void> {
   });
 }
 
+/** Options of `show`, as commander parses them. */
+interface ShowFlags extends StoreFlags {
+  /** Prints JSON. */
+  readonly json?: boolean;
+}
+
 /** Lists the secrets by fingerprint. */
-async function show(flags: StoreFlags): Promise<void> {
+async function show(flags: ShowFlags): Promise<void> {
   await withData(flags, async (store) => {
     const now = Date.now();
     await openClearance(store, now);
-    await write(tableOf(await readMasters(store.latest), now));
+    const masters = await readMasters(store.latest);
+    if (flags.json !== true) return write(tableOf(masters, now));
+    return write(jsonDocument('clearance-secrets', { secrets: shown(masters, now) }));
   });
+}
+
+/** The secrets as JSON; the first one signs. */
+function shown({ current, previous }: Masters, now: number): readonly object[] {
+  const accepted = acceptedAt(previous, now).map((master) => ({
+    fingerprint: fingerprint(master),
+    since: time(master.since),
+    state: 'accepted',
+    until: time(master.until),
+    shared_by_all_domains: master.shared,
+  }));
+  const signing = { state: 'signs', until: null, shared_by_all_domains: false };
+  return [{ fingerprint: fingerprint(current), since: time(current.since), ...signing }, ...accepted];
 }
 
 /** The secrets that sign or are accepted. */
@@ -87,5 +109,9 @@ export function clearanceCommand(): Command {
   return new Command('clearance')
     .description('Show and rotate the secret of clearance cookies; works beside a running server.')
     .addCommand(withStore(rotation).addOption(overlap).action(rotate))
-    .addCommand(withStore(new Command('show').description('List the secrets by fingerprint.')).action(show));
+    .addCommand(
+      withStore(new Command('show').description('List the secrets by fingerprint.'))
+        .addOption(jsonOption('clearance-secrets'))
+        .action(show),
+    );
 }

@@ -12,8 +12,9 @@ import type { AccountRow, DomainRow, ManifestRow } from '../../store/rows.ts';
 import { SERVICE } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
-import { readNodeGroups } from '../options.ts';
+import { jsonOption, readNodeGroups } from '../options.ts';
 import { note, write } from '../output.ts';
+import { jsonDocument } from '../print/json-document.ts';
 import { findDomain, withData, withStore } from '../with-store.ts';
 
 /** The longest reason in characters: it is one line of the audit log. */
@@ -86,7 +87,7 @@ async function show(name: string, flags: ShowFlags): Promise<void> {
     }),
   );
   const lines = Object.entries(found).map(([field, value]) => `${field.padEnd(12)}${value ?? 'none'}`);
-  await write(flags.json === true ? `${JSON.stringify(found, null, 2)}\n` : `${lines.join('\n')}\n`);
+  await write(flags.json === true ? jsonDocument('domain', found) : `${lines.join('\n')}\n`);
 }
 
 /** Moves a domain to node groups. */
@@ -166,7 +167,7 @@ export function domainCommand(): Command {
     .description("Show, ban and disable a customer's domain; works beside a running server.")
     .addCommand(
       withStore(new Command('show').description('Show its state.').argument('<domain>'))
-        .option('--json', 'print a JSON object')
+        .addOption(jsonOption('domain'))
         .action(show),
     )
     .addCommand(

@@ -3,7 +3,9 @@ import { Command } from 'commander';
 import { visible } from '../../simulator/render-text.ts';
 import { EXIT, inputFault } from '../exit.ts';
 import { readBytes } from '../input/read-file.ts';
+import { jsonOption } from '../options.ts';
 import { note, write } from '../output.ts';
+import { jsonDocument } from '../print/json-document.ts';
 import { tableText } from '../print/table.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { publicationOutcome } from '../remote/publication.ts';
@@ -15,9 +17,14 @@ interface Flags extends ServerAccess {
   readonly zone: string;
   /** Validates only. */
   readonly dryRun?: boolean;
+  /** Lists every imported record. */
+  readonly all?: boolean;
   /** Prints JSON. */
   readonly json?: boolean;
 }
+
+/** Records that are listed without `--all`: a screen. */
+const MOST_LISTED = 20;
 
 /** The response of the API. */
 interface Imported {
@@ -47,23 +54,39 @@ async function run(domain: string, flags: Flags): Promise<void> {
   const answer = body as Imported;
   // A partial import is a negative result for scripts.
   if (answer.skipped > 0) process.exitCode = EXIT.no;
-  if (flags.json === true) return write(`${JSON.stringify(answer, null, 2)}\n`);
-  const rows = answer.records.map(({ name, type, destination, proxied }) => [
-    name,
-    type,
-    proxied ? 'proxied' : 'dns only',
-    destination,
-  ]);
-  await write(tableText(['name', 'type', 'edge', 'data'], rows));
+  const revision = headers.get('x-revision');
+  if (flags.json === true) {
+    const fields = { domain, dry_run: dry, revision: revision === null ? null : Number(revision) };
+    return write(jsonDocument('import', { ...fields, ...answer }));
+  }
+  await write(recordsText(answer.records, flags.all === true));
   const file = flags.zone === '-' ? 'stdin' : flags.zone;
   for (const { line, error } of answer.problems)
     note(`${file}${line === null ? '' : `:${line}`}: not imported: ${visible(error)}`);
-  const revision = headers.get('x-revision');
   const out = revision === null ? null : await publicationOutcome(domain, revision, flags);
   const verb = dry ? 'would be imported' : 'imported';
   const published = out === null ? '' : `; ${out.clause}`;
   await write(`${answer.imported} ${verb}, ${answer.skipped} not imported${published}\n`);
   if (typeof out?.remedy === 'string') note(`  ${out.remedy}`);
+}
+
+/** A table of the records; of many the first ones, and how many there are of each type. */
+function recordsText(records: Imported['records'], all: boolean): string {
+  const shown = all || records.length <= MOST_LISTED ? records : records.slice(0, MOST_LISTED);
+  const rows = shown.map(({ name, type, destination, proxied }) => [
+    name,
+    type,
+    proxied ? 'proxied' : 'dns only',
+    destination,
+  ]);
+  const table = tableText(['name', 'type', 'edge', 'data'], rows);
+  if (shown.length === records.length) return table;
+  const counts = new Map<string, number>();
+  for (const { type } of records) counts.set(type, (counts.get(type) ?? 0) + 1);
+  const types = [...counts]
+    .sort(([, one], [, other]) => other - one)
+    .map(([type, count]) => `${count} ${type}`);
+  return `${table}… and ${records.length - shown.length} more (--all lists them); of all: ${types.join(', ')}\n`;
 }
 
 /** Decodes the zone file. @throws CommandFault with exit code 3 */
@@ -86,7 +109,8 @@ export function importCommand(): Command {
     .argument('<domain>', 'its name')
     .requiredOption('-z, --zone <file>', 'the zone file; - is stdin')
     .option('--dry-run', 'only print what would be imported')
-    .option('--json', "print the server's answer")
+    .option('--all', `list every record, not only the first ${MOST_LISTED}`)
+    .addOption(jsonOption('import'))
     .addOption(serverOption())
     .addOption(keyOption())
     .action(run);

@@ -1,7 +1,8 @@
 /** `edgeplan init`: writes a commented edge file and its tests. */
-import { mkdir } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { makeFolder } from '../../platform/make-folder.ts';
 import { fileSchema, SCHEMA_FILES } from '../../simulator/file-schemas.ts';
 import { shellWord } from '../../simulator/shell-word.ts';
 import { usageFault } from '../exit.ts';
@@ -18,14 +19,17 @@ const FILES = [
   { name: SCHEMA_FILES.test, text: () => fileSchema('test') },
 ] as const;
 
+/** Whether the path itself is a file; `false` too when a part of the path above it is one. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
 /** Writes the files that do not exist yet. @throws CommandFault */
 async function init(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    makeFolder(folder);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    // `recursive` accepts an existing folder, so EEXIST means a file.
-    if (code === 'EEXIST') throw usageFault(`\`${folder}\` is a file; name a folder`);
+    if (isFile(folder)) throw usageFault(`\`${folder}\` is a file; name a folder`);
     throw writeFault(folder, error);
   }
   const lines: string[] = [];

@@ -10,7 +10,9 @@ import {
 } from '../../access/keys.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { openExistingData, type StoreFlags } from '../open-data.ts';
+import { jsonOption } from '../options.ts';
 import { note, write } from '../output.ts';
+import { jsonDocument } from '../print/json-document.ts';
 import { tableText } from '../print/table.ts';
 import { withStore } from '../with-store.ts';
 
@@ -62,7 +64,7 @@ async function list(account: string | undefined, flags: ListFlags): Promise<void
     // `null`: the account does not exist; an account without keys has an empty list.
     if (reports === null) throw new CommandFault(EXIT.no, `there is no account \`${account}\``);
     if (flags.json === true) {
-      await write(`${JSON.stringify(reports.map(shown), null, 2)}\n`);
+      await write(jsonDocument('keys', { keys: reports.map(shown) }));
       return;
     }
     // The last column is the number of requests of the last 30 days.
@@ -158,7 +160,7 @@ export function keyCommand(): Command {
     )
     .addCommand(
       withStore(new Command('list').description('List keys, revoked ones too.').argument('[account]'))
-        .option('--json', 'print a JSON list, with requests per day')
+        .addOption(jsonOption('keys'))
         .action(list),
     )
     .addCommand(

@@ -5,8 +5,9 @@
 import { Command } from 'commander';
 import { listGroups } from '../../publisher/node-groups.ts';
 import type { StoreFlags } from '../open-data.ts';
-import { readNodeGroups } from '../options.ts';
+import { jsonOption, readNodeGroups } from '../options.ts';
 import { note, write } from '../output.ts';
+import { jsonDocument } from '../print/json-document.ts';
 import { tableText } from '../print/table.ts';
 import { findNode, withData, withStore } from '../with-store.ts';
 
@@ -20,7 +21,7 @@ interface ListFlags extends StoreFlags {
 async function list(flags: ListFlags): Promise<void> {
   const groups = await withData(flags, (store) => store.read(listGroups));
   if (flags.json === true) {
-    await write(`${JSON.stringify(groups, null, 2)}\n`);
+    await write(jsonDocument('node-groups', { groups }));
     return;
   }
   const rows = groups.map(({ name, nodes, domains }) => [name, String(nodes), String(domains)]);
@@ -53,7 +54,7 @@ export function nodeGroupCommand(): Command {
     )
     .addCommand(
       withStore(new Command('list').description('List the groups that a node or a domain is in.'))
-        .option('--json', 'print a JSON array')
+        .addOption(jsonOption('node-groups'))
         .action(list),
     )
     .addCommand(

@@ -3,7 +3,7 @@
  * Works on the store, beside a running server.
  */
 import { Command, Option } from 'commander';
-import { DEFAULT_GROUP } from '../../base/node-groups.ts';
+import { DEFAULT_GROUP, groupNames } from '../../base/node-groups.ts';
 import { TOKEN_OVERLAP_MS } from '../../publisher/limits.ts';
 import { createNode, NODE_NAME_SHAPE, rotateToken } from '../../publisher/node-token.ts';
 import { openSigner } from '../../publisher/signer.ts';
@@ -12,8 +12,9 @@ import type { NodeRow, ReplacedTokenRow } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
-import { overlapOption, readNodeGroups } from '../options.ts';
+import { jsonOption, overlapOption, readNodeGroups } from '../options.ts';
 import { note, write } from '../output.ts';
+import { jsonDocument } from '../print/json-document.ts';
 import { tableText } from '../print/table.ts';
 import { findNode, withData, withStore } from '../with-store.ts';
 
@@ -57,15 +58,41 @@ async function make(store: Store, name: string, groups: string): ReturnType<type
   }
 }
 
+/** Options of `list`, as commander parses them. */
+interface ListFlags extends StoreFlags {
+  /** Prints JSON. */
+  readonly json?: boolean;
+}
+
+/** A node as JSON. */
+function shown(node: NodeRow, replaced: readonly ReplacedTokenRow[]): object {
+  const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+  return {
+    id: node.id,
+    name: node.name,
+    groups: groupNames(node.node_groups),
+    last_seen_at: time(node.last_seen_at),
+    revoked_at: time(node.revoked_at),
+    // Tokens that were replaced and are valid for a while.
+    earlier_tokens_until: replaced.map(({ until }) => time(until)),
+  };
+}
+
 /** Lists the nodes. */
-async function list(flags: StoreFlags): Promise<void> {
+async function list(flags: ListFlags): Promise<void> {
   await withData(flags, async (store) => {
     const nodes = await store.latest.nodes.list();
     const now = Date.now();
     // Tokens that were replaced and are still valid.
     const replaced = (await store.latest.nodes.replacedTokens('all')).filter(({ until }) => now < until);
+    const replacedOf = (node: NodeRow): readonly ReplacedTokenRow[] =>
+      replaced.filter(({ node_id }) => node_id === node.id);
+    if (flags.json === true) {
+      await write(jsonDocument('nodes', { nodes: nodes.map((node) => shown(node, replacedOf(node))) }));
+      return;
+    }
     const rows = nodes.map((node) => {
-      const before = replaced.filter(({ node_id }) => node_id === node.id);
+      const before = replacedOf(node);
       return [
         String(node.id),
         node.name,
@@ -148,7 +175,11 @@ export function nodeTokenCommand(): Command {
           ),
       ).action(create),
     )
-    .addCommand(withStore(new Command('list').description('List the nodes.')).action(list))
+    .addCommand(
+      withStore(new Command('list').description('List the nodes.'))
+        .addOption(jsonOption('nodes'))
+        .action(list),
+    )
     .addCommand(
       withStore(
         new Command('rotate')

@@ -13,6 +13,7 @@ import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { note, write } from '../output.ts';
+import { jsonDocument, jsonFormat } from '../print/json-document.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { publicationOutcome } from '../remote/publication.ts';
 import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
@@ -23,6 +24,8 @@ interface Flags extends ServerAccess, StoreFlags {
   readonly all?: boolean;
   /** Seconds to wait until all are published. */
   readonly wait?: number;
+  /** Prints JSON. */
+  readonly json?: boolean;
 }
 
 /** Milliseconds between two counts of the remaining domains. */
@@ -42,7 +45,7 @@ async function publish(domain: string | undefined, flags: Flags): Promise<void> 
   if (domain !== undefined) throw usageFault(`\`${domain}\` and --all exclude one another`);
   const store = await openExistingData(flags);
   try {
-    await publishAll(store, flags.wait ?? 0);
+    await publishAll(store, { waitSec: flags.wait ?? 0, json: flags.json === true });
   } catch (error) {
     throw error instanceof StoreFault ? storeFault(error) : error;
   } finally {
@@ -51,14 +54,15 @@ async function publish(domain: string | undefined, flags: Flags): Promise<void> 
 }
 
 /** Publishes one domain over the API. */
-async function publishOne(domain: string, options: ServerAccess): Promise<void> {
+async function publishOne(domain: string, options: ServerAccess & Pick<Flags, 'json'>): Promise<void> {
   const path = domainPath(domain, '/plans/?wait=published');
   const { headers } = await callDomainApi(domain, options, { method: 'POST', path });
-  const { clause, remedy } = await publicationOutcome(
-    domain,
-    headers.get('x-revision') ?? 'unknown',
-    options,
-  );
+  const revision = headers.get('x-revision');
+  const { served, clause, remedy } = await publicationOutcome(domain, revision ?? 'unknown', options);
+  if (options.json === true) {
+    const number = revision === null ? null : Number(revision);
+    return write(jsonDocument('publication', { domain, revision: number, served, remedy }));
+  }
   await write(`${clause}\n`);
   if (remedy !== null) note(`  ${remedy}`);
 }
@@ -67,18 +71,17 @@ async function publishOne(domain: string, options: ServerAccess): Promise<void> 
  * Requests the publication of all domains in the store, and waits. @throws CommandFault when some are not published
  * in time
  */
-async function publishAll(store: Store, waitSec: number): Promise<void> {
+async function publishAll(
+  store: Store,
+  { waitSec, json }: { readonly waitSec: number; readonly json: boolean },
+): Promise<void> {
+  const report = (requested: number, left: number, sentence: string): Promise<void> =>
+    write(json ? jsonDocument('publication-of-all', { requested, left }) : `${sentence}\n`);
   const request = await requestAll(store, Date.now());
-  if (request === 0) {
-    await write('no domain has a plan, so there is nothing to publish again\n');
-    return;
-  }
+  if (request === 0) return report(0, 0, 'no domain has a plan, so there is nothing to publish again');
   const { left: total } = await survey(store.latest, request);
   const requested = `${quantity(total, 'domain')} to be published again by the server of this store`;
-  if (waitSec === 0) {
-    await write(`${requested}\n`);
-    return;
-  }
+  if (waitSec === 0) return report(total, total, requested);
   note(requested);
   // A monotonic clock: the system's may be set meanwhile.
   const end = steadyNow() + waitSec * 1_000;
@@ -100,7 +103,7 @@ async function publishAll(store: Store, waitSec: number): Promise<void> {
     }
     await wait(Math.min(COUNT_MS, Math.max(1, end - steadyNow())));
   }
-  await write(`${quantity(total, 'domain')} published again\n`);
+  await report(total, 0, `${quantity(total, 'domain')} published again`);
 }
 
 /** Parses `--wait`. */
@@ -125,6 +128,10 @@ export function publishCommand(): Command {
       new Option('--wait <seconds>', 'with --all: wait up to this long until all are published').argParser(
         readSeconds,
       ),
+    )
+    .option(
+      '--json',
+      `print one JSON object, ${jsonFormat('publication')}, with --all ${jsonFormat('publication-of-all')}`,
     )
     .addOption(serverOption())
     .addOption(keyOption());

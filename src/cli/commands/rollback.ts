@@ -1,7 +1,9 @@
 /** `edgeplan rollback`: publishes the content of an earlier revision as a new revision. */
 import { Command, InvalidArgumentError } from 'commander';
 import { CommandFault, EXIT } from '../exit.ts';
+import { jsonOption } from '../options.ts';
 import { write } from '../output.ts';
+import { jsonDocument } from '../print/json-document.ts';
 import {
   type ApiResponse,
   keyOption,
@@ -19,10 +21,16 @@ function readRevision(text: string): number {
 }
 
 /** Rolls back and prints the new revision. */
-async function rollback(domain: string, revision: number, options: ServerAccess): Promise<void> {
+async function rollback(
+  domain: string,
+  revision: number,
+  { json, ...options }: ServerAccess & { readonly json?: boolean },
+): Promise<void> {
   const { body } = await postRollback(domain, revision, options);
   // The revision that the API assigned to the copy.
   const made = (body as { readonly revision?: number }).revision;
+  if (json === true)
+    return write(jsonDocument('rollback', { domain, revision: made ?? null, content_of: revision }));
   await write(
     `${domain} is out as revision ${made}, with the content of revision ${revision}\n` +
       'the stored rules are unchanged: the next change of the domain publishes them again\n',
@@ -54,6 +62,7 @@ export function rollbackCommand(): Command {
     )
     .argument('<domain>', 'its name')
     .argument('<revision>', 'the revision whose content to publish', readRevision)
+    .addOption(jsonOption('rollback'))
     .addOption(serverOption())
     .addOption(keyOption())
     .action(rollback);

@@ -4,9 +4,10 @@ import { MAX_REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE } from '../../access/reque
 import { DEFAULT_TIER, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
 import { normalizeName } from '../../base/host.ts';
 import { DnsFault } from '../../dns/fault.ts';
-import { CommandFault, EXIT, usageFault } from '../exit.ts';
+import { usageFault } from '../exit.ts';
+import { listenFault } from '../listen-fault.ts';
 import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
-import { allowOriginsOption, gather, readPort } from '../options.ts';
+import { allowOriginsOption, gather, inGroup, logLevelOption, readPort, resolverOption } from '../options.ts';
 import { note, write } from '../output.ts';
 import type { RunningServer } from '../start-server.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
@@ -37,8 +38,6 @@ interface Flags extends StoreFlags {
   readonly requestsPerMinute: number;
   readonly logLevel: string;
 }
-
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
 /** Opens the store, starts the server and prints its addresses. */
 async function run(flags: Flags): Promise<void> {
@@ -82,21 +81,9 @@ async function run(flags: Flags): Promise<void> {
 }
 
 /** Converts an error of starting to a fault with a message. */
-function refusal(error: unknown, { host, port, opsPort, countries }: Flags): unknown {
+function refusal(error: unknown, { host, port, opsPort }: Flags): unknown {
   if (error instanceof DnsFault) return usageFault(error.message);
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // Node reports the port for most errors; otherwise it is one of both.
-  const taken = error instanceof Error && 'port' in error ? String(error.port) : `${port} or ${opsPort}`;
-  if (code === 'ENOENT') return new CommandFault(EXIT.server, `the file \`${countries}\` cannot be read`);
-  if (code === 'EADDRINUSE')
-    return new CommandFault(EXIT.server, `port ${taken} is taken`, {
-      remedy: 'choose others with --port and --ops-port',
-    });
-  if (code === 'EACCES')
-    return new CommandFault(EXIT.server, `port ${taken} needs more rights than this process has`);
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return new CommandFault(EXIT.server, `\`${host}\` is no address of this machine`);
-  return error;
+  return listenFault(error, { host, ports: { '--port': port, '--ops-port': opsPort } }) ?? error;
 }
 
 /** Parses a nameserver set. @throws CommandFault with exit code 2 */
@@ -117,62 +104,65 @@ function readBudget(text: string): number {
   throw new InvalidArgumentError(`a budget is a number from 1 to ${MAX_REQUESTS_PER_MINUTE}.`);
 }
 
+/** The addresses of the listeners. */
+function listenerOptions(): readonly Option[] {
+  return [
+    new Option('--host <address>', 'the address to listen on').default('127.0.0.1').env('EDGEPLAN_HOST'),
+    new Option('--port <number>', 'the port of the API')
+      .argParser(readPort)
+      .default(8787)
+      .env('EDGEPLAN_PORT'),
+    new Option('--ops-port <number>', 'the port of /healthz, /readyz and /metrics, on 127.0.0.1')
+      .argParser(readPort)
+      .default(8788)
+      .env('EDGEPLAN_OPS_PORT'),
+  ];
+}
+
+/** What customers may do. */
+function customerOptions(): readonly Option[] {
+  return [
+    new Option('--tier <slug>', 'what domains without a subscription may use')
+      .choices(TIER_SLUGS)
+      .default(DEFAULT_TIER)
+      .env('EDGEPLAN_TIER'),
+    new Option('--requests-per-minute <number>', 'what each API key may ask for in any minute')
+      .argParser(readBudget)
+      .default(REQUESTS_PER_MINUTE)
+      .env('EDGEPLAN_REQUESTS_PER_MINUTE'),
+    allowOriginsOption(),
+    new Option('--countries <file>', "a country database in MaxMind's format, to tell where origins are"),
+  ];
+}
+
+/** Names of domains, and how they are proved. */
+function nameOptions(): readonly Option[] {
+  return [
+    new Option('--ns-set <names>', 'a complete delegation, names with commas; may be repeated').argParser(
+      gather,
+    ),
+    resolverOption('a DNS resolver to query'),
+    new Option(
+      '--trust-names',
+      'take every domain for proven, without asking the DNS: for trying things out',
+    ),
+    new Option(
+      '--allow-private-names',
+      'register names under no public suffix and of special use too, such as shop.test, intranet.local or nas.home.arpa',
+    ).env('EDGEPLAN_ALLOW_PRIVATE_NAMES'),
+  ];
+}
+
 /** Creates the command. */
 export function serveCommand(): Command {
   const command = new Command('serve').description('Run the management API.');
-  for (const option of storeOptions()) command.addOption(option);
-  return command
-    .addOption(new Option('--host <address>', 'where to listen').default('127.0.0.1').env('EDGEPLAN_HOST'))
-    .addOption(
-      new Option('--port <number>', 'the port of the API')
-        .argParser(readPort)
-        .default(8787)
-        .env('EDGEPLAN_PORT'),
-    )
-    .addOption(
-      new Option('--ops-port <number>', 'the port of /healthz, /readyz and /metrics, on 127.0.0.1')
-        .argParser(readPort)
-        .default(8788)
-        .env('EDGEPLAN_OPS_PORT'),
-    )
-    .addOption(
-      new Option('--tier <slug>', 'what domains without a subscription may use')
-        .choices(TIER_SLUGS)
-        .default(DEFAULT_TIER)
-        .env('EDGEPLAN_TIER'),
-    )
-    .addOption(
-      new Option(
-        '--ns-set <names>',
-        'a complete delegation, names with commas; may be given again',
-      ).argParser(gather),
-    )
-    .addOption(
-      new Option(
-        '--resolver <address>',
-        'a DNS resolver to query; may be given again (default: the system)',
-      ).argParser(gather),
-    )
-    .option('--countries <file>', "a country database in MaxMind's format, to tell where origins are")
-    .option('--trust-names', 'take every domain for proven, without asking the DNS: for trying things out')
-    .addOption(
-      new Option(
-        '--allow-private-names',
-        'register names under no public suffix and of special use too, such as shop.test, intranet.local or nas.home.arpa',
-      ).env('EDGEPLAN_ALLOW_PRIVATE_NAMES'),
-    )
-    .addOption(allowOriginsOption())
-    .addOption(
-      new Option('--requests-per-minute <number>', 'what each API key may ask for in any minute')
-        .argParser(readBudget)
-        .default(REQUESTS_PER_MINUTE)
-        .env('EDGEPLAN_REQUESTS_PER_MINUTE'),
-    )
-    .addOption(
-      new Option('--log-level <level>', 'what is logged to stderr')
-        .choices(LOG_LEVELS)
-        .default('info')
-        .env('EDGEPLAN_LOG_LEVEL'),
-    )
-    .action(run);
+  const options = [
+    ...inGroup('Store:', storeOptions()),
+    ...inGroup('Listening:', listenerOptions()),
+    ...inGroup('Domain names and DNS:', nameOptions()),
+    ...inGroup('Customers and limits:', customerOptions()),
+    ...inGroup('Observability:', [logLevelOption('info')]),
+  ];
+  for (const option of options) command.addOption(option);
+  return command.action(run);
 }

@@ -8,8 +8,9 @@ import { openSigner } from '../../publisher/signer.ts';
 import { openKey, readKeys, rotateKeys, type StoredKeys, signingAt } from '../../publisher/signing-keys.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
-import { overlapOption } from '../options.ts';
+import { jsonOption, overlapOption } from '../options.ts';
 import { note, write } from '../output.ts';
+import { jsonDocument } from '../print/json-document.ts';
 import { withData, withStore } from '../with-store.ts';
 
 /** Options of `rotate`, as commander parses them. */
@@ -47,12 +48,37 @@ async function rotate(flags: RotateFlags): Promise<void> {
   });
 }
 
+/** Options of `show`, as commander parses them. */
+interface ShowFlags extends StoreFlags {
+  /** Prints JSON. */
+  readonly json?: boolean;
+}
+
 /** Prints the key to trust and the others that sign. */
-async function show(flags: StoreFlags): Promise<void> {
+async function show(flags: ShowFlags): Promise<void> {
   await withData(flags, async (store) => {
     await openSigner(store, Date.now);
-    await printKeys((await readKeys(store.latest))!, Date.now());
+    const keys = (await readKeys(store.latest))!;
+    if (flags.json === true) return write(jsonDocument('signing-key', shown(keys, Date.now())));
+    return printKeys(keys, Date.now());
   });
+}
+
+/** The keys as JSON: the one to trust, and the earlier ones that sign too, the latest first. */
+function shown({ current, retiring, transitions }: StoredKeys, now: number): object {
+  const { keyId, publicKey } = openKey(current);
+  return {
+    key_id: keyId,
+    public_key: publicKey,
+    also_signing: signingAt(retiring, now)
+      .toReversed()
+      .map(({ key, until }) => ({
+        key_id: openKey(key).keyId,
+        public_key: openKey(key).publicKey,
+        until: time(until),
+      })),
+    transitions: transitions.length,
+  };
 }
 
 /**
@@ -90,6 +116,8 @@ export function signingKeyCommand(): Command {
     .description('Show and rotate the key that nodes trust; works beside a running server.')
     .addCommand(withStore(rotation).action(rotate))
     .addCommand(
-      withStore(new Command('show').description('Print the key that nodes are to trust.')).action(show),
+      withStore(new Command('show').description('Print the key that nodes are to trust.'))
+        .addOption(jsonOption('signing-key'))
+        .action(show),
     );
 }

@@ -189,15 +189,8 @@ const CURL_NOISE = [
 ];
 const CURL_LONG = ['--compressed', '--http1.1', '--http2', '--http3', '--path-as-is', '-g, --globoff'];
 
-/** The end of the help. */
-const EXAMPLES = `
-Examples:
-  edgeplan simulate https://shop.example.com/api/orders --ip 203.0.113.7 --country RU -A 'GPTBot/1.2'
-  edgeplan simulate https://shop.example.com/api/orders --why office-only
-  edgeplan simulate https://shop.example.com/ --status 502
-  edgeplan simulate https://shop.example.com/login --as-test >> edge.test.yaml
-  edgeplan simulate --requests requests.jsonl --json
-
+/** The fields of a line of `--requests`, for the end of the help. */
+const REQUESTS_HELP = `
 Each line of --requests is one JSON object; a field that is left out is unknown:
   scheme     "https" or "http"
   method     "GET"
@@ -241,7 +234,7 @@ export function simulateCommand(): Command {
     .option('--requests <file>', 'one request as JSON on each line, - is stdin; answers one decision a line')
     .option('--as-test', 'print it as a test case, to append to edge.test.yaml')
     .addOption(colourOption());
-  command.addHelpText('after', EXAMPLES);
+  command.addHelpText('after', REQUESTS_HELP);
   // Hidden in the help: they exist only so that commander accepts them.
   for (const flag of [...CURL_NOISE, ...CURL_LONG]) command.addOption(new Option(flag).hideHelp());
   return command.action(async (words: string[], given: Flags & { request?: string; dataRaw?: string }) => {

@@ -18,7 +18,9 @@ import type { DomainRow, SubscriptionRow } from '../../store/rows.ts';
 import { SERVICE } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
+import { jsonOption } from '../options.ts';
 import { write } from '../output.ts';
+import { jsonDocument } from '../print/json-document.ts';
 import { findDomain, withData, withStore } from '../with-store.ts';
 
 /** The values of `--state`. */
@@ -96,7 +98,7 @@ async function show(name: string, flags: ShowFlags): Promise<void> {
       return shown(domain, await tx.subscriptions.get(domain.id));
     }),
   );
-  await write(flags.json === true ? `${JSON.stringify(found, null, 2)}\n` : shownText(found));
+  await write(flags.json === true ? jsonDocument('subscription', found) : shownText(found));
 }
 
 /** Changes the subscription and the state of a domain. @throws CommandFault */
@@ -159,7 +161,7 @@ export function subscriptionCommand(): Command {
     .description('Show and set what a domain may use, and pause it; works beside a running server.')
     .addCommand(
       withStore(new Command('show').description('Show what a domain has bought.').argument('<domain>'))
-        .option('--json', 'print a JSON object')
+        .addOption(jsonOption('subscription'))
         .action(show),
     )
     .addCommand(
@@ -172,7 +174,7 @@ export function subscriptionCommand(): Command {
         .addOption(
           new Option(
             '--override <feature=value>',
-            "one thing that differs from the tier, named as the API's features; may be given again; feature= undoes it",
+            "one thing that differs from the tier, named as the API's features; may be repeated; feature= undoes it",
           ).argParser(gatherOverrides),
         )
         .addOption(new Option('--until <time>', 'when it ends, or none').argParser(readUntil))

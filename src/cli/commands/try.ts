@@ -9,6 +9,7 @@ import { DEFAULT_TIER } from '../../access/tiers.ts';
 import type { AllowedOrigins } from '../../base/special-addresses.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT } from '../exit.ts';
+import { listenFault } from '../listen-fault.ts';
 import { openData } from '../open-data.ts';
 import { readPort } from '../options.ts';
 import { write } from '../output.ts';
@@ -18,8 +19,12 @@ import { greeting } from '../try/greeting.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags {
+  /** The address that the API listens on. */
+  readonly host: string;
   /** The port of the API. */
   readonly port?: number;
+  /** The port of the health and metrics listener. */
+  readonly opsPort?: number;
   /** The folder to keep the data in; absent: a temporary folder. */
   readonly keep?: string;
 }
@@ -51,7 +56,7 @@ async function run(flags: Flags): Promise<void> {
     if (running.server === null) process.exit();
     await running.server.stop();
   });
-  const { server, store } = await start(folder, flags.port);
+  const { server, store } = await start(folder, flags);
   running.server = server;
   try {
     await write(await fill(server, store, { folder, kept }));
@@ -72,16 +77,16 @@ interface Started {
 /**
  * Starts the server on the usual ports, or on free ones if they are taken. A port that was given must be free.
  */
-async function start(folder: string, givenPort: number | undefined): Promise<Started> {
+async function start(folder: string, { host, port, opsPort }: Flags): Promise<Started> {
   const { createLog } = await import('../../access/redacting-log.ts');
   const { startServer } = await import('../start-server.ts');
-  const ports = { ...USUAL_PORTS, ...(givenPort === undefined ? {} : { port: givenPort }) };
+  const ports = { port: port ?? USUAL_PORTS.port, operationsPort: opsPort ?? USUAL_PORTS.operationsPort };
   for (;;) {
     const store = await openData({ data: folder }, 'server');
     try {
       const server = await startServer({
         store,
-        host: '127.0.0.1',
+        host,
         ...ports,
         tier: DEFAULT_TIER,
         nameserverSets: [],
@@ -96,12 +101,13 @@ async function start(folder: string, givenPort: number | undefined): Promise<Sta
     } catch (error) {
       await store.close();
       const taken = takenPort(error);
-      if (taken === null) throw error;
-      if (taken === givenPort)
-        throw new CommandFault(EXIT.server, `port ${taken} is taken`, { cause: error });
-      if (taken === ports.port) ports.port = 0;
-      else if (taken === ports.operationsPort) ports.operationsPort = 0;
-      else throw error;
+      if (taken !== null && port === undefined && taken === ports.port) ports.port = 0;
+      else if (taken !== null && opsPort === undefined && taken === ports.operationsPort) {
+        ports.operationsPort = 0;
+      } else {
+        const given = { '--port': ports.port, '--ops-port': ports.operationsPort };
+        throw listenFault(error, { host, ports: given }) ?? error;
+      }
     }
   }
 }
@@ -181,11 +187,18 @@ export function tryCommand(): Command {
   return new Command('try')
     .summary('start everything with a sample shop, to try it out')
     .description(
-      'Starts the API on 127.0.0.1 over a temporary folder, fills it with a sample shop and prints commands to paste. No ' +
-        'DNS is queried: every domain counts as proven. When it ends, the folder is removed.',
+      'Starts the API over a temporary folder, fills it with a sample shop and prints commands to paste. No DNS is queried: ' +
+        'every domain counts as proven. When it ends, the folder is removed.',
     )
+    .addOption(new Option('--host <address>', 'the address to listen on').default('127.0.0.1'))
     .addOption(
       new Option('--port <number>', 'the port of the API (default: 8787, or a free one)').argParser(readPort),
+    )
+    .addOption(
+      new Option(
+        '--ops-port <number>',
+        'the port of /healthz, /readyz and /metrics, on 127.0.0.1 (default: 8788, or a free one)',
+      ).argParser(readPort),
     )
     .option('--keep <folder>', 'keep the data there, and go on with it the next time')
     .action(run);

@@ -8,16 +8,17 @@ import { type SignatureSummary, summariseSignatures } from '../../waf/seclang/in
 import { usageFault } from '../exit.ts';
 import { digestOf } from '../input/digest.ts';
 import { openSignatureInput, openStarter, type SignatureFlags } from '../open-signatures.ts';
-import { colourOption, gather } from '../options.ts';
+import { colourOption, gather, jsonOption } from '../options.ts';
 import { write } from '../output.ts';
 import { tally } from '../print/diagnostics.ts';
+import { jsonDocument } from '../print/json-document.ts';
 import { tableText } from '../print/table.ts';
 import { writeWhole } from '../write-file.ts';
 
 /** Options of `compile`, as commander parses them. */
 interface CompileFlags extends SignatureFlags {
   /** The path of the sealed program. */
-  readonly out?: string;
+  readonly output?: string;
   /** Prints the program as JSON. */
   readonly print?: boolean;
 }
@@ -113,7 +114,7 @@ function summaryText(summary: SignatureSummary): string {
 async function compile(path: string, flags: CompileFlags): Promise<void> {
   const { program, diagnostics, sealed } = await openSignatureInput(path, flags);
   const bytes = sealed();
-  if (flags.out !== undefined) await writeWhole(flags.out, bytes);
+  if (flags.output !== undefined) await writeWhole(flags.output, bytes);
   if (flags.print === true) {
     await write(`${JSON.stringify(printable(program), null, 2)}\n`);
     return;
@@ -122,7 +123,7 @@ async function compile(path: string, flags: CompileFlags): Promise<void> {
   const rules = program.levels.map((level) => level.rules.length).join(', ');
   await write(
     [
-      `  program   ${flags.out ?? 'not written, name a file with --out'}`,
+      `  program   ${flags.output ?? 'not written, name a file with -o'}`,
       `  size      ${sizeText(bytes.length)}`,
       `  digest    ${digestOf(bytes)}`,
       `  name      ${program.name}`,
@@ -145,7 +146,10 @@ async function show(path: string | undefined, flags: ShowFlags): Promise<void> {
     chosen === undefined ? openStarter() : await openSignatureInput(chosen, flags);
   const summary = summariseSignatures(program);
   if (flags.json !== true) await write(summaryText(summary));
-  else await write(`${JSON.stringify({ ...summary, diagnostics }, null, 2)}\n`);
+  else {
+    const { phraseLists: phrase_lists, ...numbers } = summary;
+    await write(jsonDocument('signatures', { ...numbers, phrase_lists, diagnostics }));
+  }
 }
 
 /** Creates the command. */
@@ -156,7 +160,7 @@ export function wafCommand(): Command {
     .argument('<path>', 'a directory of rules (such as the OWASP Core Rule Set) or a .conf file')
     .summary('compile a rule set into a sealed signature program')
     .description('Compiles a rule set and prints its size, its contents and what was left out.')
-    .option('-o, --out <file>', 'write the sealed program here')
+    .option('-o, --output <file>', 'write the sealed program here')
     .option('--print', 'print the program as JSON instead of the summary')
     .addOption(withoutOption())
     .addOption(colourOption())
@@ -168,7 +172,7 @@ export function wafCommand(): Command {
     .addOption(
       new Option('--crs <folder>', 'the OWASP Core Rule Set, where no path is given').env('EDGEPLAN_CRS'),
     )
-    .option('--json', 'print the numbers as JSON')
+    .addOption(jsonOption('signatures'))
     .addOption(withoutOption())
     .addOption(colourOption())
     .action(show);

@@ -12,6 +12,8 @@ type State = Pick<DomainRow, 'status' | 'suspended'>;
 
 /** The outcome, for printing. */
 export interface PublicationOutcome {
+  /** Whether nodes serve the revision. */
+  readonly served: boolean;
   /** A clause, such as `example.com is out as revision 4`. */
   readonly clause: string;
   /** How the domain gets served; `null` if it is served already, or if only the service can change that. */
@@ -25,10 +27,11 @@ export async function publicationOutcome(
   options: ServerAccess,
 ): Promise<PublicationOutcome> {
   const state = (await getDomain(domain, options)) as State;
-  if (mayServe(state)) return { clause: `${domain} is out as revision ${revision}`, remedy: null };
+  if (mayServe(state))
+    return { served: true, clause: `${domain} is out as revision ${revision}`, remedy: null };
   const why = state.suspended ? 'suspended' : state.status;
   const clause = `${domain} is published as revision ${revision}, but not served while it is ${why}`;
-  return { clause, remedy: remedyOf(domain, state) };
+  return { served: false, clause, remedy: remedyOf(domain, state) };
 }
 
 /** The next step for a state that is not served. */

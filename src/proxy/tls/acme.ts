@@ -4,11 +4,12 @@
  * A name that fails is reported, and tried again at growing intervals; others are not delayed.
  */
 import { createPrivateKey } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import acme from 'acme-client';
 import { normalizeName } from '../../base/host.ts';
 import { removeUnfinished, writeDurably } from '../../platform/durable-file.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 import { ACME_NAME_MS, ACME_REQUEST_MS } from '../limits.ts';
 import type { CertificatePair, Certificates } from './certificates.ts';
 
@@ -149,7 +150,7 @@ async function readAccount(folder: string): Promise<string> {
   await removeUnfinished(folder, (name) => name.includes(WRITTEN));
   const hidden = join(folder, '.acme');
   const file = join(hidden, 'account.key');
-  await mkdir(hidden, { recursive: true, mode: 0o700 });
+  makeFolder(hidden, { mode: 0o700 });
   const known = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;

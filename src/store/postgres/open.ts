@@ -4,7 +4,7 @@ import pg from 'pg';
 import { StoreFault } from '../fault.ts';
 import { createListeners } from '../listeners.ts';
 import type { Migration } from '../migration.ts';
-import type { PostgresAccess } from '../place.ts';
+import { type PostgresAccess, withoutPassword } from '../place.ts';
 import type { Store } from '../store.ts';
 import { readTransaction } from '../transaction.ts';
 import { watchDiskSpace } from '../watch-room.ts';
@@ -100,16 +100,4 @@ async function prepare(options: PostgresOptions): Promise<readonly string[]> {
 /** What another thread opens it with. */
 function accessOf({ address, passwordFile }: PostgresAccess): PostgresAccess {
   return { address, ...(passwordFile === undefined ? {} : { passwordFile }) };
-}
-
-/** The address for logs. */
-function withoutPassword(address: string): string {
-  try {
-    const url = new URL(address);
-    if (url.password !== '') url.password = '***';
-    url.searchParams.delete('password');
-    return url.href;
-  } catch {
-    return 'postgresql';
-  }
 }

@@ -5,7 +5,7 @@ import { type Database, faulty } from './driver.ts';
 import { pragmaValue } from './settings.ts';
 
 /** Written into the file's header (`PRAGMA application_id`), which identifies a database of this store: "edge". */
-const APPLICATION_ID = 0x65646765;
+export const APPLICATION_ID = 0x65646765;
 
 /**
  * Runs the missing steps, all in one transaction. Throws `unreadable` for a database of another program, `too_new` for one

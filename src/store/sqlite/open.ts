@@ -1,7 +1,8 @@
 /** The embedded database: a folder with one file, its log, and a lock. */
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, openSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { makeFolder } from '../../platform/make-folder.ts';
 import { StoreFault } from '../fault.ts';
 import { createListeners } from '../listeners.ts';
 import type { Migration } from '../migration.ts';
@@ -35,7 +36,7 @@ export interface SqliteOptions {
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const folder = resolve(options.folder);
   const file = join(folder, 'edgeplan.db');
-  await makeFolder(folder, file);
+  await makeFiles(folder, file);
   const unlock = options.role === 'server' ? lockFolder(folder) : () => undefined;
   try {
     prepare(file, options.migrations ?? SQLITE_MIGRATIONS);
@@ -49,10 +50,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
 }
 
 /** Creates the folder (mode 0700) and the file (0600), or sets the file's mode. */
-async function makeFolder(folder: string, file: string): Promise<void> {
+async function makeFiles(folder: string, file: string): Promise<void> {
   try {
     // It has the digests of keys and the signing key: only its owner may read it.
-    const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const made = makeFolder(folder, { mode: 0o700 });
     if (made !== undefined) await flush(dirname(made));
     closeSync(openSync(file, 'a', 0o600));
     chmodSync(file, 0o600);

@@ -1,6 +1,6 @@
 /** The lock on a node's folder: two nodes would overwrite each other's plans and cached responses. */
-import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { makeFolder } from '../../platform/make-folder.ts';
 import { lockFolder } from './lock.ts';
 
 /**
@@ -8,6 +8,6 @@ import { lockFolder } from './lock.ts';
  * @throws StoreFault `in_use`; the system's error when the folder cannot be made
  */
 export function takeFolder(data: string): () => void {
-  mkdirSync(data, { recursive: true, mode: 0o700 });
+  makeFolder(data, { mode: 0o700 });
   return lockFolder(resolve(data));
 }

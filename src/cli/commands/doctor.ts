@@ -1,0 +1,93 @@
+/** `edgeplan doctor`: checks what a server or a node needs before it is started, and says what to do. */
+import { Command, Option } from 'commander';
+import { paint } from '../../simulator/paint.ts';
+import { certificates } from '../doctor/certificates.ts';
+import type { Check, DoctorFlags } from '../doctor/check.ts';
+import { clock } from '../doctor/clock.ts';
+import { database } from '../doctor/database.ts';
+import { disk } from '../doctor/disk.ts';
+import { resolvers } from '../doctor/dns.ts';
+import { feed } from '../doctor/feed.ts';
+import { machine } from '../doctor/machine.ts';
+import { nodeVersion } from '../doctor/node-version.ts';
+import { ports } from '../doctor/ports.ts';
+import { findingLines, type NamedFinding, reportFields, summaryText } from '../doctor/report.ts';
+import { EXIT } from '../exit.ts';
+import { certificatesOption, controlOptions, maxConnectionsOption } from '../node-options.ts';
+import { checkControlUrl } from '../node-settings.ts';
+import { checkStoreFlags, storeOptions } from '../open-data.ts';
+import { colourOption, inGroup, jsonOption, readPort, resolverOption } from '../options.ts';
+import { type ColourChoice, colourFor, write } from '../output.ts';
+import { jsonDocument } from '../print/json-document.ts';
+
+/** The options of the command, as commander parses them. */
+interface Flags extends DoctorFlags {
+  /** Prints JSON. */
+  readonly json?: boolean;
+  /** When to colour the output. */
+  readonly color: ColourChoice;
+}
+
+/** All checks, in the order of the report. */
+const CHECKS: readonly Check[] = [
+  nodeVersion,
+  machine,
+  ports,
+  disk,
+  database,
+  clock,
+  resolvers,
+  feed,
+  certificates,
+];
+
+/** Runs all checks and prints their findings; exit code 1 when something fails. */
+async function run(flags: Flags): Promise<void> {
+  checkStoreFlags(flags);
+  if (flags.control !== undefined) checkControlUrl(flags.control);
+  const findings = await Promise.all(CHECKS.map((check) => runCheck(check, flags)));
+  const all = findings.flat();
+  if (all.some(({ state }) => state === 'failure')) process.exitCode = EXIT.no;
+  if (flags.json === true) return write(jsonDocument('doctor', reportFields(all)));
+  await write(paint(findingLines(all), colourFor(process.stdout, flags.color)));
+  await write(`\n${summaryText(all)}\n`);
+}
+
+async function runCheck({ name, run: check }: Check, flags: Flags): Promise<readonly NamedFinding[]> {
+  return (await check(flags)).map((finding) => ({ check: name, ...finding }));
+}
+
+/** Parses a port of a repeated option. */
+function gatherPort(text: string, gathered: readonly number[] | undefined): readonly number[] {
+  return [...(gathered ?? []), readPort(text)];
+}
+
+/** Creates the command. */
+export function doctorCommand(): Command {
+  const command = new Command('doctor')
+    .summary('check what a server or a node needs, and what to do about it')
+    .description(
+      'Checks Node, the machine, ports, the data folder, the database, the clock, DNS, the feed of a control plane and ' +
+        'certificates, with the options that serve and node have. Changes nothing, and works beside a running server. ' +
+        'Exits with 1 when something fails; warnings do not count.',
+    );
+  const listening = [
+    new Option('--host <address>', 'the address that ports are tried on')
+      .default('127.0.0.1')
+      .env('EDGEPLAN_HOST'),
+    new Option(
+      '--port <number>',
+      'a port that must be free; may be repeated (default: 8787, 8788, 8080 and 8443, where a taken one is a warning)',
+    ).argParser(gatherPort),
+  ];
+  const options = [
+    ...inGroup('Store:', storeOptions()),
+    ...inGroup('Listening:', listening),
+    ...inGroup('Node:', [...controlOptions(), certificatesOption(), maxConnectionsOption()]),
+    ...inGroup('DNS:', [resolverOption('a DNS resolver to query')]),
+    jsonOption('doctor'),
+    colourOption(),
+  ];
+  for (const option of options) command.addOption(option);
+  return command.action(run);
+}

@@ -1,0 +1,123 @@
+/**
+ * The examples at the end of the help of every command. A command line here is one that works; `test/unit/cli/help.test.ts`
+ * parses each with the command's own options.
+ */
+import type { Command } from 'commander';
+
+/** Examples by the path of a command; groups of commands have those of their commands. */
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  try: ['edgeplan try', 'edgeplan try --keep ./try-data --port 9000'],
+  init: ['edgeplan init', 'edgeplan init shop && edgeplan test -f shop/edge.yaml'],
+  simulate: [
+    "edgeplan simulate https://shop.example.com/api/orders --ip 203.0.113.7 --country RU -A 'GPTBot/1.2'",
+    'edgeplan simulate https://shop.example.com/api/orders --why office-only',
+    'edgeplan simulate https://shop.example.com/ --status 502',
+    'edgeplan simulate https://shop.example.com/login --as-test >> edge.test.yaml',
+    'edgeplan simulate --requests requests.jsonl --json',
+  ],
+  test: [
+    'edgeplan test',
+    'edgeplan test --coverage --fail-under 90',
+    'edgeplan test --filter embargo --json',
+  ],
+  diff: [
+    'edgeplan diff old.yaml edge.yaml',
+    'edgeplan export example.com --ids | edgeplan diff - edge.yaml --requests requests.jsonl',
+  ],
+  replay: [
+    'edgeplan replay --log decisions.jsonl',
+    'edgeplan replay --log decisions.jsonl -f edge.yaml --json',
+  ],
+  explain: [
+    'edgeplan explain 7c9e6679f5a94d9a --log decisions.jsonl',
+    'edgeplan explain 7c9e6679f5a94d9a --log decisions.jsonl -f edge.yaml --all',
+  ],
+  lint: ['edgeplan lint', 'edgeplan lint -f shop/edge.yaml --fail-on error --json'],
+  schema: ['edgeplan schema > edge.schema.json', 'edgeplan schema test > edge.test.schema.json'],
+  compile: ['edgeplan compile -o plan.edgeplan', 'edgeplan compile -f plan.edgeplan --print'],
+  'waf compile': [
+    'edgeplan waf compile ./coreruleset -o crs.bin',
+    'edgeplan waf compile rules.conf --without 942100-942199 --print',
+  ],
+  'waf show': [
+    'edgeplan waf show',
+    'edgeplan waf show --crs ./coreruleset --json',
+    'edgeplan waf show crs.bin',
+  ],
+  serve: [
+    'edgeplan serve --data ./edgeplan-data --ns-set ns1.example.net,ns2.example.net',
+    'edgeplan serve --database postgres://edgeplan@db.example.net/edgeplan --host 0.0.0.0 --port 8787',
+    'edgeplan serve --trust-names --allow-private-names --allow-origins 127.0.0.0/8',
+  ],
+  node: [
+    'edgeplan node --file edge.yaml',
+    'edgeplan node --control https://control.example.net --token-file node.token --host 0.0.0.0 --port 80',
+    'edgeplan node --file edge.yaml --certificates ./certificates --tls-port 8443 --ops-port 9090',
+  ],
+  doctor: [
+    'edgeplan doctor --data ./edgeplan-data',
+    'edgeplan doctor --database postgres://edgeplan@db.example.net/edgeplan --port 8787',
+    'edgeplan doctor --control https://control.example.net --token-file node.token --certificates ./certificates --json',
+  ],
+  'account create': ['edgeplan account create acme', 'edgeplan account create acme --data ./edgeplan-data'],
+  'account list': ['edgeplan account list', 'edgeplan account list --json'],
+  'account disable': ['edgeplan account disable acme'],
+  'account enable': ['edgeplan account enable acme'],
+  'key create': [
+    'export EDGEPLAN_KEY=$(edgeplan key create acme)',
+    'edgeplan key create acme --name dashboard --expires 90 --read-only',
+  ],
+  'key list': ['edgeplan key list', 'edgeplan key list acme --json'],
+  'key revoke': ['edgeplan key revoke 7'],
+  'domain show': ['edgeplan domain show shop.example', 'edgeplan domain show shop.example --json'],
+  'domain group': ['edgeplan domain group shop.example eu,us'],
+  'domain ban': ["edgeplan domain ban shop.example --reason 'phishing, ticket 4711'"],
+  'domain unban': ["edgeplan domain unban shop.example --reason 'cleaned up, ticket 4711' --proven"],
+  'domain disable': ["edgeplan domain disable shop.example --reason 'asked by its owner'"],
+  'domain enable': ["edgeplan domain enable shop.example --reason 'asked by its owner'"],
+  'subscription show': ['edgeplan subscription show shop.example --json'],
+  'subscription set': [
+    'edgeplan subscription set shop.example --tier pro --until 2027-01-31',
+    'edgeplan subscription set shop.example --state suspended',
+  ],
+  'subscription remove': ['edgeplan subscription remove shop.example'],
+  'node-token create': ['edgeplan node-token create eu-1 --group eu > node.token'],
+  'node-token list': ['edgeplan node-token list', 'edgeplan node-token list --json'],
+  'node-token rotate': ['edgeplan node-token rotate eu-1 --overlap 12h > node.token'],
+  'node-token revoke': ['edgeplan node-token revoke eu-1'],
+  'node-group list': ['edgeplan node-group list', 'edgeplan node-group list --json'],
+  'node-group set-node': ['edgeplan node-group set-node eu-1 eu,us'],
+  'signing-key rotate': ['edgeplan signing-key rotate', 'edgeplan signing-key rotate --compromised'],
+  'signing-key show': ['edgeplan signing-key show', 'edgeplan signing-key show --json'],
+  'clearance rotate': ['edgeplan clearance rotate', 'edgeplan clearance rotate --overlap 0'],
+  'clearance show': ['edgeplan clearance show', 'edgeplan clearance show --json'],
+  backup: ['edgeplan backup --to edgeplan-backup.db --data ./edgeplan-data'],
+  restore: [
+    'edgeplan restore --from edgeplan-backup.db --data ./edgeplan-data --force',
+    'edgeplan restore --database postgres://edgeplan@db.example.net/edgeplan',
+  ],
+  export: [
+    'edgeplan export example.com -o edge.yaml',
+    'edgeplan export example.com --ids | edgeplan simulate -f - https://example.com/',
+  ],
+  apply: [
+    'edgeplan apply --dry-run',
+    'edgeplan apply -f edge.yaml --prune',
+    'edgeplan apply -f edge.yaml --json',
+  ],
+  import: [
+    'edgeplan import example.com --zone example.com.zone --dry-run',
+    'dig @ns1.old.example AXFR example.com | edgeplan import example.com --zone - --json',
+  ],
+  audit: ['edgeplan audit example.com --since 24h', 'edgeplan audit example.com --limit 10 --json'],
+  publish: ['edgeplan publish example.com', 'edgeplan publish --all --wait 600 --data ./edgeplan-data'],
+  rollback: ['edgeplan rollback example.com 41'],
+  completion: ['source <(edgeplan completion bash)', 'edgeplan completion fish | source'],
+};
+
+/** Adds the examples of a command to the end of its help. `path` starts with the name of the program. */
+export function addExamples(command: Command, path: string): void {
+  const examples = EXAMPLES[path.slice(path.indexOf(' ') + 1)];
+  if (examples === undefined) return;
+  command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`);
+}

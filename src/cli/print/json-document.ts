@@ -1,0 +1,11 @@
+/** What `--json` prints: one object, whose `format` names its kind and its version. */
+
+/** The value of `format`; the number rises when a field is removed or changes its meaning. */
+export function jsonFormat(name: string): string {
+  return `edgeplan.${name}/1`;
+}
+
+/** The text of a document, `format` first. Field names are in snake_case. */
+export function jsonDocument(name: string, fields: object): string {
+  return `${JSON.stringify({ format: jsonFormat(name), ...fields }, null, 2)}\n`;
+}

@@ -1,0 +1,160 @@
+/** The commands of the command line in the groups of the help, and the program made of them. */
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { addExamples } from './examples.ts';
+
+/** The version in `package.json`. */
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** Loads each command; in the order of the help. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  try: async () => (await import('./commands/try.ts')).tryCommand(),
+  init: async () => (await import('./commands/init.ts')).initCommand(),
+  simulate: async () => (await import('./commands/simulate.ts')).simulateCommand(),
+  test: async () => (await import('./commands/test.ts')).testCommand(),
+  diff: async () => (await import('./commands/diff.ts')).diffCommand(),
+  replay: async () => (await import('./commands/replay.ts')).replayCommand(),
+  explain: async () => (await import('./commands/explain.ts')).explainCommand(),
+  lint: async () => (await import('./commands/lint.ts')).lintCommand(),
+  schema: async () => (await import('./commands/schema.ts')).schemaCommand(),
+  compile: async () => (await import('./commands/compile.ts')).compileCommand(),
+  waf: async () => (await import('./commands/waf.ts')).wafCommand(),
+  serve: async () => (await import('./commands/serve.ts')).serveCommand(),
+  node: async () => (await import('./commands/node.ts')).nodeCommand(),
+  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
+  account: async () => (await import('./commands/account.ts')).accountCommand(),
+  key: async () => (await import('./commands/key.ts')).keyCommand(),
+  domain: async () => (await import('./commands/domain.ts')).domainCommand(),
+  subscription: async () => (await import('./commands/subscription.ts')).subscriptionCommand(),
+  'node-token': async () => (await import('./commands/node-token.ts')).nodeTokenCommand(),
+  'node-group': async () => (await import('./commands/node-group.ts')).nodeGroupCommand(),
+  'signing-key': async () => (await import('./commands/signing-key.ts')).signingKeyCommand(),
+  clearance: async () => (await import('./commands/clearance.ts')).clearanceCommand(),
+  backup: async () => (await import('./commands/backup.ts')).backupCommand(),
+  restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
+  export: async () => (await import('./commands/export.ts')).exportCommand(),
+  apply: async () => (await import('./commands/apply.ts')).applyCommand(),
+  import: async () => (await import('./commands/import.ts')).importCommand(),
+  audit: async () => (await import('./commands/audit.ts')).auditCommand(),
+  publish: async () => (await import('./commands/publish.ts')).publishCommand(),
+  rollback: async () => (await import('./commands/rollback.ts')).rollbackCommand(),
+};
+
+/** The headings of the help with the commands below each; every other command is below the first. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Try and write:': [],
+  'Run:': ['serve', 'node', 'doctor'],
+  'Operate:': [
+    'account',
+    'key',
+    'domain',
+    'subscription',
+    'node-token',
+    'node-group',
+    'signing-key',
+    'clearance',
+    'backup',
+    'restore',
+  ],
+  'Work with a server:': ['export', 'apply', 'import', 'audit', 'publish', 'rollback'],
+  'Help:': ['completion', 'help'],
+};
+
+/** The heading of a command. */
+function headingOf(name: string): string {
+  const [first = ''] = Object.keys(GROUPS);
+  return Object.keys(GROUPS).find((heading) => GROUPS[heading]!.includes(name)) ?? first;
+}
+
+/** The line of a command in a list: its summary, or its description in the style of a summary. */
+function summaryOf(command: Command): string {
+  const description = command.description();
+  return (
+    command.summary() || `${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, '')}`
+  );
+}
+
+/**
+ * Makes a command and its subcommands throw instead of exiting, and adds their examples. commander does not inherit these
+ * settings.
+ */
+function finish(command: Command, above = ''): void {
+  const path = `${above}${command.name()}`;
+  command.exitOverride();
+  command.configureHelp({ showGlobalOptions: false, subcommandDescription: summaryOf });
+  command.showHelpAfterError(`(${path} --help lists the options)`);
+  addExamples(command, path);
+  for (const child of command.commands) finish(child, `${path} `);
+}
+
+/**
+ * Adds the named command alone, or every command if the name is not one of them: help, completion and suggestions for
+ * a misspelt name list all. The version needs none.
+ *
+ * PERF: each command loads its own modules; all together take half a second and 10 MB.
+ */
+async function addCommands(root: Command, name: string | undefined): Promise<void> {
+  if (name === '--version' || name === '-V') return;
+  if (name !== undefined && Object.hasOwn(COMMANDS, name)) {
+    root.addCommand(await COMMANDS[name]!());
+    return;
+  }
+  const { completionCommand } = await import('./commands/completion.ts');
+  const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()));
+  // The order of the groups, then of the record, is the order of the help.
+  const all = [...commands, completionCommand(root)];
+  for (const heading of Object.keys(GROUPS)) {
+    for (const command of all) {
+      if (headingOf(command.name()) === heading) root.addCommand(command.helpGroup(heading));
+    }
+  }
+  root.commandsGroup(headingOf('help')).helpCommand(true);
+}
+
+/** Builds the program with the named command, or with all. */
+export async function createProgram(name: string | undefined): Promise<Command> {
+  const root = new Command('edgeplan')
+    .description('Write edge rules as data, compile them, see exactly what any request would hit.')
+    .version(version(), '-V, --version')
+    .enablePositionalOptions()
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 fine, 1 the answer is no, 2 usage, 3 the input cannot be read or does not compile, 4 server, ' +
+        '70 a mistake\nof edgeplan itself. Flags beat environment variables (EDGEPLAN_…), which the help of each command names.',
+    );
+  await addCommands(root, name);
+  finish(root);
+  root.showHelpAfterError('(edgeplan --help lists the commands)');
+  return root;
+}
+
+/**
+ * The words to parse for those that were typed. `help a b`, `a help b` and `a b --help` are one request; when it names a
+ * command that does not exist, the request for help is removed, so that commander suggests the nearest name instead of
+ * printing the help of the command above with exit code 0.
+ */
+export function wordsFor(root: Command, typed: readonly string[]): readonly string[] {
+  const path: string[] = [];
+  let command = root;
+  let asked = false;
+  for (const word of typed) {
+    if (word === '--help' || word === '-h') asked = true;
+    if (word.startsWith('-') || command.commands.length === 0) break;
+    if (word === 'help') {
+      asked = true;
+      continue;
+    }
+    path.push(word);
+    const child = command.commands.find((one) => one.name() === word);
+    if (child === undefined) return asked || asksForHelp(typed) ? path : typed;
+    command = child;
+  }
+  return asked ? [...path, '--help'] : typed;
+}
+
+function asksForHelp(words: readonly string[]): boolean {
+  return words.includes('--help') || words.includes('-h');
+}
