@@ -229,7 +229,7 @@ export function explainCommand(): Command {
         .argParser(readNodeId)
         .env('EDGEPLAN_NODE_ID'),
     )
-    .option('--all', 'also list rules that are out of scope, disabled or not reached')
+    .option('--all', 'list every rule with its reason; without it, most skipped rules are only counted')
     .option('--json', 'the line and the trace as JSON')
     .addOption(colourOption())
     .action(run);

@@ -236,7 +236,7 @@ export function simulateCommand(): Command {
         .env('EDGEPLAN_NODE_ID'),
     )
     .option('--why <rule>', 'every check of one rule: its id, key, or type/id or type/key')
-    .option('--all', 'also list rules that are out of scope, disabled or not reached')
+    .option('--all', 'list every rule with its reason; without it, most skipped rules are only counted')
     .option('--json', 'the trace as JSON; with --requests, the decisions')
     .option('--requests <file>', 'one request as JSON on each line, - is stdin; answers one decision a line')
     .option('--as-test', 'print it as a test case, to append to edge.test.yaml')
