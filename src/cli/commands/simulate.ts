@@ -23,7 +23,7 @@ import {
   readStatus,
   signatureOptions,
 } from '../options.ts';
-import { colourFor, note, outputWidth, write } from '../output.ts';
+import { colourFor, note, outputWidth, write, writeDocument } from '../output.ts';
 import { type ConditionFlags, clearedRefs, orUsageFault, worldOf } from '../simulate/conditions.ts';
 import { simulateStream } from '../simulate/stream.ts';
 import { readUrlWords } from '../simulate/url-words.ts';
@@ -94,10 +94,8 @@ async function printWhy(
   // Searching simulates up to 48 requests, so it runs for a skipped rule only.
   const wouldMatch = rule.outcome === 'skipped' ? nearMatch(subject, asked, rule) : null;
   if (flags.json === true) {
-    const { format, plan, signatures, request } = document;
-    const why = { format, plan, signatures, request, rule, would_match: wouldMatch };
-    await write(`${JSON.stringify(why, null, 2)}\n`);
-    return;
+    const { plan, signatures, request } = document;
+    return writeDocument('why', { plan, signatures, request, rule, would_match: wouldMatch });
   }
   const colour = colourFor(process.stdout, flags.color);
   await write(
