@@ -23,6 +23,11 @@ export async function write(text: string): Promise<void> {
   if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain');
 }
 
+/** Writes a JSON document to stdout; its first field is its format, `edgeplan.<name>/v1`. */
+export async function writeDocument(name: string, fields: object): Promise<void> {
+  await write(`${JSON.stringify({ format: `edgeplan.${name}/v1`, ...fields }, null, 2)}\n`);
+}
+
 /** Writes a line to stderr. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`);

@@ -6,6 +6,7 @@ import type { EdgeRequest } from '../evaluator/request.ts';
 import type { PhaseTrace, RuleTrace, Trace } from '../evaluator/trace.ts';
 import type { RuleSet } from '../model/types.ts';
 import { assumptionsOf, type World } from './assume.ts';
+import { cacheDocument, factsDocument, inspectionDocument } from './decision-document.ts';
 import {
   actingRule,
   authorKey,
@@ -67,7 +68,7 @@ function ruleNote(rule: RuleTrace, sources: RuleSources): RuleNote {
     reason: rule.reason,
     at: source?.at ?? null,
     checks: rule.checks,
-    ...(rule.inspection === undefined ? {} : { inspection: rule.inspection }),
+    ...(rule.inspection === undefined ? {} : { inspection: inspectionDocument(rule.inspection) }),
   };
 }
 
@@ -118,15 +119,7 @@ function effective(decision: Decision, trace: Trace): Effective {
     record: record === undefined ? null : { id: record.id, name: record.name },
     tags: decision.tags,
     headers_added: [],
-    cache:
-      cache === null
-        ? null
-        : {
-            mode: cache.mode,
-            edge_ttl_sec: cache.edgeTtl,
-            browser_ttl_sec: cache.browserTtl,
-            key: cache.key,
-          },
+    cache: cacheDocument(cache),
     location: decision.location,
     retry_after: decision.retryAfter,
   };
@@ -190,7 +183,7 @@ export function traceDocument(input: AccountInput): TraceDocument {
     plan: input.plan,
     signatures: signaturesNote(input.signatures ?? null),
     request: requestNote(input),
-    facts,
+    facts: factsDocument(facts),
     assumptions: assumptionsOf({ decision, facts, phases }, input),
     decision: headline(decision, { sources, note: gate }),
     would_have: wouldHave(phases, { sources, shadow: decision.shadow }),

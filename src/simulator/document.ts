@@ -4,15 +4,8 @@
  */
 import type { ActionMode, CacheMode, RuleType } from '../base/vocabulary.ts';
 import type { Action, Effect } from '../evaluator/decision.ts';
-import type {
-  CheckTrace,
-  FactsTrace,
-  InspectionTrace,
-  Phase,
-  PhaseOutcome,
-  ReasonCode,
-  RuleOutcome,
-} from '../evaluator/trace.ts';
+import type { CheckTrace, Phase, PhaseOutcome, ReasonCode, RuleOutcome } from '../evaluator/trace.ts';
+import type { FactsDocument, InspectionDocument } from './decision-document.ts';
 
 /** The format's name and version; a change of a field's meaning raises the version. */
 export const TRACE_FORMAT = 'edgeplan.trace/v1';
@@ -158,7 +151,7 @@ export interface RuleNote {
   readonly at: string | null;
   readonly checks: readonly CheckTrace[];
   /** Of a waf rule that inspected the request. */
-  readonly inspection?: InspectionTrace;
+  readonly inspection?: InspectionDocument;
 }
 
 /** One phase with its rules, in order of evaluation. */
@@ -187,7 +180,7 @@ export interface TraceDocument {
   /** `null` if none were loaded, or no `waf` rule inspects. */
   readonly signatures: SignaturesNote | null;
   readonly request: RequestNote;
-  readonly facts: FactsTrace;
+  readonly facts: FactsDocument;
   readonly assumptions: readonly Assumption[];
   readonly decision: Headline;
   readonly would_have: readonly WouldHave[];

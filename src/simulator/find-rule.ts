@@ -2,6 +2,7 @@
 import { nearest } from '../model/nearest.ts';
 import type { RuleNote } from './document.ts';
 import { refOf } from './document.ts';
+import { shellWord } from './shell-word.ts';
 
 /**
  * Returns all rules that `text` may refer to: by id (`41`, `#41`), type and id (`drop/41`, `drop#41`), key, or type
@@ -17,6 +18,16 @@ export function findRules(rules: readonly RuleNote[], text: string): readonly Ru
 /** The names by which a rule with a key is found. */
 function namesOf({ type, key }: RuleNote): readonly string[] {
   return key === null ? [] : [key, `${type}/${key}`];
+}
+
+/**
+ * The shortest name that finds this rule alone: its key, `<type>/<key>`, its id or `<type>/<id>`, as one word of a
+ * shell.
+ */
+export function nameToType(rules: readonly RuleNote[], rule: RuleNote): string {
+  const names = [...namesOf(rule), String(rule.id)];
+  const name = names.find((one) => findRules(rules, one).length === 1) ?? refOf(rule);
+  return shellWord(name);
 }
 
 /** The nearest key; `null` when none is near. */

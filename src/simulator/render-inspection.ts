@@ -1,6 +1,6 @@
 /** Renders the inspection of a waf rule: each matched signature, and what contributed to the score. */
-import type { InspectionTrace } from '../evaluator/trace.ts';
 import type { InspectionExclusion, WafMatch } from '../evaluator/waf.ts';
+import type { InspectionDocument } from './decision-document.ts';
 import { dotted, hang, pad, quantity, type RenderedLine, span, wrap } from './render-text.ts';
 
 /** ModSecurity's names of severities, by number. */
@@ -27,7 +27,7 @@ const LONGEST_SCORE = 12;
 
 /** A line per matched signature, up to `most`, and one line with the number of the others. */
 export function signatureLines(
-  { matches }: InspectionTrace,
+  { matches }: InspectionDocument,
   { width, most }: { readonly width: number; readonly most: number },
 ): readonly RenderedLine[] {
   const shown = matches.slice(0, most);
@@ -45,15 +45,15 @@ function exclusionText({ id, tag, target }: InspectionExclusion): string {
 }
 
 /** The settings and what contributed to the score, one fact a line with a heading and its parts. */
-export function inspectionFacts(found: InspectionTrace): readonly { head: string; parts: RenderedLine }[] {
+export function inspectionFacts(found: InspectionDocument): readonly { head: string; parts: RenderedLine }[] {
   const categories = Object.entries(found.categories).map(([name, score]) => `${name} ${score}`);
   const score = [`${found.score}, threshold ${found.threshold}`, ...categories];
   const body = [
     found.truncated ? 'cut at body_cap_kb, the rest was not inspected' : null,
-    found.bodyError === null ? null : `not readable: ${found.bodyError}`,
+    found.body_error === null ? null : `not readable: ${found.body_error}`,
     found.uninspected === null
       ? null
-      : `uninspected: ${found.uninspected}, on_uninspected ${found.onUninspected}`,
+      : `uninspected: ${found.uninspected}, on_uninspected ${found.on_uninspected}`,
   ].filter((part) => part !== null);
   const deniedBelow = found.denied && found.score < found.threshold;
   const facts = [

@@ -1,12 +1,11 @@
 /** Renders the table of a trace: every phase in order, with the outcome of its rules. */
 import { PHASES } from '../evaluator/trace.ts';
 import type { PhaseNote, RuleNote, TraceDocument } from './document.ts';
-import { isAside } from './document.ts';
+import { type FoldedRules, foldLine, foldRules, waitingLine } from './fold.ts';
 import { signatureLines } from './render-inspection.ts';
 import { labelOf, reasonSpans, verdictOf } from './render-rule.ts';
 import {
   columns,
-  dotted,
   hang,
   lineColumns,
   pad,
@@ -22,7 +21,7 @@ import {
 export interface RenderOptions {
   /** Columns of the terminal; `Infinity`: lines are not broken. */
   readonly width: number;
-  /** Whether to list rules that are out of scope, disabled, or beyond `SKIPPED_SHOWN`. */
+  /** Whether to list the rules that are only counted otherwise (`fold.ts`). */
   readonly all: boolean;
   /** The command whose options the last line lists. Default: simulate. */
   readonly command?: 'simulate' | 'explain';
@@ -32,10 +31,6 @@ export interface RenderOptions {
 const NARROWEST_REASON = 30;
 /** Signatures printed below their rule; `--why` prints all. */
 const SIGNATURES_SHOWN = 5;
-/** Skipped rules that a phase lists before it counts the others, so that the table fits a screen. */
-const SKIPPED_SHOWN = 12;
-
-const NOTHING: RenderedLine = [];
 
 /** Column widths of the table. */
 interface Table {
@@ -93,28 +88,10 @@ function inspectionLines({ inspection }: RuleNote, width: number): readonly Rend
   return hang([span('    ')], signatureLines(inspection, { width: width - 4, most: SIGNATURES_SHOWN }));
 }
 
-/** The numbers of rules that are not listed. */
-function sumUp(rules: readonly RuleNote[], hidden: number): RenderedLine {
-  const outside = rules.filter((rule) => rule.reason.code === 'out_of_scope').length;
-  const off = rules.filter((rule) => rule.reason.code === 'disabled').length;
-  const parts = [
-    hidden === 0 ? null : `${hidden} more skipped`,
-    outside === 0 ? null : `${outside} not in scope`,
-    off === 0 ? null : `${off} disabled`,
-  ];
-  return dotted(parts, 'dim');
-}
-
-/** The rules that a phase lists, and the number of skipped ones that it only counts. */
-function shownRules(phase: PhaseNote, all: boolean): { rules: readonly RuleNote[]; hidden: number } {
-  if (all) return { rules: phase.rules, hidden: 0 };
-  let skipped = 0;
-  if (phase.outcome === 'not_reached') return { rules: [], hidden: phase.rules.length };
-  const near = phase.rules.filter((rule) => !isAside(rule));
-  const rules = near.filter(
-    (rule) => rule.outcome === 'matched' || rule.outcome === 'conditional' || ++skipped <= SKIPPED_SHOWN,
-  );
-  return { rules, hidden: near.length - rules.length };
+/** The rules that a phase shows, and those that it only counts. */
+function shownRules(phase: PhaseNote, all: boolean): FoldedRules {
+  if (all) return { shown: phase.rules, waiting: [], folded: [] };
+  return phase.outcome === 'not_reached' ? { shown: [], waiting: [], folded: [] } : foldRules(phase);
 }
 
 /** The text for phases that were not reached, with the number of their rules. */
@@ -134,12 +111,14 @@ function phaseLines(phase: PhaseNote, table: Table, all: boolean): readonly Rend
   if (phase.outcome === 'not_reached' && !all) {
     return hang(head, wrap(notReached(phase.rules.length), room));
   }
-  const { rules, hidden } = shownRules(phase, all);
+  const { shown, waiting, folded } = shownRules(phase, all);
   const body: RenderedLine[] = [];
   if (phase.note !== null)
     body.push(...wrap([span(phase.note, phase.rules.length === 0 ? 'plain' : 'dim')], room));
-  for (const rule of rules) body.push(...ruleLines(rule, table));
-  const rest = all ? NOTHING : sumUp(phase.rules, hidden);
+  for (const rule of shown) body.push(...ruleLines(rule, table));
+  const either = waitingLine(waiting);
+  if (either.length > 0) body.push(...hang([span('~ ', 'accent')], wrap(either, room - 2)));
+  const rest = foldLine(folded);
   if (rest.length > 0) body.push(...hang([span('+ ', 'dim')], wrap(rest, room - 2)));
   if (body.length === 0) body.push([span('no rules', 'dim')]);
   return hang(head, body);
@@ -171,7 +150,7 @@ function grouped(phases: readonly PhaseNote[]): readonly (readonly PhaseNote[])[
  */
 export function phaseTable(document: TraceDocument, options: RenderOptions): readonly RenderedLine[] {
   const { width, all } = options;
-  const shown = document.phases.flatMap((phase) => shownRules(phase, all).rules);
+  const shown = document.phases.flatMap((phase) => shownRules(phase, all).shown);
   const table = tableFor(shown, width);
   if (all) return document.phases.flatMap((phase) => phaseLines(phase, table, all));
   return grouped(document.phases).flatMap((group) =>

@@ -82,13 +82,21 @@ export function verdictOf(rule: RuleNote): RuleVerdict {
   }
 }
 
-/** `drop #57 embargo`. */
-export function labelOf(rule: {
+/** The names of a rule. */
+interface NamedRule {
   readonly type: string;
   readonly id: number;
   readonly key: string | null;
-}): string {
-  return rule.key === null ? `${rule.type} #${rule.id}` : `${rule.type} #${rule.id} ${rule.key}`;
+}
+
+/** `#57 embargo`. */
+export function idOf({ id, key }: Pick<NamedRule, 'id' | 'key'>): string {
+  return key === null ? `#${id}` : `#${id} ${key}`;
+}
+
+/** `drop #57 embargo`. */
+export function labelOf(rule: NamedRule): string {
+  return `${rule.type} ${idOf(rule)}`;
 }
 
 /** The entry of the first failing check, such as `path_includes[0]`; `null` when no check failed. */

@@ -2,10 +2,12 @@
  * Renders a trace document: the outcome, the effects of dry_run rules, every phase with the outcomes of its rules,
  * then the assumptions. A pure function of the document and the options.
  */
-import type { Headline, TraceDocument, WouldHave } from './document.ts';
-import { isAside } from './document.ts';
+import type { Headline, RuleNote, TraceDocument, WouldHave } from './document.ts';
+import { isAside, refOf } from './document.ts';
+import { nameToType } from './find-rule.ts';
+import { foldRules } from './fold.ts';
 import { phaseTable, type RenderOptions } from './render-phases.ts';
-import { labelOf } from './render-rule.ts';
+import { idOf, labelOf } from './render-rule.ts';
 import {
   dotted,
   hang,
@@ -104,7 +106,7 @@ function byParts(document: TraceDocument): readonly (string | null)[] {
   return [
     decidedBy,
     decision.action === 'forward' ? `Host: ${effective.host_header}` : (acting?.reason.text ?? null),
-    rewrite === undefined || decision.action !== 'forward' ? null : `rewritten by ${labelOf(rewrite)}`,
+    rewrite === undefined || decision.action !== 'forward' ? null : `rewritten by ${idOf(rewrite)}`,
     decision.action === 'forward' ? cacheText(document) : null,
     effective.tags.length === 0 ? null : `tagged ${effective.tags.join(', ')}`,
     effective.retry_after === null ? null : `Retry-After ${effective.retry_after}`,
@@ -134,7 +136,13 @@ function sameOutcome(left: Headline, right: Headline): boolean {
   return left.action === right.action && left.status === right.status && left.text === right.text;
 }
 
-/** What dry_run rules would have done, and the shadow decision. */
+/** Whether the shadow is what the only effect of a dry_run rule states. */
+function isStated({ would_have: [only, second], shadow }: TraceDocument): boolean {
+  if (only === undefined || second !== undefined || shadow?.by === null || shadow === null) return false;
+  return only.action === shadow.action && only.status !== null && refOf(only.by) === refOf(shadow.by);
+}
+
+/** What dry_run rules would have done, and the shadow decision unless it only repeats that. */
 function dryRunLines(document: TraceDocument, width: number): readonly RenderedLine[] {
   const head = [span('  '), span('◇ DRY RUN', 'warn'), span('  ')];
   const room = width - lineColumns(head);
@@ -142,7 +150,7 @@ function dryRunLines(document: TraceDocument, width: number): readonly RenderedL
     hang(head, wrap([span(entry.text), span(wouldReason(document, entry), 'dim')], room)),
   );
   const { shadow } = document;
-  if (shadow === null || lines.length === 0) return lines;
+  if (shadow === null || lines.length === 0 || isStated(document)) return lines;
   const changed = sameOutcome(shadow, document.decision)
     ? 'were every dry_run rule enforced, the outcome would be the same'
     : `were every dry_run rule enforced: ${shadow.text.charAt(0).toLowerCase()}${shadow.text.slice(1)}`;
@@ -206,15 +214,25 @@ function countText(document: TraceDocument): string {
   return time === null ? rules : `${rules}, ${time} µs`;
 }
 
+/** The rule that the hint names: the one that decided, else the first that matched, else the first considered. */
+function explained({ decision: { by } }: TraceDocument, rules: readonly RuleNote[]): RuleNote | undefined {
+  return (
+    rules.find((rule) => by !== null && refOf(rule) === refOf(by)) ??
+    rules.find((rule) => rule.outcome === 'matched') ??
+    rules.find((rule) => !isAside(rule))
+  );
+}
+
 /** The last line: counts, and the options that show more. */
 function footLines(document: TraceDocument, options: RenderOptions): readonly RenderedLine[] {
-  const candidate = document.phases.flatMap((phase) => phase.rules).find((rule) => !isAside(rule));
+  const rules = document.phases.flatMap((phase) => phase.rules);
+  const candidate = explained(document, rules);
   const simulating = options.command !== 'explain';
-  const aside = document.counts.out_of_scope + document.counts.disabled;
+  const hasMore = document.phases.some((phase) => foldRules(phase).shown.length < phase.rules.length);
   const parts = [
     countText(document),
-    candidate === undefined || !simulating ? null : `--why ${candidate.id} explains one rule`,
-    aside > 0 && !options.all ? '--all' : null,
+    candidate === undefined || !simulating ? null : `--why ${nameToType(rules, candidate)} explains one rule`,
+    hasMore && !options.all ? '--all' : null,
     '--json',
     simulating ? '--as-test' : null,
   ];

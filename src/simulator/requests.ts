@@ -6,6 +6,7 @@ import type { Decision } from '../evaluator/decision.ts';
 import type { Evaluator } from '../evaluator/index.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
 import { sizeText } from '../files/size.ts';
+import { decisionDocument } from './decision-document.ts';
 import { requestMistake } from './request-fields.ts';
 
 /**
@@ -14,9 +15,12 @@ import { requestMistake } from './request-fields.ts';
  */
 export const LONGEST_LINE = 8 * 1024 * 1024;
 
+/** The format of a line of output. */
+const SIMULATION_FORMAT = 'edgeplan.simulation/v1';
+
 /** A decision, or the mistake of its line. Lines count from 1. */
 export type RequestResult =
-  | { readonly line: number; readonly decision: Decision }
+  | { readonly line: number; readonly request: EdgeRequest; readonly decision: Decision }
   | { readonly line: number; readonly error: string };
 
 /** One line of input. */
@@ -120,13 +124,21 @@ export async function* answers(
   evaluator: Evaluator,
 ): AsyncGenerator<readonly RequestResult[]> {
   for await (const asked of requests(chunks)) {
-    yield asked.map((one) =>
-      'error' in one ? one : { line: one.line, decision: evaluator.evaluate(one.request) },
-    );
+    yield asked.map((one) => ('error' in one ? one : { ...one, decision: evaluator.evaluate(one.request) }));
   }
 }
 
-/** The result as JSON: the decision itself, or `{ "error", "line" }`. */
+/** The result as a line of JSON: the request with its decision, or the mistake of its line. */
 export function answerJson(answer: RequestResult): string {
-  return JSON.stringify('error' in answer ? { error: answer.error, line: answer.line } : answer.decision);
+  const { line } = answer;
+  if ('error' in answer) return JSON.stringify({ format: SIMULATION_FORMAT, line, error: answer.error });
+  const request = requestText(answer.request);
+  const decision = decisionDocument(answer.decision);
+  return JSON.stringify({ format: SIMULATION_FORMAT, line, request, decision });
+}
+
+/** `GET https://shop.example.com/api`; what is absent is left out. */
+function requestText({ method = '', scheme = '', host = '', target = '' }: Partial<EdgeRequest>): string {
+  const address = scheme === '' ? `${String(host)}${target}` : `${scheme}://${String(host)}${target}`;
+  return method === '' ? address : `${method} ${address}`;
 }

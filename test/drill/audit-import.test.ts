@@ -95,6 +95,7 @@ describe('audit', () => {
       .map((line) => JSON.parse(line));
     expect(entries.map(({ action }) => action)).toEqual(['rule.delete', 'rule.update']);
     expect(entries[1]).toMatchObject({
+      format: 'edgeplan.audit/v1',
       user: 'owner',
       key_id: 1,
       subject: `drop/${id}`,

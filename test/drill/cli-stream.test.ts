@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEdgeFile } from '../../src/files/edge-file.ts';
+import { decisionDocument } from '../../src/simulator/decision-document.ts';
 import { createOracle } from '../oracle/index.ts';
 import { builtCli, edgeplan, shell, startEdgeplan } from '../support/built.ts';
 
@@ -39,26 +40,32 @@ describe('simulate --requests', () => {
     const decisions = out
       .trimEnd()
       .split('\n')
-      .map((line) => JSON.parse(line));
+      .map((line) => JSON.parse(line).decision);
     expect(decisions).toHaveLength(82);
     expect(decisions.slice(0, 80).every((one) => one.action === 'forward')).toBe(true);
     expect(decisions[80]).toMatchObject({
       action: 'block',
       status: 429,
-      rule: { type: 'rate_limit', id: 4 },
+      rule: expect.stringMatching(/^rate_limit\//),
     });
-    expect(decisions[81]).toMatchObject({ action: 'block', status: 403, rule: { type: 'drop', id: 1 } });
+    expect(decisions[81]).toMatchObject({
+      action: 'block',
+      status: 403,
+      rule: expect.stringMatching(/^drop\//),
+    });
     expect(Object.keys(decisions[0]).sort()).toEqual(
       [
         'action',
         'body',
         'cache',
+        'host_header',
         'location',
         'matches',
         'origin',
+        'origin_source',
+        'origin_timeout_sec',
         'path',
-        'query',
-        'retryAfter',
+        'retry_after',
         'revision',
         'rule',
         'shadow',
@@ -82,14 +89,16 @@ describe('simulate --requests', () => {
     expect(code).toBe(0);
     expect(answers.length).toBe(requests.length);
     for (const [line, request] of requests.entries()) {
-      expect(JSON.parse(answers[line]!), `line ${line + 1}`).toEqual(oracle.evaluate(JSON.parse(request)));
+      const { decision } = JSON.parse(answers[line]!);
+      const expected = decisionDocument(oracle.evaluate(JSON.parse(request)));
+      expect(decision, `line ${line + 1}`).toEqual(JSON.parse(JSON.stringify(expected)));
     }
   });
 
   it('does not classify generic bots: the evaluator decides by the given bot', async () => {
     const input = request('/', { headers: { 'user-agent': 'curl/8.5.0' } });
     const { out } = await edgeplan(['simulate', '--requests', '-', '--json'], { cwd: folder, input });
-    expect(JSON.parse(out).matches).toEqual([]);
+    expect(JSON.parse(out).decision.matches).toEqual([]);
   });
 
   it('prints an error for a bad line, continues, lists bad lines at the end, and exits with 3', async () => {
@@ -105,9 +114,13 @@ describe('simulate --requests', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(first.action).toBe('forward');
-    expect(second).toEqual({ error: expect.stringContaining('not JSON'), line: 2 });
-    expect(third.action).toBe('forward');
+    expect(first.decision.action).toBe('forward');
+    expect(second).toEqual({
+      format: 'edgeplan.simulation/v1',
+      line: 2,
+      error: expect.stringContaining('not JSON'),
+    });
+    expect(third.decision.action).toBe('forward');
   });
 
   it('prints sentences without --json', async () => {

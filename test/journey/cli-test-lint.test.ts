@@ -119,7 +119,7 @@ describe('lint', () => {
 
   it('prints the findings as JSON', async () => {
     const { out } = await run('lint', '--json');
-    expect(JSON.parse(out).map(({ code }: { code: string }) => code)).toEqual([
+    expect(JSON.parse(out).findings.map(({ code }: { code: string }) => code)).toEqual([
       'bare_path_missed',
       'deprecated_field',
     ]);
@@ -160,7 +160,9 @@ describe('lint', () => {
   it('prints a finding once that the file reader reports too', async () => {
     const twice = save('twice.yaml', EDGE.replace('/admin*', '/admin?a*'));
     const { out } = await run('lint', '--file', twice, '--json');
-    expect(JSON.parse(out).filter(({ code }: { code: string }) => code === 'query_in_path')).toHaveLength(1);
+    expect(
+      JSON.parse(out).findings.filter(({ code }: { code: string }) => code === 'query_in_path'),
+    ).toHaveLength(1);
   });
 
   it('prints the errors of a file that does not compile', async () => {

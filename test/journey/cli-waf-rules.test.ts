@@ -77,7 +77,7 @@ describe('simulate', () => {
       digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
     });
     const [rule] = document.phases.find(({ name }: { name: string }) => name === 'waf').rules;
-    expect(rule.inspection).toMatchObject({ paranoia: 1, threshold: 5, truncated: false, bodyError: null });
+    expect(rule.inspection).toMatchObject({ paranoia: 1, threshold: 5, truncated: false, body_error: null });
     expect(rule.inspection.matches[0]).toMatchObject({ id: 11_300, category: 'sqli', variable: 'ARGS:id' });
   });
 
@@ -155,7 +155,9 @@ describe('simulate', () => {
       cwd: folder,
       input: `${line}\n`,
     });
-    expect(JSON.parse(out)).toMatchObject({ action: 'block', rule: { type: 'waf' }, waf: { score: 5 } });
+    expect(JSON.parse(out)).toMatchObject({
+      decision: { action: 'block', rule: expect.stringMatching(/^waf\//), waf: { score: 5 } },
+    });
   });
 });
 

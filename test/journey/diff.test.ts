@@ -87,6 +87,7 @@ describe('edgeplan diff', () => {
     ]);
     const keyed = await run('diff', 'keyed.yaml', other, '--json');
     expect(JSON.parse(keyed.out)).toMatchObject({
+      format: 'edgeplan.diff/v1',
       same: false,
       decisions: null,
       rules: [

@@ -112,6 +112,8 @@ describe('replay', () => {
     const both = await run('replay', '--log', 'log.jsonl', '--log', 'sampled.jsonl', '-f', drop, '--json');
     expect(both.code).toBe(1);
     expect(JSON.parse(both.out)).toMatchObject({
+      format: 'edgeplan.replay/v1',
+      other_domains: 0,
       compared: 11,
       changed: 1,
       groups: [{ lines: 1, requests: 100, now: expect.stringContaining('block 403 by drop/9') }],
@@ -214,6 +216,7 @@ describe('explain', () => {
   it('prints the line and the trace as JSON', async () => {
     const { out } = await run('explain', blocked.id, '--log', 'log.jsonl', '-f', 'same.yaml', '--json');
     expect(JSON.parse(out)).toMatchObject({
+      format: 'edgeplan.explanation/v1',
       line: { id: blocked.id },
       same_plan: true,
       trace: { format: 'edgeplan.trace/v1', decision: { action: 'block' } },

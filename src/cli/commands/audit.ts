@@ -36,6 +36,8 @@ interface Entry {
   readonly after: unknown;
 }
 
+/** The format of a line of JSON. */
+const AUDIT_FORMAT = 'edgeplan.audit/v1';
 /** Entries per request: the API's maximum. */
 const PAGE = 1_000;
 /** The default of `--limit`. */
@@ -56,7 +58,11 @@ async function run(domain: string, flags: Flags): Promise<void> {
     const since = flags.since ?? Number.NEGATIVE_INFINITY;
     const matching = page.filter(({ at }) => Date.parse(at) >= since);
     for (const entry of matching) {
-      await write(flags.json === true ? `${JSON.stringify(entry)}\n` : paint(entryLines(entry), colour));
+      await write(
+        flags.json === true
+          ? `${JSON.stringify({ format: AUDIT_FORMAT, ...entry })}\n`
+          : paint(entryLines(entry), colour),
+      );
     }
     printed += matching.length;
     left -= page.length;

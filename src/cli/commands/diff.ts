@@ -7,13 +7,13 @@ import { requests } from '../../simulator/requests.ts';
 import { fixedEvaluator } from '../../simulator/simulate.ts';
 import { nothingCompared, printGaps, replayText } from '../decision-log/print-replay.ts';
 import { readLog } from '../decision-log/read-log.ts';
-import { createReplay, type ReplayEntry, type ReplayReport } from '../decision-log/replay.ts';
+import { createReplay, type ReplayEntry, type ReplayReport, replayDocument } from '../decision-log/replay.ts';
 import { EXIT, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
 import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
 import { readChunks } from '../input/read-file.ts';
 import { colourOption, gather, readNodeId, signatureOptions } from '../options.ts';
-import { write } from '../output.ts';
+import { write, writeDocument } from '../output.ts';
 import { diffText } from '../print/diff.ts';
 
 /** The options of the command, as commander parses them. */
@@ -46,7 +46,8 @@ async function run(before: string, after: string, flags: Flags): Promise<void> {
   const decisions = compares ? await compareDecisions({ older, newer }, flags) : null;
   const names = { before: inputName(before), after: inputName(after) };
   if (flags.json === true) {
-    await write(`${JSON.stringify({ ...names, ...diff, decisions }, null, 2)}\n`);
+    const replayed = decisions === null ? null : replayDocument(decisions);
+    await writeDocument('diff', { ...names, ...diff, decisions: replayed });
   } else {
     await write(diffText(diff, names));
     if (decisions !== null && decisions.compared > 0) await write(`\n${replayText(decisions, names.after)}`);

@@ -13,7 +13,7 @@ import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
 import { digestOf } from '../input/digest.ts';
 import { openSubject } from '../input/open-subject.ts';
 import { colourOption, readNodeId, signatureOptions } from '../options.ts';
-import { colourFor, note, outputWidth, write } from '../output.ts';
+import { colourFor, note, outputWidth, write, writeDocument } from '../output.ts';
 import { logOption } from './replay.ts';
 
 /** The options of the command, as commander parses them. */
@@ -39,9 +39,8 @@ async function run(id: string, flags: Flags): Promise<void> {
   const line = await find(id.trim().toLowerCase(), flags.log);
   const { request } = line;
   if (file === undefined || request === null) {
-    await write(
-      flags.json === true ? `${JSON.stringify({ line, trace: null }, null, 2)}\n` : `${accountOf(line)}\n`,
-    );
+    if (flags.json === true) await writeDocument('explanation', { line, same_plan: null, trace: null });
+    else await write(`${accountOf(line)}\n`);
     if (file === undefined && request !== null)
       note('edgeplan: every rule is explained with --file edge.yaml, or --plan and the sealed plan');
     return;
@@ -64,7 +63,7 @@ async function run(id: string, flags: Flags): Promise<void> {
   const trace = simulate({ ...subject, digest, signatures }, asked);
   if (trace.plan.domain !== line.domain) throw otherDomain(line, trace.plan.domain);
   if (flags.json === true) {
-    await write(`${JSON.stringify({ line, same_plan: samePlan, trace }, null, 2)}\n`);
+    await writeDocument('explanation', { line, same_plan: samePlan, trace });
     return;
   }
   await write(
@@ -229,7 +228,7 @@ export function explainCommand(): Command {
         .argParser(readNodeId)
         .env('EDGEPLAN_NODE_ID'),
     )
-    .option('--all', 'also list rules that are out of scope, disabled or not reached')
+    .option('--all', 'list every rule with its reason; without it, most skipped rules are only counted')
     .option('--json', 'the line and the trace as JSON')
     .addOption(colourOption())
     .action(run);

@@ -11,7 +11,7 @@ import { EXIT, inputFault } from '../exit.ts';
 import { type ChoiceFlags, signatureNames } from '../input/choose-signatures.ts';
 import { readEdgeOctets } from '../input/open-subject.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
-import { colourFor, note, write } from '../output.ts';
+import { colourFor, note, write, writeDocument } from '../output.ts';
 import { diagnosticsText, tally } from '../print/diagnostics.ts';
 
 /** The values of `--fail-on`, from the lowest severity. */
@@ -56,10 +56,24 @@ function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic
   });
 }
 
+/** A diagnostic as `GET /domains/{domain}/analysis` returns it, with its place in the file. */
+function findingOf({ severity, code, path, message, found, remedy, at }: Diagnostic): object {
+  const place = at === undefined ? null : { file: at.file, line: at.line, column: at.column };
+  return {
+    severity,
+    code,
+    path: formatPath(path),
+    message,
+    found: found ?? null,
+    remedy: remedy ?? null,
+    at: place,
+  };
+}
+
 /** Prints diagnostics as text or JSON. */
 async function print(diagnostics: readonly Diagnostic[], text: string, flags: Flags): Promise<void> {
   if (flags.json === true) {
-    await write(`${JSON.stringify(diagnostics, null, 2)}\n`);
+    await writeDocument('findings', { file: flags.file, findings: diagnostics.map(findingOf) });
     return;
   }
   const options = { colour: colourFor(process.stdout, flags.color), texts: new Map([[flags.file, text]]) };

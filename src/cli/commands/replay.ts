@@ -4,12 +4,12 @@ import type { Evaluator } from '../../evaluator/index.ts';
 import { fixedEvaluator } from '../../simulator/simulate.ts';
 import { nothingCompared, printGaps, replayNote, replayText } from '../decision-log/print-replay.ts';
 import { readLog } from '../decision-log/read-log.ts';
-import { createReplay } from '../decision-log/replay.ts';
+import { createReplay, replayDocument } from '../decision-log/replay.ts';
 import { EXIT, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
 import { openSubject } from '../input/open-subject.ts';
 import { colourOption, fileOption, gather, readNodeId, signatureOptions } from '../options.ts';
-import { note, write } from '../output.ts';
+import { note, write, writeDocument } from '../output.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends ChoiceFlags {
@@ -45,8 +45,12 @@ async function run(flags: Flags): Promise<void> {
     printGaps(report);
     throw nothingCompared(report, open().domain);
   }
-  if (flags.json === true) await write(`${JSON.stringify(report, null, 2)}\n`);
-  else await write(replayText(report, subject.name));
+  if (flags.json === true) {
+    const { name, digest } = subject;
+    const used = signatures === null ? null : { name: signatures.name, digest: signatures.digest };
+    const plan = { digest, domain: open().domain, source: name };
+    await writeDocument('replay', { plan, signatures: used, ...replayDocument(report) });
+  } else await write(replayText(report, subject.name));
   note(replayNote(signatures?.name ?? null));
   printGaps(report);
   if (report.changed > 0) process.exitCode = EXIT.no;

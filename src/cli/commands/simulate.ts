@@ -23,7 +23,7 @@ import {
   readStatus,
   signatureOptions,
 } from '../options.ts';
-import { colourFor, note, outputWidth, write } from '../output.ts';
+import { colourFor, note, outputWidth, write, writeDocument } from '../output.ts';
 import { type ConditionFlags, clearedRefs, orUsageFault, worldOf } from '../simulate/conditions.ts';
 import { simulateStream } from '../simulate/stream.ts';
 import { readUrlWords } from '../simulate/url-words.ts';
@@ -94,10 +94,8 @@ async function printWhy(
   // Searching simulates up to 48 requests, so it runs for a skipped rule only.
   const wouldMatch = rule.outcome === 'skipped' ? nearMatch(subject, asked, rule) : null;
   if (flags.json === true) {
-    const { format, plan, signatures, request } = document;
-    const why = { format, plan, signatures, request, rule, would_match: wouldMatch };
-    await write(`${JSON.stringify(why, null, 2)}\n`);
-    return;
+    const { plan, signatures, request } = document;
+    return writeDocument('why', { plan, signatures, request, rule, would_match: wouldMatch });
   }
   const colour = colourFor(process.stdout, flags.color);
   await write(
@@ -229,7 +227,7 @@ export function simulateCommand(): Command {
         .env('EDGEPLAN_NODE_ID'),
     )
     .option('--why <rule>', 'every check of one rule: its id, key, or type/id or type/key')
-    .option('--all', 'also list rules that are out of scope, disabled or not reached')
+    .option('--all', 'list every rule with its reason; without it, most skipped rules are only counted')
     .option('--json', 'the trace as JSON; with --requests, the decisions')
     .option('--requests <file>', 'one request as JSON on each line, - is stdin; answers one decision a line')
     .option('--as-test', 'print it as a test case, to append to edge.test.yaml')

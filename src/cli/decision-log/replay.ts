@@ -57,6 +57,11 @@ export interface ReplayReport {
   readonly unreadable: { readonly count: number; readonly first: string | null };
 }
 
+/** The JSON document of a report. */
+export function replayDocument({ otherDomains, ...report }: ReplayReport): object {
+  return { ...report, other_domains: otherDomains };
+}
+
 /** The fields of a line that a replay uses. */
 export type ReplayLine = Pick<
   DecisionLine,

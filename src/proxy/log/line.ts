@@ -5,6 +5,7 @@
  */
 import { refText } from '../../evaluator/identity.ts';
 import type { Decision, EdgeRequest, Match, Uninspected } from '../../evaluator/index.ts';
+import { originText } from '../../evaluator/origin-text.ts';
 import { bodyOf } from '../../evaluator/request-body.ts';
 import type { Exchange } from '../exchange.ts';
 import { MAX_HEADER, MAX_HOST, MAX_MATCHES, MAX_TARGET, MAX_WITHHELD } from './limits.ts';
@@ -219,7 +220,7 @@ export function loggedDecision(decision: Decision): LoggedDecision {
     status,
     rule: decision.rule === null ? null : refText(decision.rule),
     location: location === null ? null : cut(redactTarget(location), MAX_TARGET),
-    origin: origin === null ? null : urlOf(origin),
+    origin: origin === null ? null : originText(origin),
     host_header: origin === null ? null : origin.hostHeader,
     path: forwarded === null ? null : cut(redactTarget(forwarded), MAX_TARGET),
     cache:
@@ -228,9 +229,4 @@ export function loggedDecision(decision: Decision): LoggedDecision {
         : { mode: cache.mode, edge_ttl_sec: cache.edgeTtl, browser_ttl_sec: cache.browserTtl },
     tags: decision.tags.slice(0, MAX_MATCHES),
   };
-}
-
-function urlOf({ scheme, address, port }: NonNullable<Decision['origin']>): string {
-  const host = address.includes(':') ? `[${address}]` : address;
-  return port === null ? `${scheme}://${host}` : `${scheme}://${host}:${port}`;
 }

@@ -123,7 +123,13 @@ function uncoveredLines(rule: RuleCoverage): readonly RenderedLine[] {
     ]);
 }
 
-/** The JSON document. */
+/** The JSON document of a coverage report. */
+function coverageDocument({ percent, counts, rules }: CoverageReport): object {
+  const { coveredRules, coveredEntries, ...all } = counts;
+  return { percent, counts: { ...all, covered_rules: coveredRules, covered_entries: coveredEntries }, rules };
+}
+
+/** The JSON document; `coverage` is `null` when it was not asked for. */
 export function reportDocument(results: readonly TestResult[], coverage: CoverageReport | null): object {
   return {
     format: TEST_FORMAT,
@@ -135,6 +141,6 @@ export function reportDocument(results: readonly TestResult[], coverage: Coverag
       requests,
       failures,
     })),
-    ...(coverage === null ? {} : { coverage }),
+    coverage: coverage === null ? null : coverageDocument(coverage),
   };
 }

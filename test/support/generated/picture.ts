@@ -19,7 +19,7 @@ export const PICTURED = [
 ] as const;
 
 export const PICTURE_FILE = 'fixtures/shop/simulate.svg';
-const COLUMNS = 140;
+const COLUMNS = 120;
 
 /** What the command prints, with the colours of a terminal and without the time it took, which no two runs share. */
 export function commandOutput(): string {

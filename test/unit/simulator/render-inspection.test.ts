@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { InspectionTrace } from '../../../src/evaluator/trace.ts';
+import type { InspectionDocument } from '../../../src/simulator/decision-document.ts';
 import { paint } from '../../../src/simulator/paint.ts';
 import { inspectionFacts, signatureLines } from '../../../src/simulator/render-inspection.ts';
 import type { RenderedLine } from '../../../src/simulator/render-text.ts';
@@ -14,13 +14,13 @@ const MATCH = {
   value: '1 or 1',
 };
 
-const FOUND: InspectionTrace = {
+const FOUND: InspectionDocument = {
   score: 5,
   ids: [942_100],
   matches: [MATCH],
   categories: { sqli: 5 },
   denied: false,
-  bodyError: null,
+  body_error: null,
   exhausted: false,
   truncated: false,
   paranoia: 2,
@@ -28,14 +28,14 @@ const FOUND: InspectionTrace = {
   excludes: [],
   exclusions: [],
   uninspected: null,
-  onUninspected: 'score',
+  on_uninspected: 'score',
 };
 
 function text(lines: readonly RenderedLine[]): readonly string[] {
   return paint(lines, false).trimEnd().split('\n');
 }
 
-function facts(found: Partial<InspectionTrace>): readonly string[] {
+function facts(found: Partial<InspectionDocument>): readonly string[] {
   return inspectionFacts({ ...FOUND, ...found }).flatMap(({ head, parts }) =>
     text([parts]).map((line) => `${head}: ${line}`),
   );
@@ -76,10 +76,10 @@ describe('inspectionFacts', () => {
     expect(facts({})).toEqual(['paranoia: 2', 'score: 5, threshold 7 · sqli 5']);
   });
 
-  test.each<[Partial<InspectionTrace>, string]>([
+  test.each<[Partial<InspectionDocument>, string]>([
     [{ truncated: true }, 'body: cut at body_cap_kb, the rest was not inspected'],
-    [{ uninspected: 'coding', onUninspected: 'block' }, 'body: uninspected: coding, on_uninspected block'],
-    [{ bodyError: 'json: it ends inside a text' }, 'body: not readable: json: it ends inside a text'],
+    [{ uninspected: 'coding', on_uninspected: 'block' }, 'body: uninspected: coding, on_uninspected block'],
+    [{ body_error: 'json: it ends inside a text' }, 'body: not readable: json: it ends inside a text'],
     [{ exhausted: true }, 'steps: exhausted, which counts as reaching the threshold'],
     [{ denied: true }, 'denied: by a signature, whatever the score'],
     [

@@ -4,6 +4,7 @@ import { compile } from '../../../src/compiler/index.ts';
 import { loadPlan } from '../../../src/evaluator/index.ts';
 import { parseRuleSet } from '../../../src/model/parse.ts';
 import { seal } from '../../../src/plan/seal.ts';
+import { decisionDocument } from '../../../src/simulator/decision-document.ts';
 import { answerJson, answers, LONGEST_LINE, type RequestResult } from '../../../src/simulator/requests.ts';
 
 const parsed = parseRuleSet({
@@ -46,9 +47,14 @@ describe('a stream of requests', () => {
     expect(summary(found)).toEqual(['1 forward', '2 forward', '3 block']);
   });
 
-  it('prints exactly the decision as JSON', async () => {
+  it('prints request and decision as JSON', async () => {
     const [first] = await all(GOOD);
-    expect(answerJson(first!)).toBe(JSON.stringify(evaluator().evaluate(JSON.parse(GOOD))));
+    expect(JSON.parse(answerJson(first!))).toEqual({
+      format: 'edgeplan.simulation/v1',
+      line: 1,
+      request: 'GET https://example.com/',
+      decision: decisionDocument(evaluator().evaluate(JSON.parse(GOOD))),
+    });
   });
 
   it('answers a malformed line with an error and continues', async () => {
@@ -62,7 +68,7 @@ describe('a stream of requests', () => {
       '6 refuse',
     ]);
     expect(answerJson(found[0]!)).toBe(
-      '{"error":"the line is not JSON; write one request as a JSON object on each line","line":1}',
+      '{"format":"edgeplan.simulation/v1","line":1,"error":"the line is not JSON; write one request as a JSON object on each line"}',
     );
   });
 
