@@ -12,7 +12,7 @@ import { decisionLine } from '../../src/proxy/log/line.ts';
 import { builtCli } from '../support/built.ts';
 import { commandsOf, missingLine } from '../support/readmes/commands.ts';
 import { type Block, type Paper, readPapers, savedAs } from '../support/readmes/markdown.ts';
-import { deadLinks, deadPaths, deadRoutes } from '../support/readmes/references.ts';
+import { deadLinks, deadNames, deadPaths, deadRoutes } from '../support/readmes/references.ts';
 import { missingShell, openSandbox, type Sandbox } from '../support/readmes/sandbox.ts';
 import { requires } from '../support/requires.ts';
 import { typecheckExamples } from '../support/type-check-examples.ts';
@@ -165,6 +165,10 @@ describe('the references', () => {
 
   test('every operation of the API exists', () => {
     expect(deadRoutes(PAPERS)).toEqual([]);
+  });
+
+  test('every metric, variable and flag exists', () => {
+    expect(deadNames(PAPERS)).toEqual([]);
   });
 
   test('the table of the decision log has every field of a line', () => {

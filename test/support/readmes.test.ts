@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { commandsOf, missingLine, portsIn, withoutPlaceholders } from './readmes/commands.ts';
 import { type Block, parsePaper, savedAs } from './readmes/markdown.ts';
-import { deadLinks, deadPaths } from './readmes/references.ts';
+import { deadLinks, deadNames, deadPaths } from './readmes/references.ts';
 
 const FENCE = '```';
 
@@ -40,6 +40,17 @@ describe('a Markdown file', () => {
     const papers = [parsePaper('a.md', text)];
     expect(deadLinks(papers)).toEqual(['a.md:2: no.md', 'a.md:2: #b', 'a.md:2: README.md#no']);
     expect(deadPaths(papers)).toEqual(['a.md:2: src/no.ts', 'a.md:2: no.ts']);
+  });
+
+  test('has no metric, variable or flag that no source has', () => {
+    // Put together, so that this source has none of them.
+    const [metric, variable, flag] = [`edgeplan_${'none'}`, `EDGEPLAN_${'NONE'}`, `--${'none'}`];
+    const text = `\`${metric}\` \`${variable}\` \`${flag} 3\` \`--ops-port\` \`EDGEPLAN_KEY\` \`edgeplan_stall_seconds\`\n`;
+    expect(deadNames([parsePaper('a.md', text)])).toEqual([
+      `a.md:1: ${metric}`,
+      `a.md:1: ${variable}`,
+      `a.md:1: ${flag} 3`,
+    ]);
   });
 });
 

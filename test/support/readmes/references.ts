@@ -1,4 +1,4 @@
-/** Links, anchors, paths and routes that Markdown files name and that do not exist. */
+/** Links, anchors, paths, routes, metrics, variables and flags that Markdown files name and that do not exist. */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { filesIn, type Paper, type Place, ROOT, savedAs } from './markdown.ts';
@@ -55,6 +55,28 @@ export function deadRoutes(papers: readonly Paper[]): readonly string[] {
     return paper.spans.filter(isDead).map((span) => placed(paper, span));
   });
 }
+
+/** Metrics, variables and flags in code spans that no source has. */
+export function deadNames(papers: readonly Paper[]): readonly string[] {
+  const sources = ['src', 'test', 'bench']
+    .flatMap(filesIn)
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => readFileSync(join(ROOT, path), 'utf8'))
+    .join('\n');
+  const known = new Set(sources.match(NAME));
+  /** Metrics whose names are put together: `<prefix>_seconds_total`. */
+  const prefixes = [...sources.matchAll(/prefix: '(edgeplan_[a-z_]+)'/g)].map(([, prefix]) => prefix!);
+  const isKnown = (name: string): boolean =>
+    known.has(name) || prefixes.some((prefix) => name.startsWith(`${prefix}_`));
+  return papers.flatMap((paper) =>
+    paper.spans
+      .filter(({ text }) => (text.match(NAME) ?? []).some((name) => !isKnown(name)))
+      .map((span) => placed(paper, span)),
+  );
+}
+
+/** A metric, a variable of the environment, or a long flag. */
+const NAME = /\bedgeplan_[a-z_]+|\bEDGEPLAN_[A-Z_]+|(?<![\w-])--[a-z][a-z-]+/g;
 
 function withoutNames(path: string): string {
   return path.replace(/\{[^}]*\}|<[^>]*>/g, '{}');
