@@ -1,4 +1,4 @@
-/** `edgeplan/node` and `edgeplan/fetch` as a consumer gets them, and the examples of the README as they stand there. */
+/** `edgeplan/node` and `edgeplan/fetch` as a consumer gets them, and the programs of `fixtures/embed`, which the README shows. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {

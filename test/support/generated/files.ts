@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { clientSchema, SCHEMA_FILE } from './client-schema.ts';
+import { API_PAPER, apiPaper, EMBED_PAPER, embedPaper, NODE_PAPER, nodePaper } from './papers.ts';
 import { commandOutput, drawTerminal, PICTURE_FILE } from './picture.ts';
 
 export interface GeneratedFile {
@@ -16,4 +17,7 @@ export interface GeneratedFile {
 export const GENERATED: readonly GeneratedFile[] = [
   { path: SCHEMA_FILE, content: () => clientSchema(readFileSync('dist/api/docs/openapi.yaml', 'utf8')) },
   { path: PICTURE_FILE, content: () => drawTerminal(commandOutput()) },
+  { path: NODE_PAPER, content: nodePaper },
+  { path: API_PAPER, content: apiPaper },
+  { path: EMBED_PAPER, content: embedPaper },
 ];

@@ -4,10 +4,15 @@ import { readFileSync } from 'node:fs';
 
 /**
  * The file with the text between `<!-- generated: name -->` and `<!-- end: name -->` replaced.
+ * @param whole the file's content, where several sections are replaced one after the other
  * @throws if the file lacks the pair of markers
  */
-export function withSection(path: string, name: string, text: string): string {
-  const whole = readFileSync(path, 'utf8');
+export function withSection(
+  path: string,
+  name: string,
+  text: string,
+  whole = readFileSync(path, 'utf8'),
+): string {
   const start = `<!-- generated: ${name} -->`;
   const end = `<!-- end: ${name} -->`;
   const [before, rest] = whole.split(start);
