@@ -41,10 +41,11 @@ export const domainUpdateForm = form({
     dns_mode: DNS_MODE.optional(),
     developer_mode_until: z
       .string()
+      .meta({ format: 'date-time' })
       .nullable()
       .optional()
       .describe('null ends developer mode; a time, as a GET shows it, is ignored')
-      .meta({ format: 'date-time', examples: [null] }),
+      .meta({ examples: [null] }),
     ...partially(DOMAIN_SETTINGS),
   },
   ignored: SHOWN,

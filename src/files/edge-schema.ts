@@ -3,7 +3,14 @@
  * an editor completes and underlines is what the reader accepts, but for conditions across fields.
  */
 import { z } from 'zod';
-import { MAX_HOST_OCTETS, MAX_ID, MAX_KEY_CHARACTERS, MAX_RECORDS, MAX_RULES } from '../base/limits.ts';
+import {
+  MAX_ENTRY_CHARACTERS,
+  MAX_HOST_OCTETS,
+  MAX_ID,
+  MAX_KEY_CHARACTERS,
+  MAX_RECORDS,
+  MAX_RULES,
+} from '../base/limits.ts';
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import { documentFields } from '../model/document.ts';
 import { domainForm } from '../model/domain.ts';
@@ -26,7 +33,7 @@ const RULE_KEY: JsonSchema = {
 };
 const RULE_RECORDS: JsonSchema = {
   type: 'array',
-  items: { type: 'string' },
+  items: { type: 'string', maxLength: MAX_ENTRY_CHARACTERS },
   maxItems: MAX_RECORDS,
   description: 'names of the proxied records that the rule applies to, such as `shop` or `shop AAAA`',
   examples: [['shop', 'shop AAAA']],

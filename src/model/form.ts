@@ -41,7 +41,8 @@ export type Partially<F extends Fields> = { readonly [K in keyof F]: z.ZodType<z
 export function partially<F extends Fields>(fields: F): Partially<F> {
   const entries = Object.entries(fields).map(([name, field]) => {
     const inner = field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : field;
-    return [name, inner.optional()];
+    // The description and the examples are of the field, not of the schema below its default.
+    return [name, inner.optional().meta(z.globalRegistry.get(field) ?? {})];
   });
   return Object.fromEntries(entries) as Partially<F>;
 }

@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
 export function describeType(schema: JsonSchema): string {
   const { enum: choices, const: only, anyOf, $ref, type } = schema;
   if (only !== undefined) return valueText(only);
-  if (Array.isArray(choices)) return choices.map(valueText).join(', ');
+  if (Array.isArray(choices)) return `one of ${choices.map(valueText).join(', ')}`;
   if (typeof $ref === 'string') return 'a sentence or fields of the decision';
   if (Array.isArray(anyOf)) return anyOf.map((one) => describeType(one as JsonSchema)).join(', or ');
   const types = (Array.isArray(type) ? type : [type ?? 'object']) as readonly string[];
@@ -38,8 +38,8 @@ function describeOne(type: string, schema: JsonSchema): string {
 
 function textBounds({ maxLength, pattern, format }: JsonSchema): string {
   if (format === 'date-time') return ' (RFC 3339 time)';
-  const shape = typeof pattern === 'string' ? ` like ${pattern}` : '';
-  return typeof maxLength === 'number' ? `${shape} of at most ${maxLength} characters` : shape;
+  if (typeof pattern === 'string') return ` that matches \`${pattern}\``;
+  return typeof maxLength === 'number' ? ` of at most ${maxLength} characters` : '';
 }
 
 function numberBounds({ minimum, maximum }: JsonSchema): string {
@@ -59,9 +59,21 @@ export function describeDefault({ schema, required }: FieldEntry): string {
   return schema['default'] === undefined ? 'optional' : `default ${valueText(schema['default'])}`;
 }
 
-/** A value as an edge file may write it (flow YAML, which JSON is a subset of); plain words without quotes. */
+/** Words that some YAML reader takes for a boolean or null. */
+const WORDS = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
+
+/** A value as an edge file may write it: flow YAML, plain words without quotes. */
 export function valueText(value: unknown): string {
-  return typeof value === 'string' && /^[A-Za-z_][\w-]*$/.test(value) ? value : JSON.stringify(value);
+  if (typeof value === 'string' && /^[A-Za-z_][\w-]*$/.test(value) && !WORDS.test(value)) return value;
+  if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).map(([name, field]) => `${keyText(name)}: ${valueText(field)}`);
+  return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
+}
+
+/** A key of a mapping. */
+function keyText(name: string): string {
+  return /^[A-Za-z_][\w-]*$/.test(name) ? name : JSON.stringify(name);
 }
 
 /** The first example of a field; empty without one. */

@@ -17,7 +17,7 @@ import type { Stored } from '../form.ts';
 import { judgeAddress, judgeHostHeader, judgeProbePath } from '../location.ts';
 
 /** The fields of one origin of a pool. */
-const ORIGIN_FIELDS = {
+export const ORIGIN_FIELDS = {
   address: checked(filledText(), judgeAddress)
     .describe('IP address or host name of the origin')
     .meta({ examples: ['198.51.100.41'] }),
@@ -45,7 +45,7 @@ const ORIGIN_FIELDS = {
 };
 
 /** The fields of the health check; intervals and time-outs in seconds. */
-const HEALTH_FIELDS = {
+export const HEALTH_FIELDS = {
   enabled: flag(false)
     .describe('whether nodes probe the origins')
     .meta({ examples: [true] }),

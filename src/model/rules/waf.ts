@@ -15,7 +15,7 @@ import { crossCheck, type Stored } from '../form.ts';
 import type { Problem } from '../report.ts';
 
 /** The fields of one exclusion; exactly one of `id` and `tag` names its signatures. */
-const EXCLUSION_FIELDS = {
+export const EXCLUSION_FIELDS = {
   id: integer(1, MAX_SIGNATURE_ID)
     .nullable()
     .default(null)

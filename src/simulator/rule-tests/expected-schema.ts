@@ -65,7 +65,7 @@ export const WAF_KEYS = {
   score: { type: 'integer', minimum: 0, description: 'anomaly score', examples: [5] },
   ids: {
     type: 'array',
-    items: { type: 'integer' },
+    items: { type: 'integer', minimum: 1 },
     description: 'signatures that matched',
     examples: [[942_100]],
   },
