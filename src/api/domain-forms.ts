@@ -27,11 +27,25 @@ export interface DomainUpdate {
 /** The fields of an answer; an update accepts and ignores those that it cannot change. */
 const SHOWN = Object.keys(domainDetail.shape);
 
+/** Who serves the DNS of a domain. */
+const DNS_MODE = z
+  .enum(DNS_MODES)
+  .describe(
+    '`managed`: the name servers of the service answer for the domain; `external`: those of another provider',
+  )
+  .meta({ examples: ['external'] });
+
 /** A partial update; fields that only answers carry are ignored, so that what was read can be sent back. */
 export const domainUpdateForm = form({
   fields: {
-    dns_mode: z.enum(DNS_MODES).optional(),
-    developer_mode_until: z.string().nullable().optional(),
+    dns_mode: DNS_MODE.optional(),
+    developer_mode_until: z
+      .string()
+      .meta({ format: 'date-time' })
+      .nullable()
+      .optional()
+      .describe('null ends developer mode; a time, as a GET shows it, is ignored')
+      .meta({ examples: [null] }),
     ...partially(DOMAIN_SETTINGS),
   },
   ignored: SHOWN,
@@ -58,7 +72,10 @@ const registrable = checked(domainName, (name) => {
 export const NO_ROOM = 'the name leaves no room for the TXT record that would prove it';
 
 /** The fields of a new domain. */
-const CREATE_FIELDS = { name: registrable, dns_mode: z.enum(DNS_MODES).default('managed') };
+const CREATE_FIELDS = {
+  name: registrable.describe('name of the domain, at least two labels').meta({ examples: ['example.com'] }),
+  dns_mode: DNS_MODE.default('managed'),
+};
 
 /** Checks that an external domain leaves room for its TXT record, since only that record can prove it. */
 const provable = crossCheck<FormValues<typeof CREATE_FIELDS>>(['name', 'dns_mode'], (values, scope) => {

@@ -1,6 +1,8 @@
 /** Reads a JSON body by a form of `model`; the message of a 400 follows semantics §6. */
+import { z } from 'zod';
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { describeMistakes } from '../model/describe-mistakes.ts';
+import { documentFields } from '../model/document.ts';
 import { type Fields, type Form, readForm } from '../model/form.ts';
 import { createPatternBook } from '../model/pattern.ts';
 import { plainCopy } from '../model/plain.ts';
@@ -10,7 +12,8 @@ import type { BodyReader } from './route.ts';
 
 /** A body that a form reads before the handler runs. Unknown fields are a 400; ignored ones are removed. */
 export function formBody<F extends Fields, Out>(form: Form<F, Out>): BodyReader<Out> {
-  return { kind: 'read', schema: form.schema, read: (body) => readBody(form, body) };
+  const schema = z.object(documentFields(form.fields, 'request'));
+  return { kind: 'read', schema, read: (body) => readBody(form, body) };
 }
 
 /** The value that a form returns for a body. @throws Refusal 400 that lists the mistakes */

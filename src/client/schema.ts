@@ -5559,8 +5559,10 @@ export interface operations {
                  *     }
                  */
                 readonly "application/json": {
+                    /** @description name of the domain, at least two labels */
                     readonly name: string;
                     /**
+                     * @description `managed`: the name servers of the service answer for the domain; `external`: those of another provider
                      * @default managed
                      * @enum {string}
                      */
@@ -5680,22 +5682,44 @@ export interface operations {
                  *     }
                  */
                 readonly "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description `managed`: the name servers of the service answer for the domain; `external`: those of another provider
+                     * @enum {string}
+                     */
                     readonly dns_mode?: "managed" | "external";
+                    /**
+                     * Format: date-time
+                     * @description null ends developer mode; a time, as a GET shows it, is ignored
+                     */
                     readonly developer_mode_until?: string | null;
+                    /** @description gigabytes that the disk cache of the domain may use */
                     readonly cache_l2_max_gb?: number;
+                    /** @description days after which the disk cache drops an entry at the latest */
                     readonly cache_l2_ttl_days?: number;
-                    /** @enum {number} */
+                    /**
+                     * @description megabytes of the largest response body that is cached; larger ones stream through
+                     * @enum {number}
+                     */
                     readonly cache_cap_mb?: 128 | 256 | 512 | 2048 | 4096;
+                    /** @description adds `X-Content-Type-Options: nosniff` to responses */
                     readonly sec_no_sniff?: boolean;
+                    /** @description adds `Referrer-Policy: strict-origin-when-cross-origin` to responses */
                     readonly sec_referrer_policy?: boolean;
+                    /** @description removes headers that name the origin's software from responses */
                     readonly sec_strip_headers?: boolean;
+                    /** @description answers requests with `Accept: text/markdown` with a Markdown rendering of HTML pages; needs an active plan */
                     readonly markdown_for_agents?: boolean;
+                    /** @description notifies the owner of a sustained outage of the origin */
                     readonly outage_alerts?: boolean;
+                    /** @description percentage of origin errors from which on a minute counts as down */
                     readonly uptime_threshold_pct?: number;
+                    /** @description minutes that must be down before an incident opens */
                     readonly uptime_window_min?: number;
+                    /** @description requests to the origin that the window must hold before an incident opens */
                     readonly uptime_min_requests?: number;
+                    /** @description minutes with requests that the window must hold; at most `uptime_window_min` */
                     readonly uptime_min_active_min?: number;
+                    /** @description consecutive minutes with requests and not down after which an incident resolves */
                     readonly uptime_recover_min?: number;
                 };
             };
@@ -6108,7 +6132,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description partial updates, each with the id of its record */
                     readonly updates: readonly {
+                        /** @description id of the record to change */
                         readonly id: number;
                         /** @description host name, relative to the domain or absolute; `@` is the apex */
                         readonly name?: string;
@@ -6185,7 +6211,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of the records to delete */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -6571,7 +6598,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of all rules of the type, in their new order */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -6881,7 +6909,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of all rules of the type, in their new order */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -7192,7 +7221,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of all rules of the type, in their new order */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -7504,7 +7534,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of all rules of the type, in their new order */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -7813,7 +7844,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of all rules of the type, in their new order */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -8124,7 +8156,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of all rules of the type, in their new order */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -8434,7 +8467,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of all rules of the type, in their new order */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -8746,7 +8780,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of all rules of the type, in their new order */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -9056,7 +9091,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of all rules of the type, in their new order */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -9368,7 +9404,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of all rules of the type, in their new order */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -9685,7 +9722,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of all rules of the type, in their new order */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -9998,7 +10036,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of all rules of the type, in their new order */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -10214,6 +10253,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description the new rules */
                     readonly creates: readonly components["schemas"]["DropRuleCreate"][];
                 };
             };
@@ -10259,7 +10299,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description partial updates, each with the id of its rule */
                     readonly updates: readonly ({
+                        /** @description id of the rule to change */
                         readonly id: number;
                     } & components["schemas"]["DropRuleUpdate"])[];
                 };
@@ -10306,7 +10348,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of the rules to delete */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -10351,6 +10394,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description the new rules */
                     readonly creates: readonly components["schemas"]["FingerprintRuleCreate"][];
                 };
             };
@@ -10396,7 +10440,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description partial updates, each with the id of its rule */
                     readonly updates: readonly ({
+                        /** @description id of the rule to change */
                         readonly id: number;
                     } & components["schemas"]["FingerprintRuleUpdate"])[];
                 };
@@ -10443,7 +10489,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of the rules to delete */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -10488,6 +10535,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description the new rules */
                     readonly creates: readonly components["schemas"]["BotRouteRuleCreate"][];
                 };
             };
@@ -10533,7 +10581,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description partial updates, each with the id of its rule */
                     readonly updates: readonly ({
+                        /** @description id of the rule to change */
                         readonly id: number;
                     } & components["schemas"]["BotRouteRuleUpdate"])[];
                 };
@@ -10580,7 +10630,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of the rules to delete */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -10625,6 +10676,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description the new rules */
                     readonly creates: readonly components["schemas"]["RateLimitRuleCreate"][];
                 };
             };
@@ -10670,7 +10722,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description partial updates, each with the id of its rule */
                     readonly updates: readonly ({
+                        /** @description id of the rule to change */
                         readonly id: number;
                     } & components["schemas"]["RateLimitRuleUpdate"])[];
                 };
@@ -10717,7 +10771,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of the rules to delete */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -10762,6 +10817,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description the new rules */
                     readonly creates: readonly components["schemas"]["WafRuleCreate"][];
                 };
             };
@@ -10807,7 +10863,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description partial updates, each with the id of its rule */
                     readonly updates: readonly ({
+                        /** @description id of the rule to change */
                         readonly id: number;
                     } & components["schemas"]["WafRuleUpdate"])[];
                 };
@@ -10854,7 +10912,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of the rules to delete */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -10899,6 +10958,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description the new rules */
                     readonly creates: readonly components["schemas"]["RedirectRuleCreate"][];
                 };
             };
@@ -10944,7 +11004,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description partial updates, each with the id of its rule */
                     readonly updates: readonly ({
+                        /** @description id of the rule to change */
                         readonly id: number;
                     } & components["schemas"]["RedirectRuleUpdate"])[];
                 };
@@ -10991,7 +11053,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of the rules to delete */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -11036,6 +11099,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description the new rules */
                     readonly creates: readonly components["schemas"]["CaptchaRuleCreate"][];
                 };
             };
@@ -11081,7 +11145,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description partial updates, each with the id of its rule */
                     readonly updates: readonly ({
+                        /** @description id of the rule to change */
                         readonly id: number;
                     } & components["schemas"]["CaptchaRuleUpdate"])[];
                 };
@@ -11128,7 +11194,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of the rules to delete */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -11173,6 +11240,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description the new rules */
                     readonly creates: readonly components["schemas"]["RewriteRuleCreate"][];
                 };
             };
@@ -11218,7 +11286,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description partial updates, each with the id of its rule */
                     readonly updates: readonly ({
+                        /** @description id of the rule to change */
                         readonly id: number;
                     } & components["schemas"]["RewriteRuleUpdate"])[];
                 };
@@ -11265,7 +11335,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of the rules to delete */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -11310,6 +11381,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description the new rules */
                     readonly creates: readonly components["schemas"]["CacheRuleCreate"][];
                 };
             };
@@ -11355,7 +11427,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description partial updates, each with the id of its rule */
                     readonly updates: readonly ({
+                        /** @description id of the rule to change */
                         readonly id: number;
                     } & components["schemas"]["CacheRuleUpdate"])[];
                 };
@@ -11402,7 +11476,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of the rules to delete */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -11447,6 +11522,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description the new rules */
                     readonly creates: readonly components["schemas"]["OriginRouteRuleCreate"][];
                 };
             };
@@ -11492,7 +11568,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description partial updates, each with the id of its rule */
                     readonly updates: readonly ({
+                        /** @description id of the rule to change */
                         readonly id: number;
                     } & components["schemas"]["OriginRouteRuleUpdate"])[];
                 };
@@ -11539,7 +11617,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of the rules to delete */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -11584,6 +11663,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description the new rules */
                     readonly creates: readonly components["schemas"]["OriginPoolRuleCreate"][];
                 };
             };
@@ -11629,7 +11709,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description partial updates, each with the id of its rule */
                     readonly updates: readonly ({
+                        /** @description id of the rule to change */
                         readonly id: number;
                     } & components["schemas"]["OriginPoolRuleUpdate"])[];
                 };
@@ -11676,7 +11758,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of the rules to delete */
+                    readonly ids: readonly number[];
                 };
             };
         };
@@ -11721,6 +11804,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description the new rules */
                     readonly creates: readonly components["schemas"]["ErrorPageRuleCreate"][];
                 };
             };
@@ -11766,7 +11850,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description partial updates, each with the id of its rule */
                     readonly updates: readonly ({
+                        /** @description id of the rule to change */
                         readonly id: number;
                     } & components["schemas"]["ErrorPageRuleUpdate"])[];
                 };
@@ -11813,7 +11899,8 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    readonly ids: readonly unknown[];
+                    /** @description ids of the rules to delete */
+                    readonly ids: readonly number[];
                 };
             };
         };

@@ -4,6 +4,8 @@
  */
 import type { Diagnostic, FieldPath } from '../base/diagnostic.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
+import { unknownField } from '../model/report.ts';
+import { ruleForm } from '../model/rule.ts';
 import { isMapping, type YamlFile } from './yaml.ts';
 
 /**
@@ -24,9 +26,32 @@ export function toFilePath(yaml: YamlFile, path: FieldPath): FieldPath {
 export function placed(diagnostic: Diagnostic, yaml: YamlFile): Diagnostic {
   const path = toFilePath(yaml, diagnostic.path);
   const at = diagnostic.code === 'unknown_field' ? yaml.keyAt(path) : yaml.at(path);
-  const reworded = { ...diagnostic, ...asMapping(diagnostic, yaml) };
+  const reworded = { ...diagnostic, ...asMapping(diagnostic, yaml), ...inRule(diagnostic, yaml) };
   const remedy = reworded.remedy ?? remedyFor(reworded, yaml.plainSource(path));
   return { ...reworded, at, ...(remedy === null ? {} : { remedy }) };
+}
+
+/** Fields that only a rule of a file has. */
+const FILE_FIELDS = ['key', 'records'] as const;
+
+/** The remedy for an unknown field of a rule: in a file, `key` and `records` are known too. */
+function inRule(
+  { code, path, remedy: given }: Diagnostic,
+  yaml: YamlFile,
+): Pick<Diagnostic, 'remedy'> | null {
+  const [list, index, name] = path;
+  if (code !== 'unknown_field' || list !== 'rules' || path.length !== 3 || !isMapping(yaml.value))
+    return null;
+  const rules = yaml.value['rules'];
+  const rule: unknown = Array.isArray(rules) ? rules[index as number] : undefined;
+  if (!isMapping(rule) || typeof name !== 'string') return null;
+  const type = RULE_TYPES.find((known) => known === rule['type']);
+  if (type === undefined) return null;
+  const known = [...FILE_FIELDS, ...Object.keys(ruleForm(type).fields)];
+  const { problem, lists } = unknownField({ name, value: rule[name], known });
+  // A list of the known fields is given once per rule.
+  const { remedy } = problem;
+  return remedy === undefined || (lists && given === undefined) ? null : { remedy };
 }
 
 /** Rewords `must be an object`, the API's message, for a rule or record of a file: there it is a mapping. */

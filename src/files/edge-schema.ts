@@ -3,7 +3,14 @@
  * an editor completes and underlines is what the reader accepts, but for conditions across fields.
  */
 import { z } from 'zod';
-import { MAX_KEY_CHARACTERS, MAX_RECORDS, MAX_RULES } from '../base/limits.ts';
+import {
+  MAX_ENTRY_CHARACTERS,
+  MAX_HOST_OCTETS,
+  MAX_ID,
+  MAX_KEY_CHARACTERS,
+  MAX_RECORDS,
+  MAX_RULES,
+} from '../base/limits.ts';
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import { documentFields } from '../model/document.ts';
 import { domainForm } from '../model/domain.ts';
@@ -22,15 +29,21 @@ const RULE_KEY: JsonSchema = {
   pattern: '^[a-z0-9-]+$',
   maxLength: MAX_KEY_CHARACTERS,
   description: 'stable name of the rule in this file: lower-case letters, digits and hyphens',
+  examples: ['office-only'],
 };
 const RULE_RECORDS: JsonSchema = {
   type: 'array',
-  items: { type: 'string' },
+  items: { type: 'string', maxLength: MAX_ENTRY_CHARACTERS },
+  maxItems: MAX_RECORDS,
   description: 'names of the proxied records that the rule applies to, such as `shop` or `shop AAAA`',
+  examples: [['shop', 'shop AAAA']],
 };
+const RULE_TYPE: JsonSchema = { enum: [...RULE_TYPES], description: 'type of the rule', examples: ['drop'] };
 const FILE_ID: JsonSchema = {
   type: 'integer',
   minimum: 1,
+  maximum: MAX_ID,
+  examples: [3],
   description: 'id; without it, the first free one in the order of the file',
 };
 
@@ -45,13 +58,27 @@ export function edgeFileSchema(): JsonSchema {
     properties: {
       domain: {
         description: 'name of the domain, or the domain with its settings',
-        anyOf: [{ type: 'string' }, domainSchema()],
+        examples: ['example.com', { name: 'example.com', sec_no_sniff: true }],
+        anyOf: [{ type: 'string', maxLength: MAX_HOST_OCTETS + 1 }, domainSchema()],
       },
-      records: { type: 'array', maxItems: MAX_RECORDS, items: recordSchema(), description: 'DNS records' },
-      rules: { type: 'array', maxItems: MAX_RULES, items: ruleSchema(), description: 'edge rules' },
+      records: {
+        type: 'array',
+        maxItems: MAX_RECORDS,
+        items: recordSchema(),
+        description: 'DNS records',
+        examples: [[{ name: 'shop', type: 'A', destination: '198.51.100.20', proxied: true }]],
+      },
+      rules: {
+        type: 'array',
+        maxItems: MAX_RULES,
+        items: ruleSchema(),
+        description: 'edge rules',
+        examples: [[{ type: 'drop', key: 'office-only', path_includes: ['/admin/*'], ips: ['192.0.2.1'] }]],
+      },
       entitlements: {
         type: 'object',
         description: 'accepted and ignored: entitlements are checked at writes',
+        examples: [{}],
       },
     },
     definitions: Object.fromEntries(RULE_TYPES.map((type) => [type, ruleOfType(type)])),
@@ -77,7 +104,7 @@ function ruleSchema(): JsonSchema {
   return {
     type: 'object',
     required: ['type'],
-    properties: { type: { enum: [...RULE_TYPES], description: 'type of the rule' } },
+    properties: { type: RULE_TYPE },
     allOf: RULE_TYPES.map((type) => ({
       if: { required: ['type'], properties: { type: { const: type } } },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -94,7 +121,7 @@ function ruleOfType(type: RuleType): JsonSchema {
     ...schema,
     properties: {
       ...answered,
-      type: { const: type },
+      type: { const: type, description: 'type of the rule', examples: [type] },
       key: RULE_KEY,
       id: FILE_ID,
       records: RULE_RECORDS,

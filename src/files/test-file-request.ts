@@ -3,6 +3,7 @@
  * edge.
  */
 import { parseIp } from '../base/ip.ts';
+import { MAX_ID } from '../base/limits.ts';
 import { BOT_KINDS } from '../base/vocabulary.ts';
 import { nearest } from '../model/nearest.ts';
 import {
@@ -121,7 +122,7 @@ export function readRequest(
   const world: TestWorld = {
     now: read('at', (item) => timeOf(item, notes)),
     cleared: read('cleared', (item) => readCleared(item, notes)) ?? [],
-    node: read('node', (item) => integerOf(item, { least: 0, most: Number.MAX_SAFE_INTEGER }, notes)),
+    node: read('node', (item) => integerOf(item, { least: 0, most: MAX_ID }, notes)),
     down: read('down', (item) => readDown(item, notes)) ?? [],
     busy: read('busy', (item) => readBusy(item, notes)) ?? [],
   };

@@ -3,7 +3,7 @@ import type { SourcePlace } from '../base/diagnostic.ts';
 import { checkKeys, child, durationOf, foundIn, integerOf, mapOf, type Notes } from './test-file-notes.ts';
 import { readRequest, type TestRequest, type TestWorld } from './test-file-request.ts';
 import type { Item, MapItem } from './test-file-yaml.ts';
-import { REPEAT_KEYS, RESPONSE_KEYS } from './test-schema.ts';
+import { MAX_REPEAT, REPEAT_KEYS, RESPONSE_KEYS } from './test-schema.ts';
 
 /** One request of a test, sent once or several times. */
 export interface TestStep {
@@ -25,9 +25,6 @@ export interface TestStep {
   readonly would: Item | null;
   readonly response: { readonly status: number; readonly by: 'origin' | 'edge' } | null;
 }
-
-/** The largest number of repetitions of a request, so that a test takes seconds. */
-const MAX_REPEAT = 100_000;
 
 /** Reads one request with its expectations. Returns `null` when a mistake leaves nothing to send. */
 export function readStep(map: MapItem, name: string | null, notes: Notes): TestStep | null {

@@ -35,34 +35,47 @@ export const COMMON_FIELDS = {
     .nullable()
     .optional()
     .describe('deprecated: use `record_ids`; the one proxied record that the rule applies to')
-    .meta({ deprecated: true }),
+    .meta({ deprecated: true, examples: [3] }),
   record_ids: list(id(), MAX_RECORDS)
     .nullable()
     .optional()
     .describe(
       'ids of the proxied records that the rule applies to; empty: every proxied record of the domain',
-    ),
-  enabled: flag(true).describe('`false`: the rule matches no request'),
+    )
+    .meta({ examples: [[3, 7]] }),
+  enabled: flag(true)
+    .describe('`false`: the rule matches no request')
+    .meta({ examples: [false] }),
   priority: integer(0, MAX_PRIORITY)
     .default(100)
-    .describe('order of evaluation within the type: lower first, then the lower id'),
-  host_pattern: text().default('').describe('legacy: one more entry of `host_includes`'),
+    .describe('order of evaluation within the type: lower first, then the lower id')
+    .meta({ examples: [10] }),
+  host_pattern: text()
+    .default('')
+    .describe('legacy: one more entry of `host_includes`')
+    .meta({ examples: ['*.example.com'] }),
   host_match_type: z
     .enum(HOST_MATCH_TYPES)
     .optional()
     .describe(
       'how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it',
-    ),
-  host_includes: list(text()).default([]).describe('hosts that the rule applies to; empty: every host'),
+    )
+    .meta({ examples: ['wildcard'] }),
+  host_includes: list(text())
+    .default([])
+    .describe('hosts that the rule applies to; empty: every host')
+    .meta({ examples: [['shop.example.com', '*.preview.example.com']] }),
   host_excludes: list(text())
     .default([])
-    .describe('hosts that the rule does not apply to; they win over `host_includes`'),
+    .describe('hosts that the rule does not apply to; they win over `host_includes`')
+    .meta({ examples: [['status.example.com']] }),
   action_mode: z
     .enum(ACTION_MODES)
     .default('enforce')
     .describe(
       '`dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced',
-    ),
+    )
+    .meta({ examples: ['dry_run'] }),
 };
 
 /** Common fields that only answers carry; a request may send them back, and they are ignored (semantics §6). */
@@ -75,13 +88,16 @@ export const PATH_FIELDS = {
     .default('wildcard')
     .describe(
       'how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored',
-    ),
+    )
+    .meta({ examples: ['regex'] }),
   path_includes: list(text())
     .optional()
-    .describe('paths that the rule applies to; default: every path (`/*`)'),
+    .describe('paths that the rule applies to; default: every path (`/*`)')
+    .meta({ examples: [['/admin', '/admin/*']] }),
   path_excludes: list(text())
     .default([])
-    .describe('paths that the rule does not apply to; they win over `path_includes`'),
+    .describe('paths that the rule does not apply to; they win over `path_includes`')
+    .meta({ examples: [['/admin/health']] }),
 };
 
 /** Fields of every rule, as they are stored: all defaults are set, and `record_id` is merged into `record_ids`. */

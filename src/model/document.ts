@@ -1,5 +1,5 @@
 /**
- * Derives the schema of a field for documents (OpenAPI, JSON Schema): type, bounds, default and description, without the
+ * Derives the schema of a field for documents (OpenAPI, JSON Schema): type, bounds, default, description and examples, without the
  * conversions of a read. It comes from the schema that reads the field, so the document and the checks agree.
  */
 import { z } from 'zod';
@@ -25,13 +25,14 @@ export function shownAs<T extends z.ZodType>(schema: T, substitute: Substitute):
   return schema;
 }
 
-/** The schema of one field for a document, with the description and the deprecation of the field. */
+/** The schema of one field for a document, with the description, the examples and the deprecation of the field. */
 export function documentField(field: z.ZodType, kind: DocumentKind): z.ZodType {
   const shown = withoutConversion(field, kind);
-  const { description, deprecated } = z.globalRegistry.get(field) ?? {};
+  const { description, deprecated, examples } = z.globalRegistry.get(field) ?? {};
   const meta = {
     ...(description === undefined ? {} : { description }),
     ...(deprecated ? { deprecated } : {}),
+    ...(examples === undefined ? {} : { examples }),
   };
   return Object.keys(meta).length === 0 ? shown : shown.meta({ ...z.globalRegistry.get(shown), ...meta });
 }

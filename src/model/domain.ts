@@ -36,11 +36,14 @@ const ANSWERED = [
  * The name of a domain, converted to its canonical form (`normalizeName`); refuses a wildcard, and a last label of
  * digits.
  */
-export const domainName = converted((value) => {
-  const name = normalizeName(value);
-  const whole = name !== null && !name.includes('*') && !/(?:^|\.)[0-9]+$/.test(name);
-  return whole ? { value: name } : { problem: INVALID_NAME };
-});
+export const domainName = converted(
+  (value) => {
+    const name = normalizeName(value);
+    const whole = name !== null && !name.includes('*') && !/(?:^|\.)[0-9]+$/.test(name);
+    return whole ? { value: name } : { problem: INVALID_NAME };
+  },
+  { maxLength: MAX_HOST_OCTETS + 1 },
+);
 
 /** The problem of any text that is no domain name. */
 const INVALID_NAME: Problem = {
@@ -49,24 +52,36 @@ const INVALID_NAME: Problem = {
 };
 
 /** A time as RFC 3339 §5.6 writes it, stored as sent. */
-const time = converted((value) => {
-  const shape = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(value);
-  if (shape && Number.isFinite(Date.parse(value.toUpperCase()))) return { value };
-  const message = 'must be an RFC 3339 time, like `2030-01-31T12:00:00Z`';
-  return { problem: { code: 'invalid_time', message } };
-});
+const time = converted(
+  (value) => {
+    const shape = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(value);
+    if (shape && Number.isFinite(Date.parse(value.toUpperCase()))) return { value };
+    const message = 'must be an RFC 3339 time, like `2030-01-31T12:00:00Z`';
+    return { problem: { code: 'invalid_time', message } };
+  },
+  { format: 'date-time' },
+);
 
 /** The fields of the form, by their names in the API. */
 const FIELDS = {
-  name: domainName.describe('name of the domain'),
-  status: z.enum(DOMAIN_STATUSES).default('active').describe('only `active` and `moved` domains are served'),
-  suspended: flag(false).describe('paused for billing: the edge refuses connections'),
+  name: domainName.describe('name of the domain').meta({ examples: ['example.com'] }),
+  status: z
+    .enum(DOMAIN_STATUSES)
+    .default('active')
+    .describe('only `active` and `moved` domains are served')
+    .meta({ examples: ['active'] }),
+  suspended: flag(false)
+    .describe('paused for billing: the edge refuses connections')
+    .meta({ examples: [true] }),
   developer_mode_until: time
     .nullable()
     .default(null)
-    .describe('the cache is bypassed until this time (RFC 3339); null: developer mode is off'),
+    .describe('the cache is bypassed until this time (RFC 3339); null: developer mode is off')
+    .meta({ examples: ['2030-01-31T12:00:00Z'] }),
   ...EDGE_SETTINGS,
-  websockets_off: flag(false).describe('answers WebSocket requests with 403'),
+  websockets_off: flag(false)
+    .describe('answers WebSocket requests with 403')
+    .meta({ examples: [true] }),
 };
 
 /** A domain as the compiler reads it; `name` is in lower-case ASCII without a trailing dot. */

@@ -24,10 +24,11 @@ export function checked<T extends z.ZodType>(schema: T, judge: (value: z.output<
 
 /**
  * A schema that converts a text; `read` returns the converted value, or the problem of the text. Documents show the
- * text.
+ * text with `shown`, the bounds that JSON Schema can state.
  */
 export function converted<T>(
   read: (text: string) => { readonly value: T } | { readonly problem: Problem },
+  shown: Readonly<Record<string, unknown>> = {},
 ): z.ZodType<T, string> {
   const source = text();
   const schema = source.transform((value, context) => {
@@ -41,7 +42,7 @@ export function converted<T>(
     });
     return z.NEVER;
   });
-  return shownAs(schema, () => source);
+  return shownAs(schema, () => text().meta(shown));
 }
 
 /** A whole number within inclusive bounds. */
@@ -140,17 +141,23 @@ export function country(): z.ZodType<string, string> {
       ...(meant === null ? {} : { remedy: `write \`${meant}\`` }),
     };
     return { problem };
-  });
+  }, COUNTRY_SHAPE);
 }
+
+/** A country code as JSON Schema can state it. */
+const COUNTRY_SHAPE = { maxLength: 2, pattern: '^[A-Za-z]{2}$' } as const;
 
 /** The country of an origin: an assigned code or empty, the default. It has no effect on requests. */
 export function originCountry(): z.ZodDefault<z.ZodType<string, string>> {
   const assigned = country();
-  return converted((value) => {
-    if (value === '') return { value };
-    const result = assigned.safeParse(value);
-    return result.success ? { value: result.data } : { problem: UNASSIGNED };
-  }).default('');
+  return converted(
+    (value) => {
+      if (value === '') return { value };
+      const result = assigned.safeParse(value);
+      return result.success ? { value: result.data } : { problem: UNASSIGNED };
+    },
+    { maxLength: 2, pattern: '^([A-Za-z]{2})?$' },
+  ).default('');
 }
 
 /** The problem of an origin's country that is neither assigned nor empty. */
@@ -165,5 +172,6 @@ export function page(most: number): z.ZodString {
     const octets = utf8Length(value);
     if (octets <= most) return judgeEncoding(value);
     return { code: 'too_long', message: `must be at most ${most} octets`, found: `${octets} octets` };
-  });
+    // A text of so many octets has no more characters.
+  }).meta({ maxLength: most });
 }

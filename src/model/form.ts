@@ -4,7 +4,6 @@
  */
 import { z } from 'zod';
 import { describeKind, type FieldPath } from '../base/diagnostic.ts';
-import { nearest } from './nearest.ts';
 import type { PatternBook } from './pattern.ts';
 import { type Problem, type Report, readIssue, unknownField } from './report.ts';
 
@@ -42,7 +41,8 @@ export type Partially<F extends Fields> = { readonly [K in keyof F]: z.ZodType<z
 export function partially<F extends Fields>(fields: F): Partially<F> {
   const entries = Object.entries(fields).map(([name, field]) => {
     const inner = field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : field;
-    return [name, inner.optional()];
+    // The description and the examples are of the field, not of the schema below its default.
+    return [name, inner.optional().meta(z.globalRegistry.get(field) ?? {})];
   });
   return Object.fromEntries(entries) as Partially<F>;
 }
@@ -150,11 +150,14 @@ export function readForm<F extends Fields, Out>(
   );
   /** Known fields that the input very likely has under a misspelt name. */
   const misspelt = new Set<string>();
+  let listed = false;
   for (const name of unknown) {
     if (report.full()) break;
-    const near = nearest(name, Object.keys(fields));
-    if (near !== null) misspelt.add(near);
-    report.add('error', [...path, name], unknownField(near));
+    const value = (input as Record<string, unknown>)[name];
+    const { problem, meant, lists } = unknownField({ name, value, known: Object.keys(fields) });
+    if (meant !== null) misspelt.add(meant);
+    report.add('error', [...path, name], lists && listed ? withoutRemedy(problem) : problem);
+    listed ||= lists;
   }
   const result = schema.safeParse(input);
   const failed = new Set<string>();
@@ -184,6 +187,11 @@ export function readForm<F extends Fields, Out>(
     if (!check.needs.some((name) => failed.has(name))) check.run(values, scope);
   }
   return report.errors() > before || !result.success ? null : finish(result.data);
+}
+
+/** The problem without its remedy. */
+function withoutRemedy({ remedy: _remedy, ...problem }: Problem): Problem {
+  return problem;
 }
 
 /** The values of the well-formed fields, so that the checks across them run although other fields failed. */

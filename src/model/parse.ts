@@ -11,6 +11,7 @@ import type { StoredRule } from './common.ts';
 import { domainForm, domainName } from './domain.ts';
 import { id } from './fields.ts';
 import { type ReadContext, readForm } from './form.ts';
+import { habitualType } from './habits.ts';
 import { nearest } from './nearest.ts';
 import { createPatternBook, type PatternBook } from './pattern.ts';
 import { plainCopy } from './plain.ts';
@@ -64,7 +65,8 @@ export function parseRuleSet(input: unknown): Parsed<'ruleSet', RuleSet> {
     for (const name of Object.keys(plain)) {
       if (reading.report.full()) break;
       if ((TOP_FIELDS as readonly string[]).includes(name)) continue;
-      reading.report.add('error', [name], unknownField(nearest(name, TOP_FIELDS)));
+      const { problem } = unknownField({ name, value: own(plain, name), known: TOP_FIELDS });
+      reading.report.add('error', [name], problem);
     }
     const domain = readForm(domainForm, own(plain, 'domain'), { ...reading, path: ['domain'] });
     const records = readRecords(own(plain, 'records') ?? [], nameOf(plain), reading);
@@ -247,7 +249,7 @@ const FOREIGN_RECORD: Problem = {
 function readType(given: unknown, path: FieldPath, report: Report): RuleType | null {
   if ((RULE_TYPES as readonly unknown[]).includes(given)) return given as RuleType;
   const names = RULE_TYPES.map((type) => `\`${type}\``).join(', ');
-  const meant = typeof given === 'string' ? nearest(given, RULE_TYPES) : null;
+  const meant = typeof given === 'string' ? (nearest(given, RULE_TYPES) ?? habitualType(given)) : null;
   report.add('error', [...path, 'type'], {
     code: given === undefined ? 'missing_field' : 'unknown_type',
     message: given === undefined ? `is missing; it must be one of ${names}` : `must be one of ${names}`,

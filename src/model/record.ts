@@ -17,36 +17,62 @@ import type { Problem } from './report.ts';
 
 /** The fields of a record, by their names in the API. */
 const FIELDS = {
-  id: id().describe('id of the record'),
-  name: filledText().describe('host name, relative to the domain or absolute; `@` is the apex'),
-  type: z.enum(RECORD_TYPES).describe('type of the record; only A, AAAA, CNAME and ALIAS can be proxied'),
-  destination: filledText(MAX_DESTINATION_CHARACTERS).describe(
-    "data of the record: an address, a host name or text, as the type says; of a proxied record the edge's origin",
-  ),
+  id: id()
+    .describe('id of the record')
+    .meta({ examples: [3] }),
+  name: filledText()
+    .describe('host name, relative to the domain or absolute; `@` is the apex')
+    .meta({ examples: ['shop'] }),
+  type: z
+    .enum(RECORD_TYPES)
+    .describe('type of the record; only A, AAAA, CNAME and ALIAS can be proxied')
+    .meta({ examples: ['A'] }),
+  destination: filledText(MAX_DESTINATION_CHARACTERS)
+    .describe(
+      "data of the record: an address, a host name or text, as the type says; of a proxied record the edge's origin",
+    )
+    .meta({ examples: ['198.51.100.20'] }),
   mx_priority: integer(0, MAX_MX_PRIORITY)
     .nullable()
     .default(null)
-    .describe('preference of an MX record: lower first; null for other types'),
-  proxied: flag(false).describe('whether requests for the name go through the edge'),
-  captcha: flag(false).describe('challenges every visitor of the name, whatever the rules say'),
+    .describe('preference of an MX record: lower first; null for other types')
+    .meta({ examples: [10] }),
+  proxied: flag(false)
+    .describe('whether requests for the name go through the edge')
+    .meta({ examples: [true] }),
+  captcha: flag(false)
+    .describe('challenges every visitor of the name, whatever the rules say')
+    .meta({ examples: [true] }),
   scheme: z
     .enum(RECORD_SCHEMES)
     .default('Default')
     .describe(
       "protocol towards the origin of a proxied record: `Default` follows the request's, `Auto` finds out, `Http`, `Https`",
-    ),
-  port: port().nullable().default(null).describe('port of the origin; null follows the scheme'),
+    )
+    .meta({ examples: ['Https'] }),
+  port: port()
+    .nullable()
+    .default(null)
+    .describe('port of the origin; null follows the scheme')
+    .meta({ examples: [8443] }),
   host_header: checked(text(), judgeHostHeader)
     .default('')
-    .describe("Host header and TLS server name that the origin gets; empty: the request's own host"),
-  monitor: flag(false).describe('counts requests of the name for the uptime of the domain'),
+    .describe("Host header and TLS server name that the origin gets; empty: the request's own host")
+    .meta({ examples: ['shop.internal.example'] }),
+  monitor: flag(false)
+    .describe('counts requests of the name for the uptime of the domain')
+    .meta({ examples: [true] }),
   timeout: integer(1, MAX_RECORD_TIMEOUT_SEC)
     .nullable()
     .default(null)
     .describe(
       'seconds that the edge waits for the origin before it answers 504; null: the default of the node',
-    ),
-  comment: text(MAX_COMMENT_CHARACTERS).default('').describe('note without effect'),
+    )
+    .meta({ examples: [30] }),
+  comment: text(MAX_COMMENT_CHARACTERS)
+    .default('')
+    .describe('note without effect')
+    .meta({ examples: ['moved in May'] }),
 };
 
 /** One DNS record as it is stored: all defaults set; `timeout` in seconds. */

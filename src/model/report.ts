@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import { type Diagnostic, type FieldPath, quoteValue, type Severity } from '../base/diagnostic.ts';
 import { MAX_DIAGNOSTICS } from '../base/limits.ts';
+import { habitRemedy } from './habits.ts';
 import { nearest } from './nearest.ts';
 
 /** A mistake without its severity and field path. */
@@ -65,14 +66,43 @@ function place(severity: Severity, path: FieldPath, problem: Problem): Diagnosti
   };
 }
 
-/** The mistake of an unknown field; `meant`: the known name that `nearest` suggests, `null` for none. */
-export function unknownField(meant: string | null): Problem {
-  return {
-    code: 'unknown_field',
-    message: 'is not a known field',
-    found: null,
-    ...(meant === null ? {} : { remedy: `did you mean \`${meant}\`?` }),
-  };
+/** Field names that a remedy lists, at most; the number of the others follows. */
+const MAX_NAMED = 30;
+
+/** An unknown field of an object. */
+interface UnknownField {
+  readonly name: string;
+  readonly value: unknown;
+  /** The fields that the object may have. */
+  readonly known: readonly string[];
+}
+
+/**
+ * The mistake of an unknown field, with the field that is very likely meant: by another system's habit, or by a
+ * misspelling. Without one the remedy lists the known fields.
+ */
+export function unknownField({ name, value, known }: UnknownField): {
+  readonly problem: Problem;
+  /** The known field that is meant; `null`: none. */
+  readonly meant: string | null;
+  /** The remedy lists the known fields, which helps once per object. */
+  readonly lists: boolean;
+} {
+  const problem = { code: 'unknown_field', message: 'is not a known field', found: null };
+  const habit = habitRemedy(name, known, value);
+  if (habit !== null)
+    return { problem: { ...problem, remedy: habit.remedy }, meant: habit.field ?? null, lists: false };
+  if (known.length === 0) return { problem, meant: null, lists: false };
+  const near = nearest(name, known);
+  const remedy = near === null ? `the fields are ${namesText(known)}` : `did you mean \`${near}\`?`;
+  return { problem: { ...problem, remedy }, meant: near, lists: near === null };
+}
+
+/** Names in backticks, the first `MAX_NAMED` of them. */
+function namesText(names: readonly string[]): string {
+  const listed = names.slice(0, MAX_NAMED).map((name) => `\`${name}\``);
+  const rest = names.length - listed.length;
+  return listed.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
 /**
@@ -103,9 +133,11 @@ export function readIssue(
   const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
   if (issue.code === 'unrecognized_keys') {
     const names = known[String(path[0])] ?? [];
-    return issue.keys
-      .slice(0, MAX_DIAGNOSTICS)
-      .map((key) => ({ path: [...path, key], problem: unknownField(nearest(key, names)) }));
+    return issue.keys.slice(0, MAX_DIAGNOSTICS).map((key) => {
+      const value = valueAt(input, [...path, key]);
+      const { problem } = unknownField({ name: key, value, known: names });
+      return { path: [...path, key], problem };
+    });
   }
   const value = valueAt(input, path);
   const problem = describeIssue(issue, value);

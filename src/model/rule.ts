@@ -32,6 +32,22 @@ export const RULE_FORMS = {
   error_page: errorPageForm,
 } as const satisfies { readonly [T in RuleType]: { readonly type: T } };
 
+/** What rules of each type do, in one line; the reference and `edgeplan fields` show it. */
+export const RULE_SUMMARIES: Readonly<Record<RuleType, string>> = {
+  drop: 'Refuse requests by path, address or country',
+  fingerprint: 'Drop, challenge or tag clients by their JA4 and JA4H fingerprints',
+  bot_route: 'Block, tag or answer classified bots differently',
+  rate_limit: 'Count requests for each address, and refuse or challenge what is above the limit',
+  waf: 'Score requests by attack signatures, and block at a threshold',
+  redirect: 'Answer with a redirect',
+  captcha: 'Challenge visitors',
+  rewrite: 'Change path and query towards the origin',
+  cache: 'Say what the edge and browsers keep, and for how long',
+  origin_route: "Send paths to another origin than the record's",
+  origin_pool: 'Spread traffic over several origins, with health checks',
+  error_page: 'Answer errors with pages of your own',
+};
+
 /** The form of one type without the types of its fields, for code that reads rules of any type. */
 export function ruleForm(type: RuleType): Form<object & Record<string, never>, StoredRule<Rule>> {
   return RULE_FORMS[type] as unknown as Form<Record<string, never>, StoredRule<Rule>>;

@@ -20,42 +20,58 @@ const MAX_MINUTES = 60;
 export const EDGE_SETTINGS = {
   cache_l2_max_gb: integer(1, MAX_DISK_GB)
     .default(10)
-    .describe('gigabytes that the disk cache of the domain may use'),
+    .describe('gigabytes that the disk cache of the domain may use')
+    .meta({ examples: [50] }),
   cache_l2_ttl_days: integer(1, MAX_DISK_DAYS)
     .default(MAX_DISK_DAYS)
-    .describe('days after which the disk cache drops an entry at the latest'),
+    .describe('days after which the disk cache drops an entry at the latest')
+    .meta({ examples: [3] }),
   cache_cap_mb: z
     .literal(CACHE_CAPS_MB)
     .default(CACHE_CAPS_MB[0])
-    .describe('megabytes of the largest response body that is cached; larger ones stream through'),
-  sec_no_sniff: flag(false).describe('adds `X-Content-Type-Options: nosniff` to responses'),
-  sec_referrer_policy: flag(false).describe(
-    'adds `Referrer-Policy: strict-origin-when-cross-origin` to responses',
-  ),
-  sec_strip_headers: flag(false).describe("removes headers that name the origin's software from responses"),
-  markdown_for_agents: flag(false).describe(
-    'answers requests with `Accept: text/markdown` with a Markdown rendering of HTML pages; needs an active plan',
-  ),
+    .describe('megabytes of the largest response body that is cached; larger ones stream through')
+    .meta({ examples: [512] }),
+  sec_no_sniff: flag(false)
+    .describe('adds `X-Content-Type-Options: nosniff` to responses')
+    .meta({ examples: [true] }),
+  sec_referrer_policy: flag(false)
+    .describe('adds `Referrer-Policy: strict-origin-when-cross-origin` to responses')
+    .meta({ examples: [true] }),
+  sec_strip_headers: flag(false)
+    .describe("removes headers that name the origin's software from responses")
+    .meta({ examples: [true] }),
+  markdown_for_agents: flag(false)
+    .describe(
+      'answers requests with `Accept: text/markdown` with a Markdown rendering of HTML pages; needs an active plan',
+    )
+    .meta({ examples: [true] }),
 } as const satisfies Fields;
 
 /** Settings of the uptime monitoring; nodes do not read them. */
 const UPTIME_SETTINGS = {
-  outage_alerts: flag(true).describe('notifies the owner of a sustained outage of the origin'),
+  outage_alerts: flag(true)
+    .describe('notifies the owner of a sustained outage of the origin')
+    .meta({ examples: [false] }),
   uptime_threshold_pct: integer(50, 100)
     .default(90)
-    .describe('percentage of origin errors from which on a minute counts as down'),
+    .describe('percentage of origin errors from which on a minute counts as down')
+    .meta({ examples: [80] }),
   uptime_window_min: integer(2, MAX_MINUTES)
     .default(5)
-    .describe('minutes that must be down before an incident opens'),
+    .describe('minutes that must be down before an incident opens')
+    .meta({ examples: [10] }),
   uptime_min_requests: integer(0, MAX_REQUEST_FLOOR)
     .default(20)
-    .describe('requests to the origin that the window must hold before an incident opens'),
+    .describe('requests to the origin that the window must hold before an incident opens')
+    .meta({ examples: [100] }),
   uptime_min_active_min: integer(1, MAX_MINUTES)
     .default(2)
-    .describe('minutes with requests that the window must hold; at most `uptime_window_min`'),
+    .describe('minutes with requests that the window must hold; at most `uptime_window_min`')
+    .meta({ examples: [5] }),
   uptime_recover_min: integer(1, MAX_MINUTES)
     .default(5)
-    .describe('consecutive minutes with requests and not down after which an incident resolves'),
+    .describe('consecutive minutes with requests and not down after which an incident resolves')
+    .meta({ examples: [10] }),
 } as const satisfies Fields;
 
 /** All settings, those of nodes first, as the API document orders them. */

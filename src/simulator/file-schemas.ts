@@ -2,7 +2,7 @@
 import { ACTIONS } from '../evaluator/decision.ts';
 import { edgeFileSchema, type JsonSchema } from '../files/edge-schema.ts';
 import { testFileSchema } from '../files/test-schema.ts';
-import { EXPECTED_NAMES } from './rule-tests/expected-fields.ts';
+import { EXPECTED_KEYS } from './rule-tests/expected-schema.ts';
 
 export const SCHEMA_NAMES = ['edge', 'test'] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
@@ -15,8 +15,12 @@ export const SCHEMA_FILES = {
 
 /** One of the two schemas as JSON text that ends in a line feed. */
 export function fileSchema(name: SchemaName): string {
-  const schema = name === 'edge' ? edgeFileSchema() : testFileSchema(EXPECTATION);
-  return `${JSON.stringify(schema, null, 2)}\n`;
+  return `${JSON.stringify(schemaOf(name), null, 2)}\n`;
+}
+
+/** One of the two schemas as an object. */
+export function schemaOf(name: SchemaName): JsonSchema {
+  return name === 'edge' ? edgeFileSchema() : testFileSchema(EXPECTATION);
 }
 
 /** What follows `expect`, `would` and `earlier`: a sentence, or fields of the decision (of a page, beside `response`). */
@@ -32,7 +36,7 @@ const EXPECTATION: JsonSchema = {
       type: 'object',
       description: 'fields of the decision; absent ones may have any value',
       additionalProperties: false,
-      properties: Object.fromEntries(EXPECTED_NAMES.map((name) => [name, {}])),
+      properties: EXPECTED_KEYS,
     },
   ],
 };

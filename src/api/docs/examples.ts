@@ -5,7 +5,7 @@ import type { JsonObject } from './json-object.ts';
 import { operationId } from './operation-id.ts';
 
 /** A rule to create, by type. */
-const RULES: Readonly<Record<RuleType, JsonObject>> = {
+export const CREATE_EXAMPLES: Readonly<Record<RuleType, JsonObject>> = {
   drop: { path_includes: ['/admin/*'], ip_match_type: 'exclude', ips: ['203.0.113.0/24'] },
   fingerprint: { match_ja4: ['t13d1516h2_8daaf6152771_b186095e22b6'], action: 'challenge' },
   bot_route: { bot_kinds: ['gptbot', 'ccbot'], action: 'block' },
@@ -56,7 +56,7 @@ export const EXAMPLES: Readonly<Record<string, JsonObject>> = Object.fromEntries
   ...RULE_TYPES.flatMap((type) => {
     const all = `/domains/{domain}/rules/${RULE_SLUGS[type]}/`;
     return [
-      [operationId('POST', all), RULES[type]],
+      [operationId('POST', all), CREATE_EXAMPLES[type]],
       [operationId('PUT', `${all}{ruleId}`), UPDATE],
     ];
   }),

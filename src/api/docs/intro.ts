@@ -3,6 +3,7 @@
  */
 import { REQUESTS_PER_MINUTE } from '../../access/request-budget.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
+import { RULE_SUMMARIES } from '../../model/rule.ts';
 import { MAX_BODY_OCTETS, PUBLISH_WAIT_MS } from '../limits.ts';
 
 /** Markdown of `info.description`. */
@@ -72,22 +73,6 @@ interface Tag {
   readonly description: string;
 }
 
-/** The description of the tag of each rule type. */
-const RULE_SENTENCES: Readonly<Record<(typeof RULE_TYPES)[number], string>> = {
-  drop: 'Refuse requests by path, address or country.',
-  fingerprint: 'Drop, challenge or tag clients by their JA4 and JA4H fingerprints.',
-  bot_route: 'Block, tag or answer classified bots differently.',
-  rate_limit: 'Count requests for each address, and refuse or challenge what is above the limit.',
-  waf: 'Score requests by attack signatures, and block at a threshold.',
-  redirect: 'Answer with a redirect.',
-  captcha: 'Challenge visitors.',
-  rewrite: 'Change path and query towards the origin.',
-  cache: 'Say what the edge and browsers keep, and for how long.',
-  origin_route: "Send paths to another origin than the record's.",
-  origin_pool: 'Spread traffic over several origins, with health checks.',
-  error_page: 'Answer errors with pages of your own.',
-};
-
 /** The tag of the operations on rules of a type. */
 export function ruleTag(type: string): string {
   return `Rules: ${type}`;
@@ -119,7 +104,7 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
     name: 'Edge rules',
     tags: [
       { name: ALL_RULES_TAG, description: 'Rules of every type in one list.' },
-      ...RULE_TYPES.map((type) => ({ name: ruleTag(type), description: RULE_SENTENCES[type] })),
+      ...RULE_TYPES.map((type) => ({ name: ruleTag(type), description: `${RULE_SUMMARIES[type]}.` })),
     ],
   },
   {

@@ -24,11 +24,20 @@ const updateForm = form({
   finish: (values): { readonly updates: readonly Item[] } => values,
 });
 
+/** The id of a record to change. */
+const RECORD_ID = id()
+  .describe('id of the record to change')
+  .meta({ examples: [3] });
+
 /** The form reads only the ids; the schema describes the rest for the OpenAPI document. */
 const updateBody: BodyReader<{ readonly updates: readonly Item[] }> = {
   kind: 'read',
   schema: z.object({
-    updates: z.array(z.object({ id: z.int(), ...recordUpdateShape.shape })).max(MAX_BATCH),
+    updates: z
+      .array(z.object({ id: RECORD_ID, ...recordUpdateShape.shape }))
+      .max(MAX_BATCH)
+      .describe('partial updates, each with the id of its record')
+      .meta({ examples: [[{ id: 3, proxied: true }]] }),
   }),
   read: (body) => readBody(updateForm, body),
 };
@@ -103,7 +112,11 @@ async function all(w: Writing): Promise<readonly RecordRow[]> {
 
 /** The form of a batch of deletions. */
 const deleteForm = form({
-  fields: { ids: listOf(id(), MAX_BATCH) },
+  fields: {
+    ids: listOf(id(), MAX_BATCH)
+      .describe('ids of the records to delete')
+      .meta({ examples: [[3, 7]] }),
+  },
   ignored: [],
   finish: (values): { readonly ids: readonly number[] } => values,
 });

@@ -8,6 +8,7 @@ import { checkRuleType } from '../../access/entitlement-checks.ts';
 import type { RuleType } from '../../base/vocabulary.ts';
 import { id, list as listOf } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
+import { CREATE_EXAMPLES } from '../docs/examples.ts';
 import { MAX_RULE_BATCH } from '../limits.ts';
 import { formBody, readBody } from '../read-body.ts';
 import { type BatchEntry, batchShape, showBatch } from '../records/shape.ts';
@@ -67,7 +68,13 @@ const createdShape = z
 function batchCreate(type: RuleType): Operation {
   const body: BodyReader<{ readonly creates: readonly unknown[] }> = {
     kind: 'read',
-    schema: z.object({ creates: z.array(RULE_SHAPES[type].create).max(MAX_RULE_BATCH) }),
+    schema: z.object({
+      creates: z
+        .array(RULE_SHAPES[type].create)
+        .max(MAX_RULE_BATCH)
+        .describe('the new rules')
+        .meta({ examples: [[CREATE_EXAMPLES[type]]] }),
+    }),
     read: (sent) => readBody(createForm, sent),
   };
   return operation({
@@ -96,6 +103,11 @@ interface Item {
   readonly id: number;
 }
 
+/** The id of a rule to change. */
+const RULE_ID = id()
+  .describe('id of the rule to change')
+  .meta({ examples: [3] });
+
 /** The form of a batch of updates. */
 const updateForm = form({
   fields: { updates: listOf(z.looseObject({ id: id() }), MAX_RULE_BATCH) },
@@ -105,10 +117,16 @@ const updateForm = form({
 
 /** `POST …/batch-update`: an unknown id fails alone. */
 function batchUpdate(type: RuleType): Operation {
-  const item = z.intersection(z.object({ id: z.int() }), RULE_SHAPES[type].update);
+  const item = z.intersection(z.object({ id: RULE_ID }), RULE_SHAPES[type].update);
   const body: BodyReader<{ readonly updates: readonly Item[] }> = {
     kind: 'read',
-    schema: z.object({ updates: z.array(item).max(MAX_RULE_BATCH) }),
+    schema: z.object({
+      updates: z
+        .array(item)
+        .max(MAX_RULE_BATCH)
+        .describe('partial updates, each with the id of its rule')
+        .meta({ examples: [[{ id: 3, enabled: false }]] }),
+    }),
     read: (sent) => readBody(updateForm, sent),
   };
   return operation({
@@ -131,7 +149,11 @@ function batchUpdate(type: RuleType): Operation {
 
 /** The form of a batch of deletions. */
 const deleteForm = form({
-  fields: { ids: listOf(id(), MAX_RULE_BATCH) },
+  fields: {
+    ids: listOf(id(), MAX_RULE_BATCH)
+      .describe('ids of the rules to delete')
+      .meta({ examples: [[3, 7]] }),
+  },
   ignored: [],
   finish: (values): { readonly ids: readonly number[] } => values,
 });

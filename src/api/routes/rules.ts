@@ -285,7 +285,11 @@ export async function removeRule(w: Writing, row: RuleRow): Promise<void> {
 
 /** The form of a new order. */
 const orderForm = form({
-  fields: { ids: listOf(id(), MAX_RULES) },
+  fields: {
+    ids: listOf(id(), MAX_RULES)
+      .describe('ids of all rules of the type, in their new order')
+      .meta({ examples: [[3, 7]] }),
+  },
   ignored: [],
   finish: (values): { readonly ids: readonly number[] } => values,
 });

@@ -13,22 +13,42 @@ const FIELDS = {
     kinds.length > 0
       ? null
       : { code: 'too_few', message: 'must not be empty', remedy: 'list `*` for every bot' },
-  ).describe('kinds of bots that the rule applies to; `*` is every classified bot'),
-  require_verified: flag(false).describe(
-    'only bots whose identity was verified, by forward-confirmed reverse DNS or published address ranges',
-  ),
+  )
+    .describe('kinds of bots that the rule applies to; `*` is every classified bot')
+    .meta({ examples: [['gptbot', 'ccbot']] }),
+  require_verified: flag(false)
+    .describe(
+      'only bots whose identity was verified, by forward-confirmed reverse DNS or published address ranges',
+    )
+    .meta({ examples: [true] }),
   action: z
     .enum(BOT_ACTIONS)
     .describe(
       '`block` answers 403, `alt_content` answers with `body`, `alt_origin` forwards to `alt_dest`, `tag` only marks the request',
-    ),
-  status: integer(MIN_CONTENT_STATUS, MAX_CONTENT_STATUS).default(200).describe('status under `alt_content`'),
-  body: page(MAX_PAGE_OCTETS).default('').describe('response body under `alt_content`'),
+    )
+    .meta({ examples: ['alt_content'] }),
+  status: integer(MIN_CONTENT_STATUS, MAX_CONTENT_STATUS)
+    .default(200)
+    .describe('status under `alt_content`')
+    .meta({ examples: [402] }),
+  body: page(MAX_PAGE_OCTETS)
+    .default('')
+    .describe('response body under `alt_content`')
+    .meta({ examples: ['<h1>Ask for a licence</h1>'] }),
   alt_dest: checked(text(), (value) => (value === '' ? null : judgeAddress(value)))
     .default('')
-    .describe('IP address or host name of the origin under `alt_origin`'),
-  alt_port: port().nullable().default(null).describe('port under `alt_origin`; null: as `alt_scheme` says'),
-  alt_scheme: z.enum(ORIGIN_SCHEMES).default('https').describe('protocol of connections under `alt_origin`'),
+    .describe('IP address or host name of the origin under `alt_origin`')
+    .meta({ examples: ['198.51.100.60'] }),
+  alt_port: port()
+    .nullable()
+    .default(null)
+    .describe('port under `alt_origin`; null: as `alt_scheme` says')
+    .meta({ examples: [8443] }),
+  alt_scheme: z
+    .enum(ORIGIN_SCHEMES)
+    .default('https')
+    .describe('protocol of connections under `alt_origin`')
+    .meta({ examples: ['http'] }),
 };
 /** The values of the own fields after their defaults. */
 type OwnValues = FormValues<typeof FIELDS>;

@@ -14,26 +14,31 @@ const FIELDS = {
   mode: z
     .enum(CACHE_MODES)
     .default('standard')
-    .describe(
-      "`standard` follows the origin's headers, `force` caches without them, `bypass` does not cache",
-    ),
+    .describe("`standard` follows the origin's headers, `force` caches without them, `bypass` does not cache")
+    .meta({ examples: ['force'] }),
   edge_ttl_sec: integer(0, MAX_CACHE_TTL_SEC)
     .nullable()
     .default(null)
-    .describe('seconds for which the edge reuses a response; null: as the origin says'),
+    .describe('seconds for which the edge reuses a response; null: as the origin says')
+    .meta({ examples: [86400] }),
   browser_ttl_sec: integer(0, MAX_CACHE_TTL_SEC)
     .nullable()
     .default(null)
     .describe(
       'seconds for which browsers reuse a response (`Cache-Control: max-age`); null: as the origin says',
-    ),
+    )
+    .meta({ examples: [3600] }),
   query_mode: z
     .enum(CACHE_QUERY_MODES)
     .default('all')
     .describe(
       'which query parameters are part of the cache key and reach the origin: `all`, `none`, or those that `query_params` lists (`include`)',
-    ),
-  query_params: textList().default([]).describe('parameter names under `query_mode: include`'),
+    )
+    .meta({ examples: ['include'] }),
+  query_params: textList()
+    .default([])
+    .describe('parameter names under `query_mode: include`')
+    .meta({ examples: [['page', 'lang']] }),
 };
 
 /** Warns about `include` without parameters, and about parameters without `include`. */

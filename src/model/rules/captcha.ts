@@ -9,7 +9,8 @@ export const captchaForm = pathRule({
   fields: {
     ttl_sec: integer(MIN_CAPTCHA_TTL_SEC, MAX_CAPTCHA_TTL_SEC)
       .default(DEFAULT_CAPTCHA_TTL_SEC)
-      .describe('seconds for which a solved challenge is remembered for the visitor'),
+      .describe('seconds for which a solved challenge is remembered for the visitor')
+      .meta({ examples: [3600] }),
   },
 });
 

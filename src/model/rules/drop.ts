@@ -14,19 +14,23 @@ const FIELDS = {
   country_match_type: z
     .enum(LIST_MATCH_TYPES)
     .default('include')
-    .describe('`include`: `countries` are dropped; `exclude`: every other country is, unknown ones too'),
+    .describe('`include`: `countries` are dropped; `exclude`: every other country is, unknown ones too')
+    .meta({ examples: ['exclude'] }),
   countries: list(country(), MAX_COUNTRIES)
     .default([])
-    .describe('ISO 3166-1 alpha-2 codes; empty: no country filter'),
+    .describe('ISO 3166-1 alpha-2 codes; empty: no country filter')
+    .meta({ examples: [['KP', 'NO']] }),
   ip_match_type: z
     .enum(LIST_MATCH_TYPES)
     .default('include')
-    .describe('`include`: `ips` are dropped; `exclude`: every other address is, unknown ones too'),
+    .describe('`include`: `ips` are dropped; `exclude`: every other address is, unknown ones too')
+    .meta({ examples: ['exclude'] }),
   ips: list(ipEntry(), MAX_IPS)
     .default([])
     .describe(
       'addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter',
-    ),
+    )
+    .meta({ examples: [['203.0.113.0/24', '2001:db8:42::/48', '192.0.2.10-192.0.2.20']] }),
 };
 /** The values of the own fields after their defaults. */
 type OwnValues = FormValues<typeof FIELDS>;

@@ -33,17 +33,27 @@ const counted = checked(z.record(z.string(), z.unknown()), (pages) => {
     ? null
     : { code: 'too_many', message: `must have at most ${MAX_PAGES} entries`, found: `${count}` };
 });
-/** The pages, in both steps; documents show a plain map of texts. */
-const content = shownAs(counted.pipe(keyed), () => z.record(z.string(), z.string()));
+/** The pages, in both steps; documents show a map of texts. */
+const content = shownAs(counted.pipe(keyed), () =>
+  z
+    .record(z.string().regex(/^(?:0|[45][0-9][0-9])$/), page(MAX_PAGE_OCTETS))
+    .meta({ maxProperties: MAX_PAGES }),
+);
 
 /** The fields that only this type has. */
 const FIELDS = {
   mode: z
     .enum(ERROR_PAGE_MODES)
     .default('svc')
-    .describe("`svc` shows the service's page, `custom` one of `content`, `origin` the origin's own"),
-  codes: list(integer(MIN_ERROR_CODE, MAX_ERROR_CODE)).describe('status codes that the rule applies to'),
-  content: content.default({}).describe('HTML by status code, `0` for the fallback, under `mode: custom`'),
+    .describe("`svc` shows the service's page, `custom` one of `content`, `origin` the origin's own")
+    .meta({ examples: ['custom'] }),
+  codes: list(integer(MIN_ERROR_CODE, MAX_ERROR_CODE))
+    .describe('status codes that the rule applies to')
+    .meta({ examples: [[502, 503, 504]] }),
+  content: content
+    .default({})
+    .describe('HTML by status code, `0` for the fallback, under `mode: custom`')
+    .meta({ examples: [{ '502': '<h1>Back in a minute</h1>', '0': '<h1>Something went wrong</h1>' }] }),
 };
 /** The values of the own fields after their defaults. */
 type OwnValues = FormValues<typeof FIELDS>;

@@ -21,13 +21,16 @@ const FIELDS = {
     .default([])
     .describe(
       'JA4 fingerprints of the TLS ClientHello: exact, or a prefix that ends in `*`; empty: no filter',
-    ),
+    )
+    .meta({ examples: [['t13d1516h2_8daaf6152771_b186095e22b6', 't10*']] }),
   match_ja4h: list(entry)
     .default([])
-    .describe('JA4H fingerprints of the HTTP request: exact, or a prefix that ends in `*`; empty: no filter'),
+    .describe('JA4H fingerprints of the HTTP request: exact, or a prefix that ends in `*`; empty: no filter')
+    .meta({ examples: [['ge11nn05enus_*']] }),
   action: z
     .enum(FINGERPRINT_ACTIONS)
-    .describe('`drop` answers 403, `challenge` shows a challenge, `tag` only marks the request'),
+    .describe('`drop` answers 403, `challenge` shows a challenge, `tag` only marks the request')
+    .meta({ examples: ['challenge'] }),
 };
 
 /** Refuses a rule without a fingerprint. */

@@ -17,39 +17,66 @@ import type { Stored } from '../form.ts';
 import { judgeAddress, judgeHostHeader, judgeProbePath } from '../location.ts';
 
 /** The fields of one origin of a pool. */
-const ORIGIN_FIELDS = {
-  address: checked(filledText(), judgeAddress).describe('IP address or host name of the origin'),
-  port: port().nullable().default(null).describe('port of the origin; null: 443 for `https`, 80 for `http`'),
-  scheme: z.enum(ORIGIN_SCHEMES).default('https').describe('protocol of connections to the origin'),
+export const ORIGIN_FIELDS = {
+  address: checked(filledText(), judgeAddress)
+    .describe('IP address or host name of the origin')
+    .meta({ examples: ['198.51.100.41'] }),
+  port: port()
+    .nullable()
+    .default(null)
+    .describe('port of the origin; null: 443 for `https`, 80 for `http`')
+    .meta({ examples: [8080] }),
+  scheme: z
+    .enum(ORIGIN_SCHEMES)
+    .default('https')
+    .describe('protocol of connections to the origin')
+    .meta({ examples: ['http'] }),
   weight: integer(0, MAX_WEIGHT)
     .default(1)
-    .describe('relative share under `round_robin` and `least_load`; 0 takes the origin out'),
+    .describe('relative share under `round_robin` and `least_load`; 0 takes the origin out')
+    .meta({ examples: [3] }),
   node_ids: list(id(), MAX_NODE_IDS)
     .default([])
-    .describe('edge nodes that use the origin under `geo`; empty: nodes that no other origin names'),
-  country: originCountry().describe('country of the origin (ISO 3166-1 alpha-2); a note without effect'),
+    .describe('edge nodes that use the origin under `geo`; empty: nodes that no other origin names')
+    .meta({ examples: [[1, 2]] }),
+  country: originCountry()
+    .describe('country of the origin (ISO 3166-1 alpha-2); a note without effect')
+    .meta({ examples: ['DE'] }),
 };
 
 /** The fields of the health check; intervals and time-outs in seconds. */
-const HEALTH_FIELDS = {
-  enabled: flag(false).describe('whether nodes probe the origins'),
-  path: checked(text(), judgeProbePath).default('/').describe('path of the probe'),
-  interval_sec: integer(1, MAX_HEALTH_INTERVAL_SEC).default(15).describe('seconds between two probes'),
+export const HEALTH_FIELDS = {
+  enabled: flag(false)
+    .describe('whether nodes probe the origins')
+    .meta({ examples: [true] }),
+  path: checked(text(), judgeProbePath)
+    .default('/')
+    .describe('path of the probe')
+    .meta({ examples: ['/healthz'] }),
+  interval_sec: integer(1, MAX_HEALTH_INTERVAL_SEC)
+    .default(15)
+    .describe('seconds between two probes')
+    .meta({ examples: [10] }),
   timeout_sec: integer(1, MAX_HEALTH_TIMEOUT_SEC)
     .default(5)
-    .describe('seconds until a probe counts as failed'),
+    .describe('seconds until a probe counts as failed')
+    .meta({ examples: [2] }),
   unhealthy_threshold: integer(1, MAX_HEALTH_THRESHOLD)
     .default(3)
-    .describe('consecutive failures after which an origin is out'),
+    .describe('consecutive failures after which an origin is out')
+    .meta({ examples: [5] }),
   healthy_threshold: integer(1, MAX_HEALTH_THRESHOLD)
     .default(2)
-    .describe('consecutive successes after which it returns'),
+    .describe('consecutive successes after which it returns')
+    .meta({ examples: [1] }),
   eject_sec: integer(0, MAX_EJECT_SEC)
     .default(30)
-    .describe('seconds for which an origin that failed requests stays out (passive ejection)'),
+    .describe('seconds for which an origin that failed requests stays out (passive ejection)')
+    .meta({ examples: [60] }),
   host: checked(text(), judgeHostHeader)
     .default('')
-    .describe('Host header of the probe; empty: as for requests'),
+    .describe('Host header of the probe; empty: as for requests')
+    .meta({ examples: ['health.example.com'] }),
 };
 
 /** One origin of a pool. */
@@ -72,13 +99,24 @@ export const originPoolForm = hostRule({
       .default('round_robin')
       .describe(
         '`round_robin`: smooth weighted turns; `least_load`: fewest requests in flight by weight; `geo`: by edge node',
-      ),
-    origins: origins.describe('the origins; at least one with a weight above 0'),
-    health_check: z.strictObject(HEALTH_FIELDS).prefault({}).describe('active and passive health checks'),
+      )
+      .meta({ examples: ['least_load'] }),
+    origins: origins
+      .describe('the origins; at least one with a weight above 0')
+      .meta({ examples: [[{ address: '198.51.100.41', weight: 3 }, { address: '198.51.100.42' }]] }),
+    health_check: z
+      .strictObject(HEALTH_FIELDS)
+      .prefault({})
+      .describe('active and passive health checks')
+      .meta({ examples: [{ enabled: true, path: '/healthz' }] }),
     host_header: checked(text(), judgeHostHeader)
       .default('')
-      .describe("Host header and TLS server name that the origins get; empty: the request's own host"),
-    name: text(MAX_NAME_CHARACTERS).default('').describe('label without effect on routing'),
+      .describe("Host header and TLS server name that the origins get; empty: the request's own host")
+      .meta({ examples: ['shop.internal.example'] }),
+    name: text(MAX_NAME_CHARACTERS)
+      .default('')
+      .describe('label without effect on routing')
+      .meta({ examples: ['shop servers'] }),
   },
   nested: { origins: Object.keys(ORIGIN_FIELDS), health_check: Object.keys(HEALTH_FIELDS) },
 });

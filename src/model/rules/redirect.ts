@@ -13,15 +13,22 @@ import { judgeRedirectTarget } from '../location.ts';
 export const redirectForm = pathRule({
   type: 'redirect',
   fields: {
-    target: checked(text(MAX_LOCATION_CHARACTERS), judgeRedirectTarget).describe(
-      'an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text',
-    ),
+    target: checked(text(MAX_LOCATION_CHARACTERS), judgeRedirectTarget)
+      .describe(
+        'an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text',
+      )
+      .meta({ examples: ['https://www.example.com/new'] }),
     status_code: z
       .literal(REDIRECT_STATUSES)
       .default(302)
-      .describe('301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method'),
-    preserve_query: flag(true).describe("appends the request's query to `target`"),
-    preserve_path: flag(false).describe("appends the request's path to the path of `target`"),
+      .describe('301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method')
+      .meta({ examples: [301] }),
+    preserve_query: flag(true)
+      .describe("appends the request's query to `target`")
+      .meta({ examples: [false] }),
+    preserve_path: flag(false)
+      .describe("appends the request's path to the path of `target`")
+      .meta({ examples: [true] }),
   },
   answered: ['www_record'],
 });

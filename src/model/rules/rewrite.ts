@@ -16,14 +16,17 @@ const FIELDS = {
     .default('')
     .describe(
       'path that the origin gets; empty: unchanged. Under `path_match_type: regex`, `$1`, `${1}` and `${name}` insert groups of the first include entry that matches',
-    ),
+    )
+    .meta({ examples: ['/v2/$1'] }),
   query_mode: z
     .enum(REWRITE_QUERY_MODES)
     .default('preserve')
-    .describe('`preserve` forwards the query, `strip` drops it, `replace` sends `query_target`'),
+    .describe('`preserve` forwards the query, `strip` drops it, `replace` sends `query_target`')
+    .meta({ examples: ['replace'] }),
   query_target: checked(text(MAX_LOCATION_CHARACTERS), judgeQueryTarget)
     .default('')
-    .describe('query under `query_mode: replace`, without `?`'),
+    .describe('query under `query_mode: replace`, without `?`')
+    .meta({ examples: ['source=edge'] }),
 };
 /** The values of the own fields after their defaults. */
 type OwnValues = FormValues<typeof FIELDS>;

@@ -15,22 +15,26 @@ import { crossCheck, type Stored } from '../form.ts';
 import type { Problem } from '../report.ts';
 
 /** The fields of one exclusion; exactly one of `id` and `tag` names its signatures. */
-const EXCLUSION_FIELDS = {
+export const EXCLUSION_FIELDS = {
   id: integer(1, MAX_SIGNATURE_ID)
     .nullable()
     .default(null)
-    .describe('the signature; null where `tag` names a group'),
+    .describe('the signature; null where `tag` names a group')
+    .meta({ examples: [942100] }),
   tag: text()
     .default('')
-    .describe('every signature with this tag, such as `attack-sqli`; empty where `id` is set'),
+    .describe('every signature with this tag, such as `attack-sqli`; empty where `id` is set')
+    .meta({ examples: ['attack-sqli'] }),
   target: checked(text(), judgeTarget)
     .default('')
     .describe(
       'what the signatures do not inspect: `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; empty: the signatures do not count at all',
-    ),
+    )
+    .meta({ examples: ['ARGS:comment'] }),
   path: filledText()
     .default('/*')
-    .describe('paths where the exclusion applies: a wildcard over the canonical path'),
+    .describe('paths where the exclusion applies: a wildcard over the canonical path')
+    .meta({ examples: ['/posts/*'] }),
 };
 
 /**
@@ -85,25 +89,33 @@ export const wafForm = pathRule({
       .default(1)
       .describe(
         'paranoia level of the Core Rule Set: a higher one finds more attacks and more false positives',
-      ),
+      )
+      .meta({ examples: [2] }),
     threshold: integer(1, MAX_WAF_THRESHOLD)
       .default(5)
-      .describe('anomaly score from which on a request is blocked; a critical signature adds 5'),
+      .describe('anomaly score from which on a request is blocked; a critical signature adds 5')
+      .meta({ examples: [10] }),
     body_cap_kb: integer(0, MAX_BODY_CAP_KB)
       .default(128)
-      .describe('KiB of the request body that are inspected; 0: the body is not inspected'),
-    rule_excludes: textList().default([]).describe('ids of signatures that do not count'),
+      .describe('KiB of the request body that are inspected; 0: the body is not inspected')
+      .meta({ examples: [256] }),
+    rule_excludes: textList()
+      .default([])
+      .describe('ids of signatures that do not count')
+      .meta({ examples: [['942100']] }),
     exclusions: list(z.strictObject(EXCLUSION_FIELDS), MAX_WAF_EXCLUSIONS)
       .default([])
       .describe(
         'signatures that leave out a target, or do not count, on some paths; each names one by `id` or a group by `tag`',
-      ),
+      )
+      .meta({ examples: [[{ tag: 'attack-sqli', target: 'ARGS:comment', path: '/posts/*' }]] }),
     on_uninspected: z
       .enum(UNINSPECTED_MODES)
       .default('score')
       .describe(
         'what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, was not read, or is longer than `body_cap_kb`: `score` adds 5 but for the part beyond the cap, `block` blocks, `pass` does nothing',
-      ),
+      )
+      .meta({ examples: ['block'] }),
   },
   nested: { exclusions: Object.keys(EXCLUSION_FIELDS) },
   checks: [exclusions],

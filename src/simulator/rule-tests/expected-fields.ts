@@ -5,6 +5,7 @@ import type { RuleRef } from '../../evaluator/decision.ts';
 import { EFFECTS } from '../../evaluator/decision.ts';
 import { checkKeys, foundIn, mapOf, type Notes } from '../../files/test-file-notes.ts';
 import type { Item, MapItem } from '../../files/test-file-yaml.ts';
+import type { CACHE_KEYS, DECISION_KEYS, ORIGIN_KEYS, PAGE_KEYS, WAF_KEYS } from './expected-schema.ts';
 import type { RuleNames } from './names.ts';
 
 /** Expected fields as plain data; an absent field may have any value. */
@@ -96,8 +97,11 @@ function match(item: Item, context: ExpectationContext): unknown {
 /** Readers by the name that a file uses; `name` is the decision's own. */
 type Readers = Readonly<Record<string, readonly [name: string, read: Reader]>>;
 
+/** A reader for each documented field. */
+type ReadersOf<Keys> = { readonly [Key in keyof Keys]: readonly [name: string, read: Reader] };
+
 /** Fields of a decision by the names a file may use for them. */
-const DECISION: Readers = {
+const DECISION = {
   action: ['action', plain],
   status: ['status', plain],
   rule: ['rule', rule],
@@ -111,18 +115,17 @@ const DECISION: Readers = {
   retry_after: ['retryAfter', plain],
   waf: ['waf', nested(verdicts())],
   matches: ['matches', matches],
-};
+} satisfies ReadersOf<typeof DECISION_KEYS>;
 
 /** Fields of an error page. */
-const PAGE: Readers = { kind: ['kind', plain], html: ['html', plain], rule: ['rule', rule] };
-
-/** Every name that an expectation may use for a field of a decision or of a page. */
-export const EXPECTED_NAMES: readonly string[] = [
-  ...new Set(Object.entries({ ...DECISION, ...PAGE }).flatMap(([key, [name]]) => [key, name])),
-];
+const PAGE = {
+  kind: ['kind', plain],
+  html: ['html', plain],
+  rule: ['rule', rule],
+} satisfies ReadersOf<typeof PAGE_KEYS>;
 
 /** Fields of `origin`. */
-function origins(): Readers {
+function origins(): ReadersOf<typeof ORIGIN_KEYS> {
   return {
     address: ['address', plain],
     port: ['port', plain],
@@ -133,7 +136,7 @@ function origins(): Readers {
 }
 
 /** Fields of `cache`. */
-function caches(): Readers {
+function caches(): ReadersOf<typeof CACHE_KEYS> {
   return {
     mode: ['mode', plain],
     edge_ttl: ['edgeTtl', plain],
@@ -143,7 +146,7 @@ function caches(): Readers {
 }
 
 /** Fields of `waf`. */
-function verdicts(): Readers {
+function verdicts(): ReadersOf<typeof WAF_KEYS> {
   return {
     score: ['score', plain],
     ids: ['ids', numbers],

@@ -81,8 +81,8 @@ describe('the nearest known word', () => {
       path_match_type: 'exact',
     };
     expect(parseRule('origin_pool', input).diagnostics.map(describeDiagnostic)).toEqual([
-      'path_includes: is not a known field',
-      'path_match_type: is not a known field',
+      'path_includes: is not a known field; rules of this type match hosts, not paths',
+      'path_match_type: is not a known field; rules of this type match hosts, not paths',
     ]);
   });
 });

@@ -34,7 +34,9 @@ describe('parseRuleSet', () => {
       'domain.status: must be one of `pending`, `unverified`, `active`, `moved`, `disabled`, `banned`, found `on`',
       'records[0].destination: must be an IPv4 address for type `A`, found `x`',
       'records[1]: must be an object, found a number',
-      'rules[0].paht: is not a known field',
+      expect.stringMatching(
+        /^rules\[0\]\.paht: is not a known field; the fields are `record_id`, .*, `ttl_sec`$/,
+      ),
       'rules[0].priority: must be a whole number from 0 to 1000000, found -1',
       'rules[0].ttl_sec: must be a whole number from 60 to 2592000, found 1',
       'rules[0].host_includes[0]: must not hold a space or a control character, found `a b`',
@@ -132,7 +134,7 @@ describe('parseRuleSet', () => {
         { id: 1, type: 'waf', path_match_type: 'regex', path_includes: [long], action_mode: long, [long]: 1 },
       ],
     };
-    for (const message of told(parseRuleSet(input))) expect(message.length).toBeLessThan(400);
+    for (const message of told(parseRuleSet(input))) expect(message.length).toBeLessThan(600);
   });
 });
 
@@ -372,7 +374,9 @@ describe('whatever the input', () => {
 
   it('takes `__proto__` for a field like any other', () => {
     const input: unknown = JSON.parse('{"domain":{"name":"example.com","__proto__":{"status":"moved"}}}');
-    expect(told(parseRuleSet(input))).toEqual(['domain.__proto__: is not a known field']);
+    expect(told(parseRuleSet(input))).toEqual([
+      expect.stringMatching(/^domain\.__proto__: is not a known field; the fields are `name`, /),
+    ]);
     expect(({} as Input)['status']).toBeUndefined();
   });
 });

@@ -444,7 +444,12 @@ describe('fields of answers and unknown fields', () => {
         '["host-includes"]',
       ),
     ]);
-    expect(mistakes('waf', { unrelated: 1 })).toEqual(['unrelated: is not a known field']);
+    expect(mistakes('waf', { unrelated: 1, strange: 2 })).toEqual([
+      expect.stringMatching(
+        /^unrelated: is not a known field; the fields are `record_id`, .*, `on_uninspected`$/,
+      ),
+      'strange: is not a known field',
+    ]);
   });
 
   it('reports a misspelt field, and not the absence of the field that was meant', () => {
@@ -453,9 +458,11 @@ describe('fields of answers and unknown fields', () => {
     const misspelt = (name: string, meant: string): string =>
       `${name}: is not a known field; did you mean \`${meant}\`?`;
     expect(told('drop', { contries: ['DE'] })).toEqual([misspelt('contries', 'countries')]);
-    expect(told('drop', { paths: ['/admin'] })).toEqual(['paths: is not a known field']);
+    expect(told('drop', { paths: ['/admin'] })).toEqual([
+      'paths: is not a known field; write `path_includes`',
+    ]);
     expect(told('drop', { ip_match_type: 'exclude', ip: ['192.0.2.1'], countries: ['DE'] })).toEqual([
-      misspelt('ip', 'ips'),
+      'ip: is not a known field; write `ips`',
     ]);
     expect(told('rate_limit', { limits: 3 })).toEqual([misspelt('limits', 'limit')]);
     expect(told('rate_limit', { burts: 3 })).toEqual([
