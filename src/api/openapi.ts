@@ -9,6 +9,7 @@ import { INTRODUCTION, NODE_TAG, tagOf } from './docs/intro.ts';
 import type { JsonObject } from './docs/json-object.ts';
 import { operationId } from './docs/operation-id.ts';
 import { polish, REFUSED } from './docs/polish.ts';
+import { referencePage } from './docs/reference/reference.ts';
 import { type AnyRoute, isNodeRoute, type NodeRoute } from './node-route.ts';
 import { urlOf } from './paths.ts';
 import { WRITE_QUERY } from './query.ts';
@@ -20,10 +21,12 @@ const API_VERSION = '1.0.0';
 /** The document in the type of its plugin. */
 type Swagger = ReturnType<typeof jsonSchemaTransformObject>;
 
-/** The document in both of its forms. */
+/** The document in its forms. */
 export interface Documents {
   readonly yaml: string;
   readonly json: string;
+  /** The reference page. */
+  readonly html: string;
 }
 
 /** Writes the document of these routes: half a second of work. */
@@ -61,7 +64,11 @@ export async function documentRoutes(routes: readonly AnyRoute[]): Promise<Docum
   await app.ready();
   const document = app.swagger();
   await app.close();
-  return { yaml: stringify(document, { aliasDuplicateObjects: false }), json: JSON.stringify(document) };
+  return {
+    yaml: stringify(document, { aliasDuplicateObjects: false }),
+    json: JSON.stringify(document),
+    html: referencePage(document as unknown as JsonObject),
+  };
 }
 
 /** A route of a server that never listens: only its schema is used. */

@@ -37,6 +37,18 @@ export interface ClientOptions {
 
 /**
  * Creates a client. Calls reject only when there is no response: no connection, a timeout, or the caller's signal.
+ * @example
+ * ```ts
+ * import { createClient } from 'edgeplan/client';
+ *
+ * const api = createClient({ baseUrl: 'http://127.0.0.1:8787', key: 'svc_...' });
+ * const { data, error } = await api.POST('/domains/{domain}/rules/rate-limit/', {
+ *   params: { path: { domain: 'example.com' } },
+ *   body: { path_includes: ['/api/*'], limit: 100 },
+ * });
+ * if (error !== undefined) throw new Error(error.error);
+ * console.log(data.id);
+ * ```
  */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, key, timeoutMs = TIMEOUT_MS, retries = RETRIES, mostWaitMs = MOST_WAIT_MS } = options;

@@ -54,6 +54,20 @@ const STAGES: readonly { readonly name: string; readonly run: (draft: PlanDraft)
 /**
  * Compiles a rule set. The same rule set gives the same plan, octet by octet.
  * @param ruleSet accepted by the model; what the model refuses makes an assertion fail here
+ * @example
+ * ```ts
+ * import { compile, parseRuleSet, seal } from 'edgeplan/compiler';
+ *
+ * const parsed = parseRuleSet({
+ *   domain: { name: 'example.com' },
+ *   records: [{ id: 1, name: 'shop', type: 'A', destination: '198.51.100.20', proxied: true }],
+ *   rules: [{ id: 7, type: 'drop', path_includes: ['/admin/*'] }],
+ * });
+ * if (!parsed.ok) throw new Error(parsed.diagnostics.map((one) => one.message).join('; '));
+ * const { plan, diagnostics } = compile(parsed.ruleSet);
+ * for (const { code, message } of diagnostics) console.warn(code, message);
+ * const bytes = seal(plan, { revision: 1 });
+ * ```
  */
 export function compile(ruleSet: RuleSet): CompileResult {
   const draft = createDraft(ruleSet);

@@ -56,9 +56,34 @@ export interface Evaluator {
   settings(): EdgeSettings;
   /** Seconds for which a solved challenge of this rule or record stays valid (semantics §5). */
   clearanceSec(challenger: RuleRef): number;
-  /** The request's outcome. Synchronous; never throws, whatever the request holds. */
+  /**
+   * The request's outcome. Synchronous; never throws, whatever the request holds.
+   * @example
+   * ```ts
+   * import type { Evaluator } from 'edgeplan/evaluator';
+   *
+   * function statusFor(evaluator: Evaluator, path: string, ip: string): number | null {
+   *   const request = { scheme: 'https', method: 'GET', host: 'shop.example.com', target: path, headers: {}, ip };
+   *   const decision = evaluator.evaluate(request);
+   *   return decision.action === 'forward' ? null : decision.status;
+   * }
+   * ```
+   */
   evaluate(request: EdgeRequest): Decision;
-  /** Decides as `evaluate` does (counters advance), and reports every phase, rule and check. Never throws. */
+  /**
+   * Decides as `evaluate` does (counters advance), and reports every phase, rule and check. Never throws.
+   * @example
+   * ```ts
+   * import type { EdgeRequest, Evaluator } from 'edgeplan/evaluator';
+   *
+   * function reasons(evaluator: Evaluator, request: EdgeRequest): string[] {
+   *   const { phases } = evaluator.explain(request);
+   *   return phases.flatMap(({ rules }) =>
+   *     rules.map(({ type, id, reason }) => `${type} ${id}: ${reason.text}`),
+   *   );
+   * }
+   * ```
+   */
   explain(request: EdgeRequest): Trace;
   /** Octets of the body that a rule would inspect; 0: no need to buffer the body. Never throws. */
   bodyWanted(request: EdgeRequest): number;
@@ -90,6 +115,15 @@ interface State {
 /**
  * Opens a sealed plan and returns its evaluator.
  * @throws PlanFault when the bytes are not a plan that this build reads
+ * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises';
+ * import { createCounters, loadPlan } from 'edgeplan/evaluator';
+ *
+ * const counters = createCounters(); // one for all plans of the process
+ * const evaluator = loadPlan(await readFile('example.com.edgeplan'), { counters });
+ * console.log(evaluator.domain, evaluator.revision);
+ * ```
  */
 export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Evaluator {
   const { plan, revision } = openPlan(bytes, { trusted: options.trusted === true });

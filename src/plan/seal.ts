@@ -19,7 +19,18 @@ export function startAfter(sections: number): number {
   return Math.ceil((DIRECTORY + sections * 8) / 8) * 8;
 }
 
-/** The plan's bytes. The same plan and revision always give the same bytes. */
+/**
+ * The plan's bytes. The same plan and revision always give the same bytes.
+ * @example
+ * ```ts
+ * import { writeFile } from 'node:fs/promises';
+ * import { type Plan, seal } from 'edgeplan/compiler';
+ *
+ * async function save(plan: Plan, revision: number): Promise<void> {
+ *   await writeFile('example.com.edgeplan', seal(plan, { revision }));
+ * }
+ * ```
+ */
 export function seal(plan: Plan, options: SealOptions = {}): Uint8Array {
   const revision = options.revision ?? 0;
   assert(Number.isSafeInteger(revision) && revision >= 0, 'a revision is a whole number');

@@ -1,48 +1,111 @@
-/** Type-checks TypeScript examples against the package as its users import it. Needs `dist/`. */
-import { join } from 'node:path';
+/**
+ * Type-checks examples of documentation against the public entry points (`edgeplan/compiler` …). In: the `@example`s of
+ * doc comments, the `ts` blocks of Markdown. Out: the compiler's errors, each with the example and its line.
+ */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const FENCED = /^```(?:ts|typescript)\n([\s\S]*?)^```$/gm;
 
-/** Imports of octets, which bundlers turn into values. */
-const OCTETS =
-  "declare module '*.edgeplan' { const octets: Uint8Array; export default octets; }\n" +
-  "declare module 'edgeplan/starter.bin' { const octets: Uint8Array; export default octets; }\n";
+/** One example. */
+export interface Example {
+  /** For error messages: `README.md:217`, `src/plan/seal.ts, seal`. */
+  readonly name: string;
+  /** A whole module: its imports included, `await` allowed at its top. */
+  readonly code: string;
+}
 
-const OPTIONS: ts.CompilerOptions = {
-  target: ts.ScriptTarget.ES2022,
-  module: ts.ModuleKind.NodeNext,
-  moduleResolution: ts.ModuleResolutionKind.NodeNext,
-  lib: ['lib.es2023.d.ts'],
-  types: ['node'],
-  strict: true,
-  noEmit: true,
-  skipLibCheck: true,
-};
+/** The `ts` blocks of a Markdown file, named by path and line. */
+export function markdownExamples(path: string): readonly Example[] {
+  return fencedExamples(readFileSync(join(ROOT, path), 'utf8'), (line) => `${path}:${line}`);
+}
 
-/** Error messages, each after the name of its example. */
-export function typecheckExamples(blocks: readonly { name: string; code: string }[]): string[] {
-  // Inside the package, so that `edgeplan/…` resolves to its exports.
-  const sources = new Map(
-    blocks.map(({ code }, at) => [join(ROOT, `examples/${at}.mts`), `${code}\nexport {};\n`]),
+/** The `@example`s of a source file, named by path and declaration. */
+export function docExamples(path: string): readonly Example[] {
+  const source = ts.createSourceFile(
+    path,
+    readFileSync(join(ROOT, path), 'utf8'),
+    ts.ScriptTarget.Latest,
+    true,
   );
-  const octets = join(ROOT, 'examples/octets.d.ts');
-  sources.set(octets, OCTETS);
-  const host = ts.createCompilerHost(OPTIONS);
-  const { fileExists, readFile, getSourceFile } = host;
-  host.fileExists = (path) => sources.has(path) || fileExists(path);
-  host.readFile = (path) => sources.get(path) ?? readFile(path);
-  host.getSourceFile = (path, language, ...rest) => {
-    const text = sources.get(path);
-    if (text === undefined) return getSourceFile(path, language, ...rest);
-    return ts.createSourceFile(path, text, language, true);
+  const found: Example[] = [];
+  const visit = (node: ts.Node): void => {
+    for (const tag of ts.getJSDocTags(node)) {
+      if (tag.tagName.text !== 'example' || tag.parent.parent !== node) continue;
+      const text = ts.getTextOfJSDocComment(tag.comment) ?? '';
+      const name = (node as { readonly name?: ts.Node }).name?.getText(source) ?? '';
+      found.push(...fencedExamples(`${text}\n`, () => `${path}, ${name}`));
+    }
+    ts.forEachChild(node, visit);
   };
-  const program = ts.createProgram([...sources.keys()], OPTIONS, host);
-  return ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
-    const text = ts.flattenDiagnosticMessageText(messageText, '\n');
-    const at = [...sources.keys()].indexOf(file?.fileName ?? '');
-    const line = file === undefined ? 0 : file.getLineAndCharacterOfPosition(start ?? 0).line + 1;
-    return `${blocks[at]?.name ?? file?.fileName ?? 'the package'}, line ${line}: ${text}`;
+  visit(source);
+  return found;
+}
+
+function fencedExamples(text: string, name: (line: number) => string): readonly Example[] {
+  return [...text.matchAll(FENCED)].map((match) => ({
+    name: name(text.slice(0, match.index).split('\n').length),
+    code: match[1]!,
+  }));
+}
+
+/** The errors of the examples as `name: line 3: message`; each example is a module of its own. */
+export function typecheckExamples(examples: readonly Example[]): readonly string[] {
+  const files = new Map(examples.map((example, index) => [join(ROOT, `test/example-${index}.ts`), example]));
+  const options = compilerOptions();
+  const host = hostWith(files, options);
+  const program = ts.createProgram([...files.keys(), ...entryPoints().values()], options, host);
+  return [...files].flatMap(([file, { name }]) => {
+    const source = program.getSourceFile(file)!;
+    const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
+    return found.map(({ start = 0, messageText }) => {
+      const line = source.getLineAndCharacterOfPosition(start).line + 1;
+      return `${name}: line ${line}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
+    });
   });
+}
+
+/** The source of each entry point in `package.json`, by the name that users import. */
+function entryPoints(): ReadonlyMap<string, string> {
+  const { name, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    name: string;
+    exports: Record<string, string | { readonly types: string }>;
+  };
+  const typed = Object.entries(exports).flatMap(([path, target]) => {
+    if (typeof target === 'string') return [];
+    const source = target.types.replace(/^\.\/dist\//, 'src/').replace(/\.d\.ts$/, '.ts');
+    return [[join(name, path), join(ROOT, source)] as const];
+  });
+  return new Map(typed);
+}
+
+/** The tests' own options; an example may declare what it does not use. */
+function compilerOptions(): ts.CompilerOptions {
+  const path = join(ROOT, 'test/tsconfig.json');
+  const { options } = ts.parseJsonConfigFileContent(
+    ts.readConfigFile(path, ts.sys.readFile).config,
+    ts.sys,
+    dirname(path),
+  );
+  const paths = Object.fromEntries([...entryPoints()].map(([name, source]) => [name, [source]]));
+  return { ...options, paths, moduleDetection: ts.ModuleDetectionKind.Force, noUnusedLocals: false };
+}
+
+/** The disk with the examples as files on it. */
+function hostWith(files: ReadonlyMap<string, Example>, options: ts.CompilerOptions): ts.CompilerHost {
+  const host = ts.createCompilerHost(options, true);
+  const { fileExists, readFile, getSourceFile } = host;
+  return {
+    ...host,
+    fileExists: (path) => files.has(path) || fileExists(path),
+    readFile: (path) => files.get(path)?.code ?? readFile(path),
+    getSourceFile: (path, languageVersion, ...rest) => {
+      const code = files.get(path)?.code;
+      if (code === undefined) return getSourceFile(path, languageVersion, ...rest);
+      return ts.createSourceFile(path, code, languageVersion, true);
+    },
+  };
 }

@@ -129,7 +129,7 @@ function withPlainNames(document: JsonObject): JsonObject {
   }) as JsonObject;
 }
 
-/** Adds the used tags with their descriptions and groups. Redoc hides a tag that `x-tagGroups` does not list. */
+/** Adds the used tags with their descriptions and groups. The reference page lists the tags of `x-tagGroups`. */
 function withTags(document: JsonObject): JsonObject {
   const carried = new Set(
     Object.values(objectAt(document, 'paths')).flatMap((methods) =>

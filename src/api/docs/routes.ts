@@ -1,23 +1,26 @@
 /**
- * `/docs/`: the reference page, its bundle, the OpenAPI document as YAML and as JSON, and the JSON Schemas of the
+ * `/docs/`: the reference page, its script, the OpenAPI document as YAML and as JSON, and the JSON Schemas of the
  * files. No key is needed; only GET and HEAD are answered.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fileSchema, SCHEMA_FILES, SCHEMA_NAMES, type SchemaName } from '../../simulator/file-schemas.ts';
 import { allowHeader } from '../checks.ts';
+import { gzipped, isWorthCompressing, takesGzip } from '../compress.ts';
 import { namesTag, tagOf } from '../etag.ts';
 import type { Documents } from '../openapi.ts';
 import { Refusal } from '../refusal.ts';
 import { openDocuments } from './documents.ts';
-import { PAGE_POLICY, referencePage } from './page.ts';
-import { readRedoc } from './redoc.ts';
+import { SCRIPT } from './reference/script.ts';
+import { PAGE_POLICY, SCRIPT_FILE } from './reference/shell.ts';
 
 /** A response that does not change while the server runs. */
 interface Fixed {
-  readonly bytes: Buffer;
+  readonly text: string;
   readonly tag: string;
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The text in gzip; compressed at the first call. */
+  readonly gzip: () => Promise<Buffer>;
 }
 
 /** `Cache-Control` of files under a stable name: clients revalidate each time (RFC 9111 §5.2.2.4), and get 304. */
@@ -27,10 +30,6 @@ const FOREVER = 'public, max-age=31536000, immutable';
 
 /** Adds the routes to the server. The document is read at its first request; a failed read is tried again. */
 export async function addReference(app: FastifyInstance): Promise<void> {
-  const { bundle, digest, licences } = await readRedoc();
-  const name = `redoc.${digest}.js`;
-  const page = Buffer.from(referencePage({ bundle: name }));
-  const policy = { 'content-security-policy': PAGE_POLICY, 'referrer-policy': 'no-referrer' };
   let documents: Promise<Readonly<Record<keyof Documents, Fixed>>> | null = null;
   const document = async (kind: keyof Documents): Promise<Fixed> => {
     documents ??= openDocuments().then(fixedDocuments);
@@ -42,14 +41,12 @@ export async function addReference(app: FastifyInstance): Promise<void> {
     }
   };
   const files: Readonly<Record<string, () => Fixed | Promise<Fixed>>> = {
-    '/docs/': always(fixed(page, 'text/html; charset=utf-8', { ...policy, 'cache-control': FRESH })),
-    [`/docs/${name}`]: always(fixed(bundle, 'text/javascript; charset=utf-8', { 'cache-control': FOREVER })),
-    // Named by the bundle's first line.
-    '/docs/redoc.standalone.js.LICENSE.txt': always(
-      fixed(licences, 'text/plain; charset=utf-8', { 'cache-control': FRESH }),
-    ),
+    '/docs/': () => document('html'),
     '/docs/openapi.yaml': () => document('yaml'),
     '/docs/openapi.json': () => document('json'),
+    [`/docs/${SCRIPT_FILE}`]: once(() =>
+      fixed(SCRIPT, 'text/javascript; charset=utf-8', { 'cache-control': FOREVER }),
+    ),
     ...Object.fromEntries(
       SCHEMA_NAMES.map((name) => [`/docs/${SCHEMA_FILES[name]}`, once(() => schemaFile(name))]),
     ),
@@ -60,24 +57,37 @@ export async function addReference(app: FastifyInstance): Promise<void> {
   addOpen(app, '/docs', (_request, reply) => reply.redirect('/docs/', 308));
 }
 
-/** The responses for both forms of the document. */
-function fixedDocuments({ yaml, json }: Documents): Readonly<Record<keyof Documents, Fixed>> {
+/** The responses for the forms of the document. */
+function fixedDocuments({ yaml, json, html }: Documents): Readonly<Record<keyof Documents, Fixed>> {
   const headers = { 'cache-control': FRESH };
   return {
-    yaml: fixed(Buffer.from(yaml), 'application/yaml; charset=utf-8', headers),
-    json: fixed(Buffer.from(json), 'application/json; charset=utf-8', headers),
+    yaml: fixed(yaml, 'application/yaml; charset=utf-8', headers),
+    json: fixed(json, 'application/json; charset=utf-8', headers),
+    html: page(html),
   };
 }
 
-/** A response of these octets, with the entity tag of its content. */
-function fixed(bytes: Buffer, type: string, headers: Fixed['headers']): Fixed {
-  return { bytes, type, tag: tagOf(bytes), headers: { ...headers, 'x-content-type-options': 'nosniff' } };
+/** A page, with its policy. */
+function page(text: string): Fixed {
+  const policy = { 'content-security-policy': PAGE_POLICY, 'referrer-policy': 'no-referrer' };
+  return fixed(text, 'text/html; charset=utf-8', { ...policy, 'cache-control': FRESH });
+}
+
+/** A response of this text, with the entity tag of its content. */
+function fixed(text: string, type: string, headers: Fixed['headers']): Fixed {
+  return {
+    text,
+    type,
+    tag: tagOf(text),
+    headers: { ...headers, vary: 'accept-encoding', 'x-content-type-options': 'nosniff' },
+    gzip: once(() => gzipped(text)),
+  };
 }
 
 /** The JSON Schema of a file format, with CORS for every origin, since editors in a browser fetch it. */
 function schemaFile(name: SchemaName): Fixed {
   const headers = { 'cache-control': FRESH, 'access-control-allow-origin': '*' };
-  return fixed(Buffer.from(fileSchema(name)), 'application/schema+json; charset=utf-8', headers);
+  return fixed(fileSchema(name), 'application/schema+json; charset=utf-8', headers);
 }
 
 /** A function that makes its value at the first call and returns it at every call. */
@@ -87,11 +97,6 @@ function once<T>(make: () => T): () => T {
     made ??= make();
     return made;
   };
-}
-
-/** A function that returns one value. */
-function always<T>(value: T): () => T {
-  return () => value;
 }
 
 /** The handler of a GET. */
@@ -117,13 +122,17 @@ function addOpen(app: FastifyInstance, url: string, answer: Answering): void {
   app.route({ ...common, method: others, onRequest: refuse, handler: refuse });
 }
 
-/** Sends a response, or a 304 where `If-None-Match` lists its tag. */
-function sendFixed(
-  { bytes, tag, type, headers }: Fixed,
+/** Sends a response, in gzip where the client accepts it, or a 304 where `If-None-Match` lists its tag. */
+async function sendFixed(
+  { text, tag, type, headers, gzip }: Fixed,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-): FastifyReply {
+): Promise<FastifyReply> {
   reply.headers({ ...headers, etag: tag });
   const known = request.headers['if-none-match'];
   if (known !== undefined && namesTag(known, tag)) return reply.code(304).send();
-  return reply.type(type).send(bytes);
+  reply.type(type);
+  if (!isWorthCompressing(text) || !takesGzip(request.headers['accept-encoding'])) return reply.send(text);
+  // The octets differ, the meaning does not (RFC 9110 §8.8.1), as for every other answer.
+  reply.headers({ etag: `W/${tag}`, 'content-encoding': 'gzip' });
+  return reply.send(await gzip());
 }

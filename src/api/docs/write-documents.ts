@@ -1,4 +1,4 @@
-/** A step of `npm run build`: writes `openapi.yaml` and `openapi.json`. */
+/** A step of `npm run build`: writes `openapi.yaml`, `openapi.json` and `reference.html`. */
 import { writeDocuments } from './documents.ts';
 
 await writeDocuments();

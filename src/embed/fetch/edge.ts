@@ -74,6 +74,17 @@ const COUNTER_OCTETS = 16 * 1024 * 1024;
  * Makes an edge. Needs no random numbers and no clock, so Workers may do so before their first request.
  * @throws PlanFault when one of `plans`, or `signatures`, cannot be opened; RangeError when `secret` is too short;
  * TypeError naming an option that is unknown or of a wrong kind
+ * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises';
+ * import { createEdge } from 'edgeplan/fetch';
+ *
+ * const edge = createEdge({ plans: [await readFile('example.com.edgeplan')] });
+ *
+ * export function handle(request: Request, ip: string): Promise<Response> {
+ *   return edge.handle(request, { ip }, (_forwarded, { id }) => new Response(`decision ${id}\n`));
+ * }
+ * ```
  */
 export function createEdge(options: FetchEdgeOptions = {}): FetchEdge {
   checkOptions(options, OPTIONS);

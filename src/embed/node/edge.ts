@@ -97,6 +97,19 @@ const FILES_MS = 30_000;
  * @throws PlanFault when one of `plans`, or `signatures`, cannot be opened; RangeError when `secret` is too short; Error
  * naming an entry of `trustProxy` that is no address, the errors of `file`, or why the folder of `control` cannot be used;
  * TypeError naming an option that is unknown or of a wrong kind
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { createEdge } from 'edgeplan/node';
+ *
+ * const edge = await createEdge({ file: 'edge.yaml' }); // follows the file as it changes
+ * const server = createServer(
+ *   edge.wrap((request, response) => {
+ *     response.end(`decision ${request.edge?.id}\n`);
+ *   }),
+ * );
+ * server.listen(8080);
+ * ```
  */
 export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdge> {
   checkOptions(options, OPTIONS);

@@ -1,0 +1,79 @@
+/** Renders the fields of a schema, nested ones included, each with an anchor of its own. */
+import type { Json } from '../json-object.ts';
+import type { Schema } from './document.ts';
+import { type Content, html, type Markup } from './html.ts';
+import { inline } from './markdown.ts';
+import { boundTexts, separated, typeText, valueCode } from './type-text.ts';
+
+/** A row of the reference: a field, a parameter or a header. */
+export interface Row {
+  /** The anchor. */
+  readonly id: string;
+  readonly name: string;
+  readonly schema: Schema;
+  readonly required: boolean;
+  /** Replaces the schema's own description. */
+  readonly description?: string | undefined;
+}
+
+/** Rows as a definition list. */
+export function rows(list: readonly Row[]): Markup {
+  return html`<dl class="fields">${list.map(row)}</dl>`;
+}
+
+/** The fields of a schema, or its type where it has none. */
+export function fieldsOf(schema: Schema, id: string): Markup {
+  const inner = innerFields(schema, id);
+  return inner ?? html`<p class="only">${facts(schema)}${inline(schema.description ?? '')}</p>`;
+}
+
+/** The fields of an object or of the entries of a list; `null` where there are none to name. */
+function innerFields(schema: Schema, id: string): Markup | null {
+  const { properties, items, anyOf, allOf, additionalProperties } = schema;
+  if (properties !== undefined && Object.keys(properties).length > 0) {
+    const required = new Set(schema.required ?? []);
+    return rows(
+      Object.entries(properties).map(([name, field]) => ({
+        id: `${id}.${name}`,
+        name,
+        schema: field,
+        required: required.has(name),
+      })),
+    );
+  }
+  if (items !== undefined) return innerFields(items, id);
+  const parts = [...(allOf ?? []), ...(anyOf ?? [])].map((part) => innerFields(part, id));
+  const found = parts.filter((part) => part !== null);
+  if (found.length > 0) return html`${found}`;
+  if (typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0) {
+    const name = 'any name';
+    return rows([{ id: `${id}.any`, name, schema: additionalProperties, required: false }]);
+  }
+  return null;
+}
+
+function row({ id, name, schema, required, description = schema.description ?? '' }: Row): Markup {
+  const marks = [
+    required ? html`<span class="mark required">required</span>` : null,
+    schema.deprecated === true ? html`<span class="mark">deprecated</span>` : null,
+  ];
+  const text = schema.deprecated === true ? description.replace(/^deprecated: /, '') : description;
+  const inner = innerFields(schema, id);
+  return html`<div class="field" id="${id}"><dt><a class="name" href="#${id}"><code>${name}</code></a> ${marks} ${facts(schema)}</dt>
+<dd>${text === '' ? null : html`<p>${inline(text)}</p>`}${inner === null ? null : html`<div class="inner">${inner}</div>`}</dd></div>
+`;
+}
+
+/** Type, bounds, default and example. */
+function facts(schema: Schema): Content {
+  const value = (label: string, of: Json | undefined): Content =>
+    of === undefined ? null : [label, valueCode(of)];
+  const texts = [
+    ...boundTexts(schema),
+    value('default ', schema.default),
+    value('for example ', schema.example),
+  ].filter((text) => text !== null);
+  return html`<span class="type">${typeText(schema)}</span>${
+    texts.length === 0 ? null : html`<span class="bounds">${separated(texts, '; ')}</span>`
+  }`;
+}

@@ -1,0 +1,46 @@
+/** Renders the navigation: groups, their tags, and the operations of each. */
+import type { ApiDocument, Operation } from './document.ts';
+import { html, type Markup } from './html.ts';
+import { inline } from './markdown.ts';
+import { methodBadge } from './operation.ts';
+
+/** The anchor of a heading. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+}
+
+/** What the navigation lists. */
+export interface Contents {
+  readonly document: ApiDocument;
+  /** Headings before the operations. */
+  readonly introduction: readonly string[];
+  readonly operations: ReadonlyMap<string, readonly Operation[]>;
+  /** Headings after the operations. */
+  readonly appendix: readonly string[];
+}
+
+/** The navigation of the reference. */
+export function navigation({ document, introduction, operations, appendix }: Contents): Markup {
+  const links = (headings: readonly string[]): Markup =>
+    html`<ul>${headings.map((heading) => html`<li><a href="#${anchorOf(heading)}">${heading}</a></li>`)}</ul>`;
+  return html`<div class="find"><label for="find">Find an operation</label>
+<input id="find" type="search" autocomplete="off" spellcheck="false" placeholder="rate limit, POST, batch …"><p id="found" role="status"></p></div>
+${links(introduction)}
+${document['x-tagGroups'].map(
+  ({ name, tags }) => html`<h2>${name}</h2>${tags.map((tag) => tagEntry(tag, operations.get(tag) ?? []))}`,
+)}
+<h2>Objects</h2>${links(appendix)}`;
+}
+
+function tagEntry(tag: string, operations: readonly Operation[]): Markup {
+  return html`<details><summary>${tag}</summary><ul>${operations.map(operationEntry)}</ul></details>
+`;
+}
+
+/** The link to an operation; `data-find` is what the search compares besides its text. */
+function operationEntry({ operationId, method, path, summary }: Operation): Markup {
+  return html`<li><a href="#${operationId}" data-find="${path} ${operationId}">${methodBadge(method)}<span>${inline(summary)}</span></a></li>`;
+}
