@@ -1,18 +1,12 @@
 #!/usr/bin/env node
 /** The entry point of the command line: lists the commands, runs one, and sets the exit code. */
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { CommandFault, EXIT } from './exit.ts';
 import { note, noteFault, watchOutput } from './output.ts';
+import { version } from './version.ts';
 
 /** Exit code of a bug in edgeplan: EX_SOFTWARE of sysexits.h, which no command uses. */
 const BROKEN = 70;
-
-/** The version in `package.json`. */
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-}
 
 /** The line of a command in a list: its summary, or its description in the style of a summary. */
 function summaryOf(command: Command): string {

@@ -67,7 +67,7 @@ export async function createNodeProcess(
     onProblem: (problem) => fileLog.warn({ ...problem }, 'a file cannot be used'),
   });
   const metrics = createNodeMetrics({
-    plans: () => ({ held: node.plans.size, opened: node.plans.opened }),
+    plans: () => ({ installed: node.plans.size, opened: node.plans.opened }),
     originsDown: () => node.origins.down(),
     log: decisions === null ? null : decisions.stats,
   });

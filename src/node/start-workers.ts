@@ -8,7 +8,9 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Registry } from 'prom-client';
+import { addBuildInfo } from '../metrics/build-info.ts';
 import { addProcessMetrics } from '../metrics/process.ts';
+import { PLAN_VERSION } from '../plan/layout.ts';
 import type { Clearance } from '../plan/manifest.ts';
 import { type RunningHealthListener, startHealthListener } from '../proxy/log/health-listener.ts';
 import type { LineWriter } from '../proxy/log/line-writer.ts';
@@ -97,6 +99,7 @@ async function startProcesses(
     );
   };
   const registry = new Registry();
+  addBuildInfo(registry, { version: options.version, planFormat: PLAN_VERSION });
   addProcessMetrics(registry);
   if (lines !== null) addLog(registry, lines.stats);
   if (source.progress !== null) addSyncMetrics(registry, source.progress);

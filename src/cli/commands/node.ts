@@ -14,6 +14,7 @@ import {
 import { note, write } from '../output.ts';
 import { plainControlLines } from '../plain-control.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
+import { version } from '../version.ts';
 import type { InstalledFile } from '../watch-file.ts';
 import { printWorkerEvent, workersLines } from '../worker-events.ts';
 
@@ -77,6 +78,7 @@ async function start(flags: NodeFlags, { plans, settings, onInstalled }: NodeInp
     ...settings,
     plans: await openPlanOrigin(plans, { log, onInstalled, onRefused }),
     signatures,
+    version: version(),
     log,
     onWorkerEvent: printWorkerEvent,
     onCaughtUp: ({ served, refused }) => note(servingLine(served, refused)),

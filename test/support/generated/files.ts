@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { clientSchema, SCHEMA_FILE } from './client-schema.ts';
+import { METRICS_FILE, metricsFile } from './metrics.ts';
 import { commandOutput, drawTerminal, PICTURE_FILE } from './picture.ts';
 
 export interface GeneratedFile {
@@ -16,4 +17,5 @@ export interface GeneratedFile {
 export const GENERATED: readonly GeneratedFile[] = [
   { path: SCHEMA_FILE, content: () => clientSchema(readFileSync('dist/api/docs/openapi.yaml', 'utf8')) },
   { path: PICTURE_FILE, content: () => drawTerminal(commandOutput()) },
+  { path: METRICS_FILE, content: metricsFile },
 ];
