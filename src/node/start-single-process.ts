@@ -30,6 +30,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
     secrets,
     usage: { done: (entry) => source?.usage?.done(entry) },
     tokens,
+    listsHosts: options.plans.kind === 'file',
     ownPorts,
     decisions,
     log,

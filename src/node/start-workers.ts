@@ -135,7 +135,7 @@ interface Bound {
 }
 
 function workerSettings(options: EdgeNodeOptions, { addresses, operations, counted }: Bound): WorkerSettings {
-  const { publicPort, tls, signatures, decisions, data, log, workers } = options;
+  const { publicPort, tls, plans, signatures, decisions, data, log, workers } = options;
   return {
     share: resourceShareOf(options, workers),
     ports: {
@@ -147,6 +147,7 @@ function workerSettings(options: EdgeNodeOptions, { addresses, operations, count
       ...(operations === null ? [] : [Number(new URL(operations.url).port)]),
     ],
     data,
+    listsHosts: plans.kind === 'file',
     signatures: signatures === null ? null : Buffer.from(signatures.sealed()).toString('base64'),
     ticketKeys: randomBytes(48).toString('base64'),
     logRate: decisions === null ? null : decisions.rate,
