@@ -7,6 +7,7 @@ import type { Challenges } from './challenge/challenge.ts';
 import { MAX_PROOF_OCTETS } from './challenge/limits.ts';
 import { type Decided, requestHeader } from './decided.ts';
 import { contentAnswer, customPage, pageAnswer, redirectAnswer } from './kinds.ts';
+import type { UnservedHelp } from './unserved.ts';
 
 /** What responses are made with. */
 export interface Answering {
@@ -70,4 +71,9 @@ export function statusPage(
   more: readonly string[] = [],
 ): EdgeAnswer {
   return pageAnswer({ status, id: decided.id }, requestHeader(decided, 'accept'), more);
+}
+
+/** The built-in 421, with the help for its client. */
+export function unservedPage(decided: Pick<Decided, 'id' | 'request'>, help: UnservedHelp): EdgeAnswer {
+  return pageAnswer({ status: 421, id: decided.id, help }, requestHeader(decided, 'accept'));
 }

@@ -2,6 +2,7 @@
 import type { Decision } from '../evaluator/index.ts';
 import type { EdgeAnswer } from '../http/answer.ts';
 import { type PageSubject, servicePage, wordingOf } from './pages.ts';
+import type { UnservedHelp } from './unserved.ts';
 
 /** The header that carries the decision id, by which `edgeplan explain` finds what was decided. */
 export const ID_HEADER = 'X-Edgeplan-Id';
@@ -18,8 +19,18 @@ export function pageAnswer(subject: PageSubject, accept: string, more: readonly 
     const body = servicePage(subject);
     return { status: subject.status, headers: [...HTML, ...headers, ...PAGE_CSP], body };
   }
-  const body = `${JSON.stringify({ error: wordingOf(subject.status), id: subject.id })}\n`;
-  return { status: subject.status, headers: ['Content-Type', 'application/json', ...headers], body };
+  const { status, id, help } = subject;
+  const body = `${JSON.stringify({ error: wordingOf(status), id, ...helpFields(help) })}\n`;
+  return { status, headers: ['Content-Type', 'application/json', ...headers], body };
+}
+
+/** The fields of a 421: `host`, and for clients on this machine `served`, `more` and `try`. */
+function helpFields(help: UnservedHelp | undefined): object {
+  if (help === undefined) return {};
+  const { host, local } = help;
+  if (local === null) return { host };
+  const { hosts, more, command } = local;
+  return { host, ...(hosts === null ? {} : { served: hosts }), ...(more ? { more } : {}), try: command };
 }
 
 /** Blocks scripts and external resources on the edge's own pages. Customers' custom pages do not get this header. */

@@ -1,10 +1,14 @@
 /** The service's own pages for refusals and failures: small, plain, readable in the dark and by a screen reader. */
 
+import type { UnservedHelp } from './unserved.ts';
+
 /** What a page is about. */
 export interface PageSubject {
   readonly status: number;
   /** The decision id, which a visitor can pass on. */
   readonly id: string;
+  /** Of a 421: what helps the client to ask for a host that is served. */
+  readonly help?: UnservedHelp;
 }
 
 interface Wording {
@@ -22,7 +26,7 @@ const WORDINGS: Readonly<Record<number, Wording>> = {
   408: { title: 'The request took too long to arrive', advice: 'Check your connection and try again.' },
   413: { title: 'This is too much at once', advice: 'Send less and try again.' },
   414: { title: 'The address is too long', advice: 'Shorten the address and try again.' },
-  421: { title: 'This site is not served here', advice: 'Check the address and try again later.' },
+  421: { title: 'This site is not served here', advice: 'Check the address in the address bar.' },
   429: { title: 'Too many requests', advice: 'Wait a moment, then try again.' },
   431: {
     title: 'The request is too large',
@@ -63,6 +67,28 @@ export function referenceLine(id: string): string {
   return `<p class="reference">Reference: <code>${id}</code></p>`;
 }
 
+/** Text inside an element or a quoted attribute. */
+export function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+/** The lines of a 421 that name the host and, for clients on this machine, the way to a served one. */
+function helpLines({ host, local }: UnservedHelp): readonly string[] {
+  const lines = [`<p>The request was for the host <code>${escaped(host)}</code>.</p>`];
+  if (local === null) return lines;
+  const { hosts, more, command } = local;
+  if (hosts !== null) {
+    const listed = hosts.map((one) => `<code>${escaped(one)}</code>`).join(', ');
+    const text = hosts.length === 0 ? 'No host is served here now.' : `Hosts served here: ${listed}`;
+    lines.push(`<p>${text}${more ? ' and more' : ''}</p>`);
+  }
+  return [...lines, `<p>From this machine: <code>${escaped(command)}</code></p>`];
+}
+
 /** The parts of a page that the edge makes itself. */
 interface Page {
   readonly title: string;
@@ -98,8 +124,14 @@ export function htmlPage({ title, style, main, after = [] }: Page): string {
 }
 
 /** The service's own page for a status, as a whole HTML document. */
-export function servicePage({ status, id }: PageSubject): string {
+export function servicePage({ status, id, help }: PageSubject): string {
   const { title, advice } = WORDINGS[status] ?? (status < 500 ? REFUSED : FAILED);
-  const main = [`<p class="code">${status}</p>`, `<h1>${title}</h1>`, `<p>${advice}</p>`, referenceLine(id)];
+  const main = [
+    `<p class="code">${status}</p>`,
+    `<h1>${title}</h1>`,
+    ...(help === undefined ? [] : helpLines(help)),
+    `<p>${advice}</p>`,
+    referenceLine(id),
+  ];
   return htmlPage({ title: `${status} ${title}`, style: PAGE_STYLE, main });
 }

@@ -4,6 +4,7 @@
  */
 import type { Registry } from 'prom-client';
 import { addMetric } from '../metrics/add-metric.ts';
+import { declared } from '../metrics/declared.ts';
 import { addHistogram, createSeries, observe, type Series } from '../metrics/histogram.ts';
 
 /** The labels of one series. */
@@ -32,14 +33,12 @@ export function addAnswerTimes(registry: Registry): (kind: AnswerKind) => NoteAn
   const times = new Map<string, Series>();
   const known = new Map<string, NoteAnswer>();
   addMetric(registry, {
-    name: 'edgeplan_api_requests_total',
-    help: 'Answered requests of the management API',
+    ...declared('edgeplan_api_requests_total'),
     type: 'counter',
     values: () => counts.map(({ labels, answers }) => ({ labels, value: answers })),
   });
   addHistogram(registry, {
-    name: 'edgeplan_api_request_seconds',
-    help: 'Seconds from the first octet of a request to the last of its answer',
+    ...declared('edgeplan_api_request_duration_seconds'),
     bounds: BOUNDS,
     series: () => times.values(),
   });

@@ -7,6 +7,8 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { JobDone } from '../compute/job.ts';
 import { addComputeTimes } from '../compute/times.ts';
 import { addAccountTimes } from '../metrics/account-times.ts';
+import { addBuildInfo, type BuildInfo } from '../metrics/build-info.ts';
+import { declared } from '../metrics/declared.ts';
 import { createOperationsServer } from '../metrics/operations-server.ts';
 import { addProcessMetrics } from '../metrics/process.ts';
 import type { RevisionRow } from '../store/rows.ts';
@@ -40,40 +42,37 @@ export interface ApiMetricsOptions {
   readonly failing: () => number;
   /** The number of current plans with an older version than this process writes. */
   readonly older: () => number;
+  /** The versions for `edgeplan_build_info`. */
+  readonly build: BuildInfo;
 }
 
 /** Creates the metrics of one process. Each scrape reads the store's backlog. */
-export function createMetrics({ store, clock, failing, older }: ApiMetricsOptions): Metrics {
+export function createMetrics({ store, clock, failing, older, build }: ApiMetricsOptions): Metrics {
   const registry = new Registry();
+  addBuildInfo(registry, build);
   addProcessMetrics(registry);
   const publications = new Counter({
-    name: 'edgeplan_publications_total',
-    help: 'Revisions published by this process',
-    labelNames: ['kind'],
+    ...declared('edgeplan_publications_total'),
     registers: [registry],
   });
   const refusedReports = new Counter({
-    name: 'edgeplan_node_reports_refused_total',
-    help: 'Reports of nodes that were refused since they cannot be true; the log names the node and the field',
+    ...declared('edgeplan_node_reports_refused_total'),
     registers: [registry],
   });
   const delay = new Histogram({
-    name: 'edgeplan_publication_seconds',
-    help: 'Seconds from the oldest write a revision covers to its commit',
+    ...declared('edgeplan_publication_delay_seconds'),
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 60],
     registers: [registry],
   });
   new Gauge({
-    name: 'edgeplan_publications_failing',
-    help: 'Domains that this process could not publish when it tried last; the log says why',
+    ...declared('edgeplan_publications_failing'),
     registers: [registry],
     collect() {
       this.set(failing());
     },
   });
   new Gauge({
-    name: 'edgeplan_plans_of_older_version',
-    help: 'Domains whose current plan has an older version than this process writes; it publishes them again',
+    ...declared('edgeplan_plans_of_older_version'),
     registers: [registry],
     collect() {
       this.set(older());
@@ -84,7 +83,10 @@ export function createMetrics({ store, clock, failing, older }: ApiMetricsOption
   return {
     registry,
     answersOf: addAnswerTimes(registry),
-    answered: addAccountTimes(registry, { prefix: 'edgeplan_api_account', what: 'requests' }),
+    answered: addAccountTimes(registry, {
+      count: 'edgeplan_api_account_requests_total',
+      seconds: 'edgeplan_api_account_seconds_total',
+    }),
     computed: addComputeTimes(registry),
     published(revision, sinceWriteMs) {
       publishedAt = clock();
@@ -102,16 +104,14 @@ function addBacklog(registry: Registry, store: Store, clock: () => number): void
   // Each gauge reads the backlog itself: a value that another gauge's `collect` sets may appear only in the next
   // scrape.
   new Gauge({
-    name: 'edgeplan_outbox_rows',
-    help: 'Accepted changes that no revision covers yet',
+    ...declared('edgeplan_outbox_rows'),
     registers: [registry],
     async collect() {
       this.set((await store.latest.outbox.backlog()).rows);
     },
   });
   new Gauge({
-    name: 'edgeplan_outbox_age_seconds',
-    help: 'Seconds the oldest of them has waited',
+    ...declared('edgeplan_outbox_age_seconds'),
     registers: [registry],
     async collect() {
       const { since } = await store.latest.outbox.backlog();

@@ -33,6 +33,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan explain 7c9e6679f5a94d9a --log decisions.jsonl -f edge.yaml --all',
   ],
   lint: ['edgeplan lint', 'edgeplan lint -f shop/edge.yaml --fail-on error --json'],
+  fields: ['edgeplan fields', 'edgeplan fields drop', 'edgeplan fields drop path_includes'],
   schema: ['edgeplan schema > edge.schema.json', 'edgeplan schema test > edge.test.schema.json'],
   compile: ['edgeplan compile -o plan.edgeplan', 'edgeplan compile -f plan.edgeplan --print'],
   'waf compile': [

@@ -41,7 +41,7 @@ export interface EdgeFileListeners {
 /** What the flags alone determine; files are not opened. */
 export type NodeSettings = Omit<
   EdgeNodeOptions,
-  'plans' | 'signatures' | 'log' | 'onWorkerEvent' | 'onCaughtUp' | 'onTokenRefused'
+  'plans' | 'signatures' | 'version' | 'log' | 'onWorkerEvent' | 'onCaughtUp' | 'onTokenRefused'
 >;
 
 /** @throws CommandFault when flags contradict each other or one is missing */

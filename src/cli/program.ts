@@ -1,13 +1,7 @@
 /** The commands of the command line in the groups of the help, and the program made of them. */
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addExamples } from './examples.ts';
-
-/** The version in `package.json`. */
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-}
+import { version } from './version.ts';
 
 /** Loads each command; in the order of the help. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {

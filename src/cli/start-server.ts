@@ -24,6 +24,7 @@ import { createCompute } from '../compute/pool.ts';
 import { createDns } from '../dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
 import { createLookups, type DomainLookups, lookupsWithoutDns } from '../lifecycle/lookups.ts';
+import { PLAN_VERSION } from '../plan/layout.ts';
 import { openClearance } from '../publisher/clearance.ts';
 import { createFeed } from '../publisher/feed.ts';
 import { createPublisher, type Publisher } from '../publisher/publisher.ts';
@@ -34,6 +35,7 @@ import type { ReadTransaction, Store } from '../store/store.ts';
 import { inputFault } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
+import { version } from './version.ts';
 
 /** Options of a server. */
 export interface ServerOptions {
@@ -111,6 +113,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     failing: () => publisher.failing().length,
     older: () => republisher.older(),
+    build: { version: version(), planFormat: PLAN_VERSION },
   });
   const publisher: Publisher = createPublisher({
     store,

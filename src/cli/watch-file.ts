@@ -4,6 +4,8 @@
  */
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { selfTest } from '../evaluator/self-test.ts';
+import { absoluteName } from '../model/record-name.ts';
+import type { RuleSet } from '../model/types.ts';
 import { sha256Hex } from '../platform/sha256.ts';
 import { type WatchedFile, watchFile } from '../platform/watched-file.ts';
 import { reseal } from '../publisher/blob.ts';
@@ -33,6 +35,8 @@ export interface InstalledFile {
   readonly domain: string;
   /** `false`: the domain is suspended or not active, so requests to its hosts are refused. */
   readonly serves: boolean;
+  /** Hosts that proxied records serve, in the order of the file; `*.` before a name: all below it. */
+  readonly hosts: readonly string[];
   /** 1 for the first installed plan, then rising. */
   readonly revision: number;
   /** SHA-256 of the plan in hexadecimal. */
@@ -72,7 +76,8 @@ export async function serveEdgeFile(options: WatchOptions): Promise<Watching> {
     if (domain !== null && domain !== name) await plans.delete(domain);
     domain = name;
     const { diagnostics, texts } = compiled;
-    options.onInstalled({ domain, serves, revision, digest, diagnostics, texts });
+    const hosts = serves ? hostsOf(compiled.ruleSet) : [];
+    options.onInstalled({ domain, serves, hosts, revision, digest, diagnostics, texts });
   }
 
   return watchFile({
@@ -83,6 +88,15 @@ export async function serveEdgeFile(options: WatchOptions): Promise<Watching> {
     mayPass,
     pollMs: options.pollMs,
   });
+}
+
+/** The names of proxied records, each once. */
+function hostsOf({ domain, records }: RuleSet): readonly string[] {
+  const names = records
+    .filter(({ proxied }) => proxied)
+    .map(({ name }) => absoluteName(name, domain.name))
+    .filter((name) => name !== null);
+  return [...new Set(names)];
 }
 
 /** Whether the error is temporary, such as a worker that is stuck, and not caused by the file. */

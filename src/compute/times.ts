@@ -1,6 +1,7 @@
 /** Prometheus metrics of computations: their seconds, by kind and by account. */
 import type { Registry } from 'prom-client';
 import { addAccountTimes } from '../metrics/account-times.ts';
+import { declared } from '../metrics/declared.ts';
 import { addHistogram, createSeries, observe, type Series } from '../metrics/histogram.ts';
 import type { JobDone, JobKind } from './job.ts';
 
@@ -11,14 +12,13 @@ const BOUNDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 export function addComputeTimes(registry: Registry): (done: JobDone) => void {
   const kinds = new Map<JobKind, Series>();
   addHistogram(registry, {
-    name: 'edgeplan_compute_seconds',
-    help: 'Seconds that computations took in their thread, those past a limit too',
+    ...declared('edgeplan_compute_duration_seconds'),
     bounds: BOUNDS,
     series: () => kinds.values(),
   });
   const ofAccount = addAccountTimes(registry, {
-    prefix: 'edgeplan_compute_account',
-    what: 'computations',
+    count: 'edgeplan_compute_account_computations_total',
+    seconds: 'edgeplan_compute_account_seconds_total',
   });
   return ({ account, kind, seconds }) => {
     const series = kinds.get(kind) ?? createSeries(BOUNDS, { kind });

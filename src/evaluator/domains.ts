@@ -19,6 +19,8 @@ export interface Domains<T = Evaluator> {
   set(name: string, served: T): void;
   /** Removes a name; its hosts then belong to the longest name above it. False: it was not registered. */
   delete(name: string): boolean;
+  /** The values, in the order of their registration. */
+  values(): IterableIterator<T>;
   /**
    * The value of the domain that owns a Host value as sent (any case, with a port, with a trailing dot). `null`: no domain
    * does, or it is not a valid host. Never throws.
@@ -58,6 +60,7 @@ export function createDomains<T = Evaluator>(): Domains<T> {
       const canonical = normalizeName(name);
       return canonical !== null && domains.delete(canonical);
     },
+    values: () => domains.values(),
     find(host) {
       // PERF: a registered name is canonical, so a host that equals one need not be parsed and has no longer owner.
       const itself = domains.get(host);

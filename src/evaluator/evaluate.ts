@@ -13,8 +13,9 @@ import { decide, decideErrorPage, type Runs, refusal } from './decide.ts';
 import type { Decision, ErrorPageAnswer, RuleRef } from './decision.ts';
 import { type EdgeSettings, readEdgeSettings } from './edge-settings.ts';
 import { explainDecision, explainUnread } from './explain.ts';
-import { createFacts, type FactsInput, readFacts, releaseRequest } from './facts.ts';
+import { createFacts, type FactsInput, readFacts, releaseRequest, servesNow } from './facts.ts';
 import { createLoaded, type LoadedPlan, textOf } from './loaded.ts';
+import { servedHosts } from './names.ts';
 import type { ErrorResponse } from './phases/error-page.ts';
 import { wantedBody } from './phases/waf.ts';
 import { stepsOf } from './phases.ts';
@@ -56,6 +57,8 @@ export interface Evaluator {
   settings(): EdgeSettings;
   /** Seconds for which a solved challenge of this rule or record stays valid (semantics §5). */
   clearanceSec(challenger: RuleRef): number;
+  /** Hosts that proxied records serve, at most so many; `*.` before a name: all below it. Empty: the domain serves none now. */
+  hosts(most: number): readonly string[];
   /**
    * The request's outcome. Synchronous; never throws, whatever the request holds.
    * @example
@@ -140,6 +143,7 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
       settings ??= readEdgeSettings(loaded);
       return settings;
     },
+    hosts: (most) => (servesNow(plan) ? servedHosts(loaded, most) : []),
     clearanceSec: (challenger) => clearanceSec(loaded, challenger),
     evaluate: (request) => evaluate(state, request),
     explain: (request) => explain(state, request),

@@ -141,14 +141,19 @@ export function readFacts(facts: Facts, request: EdgeRequest, input: FactsInput)
   const refused = parseTarget(request.target, facts);
   if (refused !== 0) return refused;
   if (facts.authority !== null && !agrees(facts)) return 400;
-  const status = DOMAIN_STATUSES[plan.meta[META.status]!];
-  if ((status !== 'active' && status !== 'moved') || plan.meta[META.suspended] === 1) return 421;
+  if (!servesNow(plan)) return 421;
   if (host.group === NONE) return 421;
   facts.groupNumber = host.group;
   facts.group = plan.words[plan.meta[META.groups]! + host.group]!;
   readVisitor(facts, request);
   facts.now = typeof request.now === 'number' && Number.isFinite(request.now) ? request.now : input.clock();
   return 0;
+}
+
+/** Whether the domain's state lets it serve at all. */
+export function servesNow({ meta }: LoadedPlan['plan']): boolean {
+  const status = DOMAIN_STATUSES[meta[META.status]!];
+  return (status === 'active' || status === 'moved') && meta[META.suspended] !== 1;
 }
 
 function listenerPort(port: unknown, https: boolean): number {

@@ -18,6 +18,18 @@ export function findGroup(loaded: LoadedPlan, host: string): number {
   return NONE;
 }
 
+/** Names of proxied records, at most so many, in no order; `*.` before a name: all hosts below it. */
+export function servedHosts(loaded: LoadedPlan, most: number): readonly string[] {
+  const { names, meta } = loaded.plan;
+  const hosts: string[] = [];
+  const end = meta[META.nameSlots]! * NAME.size;
+  for (let row = 0; row < end && hosts.length < most; row += NAME.size) {
+    const name = names[row + NAME.string]!;
+    if (name !== 0 && names[row + NAME.group] !== NONE) hosts.push(textOf(loaded, name));
+  }
+  return hosts;
+}
+
 /** The row of the name that `host` is from `at` on, or -1. */
 function nameRow(loaded: LoadedPlan, host: string, at: number): number {
   const { names, meta } = loaded.plan;

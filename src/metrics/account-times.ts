@@ -1,6 +1,7 @@
 /** Prometheus counters by account: how many pieces of work it requested, and how many seconds they took. */
 import type { Registry } from 'prom-client';
 import { addMetric, type MetricValue } from './add-metric.ts';
+import { declared } from './declared.ts';
 
 /**
  * Maximum number of accounts with a series of their own, in the order of their first request; each takes two lines of a
@@ -11,10 +12,10 @@ export const MAX_ACCOUNT_SERIES = 1_000;
 const OTHERS = 'other';
 
 export interface AccountTimesOptions {
-  /** `edgeplan_api_account`: the metrics are `<prefix>_<what>_total` and `<prefix>_seconds_total`. */
-  readonly prefix: string;
-  /** The noun of what is counted, in the plural. */
-  readonly what: string;
+  /** The counter of pieces of work. */
+  readonly count: 'edgeplan_api_account_requests_total' | 'edgeplan_compute_account_computations_total';
+  /** The counter of their seconds. */
+  readonly seconds: 'edgeplan_api_account_seconds_total' | 'edgeplan_compute_account_seconds_total';
 }
 
 interface Tally {
@@ -25,7 +26,7 @@ interface Tally {
 /** Adds the two metrics to a registry. Returns the function that records one piece of work, in seconds. */
 export function addAccountTimes(
   registry: Registry,
-  { prefix, what }: AccountTimesOptions,
+  { count, seconds: secondsName }: AccountTimesOptions,
 ): (account: number, seconds: number) => void {
   const accounts = new Map<number, Tally>();
   const others: Tally = { count: 0, seconds: 0 };
@@ -36,14 +37,12 @@ export function addAccountTimes(
     return others.count === 0 ? own : [...own, { labels: { account: OTHERS }, value: others[of] }];
   };
   addMetric(registry, {
-    name: `${prefix}_${what}_total`,
-    help: `The ${what} of an account, by its id; \`${OTHERS}\`: all beyond the first ${MAX_ACCOUNT_SERIES} accounts`,
+    ...declared(count),
     type: 'counter',
     values: () => values('count'),
   });
   addMetric(registry, {
-    name: `${prefix}_seconds_total`,
-    help: `Seconds that the ${what} of an account took, by its id`,
+    ...declared(secondsName),
     type: 'counter',
     values: () => values('seconds'),
   });

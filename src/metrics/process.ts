@@ -1,5 +1,6 @@
 /** Metrics of a process: prom-client's defaults, and stalls of the event loop. */
 import { collectDefaultMetrics, type Registry } from 'prom-client';
+import { declared } from './declared.ts';
 import { addHistogram, createSeries, observe, type Series } from './histogram.ts';
 
 /** Milliseconds between two samples of the clock: 20 a second cost a ten-thousandth of a processor. */
@@ -8,17 +9,27 @@ const SAMPLE_MS = 50;
 const STALL_SECONDS = 0.02;
 const BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
 
+/**
+ * Gauges of prom-client whose names end in `_total`, as only counters' may; the same numbers by type are in
+ * `nodejs_active_resources`, `nodejs_active_handles` and `nodejs_active_requests`.
+ */
+const MISNAMED = [
+  'nodejs_active_resources_total',
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+];
+
 /** The stalls of this process's event loop, whichever registries they are added to. */
 let stalls: Series | null = null;
 
 /** Adds the metrics of the process to a registry. Stalls are counted from the first call in the process. */
 export function addProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   stalls ??= watchStalls();
   const series = [stalls];
   addHistogram(registry, {
-    name: 'edgeplan_stall_seconds',
-    help: 'Stalls of the event loop of more than 20 ms, in seconds; the process handled nothing meanwhile',
+    ...declared('edgeplan_stall_seconds'),
     bounds: BOUNDS,
     series: () => series,
   });

@@ -42,6 +42,8 @@ export interface NodeProcessOptions {
   readonly usage: RequestLog;
   /** Answers to HTTP-01 challenges. */
   readonly tokens: OwnTokens;
+  /** Whether clients on this machine get the hosts that are served with a 421; not those of customers. */
+  readonly listsHosts: boolean;
   /** Ports of the node's own listeners, which no origin may have; grows during the start. */
   readonly ownPorts: ReadonlySet<number>;
   /** `null`: no decision log. */
@@ -67,7 +69,7 @@ export async function createNodeProcess(
     onProblem: (problem) => fileLog.warn({ ...problem }, 'a file cannot be used'),
   });
   const metrics = createNodeMetrics({
-    plans: () => ({ held: node.plans.size, opened: node.plans.opened }),
+    plans: () => ({ installed: node.plans.size, opened: node.plans.opened }),
     originsDown: () => node.origins.down(),
     log: decisions === null ? null : decisions.stats,
   });
@@ -102,6 +104,8 @@ export async function createNodeProcess(
     bodyOctets: share.bodyOctets,
     rate: { ...RATE, minRate: share.minRate },
     openOctets: share.openOctets,
+    listsHosts: parts.listsHosts,
+    onUnserved: (sentence) => log.warn(sentence),
     onFault: (error, about) => log.error({ err: error }, `a fault in ${about}`),
   });
   const connections = createBounds(share, log);

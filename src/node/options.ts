@@ -121,6 +121,8 @@ export interface EdgeNodeOptions extends ServingOptions {
   /** TCP port of the health and metrics listener, always on 127.0.0.1; `null`: no such listener. */
   readonly operationsPort: number | null;
   readonly log: Logger;
+  /** The version of edgeplan, for `edgeplan_build_info`. */
+  readonly version: string;
   /** Processes that serve: 1, or up to `MAX_WORKERS` besides a primary. */
   readonly workers: number;
   /** Called with worker events once the node has started. */

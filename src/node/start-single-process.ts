@@ -1,5 +1,7 @@
 /** A node of one process: request handling, listeners, the source of plans, and the health and metrics listener. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { addBuildInfo } from '../metrics/build-info.ts';
+import { PLAN_VERSION } from '../plan/layout.ts';
 import { type RunningHealthListener, startHealthListener } from '../proxy/log/health-listener.ts';
 import { addSyncMetrics, unreadySync } from '../proxy/log/sync-metrics.ts';
 import type { AcmeTokens } from '../proxy/tls/acme.ts';
@@ -28,11 +30,13 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
     secrets,
     usage: { done: (entry) => source?.usage?.done(entry) },
     tokens,
+    listsHosts: options.plans.kind === 'file',
     ownPorts,
     decisions,
     log,
     fileLog: log,
   });
+  addBuildInfo(serving.metrics.registry, { version: options.version, planFormat: PLAN_VERSION });
   let operations: RunningHealthListener | null = null;
   let stage: Stage = 'starting';
   try {

@@ -8,7 +8,9 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Registry } from 'prom-client';
+import { addBuildInfo } from '../metrics/build-info.ts';
 import { addProcessMetrics } from '../metrics/process.ts';
+import { PLAN_VERSION } from '../plan/layout.ts';
 import type { Clearance } from '../plan/manifest.ts';
 import { type RunningHealthListener, startHealthListener } from '../proxy/log/health-listener.ts';
 import type { LineWriter } from '../proxy/log/line-writer.ts';
@@ -97,6 +99,7 @@ async function startProcesses(
     );
   };
   const registry = new Registry();
+  addBuildInfo(registry, { version: options.version, planFormat: PLAN_VERSION });
   addProcessMetrics(registry);
   if (lines !== null) addLog(registry, lines.stats);
   if (source.progress !== null) addSyncMetrics(registry, source.progress);
@@ -132,7 +135,7 @@ interface Bound {
 }
 
 function workerSettings(options: EdgeNodeOptions, { addresses, operations, counted }: Bound): WorkerSettings {
-  const { publicPort, tls, signatures, decisions, data, log, workers } = options;
+  const { publicPort, tls, plans, signatures, decisions, data, log, workers } = options;
   return {
     share: resourceShareOf(options, workers),
     ports: {
@@ -144,6 +147,7 @@ function workerSettings(options: EdgeNodeOptions, { addresses, operations, count
       ...(operations === null ? [] : [Number(new URL(operations.url).port)]),
     ],
     data,
+    listsHosts: plans.kind === 'file',
     signatures: signatures === null ? null : Buffer.from(signatures.sealed()).toString('base64'),
     ticketKeys: randomBytes(48).toString('base64'),
     logRate: decisions === null ? null : decisions.rate,

@@ -10,6 +10,8 @@ export interface WorkerSettings {
   readonly ownPorts: readonly number[];
   /** The node's folder, which has the plans of a control plane. */
   readonly data: string;
+  /** Whether clients on this machine get the hosts that are served with a 421. */
+  readonly listsHosts: boolean;
   /** A sealed signature program in base64; `null`: `waf` rules match and inspect nothing. */
   readonly signatures: string | null;
   /** TLS session ticket keys, 48 octets in base64: any worker resumes a session of any other. */

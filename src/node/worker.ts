@@ -41,6 +41,7 @@ async function begin(
     secrets,
     usage: { done: (entry) => counts?.done(entry) },
     tokens,
+    listsHosts: settings.listsHosts,
     ownPorts: new Set(settings.ownPorts),
     decisions: openDecisions(settings.logRate, log),
     log,

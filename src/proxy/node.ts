@@ -17,6 +17,7 @@ import { createOrigins } from './origin/origins.ts';
 import type { Origins } from './origin/request.ts';
 import { createHandler, type Handler } from './serve-request.ts';
 import type { Buffers, Challenges, OwnTokens, ProxyServices } from './services.ts';
+import { createUnserved } from './unserved.ts';
 
 export interface NodeOptions {
   readonly challenges: Challenges;
@@ -55,6 +56,10 @@ export interface NodeOptions {
   readonly openOctets: number;
   /** The node's own answers to a certificate authority; absent: it requests no certificates. */
   readonly ownTokens?: OwnTokens;
+  /** Whether clients on this machine get the hosts that are served with a 421. Default: they do not. */
+  readonly listsHosts?: boolean;
+  /** Called with a sentence about a host that is not served, at most once a minute for each reason. */
+  readonly onUnserved?: (sentence: string) => void;
   /** Called with unexpected failures: a bug, or a plan that cannot be opened again. */
   readonly onFault: (error: unknown, about: string) => void;
 }
@@ -116,6 +121,11 @@ export function createNode(options: NodeOptions): EdgeNode {
     buffers,
     keepUnderscores,
     ownTokens: options.ownTokens ?? null,
+    unserved: createUnserved({
+      plans,
+      listed: options.listsHosts ?? false,
+      onUnserved: options.onUnserved ?? (() => undefined),
+    }),
   };
   const handler = createHandler({
     services,

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { pageAnswer } from '../answers/kinds.ts';
+import type { UnservedHelp } from '../answers/unserved.ts';
 import { assert } from '../base/assert.ts';
 import type { Origin } from '../evaluator/decision.ts';
 import type { EdgeRequest } from '../evaluator/index.ts';
@@ -33,7 +34,7 @@ export interface Incoming {
 export type KnownFacts = Pick<EdgeRequest, 'country' | 'bot' | 'ja4' | 'ja4h'>;
 
 /** The services that the stages up to the decision use. */
-export type DecisionServices = Pick<ProxyServices, 'plans' | 'challenges' | 'classifier'>;
+export type DecisionServices = Pick<ProxyServices, 'plans' | 'challenges' | 'classifier' | 'unserved'>;
 
 /** A body after its inspection: the octets that rules inspect, and the body for the origin or application. */
 export interface InspectedRequestBody extends InspectedBody {
@@ -65,7 +66,7 @@ export interface RequestContext {
   readonly allow: HeaderList;
   readonly inspector: BodyInspector;
   /** The service's page for a status, in the media type that the client prefers. */
-  readonly page: (status: number, more?: HeaderList) => EdgeAnswer;
+  readonly page: (status: number, more?: HeaderList, help?: UnservedHelp) => EdgeAnswer;
   /** Set by `read`. */
   identified: IdentifiedRequest | null;
   /** Set by `inspect the body`: what of the body remains for the origin; `null`: the request has none. */
@@ -116,7 +117,8 @@ export function createRequestContext({
     startedAt: Date.now(),
     allow: NO_HEADERS,
     inspector,
-    page: (status, more) => pageOf(incoming, { status, id }, more),
+    page: (status, more, help) =>
+      pageOf(incoming, help === undefined ? { status, id } : { status, id, help }, more),
     identified: null,
     body: null,
     exchange: null,
@@ -138,7 +140,8 @@ export function createNodeContext<Client>(options: NodeContextOptions<Client>): 
     startedAt: Date.now(),
     allow,
     inspector,
-    page: (status, more) => pageOf(incoming, { status, id }, more),
+    page: (status, more, help) =>
+      pageOf(incoming, help === undefined ? { status, id } : { status, id, help }, more),
     identified: null,
     body: null,
     exchange: null,

@@ -9,6 +9,8 @@ import type { Classifier } from './classifier.ts';
 import type { RequestLog } from './log/request-log.ts';
 import type { Origins } from './origin/request.ts';
 
+import type { Unserved } from './unserved.ts';
+
 export type { Challenges } from '../answers/challenge/challenge.ts';
 
 /** The storage of bodies for slow clients, and their minimum rate. */
@@ -36,6 +38,8 @@ export interface ProxyServices {
   readonly buffers: Buffers;
   /** Whether origins get headers with `_` in their names. */
   readonly keepUnderscores: boolean;
+  /** Hosts that are not served. */
+  readonly unserved: Unserved;
   /** The node's own answers to a certificate authority; `null`: it requests no certificates. */
   readonly ownTokens: OwnTokens | null;
 }

@@ -48,8 +48,6 @@ export interface PlanTable extends Plans, PlanSink {
   clearanceOf(name: string): Clearance | null;
   /** All names with their plans. */
   entries(): IterableIterator<readonly [string, Installed | 'refused']>;
-  /** Number of names. */
-  readonly size: number;
   /** Number of plans that are open in memory. */
   readonly opened: number;
 }
@@ -104,6 +102,7 @@ export function createPlanTable({ openOctets, ...options }: PlanTableOptions): P
       const entry = installed.get(name)!;
       return entry === 'refused' ? 'refused' : openedPlan(table, name, entry);
     },
+    hosts: (most) => servedHosts(table, most),
     set: (name, entry) => setEntry(table, canonicalName(name), entry),
     prepare: (name, entry) => prepareEntry(table, canonicalName(name), entry),
     delete(name) {
@@ -146,6 +145,20 @@ function openedPlan(table: TableState, name: string, entry: Installed): ServedDo
     const { previous = null } = entry;
     return previous === null ? 'refused' : openedPlan(table, name, previous);
   }
+}
+
+/** `Plans.hosts`. */
+function servedHosts(table: TableState, most: number): readonly string[] {
+  const hosts: string[] = [];
+  let names = 0;
+  for (const [name, entry] of table.installed) {
+    // A name may serve no host: no more names than hosts are opened.
+    if (names === most || hosts.length === most) break;
+    names++;
+    const domain = entry === 'refused' ? entry : openedPlan(table, name, entry);
+    if (domain !== 'refused') hosts.push(...domain.evaluator.hosts(most - hosts.length));
+  }
+  return hosts;
 }
 
 /** Whether exactly this plan is open for a name, so that other changes of the entry need no opening. */
@@ -212,4 +225,11 @@ export interface Plans {
    * name. Opens a plan at its first request.
    */
   find(host: string): ServedDomain | 'refused' | null;
+  /**
+   * Hosts that are served, at most so many; `*.` before a name: all below it. Opens plans for it, so it is for a table of
+   * few names.
+   */
+  hosts(most: number): readonly string[];
+  /** Number of names. */
+  readonly size: number;
 }

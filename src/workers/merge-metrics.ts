@@ -1,5 +1,6 @@
 /** Adds up the metrics of all workers and of the primary, and counts workers that are ready or were restarted. */
 import { AggregatorRegistry, Counter, Gauge, type Registry } from 'prom-client';
+import { declared } from '../metrics/declared.ts';
 import { describeMessage, type MetricMessage } from './messages.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
@@ -14,17 +15,14 @@ export interface Totals {
 /** @param workers the worker processes; filled during the start @param own the primary's own series */
 export function createTotals(workers: readonly WorkerProcess[], own: Registry): Totals {
   new Gauge({
-    name: 'edgeplan_node_workers_ready',
-    help: 'Workers that take connections',
+    ...declared('edgeplan_node_workers_ready'),
     registers: [own],
     collect() {
       this.set(workers.filter((worker) => worker.ready()).length);
     },
   });
   new Gauge({
-    name: 'edgeplan_node_worker_up',
-    help: 'Whether a worker takes connections: 1 or 0',
-    labelNames: ['worker'],
+    ...declared('edgeplan_node_worker_up'),
     registers: [own],
     collect() {
       for (const [index, worker] of workers.entries())
@@ -32,8 +30,7 @@ export function createTotals(workers: readonly WorkerProcess[], own: Registry): 
     },
   });
   new Counter({
-    name: 'edgeplan_node_worker_restarts_total',
-    help: 'Workers that ended and were started again',
+    ...declared('edgeplan_node_worker_restarts_total'),
     registers: [own],
     collect() {
       this.reset();

@@ -53,7 +53,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'platform',
     'base',
   ],
-  workers: ['proxy', 'sync', 'plan', 'platform', 'base'],
+  workers: ['proxy', 'sync', 'metrics', 'plan', 'platform', 'base'],
   node: [
     'workers',
     'proxy',

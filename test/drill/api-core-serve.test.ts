@@ -125,7 +125,7 @@ describe.each(everyDatabase().map((database) => [database.kind, database] as con
         ['/metrics', /edgeplan_publications_failing 0\n/],
         ['/metrics', /edgeplan_publications_total\{kind="plan"\} 1\n/],
         ['/metrics', /edgeplan_api_account_requests_total\{account="1"\} 4\n/],
-        ['/metrics', /edgeplan_compute_seconds_count\{kind="analysis"\} 1\n/],
+        ['/metrics', /edgeplan_compute_duration_seconds_count\{kind="analysis"\} 1\n/],
         ['/metrics', /edgeplan_compute_account_computations_total\{account="1"\} 1\n/],
         ['/metrics', /edgeplan_stall_seconds_count \d+\n/],
       ] as const)

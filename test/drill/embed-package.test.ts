@@ -17,6 +17,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { ANY_PORT } from '../support/any-port.ts';
 import { ask } from '../support/ask.ts';
 import { builtCli } from '../support/built.ts';
 import { sealedPlan } from '../support/embed.ts';
@@ -24,16 +25,6 @@ import { sealedPlan } from '../support/embed.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PATIENCE = 120_000;
 const ATTACK = "/?id=1'+union+select+password+from+users";
-
-/** Takes the place of the examples' own port and address, and prints the one it got. */
-const ANY_PORT = `
-import net from 'node:net';
-const { listen } = net.Server.prototype;
-net.Server.prototype.listen = function (...args) {
-  this.once('listening', () => console.log(this.address().port));
-  return listen.call(this, 0, '127.0.0.1', args.find((one) => typeof one === 'function'));
-};
-`;
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-embed-'));
 const running: ChildProcess[] = [];

@@ -312,7 +312,7 @@ describe('a node with workers', () => {
     const { primary, port } = await start();
     const counted = async (): Promise<number> => {
       const text = await (await primary.registry()).metrics();
-      return Number(/^edgeplan_node_request_seconds_count (\d+)$/m.exec(text)?.[1] ?? 'NaN');
+      return Number(/^edgeplan_node_request_duration_seconds_count (\d+)$/m.exec(text)?.[1] ?? 'NaN');
     };
     for (const from of ADDRESSES) await ask(port, from, '/');
     expect(await counted()).toBe(ADDRESSES.length);
@@ -336,8 +336,8 @@ describe('a node with workers', () => {
     const forwarded = 'edgeplan_node_requests_total{action="forward",status="2xx"}';
     for (const from of ADDRESSES) await ask(port, from, '/');
     expect(await read(forwarded)).toBe(ADDRESSES.length);
-    expect(await read('edgeplan_node_request_seconds_count')).toBe(ADDRESSES.length);
-    expect(await read('edgeplan_node_plans_held')).toBe(1);
+    expect(await read('edgeplan_node_request_duration_seconds_count')).toBe(ADDRESSES.length);
+    expect(await read('edgeplan_node_plans_installed')).toBe(1);
     expect(await read('edgeplan_node_workers_ready')).toBe(3);
     expect(await read('edgeplan_node_worker_up{worker="2"}')).toBe(1);
     process.kill(primary.pids()[0]!, 'SIGKILL');

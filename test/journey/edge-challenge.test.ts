@@ -22,6 +22,31 @@ rules:
 `;
 const HTML = { accept: 'text/html' };
 
+/** Evaluates to the contrast (WCAG 2.1, relative luminance) of each visible element that has text of its own. */
+const CONTRASTS = `(() => {
+  const parse = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const luminance = ([r, g, b]) => {
+    const part = (value) => {
+      const share = value / 255;
+      return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    };
+    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+  };
+  const behind = (element) => {
+    for (let one = element; one !== null; one = one.parentElement) {
+      const colour = parse(getComputedStyle(one).backgroundColor);
+      if (colour[3] !== 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  return [...document.querySelectorAll('main *')]
+    .filter((one) => one.checkVisibility() && [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+    .map((one) => {
+      const [ink, paper] = [luminance(parse(getComputedStyle(one).color)), luminance(behind(one))];
+      return { text: one.textContent, contrast: (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05) };
+    });
+})()`;
+
 let secrets: Secrets;
 let challenges: Challenges;
 let edge: TestEdge;
@@ -75,7 +100,7 @@ describe('the challenge', () => {
     );
     expect(answer.body).not.toContain('<script>alert');
     expect(answer.body).not.toMatch(/https?:\/\//);
-    expect(answer.body).toContain('<noscript>');
+    expect(answer.body).toContain('<html lang="en">');
   });
 
   test('a visitor without a known address gets an explanation and no challenge, and is never cleared', async () => {
@@ -84,7 +109,7 @@ describe('the challenge', () => {
     const asked = edge.journal.at(-1)!.exchange!;
     const answer = await challenges.ask({ ...asked, request: { ...asked.request, ip: null } });
     expect(answer.status).toBe(403);
-    expect(answer.body).toContain('your address is not known');
+    expect(answer.body).toContain('the address of your connection is unknown');
     expect(answer.body).not.toContain('<script');
     const visit = { domain: 'shop.localhost', userAgent: 'test/1', cookies: cookie, now: Date.now() };
     expect(await challenges.cleared({ ...visit, ip: '203.0.113.9' })).toEqual(['captcha/1']);
@@ -294,6 +319,33 @@ describe('in Chromium', requires(missingBrowser()), () => {
     expect(problems).toEqual([]);
     await page.context().close();
   });
+
+  test('without JavaScript the page says that the check has not started and how to start it', async () => {
+    const page = await browser.newPage({ javaScriptEnabled: false });
+    await page.goto(`http://shop.localhost:${edge.port}/members/a`);
+    const text = await page.textContent('main');
+    expect(text).toContain('The check has not started: it needs JavaScript.');
+    expect(text).toContain('JavaScript is off in this browser. Turn it on for this site');
+    expect(text).not.toContain('Checking');
+    expect(await page.isVisible('progress')).toBe(false);
+    expect(await page.isVisible('button')).toBe(false);
+    await page.context().close();
+  });
+
+  test.each(['light', 'dark'] as const)(
+    'every text of the page has a contrast of 4.5 at least, %s',
+    async (colorScheme) => {
+      const page = await browser.newPage({ javaScriptEnabled: true, colorScheme });
+      // Without cookies the page waits, with its button.
+      await page.addInitScript("Object.defineProperty(navigator, 'cookieEnabled', { get: () => false })");
+      await page.goto(`http://shop.localhost:${edge.port}/members/a`);
+      expect(await page.isVisible('button')).toBe(true);
+      const contrasts = (await page.evaluate(CONTRASTS)) as readonly { text: string; contrast: number }[];
+      expect(contrasts.length).toBeGreaterThan(4);
+      for (const { text, contrast } of contrasts) expect(contrast, text).toBeGreaterThanOrEqual(4.5);
+      await page.context().close();
+    },
+  );
 
   test('without cookies the page tries once, then explains; the keyboard starts another try', async () => {
     const page = await browser.newPage();

@@ -92,8 +92,8 @@ describe('a node of several workers', () => {
     }
     expect(await node.metric('edgeplan_node_requests_total{action="forward",status="2xx"}')).toBe(20);
     expect(await node.metric('edgeplan_node_requests_total{action="block",status="4xx"}')).toBe(380);
-    expect(await node.metric('edgeplan_node_request_seconds_count')).toBe(400);
-    expect(await node.metric('edgeplan_node_plans_held')).toBe(1);
+    expect(await node.metric('edgeplan_node_request_duration_seconds_count')).toBe(400);
+    expect(await node.metric('edgeplan_node_plans_installed')).toBe(1);
     for (const worker of ['0', '1', '2', '3']) {
       expect(await node.metric(`edgeplan_node_worker_up{worker="${worker}"}`)).toBe(1);
     }

@@ -18,6 +18,8 @@ export interface Served {
   readonly env: Readonly<Record<string, string>>;
   readonly pid: number;
   readonly port: number;
+  /** `http://127.0.0.1:port` of its health and metrics listener. */
+  readonly operations: string;
   /** Runs a command that asks this server. */
   run(args: readonly string[], input?: string): Promise<Run>;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
@@ -79,6 +81,7 @@ export async function serve({ database, tier }: ServeOptions = {}): Promise<Serv
     env,
     pid: child.pid!,
     port,
+    operations: operations!,
     call,
     run,
     metric: (series) => metricAt(operations!, series),

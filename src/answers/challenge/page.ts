@@ -1,6 +1,6 @@
 /** The page of a challenge: small, plain, with a dark variant, for keyboards and screen readers; it loads nothing. */
 import type { Challenge } from 'altcha-lib/types';
-import { htmlPage, PAGE_STYLE, referenceLine } from '../pages.ts';
+import { escaped, htmlPage, PAGE_STYLE, referenceLine } from '../pages.ts';
 import { toBase64 } from './base64.ts';
 import { SOLVER } from './solver.ts';
 
@@ -15,6 +15,7 @@ const STYLE = [
   'progress::-webkit-progress-value{background:#1f6feb}',
   'progress::-moz-progress-bar{background:#1f6feb}',
   'button{font:inherit;padding:.5rem 1rem;margin:.5rem 0 0}',
+  'noscript p{font-weight:600}',
 ].join('');
 
 async function hashOf(text: string): Promise<string> {
@@ -45,15 +46,6 @@ export interface ChallengePageInput {
   readonly back: string;
 }
 
-/** Text inside an element or a quoted attribute. */
-function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
-}
-
 export function challengePage({ id, challenge, back }: ChallengePageInput): string {
   return htmlPage({
     title: 'A quick check of your browser',
@@ -68,23 +60,24 @@ export function challengePage({ id, challenge, back }: ChallengePageInput): stri
 }
 
 const UNKNOWN = [
-  '<p>This site asks browsers for a check that cannot be made here, since your address is not known to it.</p>',
-  '<p>Tell the owner of this site the reference below.</p>',
+  '<p>This site checks each browser once before it opens. The check cannot be made here, because the address of your connection is unknown.</p>',
+  '<p>If this continues, send the reference below to the owner of this site.</p>',
 ] as const;
 
 function asking(challenge: Challenge, back: string): readonly string[] {
   // Inside a script element only `<` could end it early.
   const data = JSON.stringify(challenge).replaceAll('<', '\\u003c');
   return [
-    '<p>Your browser works out a small sum before this site lets it in. That takes a few seconds and nothing is asked of you.</p>',
-    '<p id="status" role="status">Starting the check.</p>',
+    '<p>This site checks each browser once before it opens. Your browser solves a small calculation by itself, which takes a few seconds; you need not do anything.</p>',
+    // The text without the script, whose first statement replaces it: JavaScript may be off, or blocked for this page.
+    '<p id="status" role="status">The check has not started: it needs JavaScript.</p>',
     '<progress id="bar" aria-labelledby="status" max="100" hidden></progress>',
     `<form id="form" method="post" action="${PROOF_PATH}">`,
     '<input type="hidden" name="proof" value="">',
     `<input type="hidden" name="back" value="${escaped(back)}">`,
     '<button id="again" type="button" hidden>Start the check</button>',
     '</form>',
-    '<noscript><p>The check needs JavaScript. Allow it for this site and load the page again.</p></noscript>',
+    '<noscript><p>JavaScript is off in this browser. Turn it on for this site in the settings of the browser, then load this page again.</p></noscript>',
     `<script type="application/json" id="challenge">${data}</script>`,
   ];
 }

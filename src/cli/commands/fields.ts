@@ -103,6 +103,5 @@ export function fieldsCommand(): Command {
     .argument('[field]', 'one field, in full')
     .option('--json', 'print an object in the format edgeplan.fields/1')
     .addOption(colourOption())
-    .addHelpText('after', '\nFor example: edgeplan fields drop, or edgeplan fields drop path_includes')
     .action(run);
 }

@@ -1,5 +1,6 @@
 /** `edgeplan node`: parses flags, starts an edge node, prints where it listens, and stops it on a signal. */
 import { Command } from 'commander';
+import { curlCommand, exampleHost } from '../../answers/unserved.ts';
 import type { RunningNode } from '../../node/options.ts';
 import { type NodeFlags, nodeOptions } from '../node-options.ts';
 import { refusal } from '../node-refusal.ts';
@@ -14,6 +15,7 @@ import {
 import { note, write } from '../output.ts';
 import { plainControlLines } from '../plain-control.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
+import { version } from '../version.ts';
 import type { InstalledFile } from '../watch-file.ts';
 import { printWorkerEvent, workersLines } from '../worker-events.ts';
 
@@ -36,9 +38,14 @@ async function run(flags: NodeFlags): Promise<void> {
   if (plans.kind === 'file') {
     notes.add('origins may have loopback and private addresses: the plans are from an edge file');
   }
+  let hosts: readonly string[] = [];
+  const onInstalled = (file: InstalledFile): void => {
+    hosts = file.hosts;
+    notes.add(installedLine(file));
+  };
   let running: RunningNode;
   try {
-    running = await start(flags, { plans, settings, onInstalled: (file) => notes.add(installedLine(file)) });
+    running = await start(flags, { plans, settings, onInstalled });
   } catch (error) {
     throw refusal(error, flags);
   }
@@ -53,6 +60,7 @@ async function run(flags: NodeFlags): Promise<void> {
   lines.push(
     plans.kind === 'file' ? `plans from ${plans.file}` : `plans from ${plans.url}, kept in ${flags.data}`,
   );
+  if (plans.kind === 'file') lines.push(...hostLines(hosts, running.url));
   notes.release();
   await write(`${lines.join('\n')}\n`);
 }
@@ -77,6 +85,7 @@ async function start(flags: NodeFlags, { plans, settings, onInstalled }: NodeInp
     ...settings,
     plans: await openPlanOrigin(plans, { log, onInstalled, onRefused }),
     signatures,
+    version: version(),
     log,
     onWorkerEvent: printWorkerEvent,
     onCaughtUp: ({ served, refused }) => note(servingLine(served, refused)),
@@ -100,6 +109,24 @@ function deferredNotes() {
 function installedLine({ domain, serves, revision, digest }: InstalledFile): string {
   const how = serves ? 'is served' : 'says that it must not serve; its hosts are refused';
   return `${domain}: revision ${revision} ${how} (plan sha256:${digest.slice(0, 7)})`;
+}
+
+/** Maximum number of hosts in the lines of the start. */
+const MAX_HOSTS = 8;
+
+/** The hosts that the edge file serves, and a command that requests one of them. */
+function hostLines(hosts: readonly string[], url: string): readonly string[] {
+  const example = exampleHost(hosts);
+  if (example === null)
+    return ['no host is served: the file has no proxied record, or its domain is not active'];
+  const more = hosts.length - MAX_HOSTS;
+  const listed = hosts.slice(0, MAX_HOSTS).join(', ');
+  const { hostname, port } = new URL(url);
+  // A node that listens on all addresses is reached on loopback.
+  const bare = hostname.replace(/^\[(.*)\]$/, '$1');
+  const address = bare === '0.0.0.0' ? '127.0.0.1' : bare === '::' ? '::1' : bare;
+  const target = { scheme: 'http', address, port: port === '' ? -1 : Number(port) } as const;
+  return [`serves ${listed}${more > 0 ? ` and ${more} more` : ''}`, `try: ${curlCommand(example, target)}`];
 }
 
 /** How many domains the control plane gave the node at its start. */

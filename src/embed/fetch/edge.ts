@@ -2,9 +2,16 @@
  * The edge in front of a `fetch` handler: Workers, Deno, Bun, Hono. In: a `Request` and facts about the visitor. Out: a
  * `Response` of the edge's own, or the application's to the request that the decision forwards.
  */
-import { answerTo, statusPage } from '../../answers/answer-to.ts';
+import { answerTo, statusPage, unservedPage } from '../../answers/answer-to.ts';
 import { type Challenges, createChallenges } from '../../answers/challenge/challenge.ts';
 import { type Decided, forwardedTarget } from '../../answers/decided.ts';
+import {
+  isLocalClient,
+  localHelp,
+  MAX_LISTED,
+  strangerHelp,
+  type UnservedHelp,
+} from '../../answers/unserved.ts';
 import { type HostFacts, parseHost } from '../../base/host.ts';
 import { steadyNow } from '../../base/steady-clock.ts';
 import {
@@ -188,7 +195,11 @@ async function decideRequest(
   const host: HostFacts = { host: '', port: -1, literal: false };
   if (!parseHost(String(received.host), host)) return refused(400);
   const evaluator = domains.find(String(received.host));
-  if (evaluator === null) return refused(421);
+  if (evaluator === null) {
+    reporter.refused({ id, status: 421 });
+    const page = unservedPage({ id, request: received }, helpFor(domains, received, host));
+    return { ok: false, response: responseOf(page, received.method) };
+  }
   const cookies = request.headers.get('cookie') ?? '';
   const userAgent = request.headers.get('user-agent') ?? '';
   const visit = { domain: evaluator.domain, ip: facts.ip, userAgent, cookies, now: Date.now() };
@@ -205,6 +216,23 @@ async function decideRequest(
   }
   const domain = { name: evaluator.domain, evaluator };
   return { ok: true, decided: { id, request: known, domain, decision: evaluator.evaluate(known) }, body };
+}
+
+/** The help in a 421, as `answers/unserved.ts` describes it. */
+function helpFor(
+  domains: Domains<Evaluator>,
+  { scheme, ip, headers }: EdgeRequest,
+  host: HostFacts,
+): UnservedHelp {
+  const request = { scheme: scheme === 'http' ? 'http' : 'https', host: host.host, port: host.port } as const;
+  const address = ip ?? null;
+  if (address === null || !isLocalClient(address, headers ?? {})) return strangerHelp(request);
+  const hosts: string[] = [];
+  for (const evaluator of domains.values()) {
+    if (hosts.length > MAX_LISTED) break;
+    hosts.push(...evaluator.hosts(MAX_LISTED + 1 - hosts.length));
+  }
+  return localHelp(request, address, hosts);
 }
 
 /** How a request is served. */

@@ -11,6 +11,7 @@ import type { ClientRequest, ClientResponse } from '../../http/client-messages.t
 import type { WatchedFile } from '../../platform/watched-file.ts';
 import { openClassificationFiles } from '../../proxy/classification-files.ts';
 import { createBotResolver, createClassifier } from '../../proxy/classifier.ts';
+import { createUnserved } from '../../proxy/unserved.ts';
 import { trustProxies } from '../../proxy/visitor.ts';
 import { secretsOf } from '../../sync/secrets.ts';
 import {
@@ -148,7 +149,14 @@ export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdg
     resolver: options.botDns === false ? null : createBotResolver([]),
     clock: () => performance.now(),
   });
-  const services = { plans: plans.table, challenges, classifier };
+  const unserved = createUnserved({
+    plans: plans.table,
+    // The names of a control plane are customers'.
+    listed: options.control === undefined,
+    // Each refusal goes to `onRefusal`.
+    onUnserved: () => undefined,
+  });
+  const services = { plans: plans.table, challenges, classifier, unserved };
   const judge = createJudge({ services, reporter: telling, trusted, options });
 
   function handle(request: ClientRequest, response: ClientResponse, next: () => unknown): void {

@@ -1,5 +1,6 @@
 /** The metrics of client connections, and of bodies stored for slow clients. */
 import { Counter, type Registry } from 'prom-client';
+import { declared } from '../../metrics/declared.ts';
 import type { ConnectionCounts } from '../listen/connection-limits.ts';
 import { addCount, addGauge } from './metrics.ts';
 
@@ -17,14 +18,11 @@ export function addConnections(
 ): void {
   addGauge(registry, {
     name: 'edgeplan_node_connections',
-    help: 'Open connections of clients',
     read: () => connections().open,
     aggregator: 'sum',
   });
   new Counter({
-    name: 'edgeplan_node_connections_refused_total',
-    help: 'Connections closed at the limit of all connections or of one address',
-    labelNames: ['bound'],
+    ...declared('edgeplan_node_connections_refused_total'),
     registers: [registry],
     collect() {
       this.reset();
@@ -33,24 +31,20 @@ export function addConnections(
   });
   addGauge(registry, {
     name: 'edgeplan_node_websockets',
-    help: 'WebSockets open or being opened',
     read: () => websockets().open,
     aggregator: 'sum',
   });
   addCount(registry, {
     name: 'edgeplan_node_websockets_refused_total',
-    help: 'WebSockets answered with 503 at the limit of WebSockets',
     read: () => websockets().refused,
   });
   addGauge(registry, {
     name: 'edgeplan_node_buffer_memory_bytes',
-    help: 'Octets of bodies buffered in memory for slow clients',
     read: () => buffers().memory,
     aggregator: 'sum',
   });
   addGauge(registry, {
     name: 'edgeplan_node_buffer_disk_bytes',
-    help: 'Octets of bodies buffered in files for slow clients',
     read: () => buffers().disk,
     aggregator: 'sum',
   });

@@ -4,6 +4,7 @@
  */
 import { Counter, Gauge, Registry } from 'prom-client';
 import { ACTIONS, type Action } from '../../evaluator/decision.ts';
+import { declared, type MetricName } from '../../metrics/declared.ts';
 import { addHistogram, createSeries, observe, type Series } from '../../metrics/histogram.ts';
 import { addProcessMetrics } from '../../metrics/process.ts';
 import { MAX_WORDS } from './limits.ts';
@@ -17,7 +18,7 @@ export interface NodeMetrics extends RequestLog {
 
 export interface NodeMetricsOptions {
   /** Names installed, and plans open in memory. */
-  readonly plans: () => { readonly held: number; readonly opened: number };
+  readonly plans: () => { readonly installed: number; readonly opened: number };
   /** Origins of pools that take no requests. */
   readonly originsDown: () => number;
   /** The decision log; `null`: none is written. */
@@ -95,9 +96,7 @@ function countWord(words: Map<string, number>, word: string): void {
 function addAnswers(registry: Registry, tally: Tally): void {
   const registers = [registry];
   new Counter({
-    name: 'edgeplan_node_requests_total',
-    help: 'Requests, by decided action (none: refused before any plan was evaluated) and class of the status',
-    labelNames: ['action', 'status'],
+    ...declared('edgeplan_node_requests_total'),
     registers,
     collect() {
       this.reset();
@@ -109,9 +108,7 @@ function addAnswers(registry: Registry, tally: Tally): void {
     },
   });
   new Counter({
-    name: 'edgeplan_node_cache_total',
-    help: 'Requests that reached the cache, by result',
-    labelNames: ['result'],
+    ...declared('edgeplan_node_cache_requests_total'),
     registers,
     collect() {
       this.reset();
@@ -119,9 +116,7 @@ function addAnswers(registry: Registry, tally: Tally): void {
     },
   });
   new Counter({
-    name: 'edgeplan_node_markdown_total',
-    help: 'Requests for Markdown: rendered, or why HTML was sent',
-    labelNames: ['result'],
+    ...declared('edgeplan_node_markdown_requests_total'),
     registers,
     collect() {
       this.reset();
@@ -129,9 +124,7 @@ function addAnswers(registry: Registry, tally: Tally): void {
     },
   });
   new Counter({
-    name: 'edgeplan_node_faults_total',
-    help: 'Failed requests, by fault (aborted: the client left)',
-    labelNames: ['fault'],
+    ...declared('edgeplan_node_faults_total'),
     registers,
     collect() {
       this.reset();
@@ -139,20 +132,17 @@ function addAnswers(registry: Registry, tally: Tally): void {
     },
   });
   addCount(registry, {
-    name: 'edgeplan_node_octets_total',
-    help: 'Octets of response bodies sent to visitors',
+    name: 'edgeplan_node_response_bytes_total',
     read: () => tally.octets,
   });
   addCount(registry, {
-    name: 'edgeplan_node_dry_run_total',
-    help: 'Requests whose decision rules under dry_run would have changed',
+    name: 'edgeplan_node_dry_run_requests_total',
     read: () => tally.shadowed,
   });
 }
 
 interface MetricReading {
-  readonly name: string;
-  readonly help: string;
+  readonly name: MetricName;
   readonly read: () => number;
 }
 
@@ -162,10 +152,9 @@ interface GaugeReading extends MetricReading {
 }
 
 /** Adds a counter whose value is read at each scrape. */
-export function addCount(registry: Registry, { name, help, read }: MetricReading): void {
+export function addCount(registry: Registry, { name, read }: MetricReading): void {
   new Counter({
-    name,
-    help,
+    ...declared(name),
     registers: [registry],
     collect() {
       this.reset();
@@ -175,10 +164,9 @@ export function addCount(registry: Registry, { name, help, read }: MetricReading
 }
 
 /** Adds a gauge whose value is read at each scrape. */
-export function addGauge(registry: Registry, { name, help, read, aggregator }: GaugeReading): void {
+export function addGauge(registry: Registry, { name, read, aggregator }: GaugeReading): void {
   new Gauge({
-    name,
-    help,
+    ...declared(name),
     aggregator,
     registers: [registry],
     collect() {
@@ -190,8 +178,7 @@ export function addGauge(registry: Registry, { name, help, read, aggregator }: G
 function addDurations(registry: Registry, { durations }: Tally): void {
   const series = [durations];
   addHistogram(registry, {
-    name: 'edgeplan_node_request_seconds',
-    help: 'Seconds from the head of a request to the last octet of its response',
+    ...declared('edgeplan_node_request_duration_seconds'),
     bounds: BOUNDS,
     series: () => series,
   });
@@ -199,20 +186,17 @@ function addDurations(registry: Registry, { durations }: Tally): void {
 
 function addState(registry: Registry, { plans, originsDown }: NodeMetricsOptions): void {
   addGauge(registry, {
-    name: 'edgeplan_node_plans_held',
-    help: 'Names installed, those that must not be served included',
-    read: () => plans().held,
+    name: 'edgeplan_node_plans_installed',
+    read: () => plans().installed,
     aggregator: 'max',
   });
   addGauge(registry, {
     name: 'edgeplan_node_plans_opened',
-    help: 'Plans open in memory',
     read: () => plans().opened,
     aggregator: 'sum',
   });
   addGauge(registry, {
     name: 'edgeplan_node_origins_down',
-    help: 'Origins of pools that take no requests, by probes or after failed requests',
     read: originsDown,
     aggregator: 'max',
   });
@@ -222,22 +206,18 @@ function addState(registry: Registry, { plans, originsDown }: NodeMetricsOptions
 export function addLog(registry: Registry, log: () => WriterStats): void {
   addCount(registry, {
     name: 'edgeplan_node_log_lines_total',
-    help: 'Lines written to the decision log',
     read: () => log().written,
   });
   addCount(registry, {
-    name: 'edgeplan_node_log_dropped_total',
-    help: 'Lines missing from the decision log: not written fast enough, or not at all',
+    name: 'edgeplan_node_log_lines_dropped_total',
     read: () => log().dropped,
   });
   addCount(registry, {
     name: 'edgeplan_node_log_failures_total',
-    help: 'Failed writes and opens of the decision log',
     read: () => log().failures,
   });
   addGauge(registry, {
-    name: 'edgeplan_node_log_waiting',
-    help: 'Lines waiting to be written to the decision log',
+    name: 'edgeplan_node_log_lines_waiting',
     read: () => log().queued,
     aggregator: 'sum',
   });

@@ -1,5 +1,6 @@
 /** The metrics of a node that follows a control plane, for Prometheus. */
 import type { Registry } from 'prom-client';
+import type { MetricName } from '../../metrics/declared.ts';
 import { addGauge } from './metrics.ts';
 
 /** The state of a node's sync with the control plane. */
@@ -27,40 +28,14 @@ export function unreadySync({ disk }: SyncProgress): string | null {
 
 /** Adds the metrics; `read` is called at each scrape. */
 export function addSyncMetrics(registry: Registry, read: () => SyncProgress): void {
-  const add = (name: string, help: string, value: (following: SyncProgress) => number): void =>
+  const add = (name: MetricName, value: (following: SyncProgress) => number): void =>
     // Of a node's processes one follows the control plane.
-    addGauge(registry, { name, help, read: () => value(read()), aggregator: 'max' });
-  add('edgeplan_node_following', 'Whether the control plane is followed now: 1 or 0', ({ connected }) =>
-    connected ? 1 : 0,
-  );
-  add(
-    'edgeplan_node_control_silent_seconds',
-    'Seconds since the last message of the control plane, or since the start; it sends one every 15',
-    ({ silentMs }) => silentMs / 1_000,
-  );
-  add(
-    'edgeplan_node_plans_pending',
-    'Names whose plan is not yet the one of the control plane',
-    ({ pending }) => pending,
-  );
-  add(
-    'edgeplan_node_plans_refused',
-    'Names whose newest plan was refused; the previous one stays in use',
-    ({ refused }) => refused,
-  );
-  add(
-    'edgeplan_node_reports_waiting',
-    'Reports about plans that the control plane has not received',
-    ({ unreported }) => unreported,
-  );
-  add(
-    'edgeplan_node_disk_failing',
-    'Whether the last change could not be stored, for lack of space or another disk failure: 1 or 0',
-    ({ disk }) => (disk === null ? 0 : 1),
-  );
-  add(
-    'edgeplan_node_usage_rows',
-    'Rows of usage that the control plane has not received',
-    ({ rows }) => rows,
-  );
+    addGauge(registry, { name, read: () => value(read()), aggregator: 'max' });
+  add('edgeplan_node_following', ({ connected }) => (connected ? 1 : 0));
+  add('edgeplan_node_control_silent_seconds', ({ silentMs }) => silentMs / 1_000);
+  add('edgeplan_node_plans_pending', ({ pending }) => pending);
+  add('edgeplan_node_plans_refused', ({ refused }) => refused);
+  add('edgeplan_node_reports_waiting', ({ unreported }) => unreported);
+  add('edgeplan_node_disk_failing', ({ disk }) => (disk === null ? 0 : 1));
+  add('edgeplan_node_usage_rows', ({ rows }) => rows);
 }

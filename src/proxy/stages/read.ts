@@ -7,6 +7,7 @@ import type { ServedDomain } from '../../sync/plan-table.ts';
 import { type ReadRequest, readRequest } from '../read-request.ts';
 import type { DecisionServices, RequestContext } from '../request-context.ts';
 import type { StageResult } from './stage.ts';
+import { answerUnserved } from './unserved.ts';
 
 /** PERF: one object for all requests; `parseHost` overwrites it, and nothing reads it after the stage. */
 const host: HostFacts = { host: '', port: -1, literal: false };
@@ -25,9 +26,12 @@ export function read(context: RequestContext): StageResult {
     return context.page(status, status === 405 ? context.allow : []);
   }
   // A connection made for one name must not be used for another whose certificate was never checked (RFC 9110 §15.5.20).
-  if (visitor.serverName !== null && visitor.serverName !== host.host) return context.page(421);
+  if (visitor.serverName !== null && visitor.serverName !== host.host) {
+    return answerUnserved(context, host, 'handshake');
+  }
   const domain = services.plans.find(head.host);
-  if (domain === null || domain === 'refused') return context.page(421);
+  if (domain === null) return answerUnserved(context, host, 'unknown');
+  if (domain === 'refused') return answerUnserved(context, host, 'refused');
   const cookies = String(message.headers.cookie ?? '');
   if (cookies === '') return identify(context, { head, domain, cleared: NO_CLEARANCES });
   const cleared = services.challenges.cleared({

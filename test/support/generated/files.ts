@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { clientSchema, SCHEMA_FILE } from './client-schema.ts';
 import { API_PAPER, apiPaper, EMBED_PAPER, embedPaper, NODE_PAPER, nodePaper } from './papers.ts';
 import { FIELDS_FILE, fieldReference } from './field-reference.ts';
+import { METRICS_FILE, metricsFile } from './metrics.ts';
 import { commandOutput, drawTerminal, PICTURE_FILE } from './picture.ts';
 
 export interface GeneratedFile {
@@ -22,4 +23,5 @@ export const GENERATED: readonly GeneratedFile[] = [
   { path: API_PAPER, content: apiPaper },
   { path: EMBED_PAPER, content: embedPaper },
   { path: FIELDS_FILE, content: fieldReference },
+  { path: METRICS_FILE, content: metricsFile },
 ];

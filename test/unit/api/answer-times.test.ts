@@ -2,6 +2,7 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { addAnswerTimes } from '../../../src/api/answer-times.ts';
+import { declared } from '../../../src/metrics/declared.ts';
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 20];
 
@@ -10,15 +11,11 @@ it('the text of the metrics equals that of prom-client', async () => {
   const answersOf = addAnswerTimes(ours);
   const theirs = new Registry();
   const count = new Counter({
-    name: 'edgeplan_api_requests_total',
-    help: 'Answered requests of the management API',
-    labelNames: ['method', 'path', 'status'],
+    ...declared('edgeplan_api_requests_total'),
     registers: [theirs],
   });
   const times = new Histogram({
-    name: 'edgeplan_api_request_seconds',
-    help: 'Seconds from the first octet of a request to the last of its answer',
-    labelNames: ['method', 'path'],
+    ...declared('edgeplan_api_request_duration_seconds'),
     buckets: BUCKETS,
     registers: [theirs],
   });

@@ -25,7 +25,13 @@ beforeEach(async () => {
   now = Date.now();
   const clock = (): number => now;
   failing = 0;
-  metrics = createMetrics({ store, clock, failing: () => failing, older: () => 0 });
+  metrics = createMetrics({
+    store,
+    clock,
+    failing: () => failing,
+    older: () => 0,
+    build: { version: '1.2.3', planFormat: 3 },
+  });
   server = createHealthListener({ store, metrics, clock, draining: () => false });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

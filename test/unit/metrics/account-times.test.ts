@@ -3,7 +3,10 @@ import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { addAccountTimes, MAX_ACCOUNT_SERIES } from '../../../src/metrics/account-times.ts';
 
-const OPTIONS = { prefix: 'edgeplan_api_account', what: 'requests' };
+const OPTIONS = {
+  count: 'edgeplan_api_account_requests_total',
+  seconds: 'edgeplan_api_account_seconds_total',
+} as const;
 
 test('requests and their seconds are added up by account', async () => {
   const registry = new Registry();

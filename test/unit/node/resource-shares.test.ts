@@ -46,6 +46,7 @@ function options(more: Partial<EdgeNodeOptions> = {}): EdgeNodeOptions {
     log: createLog('silent', () => undefined),
     onCaughtUp: () => undefined,
     onTokenRefused: () => undefined,
+    version: '1.2.3',
     workers: 1,
     onWorkerEvent: () => undefined,
     ...more,

@@ -13,7 +13,7 @@ const subject = journalSubject({
 });
 
 const STATE: NodeMetricsOptions = {
-  plans: () => ({ held: 12, opened: 3 }),
+  plans: () => ({ installed: 12, opened: 3 }),
   originsDown: () => 2,
   log: () => ({ written: 10, dropped: 4, queued: 1, failures: 5 }),
 };
@@ -54,22 +54,22 @@ describe('/metrics', () => {
       'edgeplan_node_requests_total{action="forward",status="1xx"} 1',
       'edgeplan_node_requests_total{action="block",status="4xx"} 1',
       'edgeplan_node_requests_total{action="none",status="4xx"} 1',
-      'edgeplan_node_cache_total{result="hit"} 3',
-      'edgeplan_node_markdown_total{result="late"} 1',
+      'edgeplan_node_cache_requests_total{result="hit"} 3',
+      'edgeplan_node_markdown_requests_total{result="late"} 1',
       'edgeplan_node_faults_total{fault="timeout"} 1',
-      'edgeplan_node_octets_total 462',
-      'edgeplan_node_request_seconds_bucket{le="0.0025"} 2',
-      'edgeplan_node_request_seconds_bucket{le="0.005"} 5',
-      'edgeplan_node_request_seconds_bucket{le="60"} 5',
-      'edgeplan_node_request_seconds_bucket{le="+Inf"} 6',
-      'edgeplan_node_request_seconds_count 6',
-      'edgeplan_node_plans_held 12',
+      'edgeplan_node_response_bytes_total 462',
+      'edgeplan_node_request_duration_seconds_bucket{le="0.0025"} 2',
+      'edgeplan_node_request_duration_seconds_bucket{le="0.005"} 5',
+      'edgeplan_node_request_duration_seconds_bucket{le="60"} 5',
+      'edgeplan_node_request_duration_seconds_bucket{le="+Inf"} 6',
+      'edgeplan_node_request_duration_seconds_count 6',
+      'edgeplan_node_plans_installed 12',
       'edgeplan_node_plans_opened 3',
       'edgeplan_node_origins_down 2',
       'edgeplan_node_log_lines_total 10',
-      'edgeplan_node_log_dropped_total 4',
+      'edgeplan_node_log_lines_dropped_total 4',
       'edgeplan_node_log_failures_total 5',
-      'edgeplan_node_log_waiting 1',
+      'edgeplan_node_log_lines_waiting 1',
     ]) {
       expect(text.split('\n')).toContain(line);
     }
@@ -91,9 +91,9 @@ describe('/metrics', () => {
     expect(text.split('\n').filter((line) => line.startsWith('edgeplan_node_requests_total'))).toHaveLength(
       6,
     );
-    const caches = text.split('\n').filter((line) => line.startsWith('edgeplan_node_cache_total{'));
+    const caches = text.split('\n').filter((line) => line.startsWith('edgeplan_node_cache_requests_total{'));
     expect(caches).toHaveLength(33);
-    expect(caches.at(-1)).toBe('edgeplan_node_cache_total{result="other"} 4968');
+    expect(caches.at(-1)).toBe('edgeplan_node_cache_requests_total{result="other"} 4968');
   });
 
   it('answers 503 when the metrics cannot be collected', async () => {

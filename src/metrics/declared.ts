@@ -1,0 +1,308 @@
+/**
+ * All metrics of this project's own: type, labels, where they appear, and the `# HELP` text. Metrics are created from here by
+ * name, and `METRICS.md` is generated from here. Names follow Prometheus' conventions: base units (seconds, bytes) as a
+ * suffix, `_total` for counters.
+ */
+
+/** What a metric is. */
+export interface MetricDeclaration {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  /** The processes that have it. `workers`: a node with `--workers` only. */
+  readonly at: readonly ('server' | 'node' | 'workers')[];
+  readonly labels: readonly string[];
+  /** Meaning and unit; one sentence without a full stop. */
+  readonly help: string;
+}
+
+/** The metrics by name, in the order of `METRICS.md`. */
+export const METRICS = {
+  edgeplan_build_info: {
+    type: 'gauge',
+    at: ['server', 'node'],
+    labels: ['version', 'node', 'plan_format'],
+    help: 'Always 1; the labels are the version of edgeplan, of Node, and of the plans that are written and read',
+  },
+  edgeplan_stall_seconds: {
+    type: 'histogram',
+    at: ['server', 'node'],
+    labels: [],
+    help: 'Seconds of each stall of the event loop above 0.02; the process handled nothing meanwhile',
+  },
+  edgeplan_api_requests_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: ['method', 'path', 'status'],
+    help: 'Answered requests of the management API, by method, path of the route (empty: no route) and status',
+  },
+  edgeplan_api_request_duration_seconds: {
+    type: 'histogram',
+    at: ['server'],
+    labels: ['method', 'path'],
+    help: 'Seconds from the first byte of a request of the management API to the last byte of its answer',
+  },
+  edgeplan_api_account_requests_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: ['account'],
+    help: 'Requests of an account, by its id; `other`: all accounts beyond the first 1000',
+  },
+  edgeplan_api_account_seconds_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: ['account'],
+    help: 'Seconds that the requests of an account took, by its id; `other`: all accounts beyond the first 1000',
+  },
+  edgeplan_compute_duration_seconds: {
+    type: 'histogram',
+    at: ['server'],
+    labels: ['kind'],
+    help: 'Seconds that computations (analysis, diff, simulate) took in their thread, those past a limit included',
+  },
+  edgeplan_compute_account_computations_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: ['account'],
+    help: 'Computations of an account, by its id; `other`: all accounts beyond the first 1000',
+  },
+  edgeplan_compute_account_seconds_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: ['account'],
+    help: 'Seconds that the computations of an account took, by its id; `other`: all accounts beyond the first 1000',
+  },
+  edgeplan_publications_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: ['kind'],
+    help: 'Revisions published by this process: plans, and tombstones of names that must not be served',
+  },
+  edgeplan_publication_delay_seconds: {
+    type: 'histogram',
+    at: ['server'],
+    labels: [],
+    help: 'Seconds from the oldest write that a revision covers to its commit',
+  },
+  edgeplan_publications_failing: {
+    type: 'gauge',
+    at: ['server'],
+    labels: [],
+    help: 'Domains that this process could not publish at its last attempt; the log has the reasons',
+  },
+  edgeplan_plans_of_older_version: {
+    type: 'gauge',
+    at: ['server'],
+    labels: [],
+    help: 'Domains whose current plan has an older format than this process writes; it publishes them again',
+  },
+  edgeplan_outbox_rows: {
+    type: 'gauge',
+    at: ['server'],
+    labels: [],
+    help: 'Accepted changes that no revision covers yet',
+  },
+  edgeplan_outbox_age_seconds: {
+    type: 'gauge',
+    at: ['server'],
+    labels: [],
+    help: 'Seconds since the oldest accepted change that no revision covers yet; 0 without one',
+  },
+  edgeplan_node_reports_refused_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: [],
+    help: 'Reports of nodes that were refused since they cannot be true; the log names node, field and limit',
+  },
+  edgeplan_node_requests_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: ['action', 'status'],
+    help: 'Requests, by decided action (`none`: refused before any plan was evaluated) and class of the status',
+  },
+  edgeplan_node_request_duration_seconds: {
+    type: 'histogram',
+    at: ['node'],
+    labels: [],
+    help: 'Seconds from the head of a request to the last byte of its response, WebSockets excluded',
+  },
+  edgeplan_node_response_bytes_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: [],
+    help: 'Bytes of response bodies sent to visitors',
+  },
+  edgeplan_node_cache_requests_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: ['result'],
+    help: 'Requests that reached the cache, by result',
+  },
+  edgeplan_node_markdown_requests_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: ['result'],
+    help: 'Requests for Markdown, by result: rendered, or the reason why HTML was sent',
+  },
+  edgeplan_node_dry_run_requests_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: [],
+    help: 'Requests whose decision would differ if rules in dry_run were enforced',
+  },
+  edgeplan_node_faults_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: ['fault'],
+    help: 'Failed requests, by fault (`aborted`: the client closed the connection)',
+  },
+  edgeplan_node_connections: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    help: 'Open connections of clients',
+  },
+  edgeplan_node_connections_refused_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: ['bound'],
+    help: 'Connections closed at a limit: of all connections, or of one address',
+  },
+  edgeplan_node_websockets: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    help: 'WebSockets open or being opened',
+  },
+  edgeplan_node_websockets_refused_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: [],
+    help: 'WebSockets answered with 503 at the limit of WebSockets',
+  },
+  edgeplan_node_buffer_memory_bytes: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    help: 'Bytes of bodies buffered in memory for slow clients',
+  },
+  edgeplan_node_buffer_disk_bytes: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    help: 'Bytes of bodies buffered in files for slow clients',
+  },
+  edgeplan_node_origins_down: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    help: 'Origins of pools that get no requests, by probes or after failed requests',
+  },
+  edgeplan_node_plans_installed: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    help: 'Installed names, those that must not be served included',
+  },
+  edgeplan_node_plans_opened: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    help: 'Plans open in memory; with several workers, the sum of all',
+  },
+  edgeplan_node_plans_pending: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    help: 'Names whose plan is not yet the one of the control plane',
+  },
+  edgeplan_node_plans_refused: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    help: 'Names whose newest plan was refused; the previous one stays in use',
+  },
+  edgeplan_node_following: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    help: 'Whether the node follows the control plane now: 1 or 0',
+  },
+  edgeplan_node_control_silent_seconds: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    help: 'Seconds since the last message of the control plane, or since the start; it sends one every 15 seconds',
+  },
+  edgeplan_node_disk_failing: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    help: 'Whether the last change could not be stored, for lack of space or another disk failure: 1 or 0',
+  },
+  edgeplan_node_reports_waiting: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    help: 'Reports about plans that the control plane has not received',
+  },
+  edgeplan_node_usage_rows: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    help: 'Rows of usage that the control plane has not received',
+  },
+  edgeplan_node_log_lines_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: [],
+    help: 'Lines written to the decision log',
+  },
+  edgeplan_node_log_lines_dropped_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: [],
+    help: 'Lines missing from the decision log: not written fast enough, or not at all',
+  },
+  edgeplan_node_log_failures_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: [],
+    help: 'Failed writes and opens of the decision log',
+  },
+  edgeplan_node_log_lines_waiting: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    help: 'Lines that wait to be written to the decision log',
+  },
+  edgeplan_node_workers_ready: {
+    type: 'gauge',
+    at: ['workers'],
+    labels: [],
+    help: 'Workers that take connections',
+  },
+  edgeplan_node_worker_up: {
+    type: 'gauge',
+    at: ['workers'],
+    labels: ['worker'],
+    help: 'Whether a worker takes connections: 1 or 0',
+  },
+  edgeplan_node_worker_restarts_total: {
+    type: 'counter',
+    at: ['workers'],
+    labels: [],
+    help: 'Workers that ended and were started again',
+  },
+} as const satisfies Readonly<Record<string, MetricDeclaration>>;
+
+/** The name of a declared metric. */
+export type MetricName = keyof typeof METRICS;
+
+/** Name, help and labels of a metric, as prom-client and `addMetric` take them. */
+export function declared(name: MetricName): {
+  readonly name: MetricName;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+} {
+  const { help, labels } = METRICS[name];
+  return { name, help, labelNames: labels };
+}

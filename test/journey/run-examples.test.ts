@@ -1,0 +1,161 @@
+/** The examples of `fixtures/run`: as far as the programs that would read them can check them without running anything. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { builtCli, edgeplan } from '../support/built.ts';
+import { findProgram, missingProgram, requires } from '../support/requires.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const UNITS = ['edgeplan-server.service', 'edgeplan-node.service'] as const;
+/** The exposure that README.md states, by unit. */
+const EXPOSURES = { 'edgeplan-server.service': '1.1', 'edgeplan-node.service': '1.5' } as const;
+
+const folder = mkdtempSync(join(tmpdir(), 'edgeplan-run-'));
+/** A copy of the examples, as deep as in a checkout. */
+const run = join(folder, 'fixtures/run');
+/** The options and environment variables of both commands, by command. */
+const known = new Map<
+  string,
+  { readonly options: ReadonlySet<string>; readonly variables: ReadonlySet<string> }
+>();
+
+const textOf = (name: string): string => readFileSync(join(run, name), 'utf8');
+
+function check(
+  name: string,
+  args: readonly string[],
+): { readonly status: number | null; readonly output: string } {
+  const { status, stdout, stderr } = spawnSync(findProgram(name)!, args, { cwd: run, encoding: 'utf8' });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+beforeAll(async () => {
+  await builtCli();
+  cpSync(join(ROOT, 'fixtures/run'), run, { recursive: true });
+  for (const command of ['serve', 'node']) {
+    const { out } = await edgeplan([command, '--help'], { cwd: folder });
+    const options = new Set([...out.matchAll(/--[a-z][a-z-]*/g)].map(([option]) => option));
+    known.set(command, { options, variables: new Set(out.match(/EDGEPLAN_[A-Z_]+/g)) });
+  }
+}, 240_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The `edgeplan` options in a text: words that begin with `--`. */
+const optionsIn = (words: readonly string[]): readonly string[] =>
+  words.filter((word) => word.startsWith('--'));
+
+describe('the units', () => {
+  describe('systemd-analyze', requires(missingProgram('systemd-analyze', 'systemd')), () => {
+    test.each(UNITS)('verifies %s', (unit) => {
+      expect(check('systemd-analyze', ['verify', `./${unit}`])).toEqual({ status: 0, output: '' });
+    });
+
+    test.each(UNITS)('rates the exposure of %s as README.md states', (unit) => {
+      const { output } = check('systemd-analyze', ['security', '--offline=true', `./${unit}`]);
+      const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(output) ?? [];
+      expect(Number(exposure), output).toBeLessThanOrEqual(Number(EXPOSURES[unit]));
+      expect(textOf('README.md')).toContain(` ${EXPOSURES[unit]}`);
+    });
+  });
+
+  test.each([
+    ['edgeplan-server.service', 'serve', 'server.env'],
+    ['edgeplan-node.service', 'node', 'node.env'],
+  ])('%s and its environment use existing options and variables of `%s`', (unit, command, env) => {
+    const { options, variables } = known.get(command)!;
+    const start = /^ExecStart=(.*)$/m.exec(textOf(unit))![1]!.split(' ');
+    expect(start[2]).toBe(command);
+    const flags = /^EDGEPLAN_NODE_FLAGS=(.*)$/m.exec(textOf(env))?.[1]?.split(' ') ?? [];
+    for (const option of optionsIn([...start, ...flags])) expect(options).toContain(option);
+    const assigned = `${textOf(env)}\n${/^Environment=.*$/m.exec(textOf(unit))![0]}`;
+    for (const [, variable] of assigned.matchAll(/(?<![A-Z_])(EDGEPLAN_[A-Z_]+)=/g)) {
+      // Expanded by the unit itself.
+      if (variable !== 'EDGEPLAN_NODE_FLAGS') expect(variables).toContain(variable);
+    }
+  });
+});
+
+test('logrotate accepts its file', requires(missingProgram('logrotate')), () => {
+  const file = join(folder, 'edgeplan.logrotate');
+  // It reads files only that others cannot write.
+  writeFileSync(file, textOf('edgeplan.logrotate'), { mode: 0o644 });
+  const { status, output } = check('logrotate', ['-d', file, '-s', join(folder, 'logrotate.state')]);
+  expect(status, output).toBe(0);
+  expect(output).toContain('/var/log/edgeplan-node/decisions.log');
+  expect(output).not.toMatch(/error:/);
+});
+
+test('the log that logrotate rotates is the one that the unit writes', () => {
+  expect(textOf('edgeplan-node.service')).toContain('LogsDirectory=edgeplan-node\n');
+  expect(textOf('edgeplan-node.service')).toContain('--log %L/edgeplan-node/decisions.log');
+});
+
+/** The program and arguments of Compose: the plugin of docker, or the older program; `null`: neither is there. */
+function compose(): readonly [program: string, ...args: readonly string[]] | null {
+  const docker = findProgram('docker');
+  if (docker !== null && spawnSync(docker, ['compose', 'version']).status === 0) return ['docker', 'compose'];
+  return findProgram('docker-compose') === null ? null : ['docker-compose'];
+}
+
+const NO_COMPOSE =
+  compose() === null
+    ? 'neither docker compose nor docker-compose is installed (Debian: docker-compose)'
+    : null;
+
+test('Compose accepts compose.yaml', requires(NO_COMPOSE), () => {
+  mkdirSync(join(run, 'secrets'));
+  for (const name of ['database-password', 'node-1-token', 'node-2-token']) {
+    writeFileSync(join(run, 'secrets', name), 'secret\n');
+  }
+  const [program, ...args] = compose()!;
+  const { status, output } = check(program, [...args, '-f', 'compose.yaml', 'config']);
+  expect(status, output).toBe(0);
+});
+
+interface Service {
+  readonly command?: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly read_only: boolean;
+  readonly cap_drop: readonly string[];
+  readonly security_opt: readonly string[];
+}
+
+describe('compose.yaml', () => {
+  const { services } = parse(readFileSync(join(ROOT, 'fixtures/run/compose.yaml'), 'utf8'), {
+    merge: true,
+  }) as {
+    readonly services: Readonly<Record<string, Service>>;
+  };
+
+  test.each(Object.keys(services))('the service %s is hardened', (name) => {
+    const { read_only, cap_drop, security_opt } = services[name]!;
+    expect([read_only, cap_drop, security_opt]).toEqual([true, ['ALL'], ['no-new-privileges:true']]);
+  });
+
+  test.each(['api', 'node-1', 'node-2'])('the service %s uses existing options and variables', (name) => {
+    const { command, environment } = services[name]!;
+    const { options, variables } = known.get(command![0]!)!;
+    for (const option of optionsIn(command!)) expect(options).toContain(option);
+    for (const variable of Object.keys(environment)) expect(variables).toContain(variable);
+  });
+});
+
+test('the Dockerfile uses existing variables, no root, and the port of the health check by default', () => {
+  const text = textOf('Dockerfile');
+  const variables = new Set([...known.values()].flatMap((one) => [...one.variables]));
+  for (const [, variable] of text.matchAll(/(EDGEPLAN_[A-Z_]+)=/g)) expect(variables).toContain(variable);
+  expect(text).toMatch(/^USER 1000:1000$/m);
+  expect(text).toContain('EDGEPLAN_OPS_PORT=8788');
+  for (const [, image] of text.matchAll(/^FROM (\S+)/gm))
+    expect(image).toMatch(/^node:\d+\.\d+\.\d+-\w+-slim$/);
+});
+
+test('every file in the table of README.md exists', () => {
+  for (const [, target] of textOf('README.md').matchAll(/\]\(([^)#]+)\)/g)) {
+    expect(() => readFileSync(join(ROOT, 'fixtures/run', target!))).not.toThrow();
+  }
+});
