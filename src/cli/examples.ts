@@ -14,6 +14,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan simulate https://shop.example.com/ --status 502',
     'edgeplan simulate https://shop.example.com/login --as-test >> edge.test.yaml',
     'edgeplan simulate --requests requests.jsonl --json',
+    'edgeplan simulate --fail-on block,challenge https://shop.example.com/ https://shop.example.com/api/orders',
+    `edgeplan simulate 'curl https://shop.example.com/login -X POST --data-raw "user=a"'`,
   ],
   test: [
     'edgeplan test',

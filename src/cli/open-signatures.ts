@@ -8,11 +8,12 @@ import { PlanFault } from '../plan/fault.ts';
 import { openSignatures } from '../plan/open-signatures.ts';
 import { sealSignatures } from '../plan/seal-signatures.ts';
 import type { SignatureProgram } from '../plan/signature-program.ts';
+import { visible } from '../simulator/render-text.ts';
 import { compileSignatures, readSignatureDirectory, type Source } from '../waf/seclang/index.ts';
 import { starterBytes } from '../waf/signatures/starter.ts';
-import { inputFault } from './exit.ts';
+import { inputFault, usageFault } from './exit.ts';
 import { readBytes } from './input/read-file.ts';
-import { type ColourChoice, colourFor } from './output.ts';
+import { type ColourChoice, colourFor, note } from './output.ts';
 import { diagnosticsText, MISTAKES_PRINTED, tally } from './print/diagnostics.ts';
 
 /** Signatures ready to use. */
@@ -44,9 +45,10 @@ export async function openSignatureInput(path: string, flags: SignatureFlags): P
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) {
     const bytes = await readBytes(path);
     if (Buffer.from(bytes.subarray(0, SEALED.length)).toString('latin1') === SEALED)
-      return openSealed(bytes, path);
+      return openSealed(bytes, { path, without: flags.without ?? [] });
   }
   const directory = readSignatureDirectory(path);
+  noteProgress(directory.sources.length, path, flags);
   const sources = [...directory.sources, ...removals(flags.without ?? [])];
   const compiled =
     directory.sources.length === 0
@@ -64,14 +66,32 @@ export async function openSignatureInput(path: string, flags: SignatureFlags): P
   return { program, diagnostics, sealed: () => sealSignatures(program) };
 }
 
+/** Files from which on compiling takes seconds; the Core Rule Set has more, a set of one's own has fewer. */
+const MANY_FILES = 10;
+
+/** Notes on a terminal that a large rule set compiles; while it does, nothing else can be printed. */
+function noteProgress(files: number, path: string, { quiet }: SignatureFlags): void {
+  if (process.stderr.isTTY !== true || files < MANY_FILES) return;
+  const remedy = quiet === true ? '; `edgeplan waf compile --out` writes a program that opens at once' : '';
+  note(`edgeplan: compiling ${files} files of ${visible(path)} …${remedy}`);
+}
+
 /** Opens the starter signatures. */
 export function openStarter(): OpenedSignatures {
   const bytes = starterBytes();
   return { program: openSignatures(bytes), diagnostics: [], sealed: () => bytes };
 }
 
-/** Opens a sealed program. @throws CommandFault with exit code 3 */
-function openSealed(bytes: Uint8Array, path: string): OpenedSignatures {
+/** Opens a sealed program. @throws CommandFault with exit code 3, or 2 when rules should be left out of it */
+function openSealed(
+  bytes: Uint8Array,
+  { path, without }: { readonly path: string; readonly without: readonly string[] },
+): OpenedSignatures {
+  if (without.length > 0) {
+    const remedy =
+      'give the rules it was compiled from, or leave rules out with `edgeplan waf compile --without`';
+    throw usageFault(`\`${path}\` is a sealed program, so no signature can be left out`, remedy);
+  }
   try {
     return { program: openSignatures(bytes), diagnostics: [], sealed: () => bytes };
   } catch (error) {

@@ -9,7 +9,14 @@ import { jsonFormat } from './print/json-document.ts';
 
 /** `--file`: the rules to work on. */
 export function fileOption(): Option {
+  let given: string | null = null;
   return new Option('-f, --file <file>', 'an edge file or a sealed plan; - is stdin')
+    .argParser((path: string) => {
+      if (given !== null)
+        throw new InvalidArgumentError(`\`${given}\` was given before; one rule set has one file.`);
+      given = path;
+      return path;
+    })
     .default('edge.yaml')
     .env('EDGEPLAN_FILE');
 }
@@ -63,7 +70,22 @@ export function signatureOptions(command: Command): Command {
       '--signatures <path>',
       'signatures of waf rules: a sealed program, rules in SecLang, or none (default: the starter set; env: EDGEPLAN_SIGNATURES)',
     )
-    .option('--crs <folder>', 'the OWASP Core Rule Set as signatures (env: EDGEPLAN_CRS)');
+    .option('--crs <folder>', 'the OWASP Core Rule Set as signatures (env: EDGEPLAN_CRS)')
+    .addOption(withoutOption());
+}
+
+/** `--without`: ids of rules to leave out. */
+export function withoutOption(): Option {
+  return new Option(
+    '--without <id>',
+    'leave a signature, or a range of them, out; may be repeated',
+  ).argParser((value: string, gathered: readonly string[] | undefined) => {
+    // The syntax of SecRuleRemoveById.
+    if (!/^\d{1,10}(-\d{1,10})?$/.test(value)) {
+      throw new InvalidArgumentError('write an id such as 942130, or a range such as 942100-942199.');
+    }
+    return gather(value, gathered);
+  });
 }
 
 /** Collects the values of an option that may be repeated. */

@@ -2,6 +2,7 @@
  * Reads a request from a URL and curl's options. The path is not normalised (curl would resolve `/a/../b` first),
  * because a simulator shows what an edge does with such a path.
  */
+import { COUNTRIES, meantCountry } from '../base/countries.ts';
 import { parseIp } from '../base/ip.ts';
 import { BOT_KINDS } from '../base/vocabulary.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
@@ -127,8 +128,10 @@ function checkFacts(flags: RequestFlags): string | null {
   const { ip, country, cleared } = flags;
   if (ip !== undefined && parseIp(ip, new Uint32Array(4)) === 0)
     return `\`${ip}\` is not an IPv4 or IPv6 address`;
-  if (country !== undefined && !/^[A-Za-z]{2}$/.test(country)) {
-    return `\`${country}\` is not a country; write two letters such as DE`;
+  if (country !== undefined && !COUNTRIES.has(country.toUpperCase())) {
+    const meant = meantCountry(country.toUpperCase());
+    const remedy = meant === null ? 'write two letters such as DE (ISO 3166-1)' : `did you mean ${meant}?`;
+    return `\`${country}\` is not a country; ${remedy}`;
   }
   const odd = cleared?.find((entry) => !/^[a-z_]+\/~?[a-z0-9-]+$/.test(entry));
   return odd === undefined

@@ -138,7 +138,12 @@ export function answerJson(answer: RequestResult): string {
 }
 
 /** `GET https://shop.example.com/api`; what is absent is left out. */
-function requestText({ method = '', scheme = '', host = '', target = '' }: Partial<EdgeRequest>): string {
+export function requestText({
+  method = '',
+  scheme = '',
+  host = '',
+  target = '',
+}: Partial<EdgeRequest>): string {
   const address = scheme === '' ? `${String(host)}${target}` : `${scheme}://${String(host)}${target}`;
   return method === '' ? address : `${method} ${address}`;
 }

@@ -171,7 +171,7 @@ export function auditCommand(): Command {
       ),
     )
     .addOption(new Option('--limit <count>', 'entries, at most').argParser(readLimit).default(USUAL_LIMIT))
-    .option('--json', 'one entry as JSON on each line')
+    .option('--json', 'one entry as JSON on each line (edgeplan.audit/v1)')
     .addOption(serverOption())
     .addOption(keyOption())
     .addOption(colourOption())

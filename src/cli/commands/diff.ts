@@ -154,7 +154,7 @@ export function diffCommand(): Command {
         .argParser(readNodeId)
         .env('EDGEPLAN_NODE_ID'),
     )
-    .option('--json', 'the difference as JSON')
+    .option('--json', 'the difference as JSON (edgeplan.diff/v1)')
     .addOption(colourOption());
   return signatureOptions(command).action(run);
 }

@@ -89,6 +89,7 @@ function differsFromLog({ decision, shadow }: DecisionLine, trace: TraceDocument
 /** What a search has read. */
 interface Searched {
   lines: number;
+  unreadable: string | null;
   missing: number;
   first: string | null;
   last: string | null;
@@ -96,10 +97,11 @@ interface Searched {
 
 /** Searches the logs for a decision id. @throws CommandFault */
 async function find(id: string, logs: readonly string[]): Promise<DecisionLine> {
-  const searched: Searched = { lines: 0, missing: 0, first: null, last: null };
+  const searched: Searched = { lines: 0, unreadable: null, missing: 0, first: null, last: null };
   for (const log of logs) {
     for await (const entries of readLog(log)) {
       for (const entry of entries) {
+        if (entry.kind === 'unreadable') searched.unreadable ??= `${entry.at}: ${entry.reason}`;
         if (entry.kind === 'gap') searched.missing += entry.dropped;
         if (entry.kind !== 'decision') continue;
         if (entry.line.id === id) return entry.line;
@@ -113,7 +115,11 @@ async function find(id: string, logs: readonly string[]): Promise<DecisionLine> 
 }
 
 /** The fault for an id that the logs do not contain. */
-function notThere(id: string, { lines, missing, first, last }: Searched): CommandFault {
+function notThere(id: string, { lines, unreadable, missing, first, last }: Searched): CommandFault {
+  if (lines === 0 && unreadable !== null)
+    return inputFault('no line of the log could be read as a decision', {
+      remedy: `the first: ${unreadable}`,
+    });
   if (lines === 0) return inputFault('the log holds no decision');
   const span = `${quantity(lines, 'decision')}, ${first} to ${last}`;
   const gap = missing === 0 ? '' : `; ${missing} were dropped by the log`;
@@ -229,7 +235,7 @@ export function explainCommand(): Command {
         .env('EDGEPLAN_NODE_ID'),
     )
     .option('--all', 'list every rule with its reason; without it, most skipped rules are only counted')
-    .option('--json', 'the line and the trace as JSON')
+    .option('--json', 'the line and the trace as JSON (edgeplan.explanation/v1)')
     .addOption(colourOption())
     .action(run);
 }

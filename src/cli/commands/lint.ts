@@ -7,7 +7,7 @@ import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
 import { byPlace, isMapping, readYamlBytes } from '../../files/yaml.ts';
 import type { Rule } from '../../model/types.ts';
 import { quantity } from '../../simulator/render-text.ts';
-import { EXIT, inputFault } from '../exit.ts';
+import { EXIT, inputFault, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signatureNames } from '../input/choose-signatures.ts';
 import { readEdgeOctets } from '../input/open-subject.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
@@ -81,7 +81,10 @@ async function print(diagnostics: readonly Diagnostic[], text: string, flags: Fl
 }
 
 /** Reads the file, lints it, and sets the exit code. */
-async function run(flags: Flags): Promise<void> {
+async function run(flags: Flags, { args: [operand] }: Command): Promise<void> {
+  if (operand !== undefined) {
+    throw usageFault(`\`${operand}\` has no option`, `name the file with -f: edgeplan lint -f ${operand}`);
+  }
   const octets = await readEdgeOctets(flags.file);
   const read = readEdgeBytes(octets, flags.file);
   const text = LENIENT.decode(octets);
@@ -105,6 +108,8 @@ async function run(flags: Flags): Promise<void> {
 export function lintCommand(): Command {
   const command = new Command('lint')
     .description('Report rules that very likely do something else than intended.')
+    // `lint edge.yaml` is refused with its remedy.
+    .allowExcessArguments()
     .addOption(edgeFileOption());
   return signatureOptions(command)
     .addOption(
@@ -112,7 +117,7 @@ export function lintCommand(): Command {
         .choices(THRESHOLDS)
         .default('warning'),
     )
-    .option('--json', 'print the findings as a JSON list')
+    .option('--json', 'print the findings as one JSON document (edgeplan.findings/v1)')
     .addOption(colourOption())
     .action(run);
 }

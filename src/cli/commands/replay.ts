@@ -73,7 +73,7 @@ export function replayCommand(): Command {
         .env('EDGEPLAN_NODE_ID'),
     );
   return signatureOptions(command)
-    .option('--json', 'the report as JSON')
+    .option('--json', 'the report as JSON (edgeplan.replay/v1)')
     .addOption(colourOption())
     .action(run);
 }

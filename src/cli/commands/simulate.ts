@@ -1,7 +1,10 @@
 /** `edgeplan simulate`: simulates one request and explains the decision, or evaluates many. */
 import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
+import type { Action } from '../../evaluator/decision.ts';
+import type { EdgeRequest } from '../../evaluator/request.ts';
 import { asTest } from '../../simulator/as-test.ts';
+import type { World } from '../../simulator/assume.ts';
 import type { RuleNote, TraceDocument } from '../../simulator/document.ts';
 import { findRules, remedyFor } from '../../simulator/find-rule.ts';
 import { nearMatch } from '../../simulator/near-match.ts';
@@ -10,6 +13,7 @@ import { renderTrace } from '../../simulator/render.ts';
 import { labelOf } from '../../simulator/render-rule.ts';
 import { renderWhy } from '../../simulator/render-why.ts';
 import { type RequestFlags, readRequest } from '../../simulator/request-line.ts';
+import { requestText } from '../../simulator/requests.ts';
 import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
 import { EXIT, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
@@ -25,8 +29,11 @@ import {
 } from '../options.ts';
 import { colourFor, note, outputWidth, write, writeDocument } from '../output.ts';
 import { type ConditionFlags, clearedRefs, orUsageFault, worldOf } from '../simulate/conditions.ts';
+import { createFailOn, failOnOption } from '../simulate/fail-on.ts';
+import { type CurlAliases, requestOptions, withoutAliases } from '../simulate/request-options.ts';
+import { simulateSeveral } from '../simulate/several.ts';
 import { simulateStream } from '../simulate/stream.ts';
-import { readUrlWords } from '../simulate/url-words.ts';
+import { readUrlWords, type UrlWords } from '../simulate/url-words.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends RequestFlags, ChoiceFlags, ConditionFlags {
@@ -42,6 +49,8 @@ interface Flags extends RequestFlags, ChoiceFlags, ConditionFlags {
   readonly json?: boolean;
   /** A file of requests; `-` is stdin. */
   readonly requests?: string;
+  /** Actions that cause exit code 1. */
+  readonly failOn?: readonly Action[];
   /** Prints the request as a test. */
   readonly asTest?: boolean;
 }
@@ -66,6 +75,9 @@ const ONE_REQUEST = [
   'all',
   'asTest',
 ] as const satisfies readonly (keyof Flags)[];
+
+/** Options about the trace of one request; they exclude several URLs. */
+const ONE_TRACE = ['why', 'all', 'asTest', 'status'] as const satisfies readonly (keyof Flags)[];
 
 /** The rule that `--why` names. @throws CommandFault when none or several match */
 function theRule(document: TraceDocument, text: string): RuleNote {
@@ -109,14 +121,29 @@ async function subjectOf(flags: Flags): Promise<SimulationSubject> {
   return { ...subject, signatures: await signaturesFor(subject.bytes, flags) };
 }
 
+/** Builds the request of a URL. */
+function requestOf(
+  { url, flags: own }: UrlWords,
+  { subject, world, flags }: { subject: SimulationSubject; world: World; flags: Flags },
+): EdgeRequest {
+  const header = [...(own.header ?? []), ...(flags.header ?? [])];
+  const described = { ...own, ...flags, ...clearedRefs(flags, subject), header };
+  return orUsageFault(readRequest(url, { ...described, now: world.now }));
+}
+
+/** Refuses `--as-test` beside options that print something else. @throws CommandFault with exit code 2 */
+function checkForms(flags: Flags): void {
+  const other = flags.json === true ? '--json' : flags.why === undefined ? null : '--why';
+  if (flags.asTest === true && other !== null)
+    throw usageFault(`--as-test and ${other} print different things; give one of them`);
+}
+
 /** Simulates one request and prints the document in the chosen form. */
-async function simulateOne(words: readonly string[], flags: Flags): Promise<void> {
-  const { url, ...line } = readUrlWords(words);
+async function simulateOne(words: UrlWords, flags: Flags): Promise<void> {
+  checkForms(flags);
   const subject = await subjectOf(flags);
   const world = worldOf(flags, subject);
-  const request = orUsageFault(
-    readRequest(url, { ...line, ...flags, ...clearedRefs(flags, subject), now: world.now }),
-  );
+  const request = requestOf(words, { subject, world, flags });
   // The Host header may differ from the URL, so the shown address is built from the request.
   const address = `${request.scheme}://${String(request.host)}${request.target}`;
   const asked = { request, url: address, world, response: flags.status, stopwatch: () => performance.now() };
@@ -124,68 +151,71 @@ async function simulateOne(words: readonly string[], flags: Flags): Promise<void
   if (flags.status !== undefined && document.decision.action !== 'forward') {
     note('edgeplan: --status was not used, because the request is not forwarded');
   }
-  if (flags.why !== undefined) return printWhy(document, { subject, asked, flags });
+  await printOne(document, { subject, asked, flags });
+  const failOn = createFailOn(flags.failOn);
+  failOn.add(document.decision.action, requestText(request));
+  failOn.finish();
+}
+
+/** Prints a simulated request in the chosen form. */
+async function printOne(
+  document: TraceDocument,
+  about: { subject: SimulationSubject; asked: SimulatedRequest; flags: Flags },
+): Promise<void> {
+  const { subject, asked, flags } = about;
+  if (flags.why !== undefined) return printWhy(document, about);
   if (flags.asTest === true) return write(orUsageFault(asTest(document, asked, subject)));
   if (flags.json === true) return write(`${JSON.stringify(document, null, 2)}\n`);
   const lines = renderTrace(document, { width: outputWidth(), all: flags.all === true });
   return write(paint(lines, colourFor(process.stdout, flags.color)));
 }
 
+/** Evaluates the requests of several URLs. */
+async function simulateUrls(urls: readonly UrlWords[], flags: Flags): Promise<void> {
+  const excluded = ONE_TRACE.find((name) => flags[name] !== undefined);
+  if (excluded !== undefined) {
+    throw usageFault(`--${flagName(excluded)} is for a single URL; ${urls.length} were given`);
+  }
+  const subject = await subjectOf(flags);
+  const world = worldOf(flags, subject);
+  const requests = urls.map((one) => requestOf(one, { subject, world, flags }));
+  const failOn = createFailOn(flags.failOn);
+  await simulateSeveral(subject, requests, { world, json: flags.json === true, failOn });
+  failOn.finish();
+}
+
+/** The flag as it is typed: `userAgent` is `user-agent`. */
+function flagName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
 /** Evaluates a stream of requests. */
 async function simulateMany(words: readonly string[], flags: Flags): Promise<void> {
   const requests = flags.requests ?? '-';
   if (words.length > 0) throw usageFault('--requests takes the place of a URL; give one of the two');
-  // The message names the flag as it is typed: `userAgent` is `--user-agent`.
   const excluded = ONE_REQUEST.find((name) => flags[name] !== undefined);
   if (excluded !== undefined) {
-    const flag = excluded.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    throw usageFault(`--requests takes whole requests; --${flag} is for a single one`);
+    throw usageFault(`--requests takes whole requests; --${flagName(excluded)} is for a single one`);
+  }
+  if (/\.ya?ml$/.test(requests)) {
+    throw usageFault(
+      `\`${requests}\` is YAML; --requests takes a JSON object a line`,
+      'rules are named with -f',
+    );
   }
   if (requests === '-' && flags.file === '-') throw usageFault('--file and --requests cannot both be stdin');
   const subject = await subjectOf(flags);
+  const failOn = createFailOn(flags.failOn);
   const clean = await simulateStream(subject, {
     requests,
+    failOn,
     world: worldOf(flags, subject),
     json: flags.json === true,
   });
   // Unreadable lines do not stop the stream; they set the exit code at its end.
   if (!clean) process.exitCode = EXIT.input;
+  failOn.finish();
 }
-
-/** Adds the options that describe a request; named as curl's. */
-function requestOptions(command: Command): Command {
-  return command
-    .option('-X, --method <method>', 'the request method, as sent (also --request)')
-    .addOption(new Option('--request <method>').hideHelp())
-    .option('-I, --head', 'a HEAD request')
-    .option('-H, --header <line>', "a header, 'Name: value'; may be repeated", gather)
-    .option('-A, --user-agent <text>', 'the User-Agent')
-    .option('-e, --referer <url>', 'the Referer')
-    .option('-b, --cookie <text>', 'the Cookie header')
-    .option('-d, --data <text>', 'a request body; the method becomes POST')
-    .addOption(new Option('--data-raw <text>').hideHelp())
-    .option('--ip <address>', "the visitor's address")
-    .option('--country <code>', "the visitor's country, two letters")
-    .option('--bot <kind>', 'the bot it was classified as: kind, kind:verified, or none')
-    .option('--ja4 <fingerprint>', 'the JA4 of the TLS client hello')
-    .option('--ja4h <fingerprint>', 'the JA4H of the request')
-    .option(
-      '--cleared <ref>',
-      'a challenge already solved, such as captcha/9 or captcha/<key>; may be repeated',
-      gather,
-    );
-}
-
-/** Options of curl that do not affect the decision; accepted so that a pasted command line works. */
-const CURL_NOISE = [
-  '-s, --silent',
-  '-S, --show-error',
-  '-k, --insecure',
-  '-L, --location',
-  '-v, --verbose',
-  '-i, --include',
-];
-const CURL_LONG = ['--compressed', '--http1.1', '--http2', '--http3', '--path-as-is', '-g, --globoff'];
 
 /** The fields of a line of `--requests`, for the end of the help. */
 const REQUESTS_HELP = `
@@ -201,7 +231,10 @@ Each line of --requests is one JSON object; a field that is left out is unknown:
   ja4, ja4h  fingerprints as text
   body       text
   now        milliseconds since the epoch
-  cleared    challenges already solved: ["captcha/9"]`;
+  cleared    challenges already solved: ["captcha/9"]
+
+With --json each answer is a line {"format": "edgeplan.simulation/v1", "line", "request", "decision"}, or with
+"error" in place of the last two.`;
 
 /** Creates the command. */
 export function simulateCommand(): Command {
@@ -211,7 +244,10 @@ export function simulateCommand(): Command {
       'Shows what the edge would do with a request: the outcome, then every phase with what became of its rules. ' +
         'The edge file is compiled and sealed first, so the answer comes from the very bytes an edge gets.',
     )
-    .argument('[url...]', 'the URL; a pasted curl command line works too')
+    .argument(
+      '[url...]',
+      'the URL, with a method before it if any, or a curl command line in quotes; several: a line each',
+    )
     .addOption(fileOption());
   signatureOptions(requestOptions(command))
     .option('--at <time>', 'the clock: RFC 3339 or milliseconds since the epoch')
@@ -228,21 +264,17 @@ export function simulateCommand(): Command {
     )
     .option('--why <rule>', 'every check of one rule: its id, key, or type/id or type/key')
     .option('--all', 'list every rule with its reason; without it, most skipped rules are only counted')
-    .option('--json', 'the trace as JSON; with --requests, the decisions')
+    .option('--json', 'the trace as JSON; with --requests or several URLs, a line of JSON for each decision')
+    .addOption(failOnOption())
     .option('--requests <file>', 'one request as JSON on each line, - is stdin; answers one decision a line')
     .option('--as-test', 'print it as a test case, to append to edge.test.yaml')
     .addOption(colourOption());
   command.addHelpText('after', REQUESTS_HELP);
-  // Hidden in the help: they exist only so that commander accepts them.
-  for (const flag of [...CURL_NOISE, ...CURL_LONG]) command.addOption(new Option(flag).hideHelp());
-  return command.action(async (words: string[], given: Flags & { request?: string; dataRaw?: string }) => {
-    // curl's long aliases of --method and --data.
-    const { request, dataRaw, ...rest } = given;
-    const flags: Flags = {
-      ...rest,
-      ...(request === undefined ? {} : { method: request }),
-      ...(dataRaw === undefined ? {} : { data: dataRaw }),
-    };
-    await (flags.requests === undefined ? simulateOne(words, flags) : simulateMany(words, flags));
+  return command.action(async (words: string[], given: Flags & CurlAliases) => {
+    const flags: Flags = withoutAliases(given);
+    if (flags.requests !== undefined) return simulateMany([...words, ...(given.url ?? [])], flags);
+    const urls = readUrlWords([...words, ...(given.url ?? [])]);
+    const [only, second] = urls;
+    await (only !== undefined && second === undefined ? simulateOne(only, flags) : simulateUrls(urls, flags));
   });
 }

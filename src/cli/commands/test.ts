@@ -85,8 +85,17 @@ async function readTests(names: readonly string[], flags: Flags, texts: Texts): 
     diagnostics.push(...read.diagnostics);
   }
   printDiagnostics(diagnostics, { texts, flags });
-  if (hasErrors(diagnostics)) throw inputFault(`the tests cannot be read: ${tally(diagnostics)}`);
+  if (hasErrors(diagnostics)) {
+    const edge = names.find((name) => isEdgeFile(texts.get(name) ?? ''));
+    const remedy = `\`${edge}\` is an edge file; write: edgeplan test -f ${edge}`;
+    throw inputFault(`the tests cannot be read: ${tally(diagnostics)}`, edge === undefined ? {} : { remedy });
+  }
   return tests;
+}
+
+/** Whether a text is an edge file in place of tests. */
+function isEdgeFile(text: string): boolean {
+  return /^domain:/m.test(text) && !/^tests:/m.test(text);
 }
 
 /** The default test file: `shop/edge.yaml` is tested by `shop/edge.test.yaml`. */
@@ -176,7 +185,7 @@ export function testCommand(): Command {
     .option('--filter <text>', 'only tests with this in their name')
     .option('--coverage', 'list rules and list entries that no test covers')
     .option('--fail-under <percent>', 'fail when coverage is lower', readPercent)
-    .option('--json', 'print one JSON document')
+    .option('--json', 'print one JSON document (edgeplan.tests/v1)')
     .addOption(colourOption())
     .addHelpText('after', '\nExits with 1 when a test fails or coverage is too low.')
     .action(run);

@@ -1,6 +1,6 @@
 /** `edgeplan waf`: compiles rule sets in SecLang to signature programs, and shows the content of a program. */
 
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { sizeText } from '../../files/size.ts';
 import type { SignatureProgram } from '../../plan/signature-program.ts';
 import { quantity } from '../../simulator/render-text.ts';
@@ -8,7 +8,7 @@ import { type SignatureSummary, summariseSignatures } from '../../waf/seclang/in
 import { usageFault } from '../exit.ts';
 import { digestOf } from '../input/digest.ts';
 import { openSignatureInput, openStarter, type SignatureFlags } from '../open-signatures.ts';
-import { colourOption, gather, jsonOption } from '../options.ts';
+import { colourOption, jsonOption, withoutOption } from '../options.ts';
 import { write } from '../output.ts';
 import { tally } from '../print/diagnostics.ts';
 import { jsonDocument } from '../print/json-document.ts';
@@ -29,19 +29,6 @@ interface ShowFlags extends SignatureFlags {
   readonly crs?: string;
   /** Prints JSON. */
   readonly json?: boolean;
-}
-
-/** `--without`: ids of rules to leave out. */
-function withoutOption(): Option {
-  return new Option('--without <id>', 'leave a rule, or a range of them, out; may be repeated').argParser(
-    (value: string, gathered: readonly string[] | undefined) => {
-      // The syntax of SecRuleRemoveById.
-      if (!/^\d{1,10}(-\d{1,10})?$/.test(value)) {
-        throw new InvalidArgumentError('write an id such as 942130, or a range such as 942100-942199.');
-      }
-      return gather(value, gathered);
-    },
-  );
 }
 
 /** The program for `--print`, with automata replaced by their size. */

@@ -22,6 +22,8 @@ export interface ChoiceFlags {
   readonly signatures?: string;
   /** The folder of the OWASP Core Rule Set. */
   readonly crs?: string;
+  /** Ids of signatures to leave out. */
+  readonly without?: readonly string[];
 }
 
 /**
@@ -38,12 +40,21 @@ function chosenPath({ signatures, crs }: ChoiceFlags): string | null {
 
 /**
  * Opens the chosen signatures; `null` for `none`.
- * @throws CommandFault with exit code 3 when they cannot be opened
+ * @throws CommandFault with exit code 3 when they cannot be opened, 2 when nothing can be left out of them
  */
 async function openChosen(flags: ChoiceFlags): Promise<OpenedSignatures | null> {
   const path = chosenPath(flags);
+  const { color, without } = flags;
+  if (without !== undefined && (path === null || path === 'none')) {
+    const set = path === null ? 'the starter set is sealed' : '--signatures is none';
+    throw usageFault(
+      `${set}, so no signature can be left out`,
+      'give --crs or --signatures with rules in SecLang',
+    );
+  }
   if (path === 'none') return null;
-  return path === null ? openStarter() : openSignatureInput(path, { color: flags.color, quiet: true });
+  if (path === null) return openStarter();
+  return openSignatureInput(path, { color, quiet: true, ...(without === undefined ? {} : { without }) });
 }
 
 /**

@@ -1,11 +1,13 @@
 /** `edgeplan simulate --requests`: evaluates a stream of requests and prints one decision per line. */
+import type { Decision } from '../../evaluator/decision.ts';
 import type { World } from '../../simulator/assume.ts';
 import { headline } from '../../simulator/describe.ts';
 import { quantity, visible } from '../../simulator/render-text.ts';
-import { answerJson, answers, type RequestResult } from '../../simulator/requests.ts';
+import { answerJson, answers, type RequestResult, requestText } from '../../simulator/requests.ts';
 import { fixedEvaluator, type SimulationSubject } from '../../simulator/simulate.ts';
 import { readChunks } from '../input/read-file.ts';
 import { note, write } from '../output.ts';
+import type { FailOn } from './fail-on.ts';
 
 /** Options of `simulateStream`. */
 export interface SimulateStreamOptions {
@@ -14,13 +16,23 @@ export interface SimulateStreamOptions {
   readonly world: World;
   /** Whether to print JSON instead of text. */
   readonly json: boolean;
+  readonly failOn: FailOn;
 }
 
 /** A result as one line of text. */
 function answerText(answer: RequestResult, subject: SimulationSubject): string {
   if ('error' in answer) return visible(`ERROR      line ${answer.line}: ${answer.error}`);
-  const { action, text } = headline(answer.decision, { sources: subject.sources, note: null });
-  return visible(`${action.toUpperCase().padEnd(9)}  ${text}`);
+  return sentenceOf(answer.decision, { subject });
+}
+
+/** `BLOCK      Blocked with 403 by drop #57`: a decision as one line of text, with its request if it is given. */
+export function sentenceOf(
+  decision: Decision,
+  { subject, request }: { readonly subject: SimulationSubject; readonly request?: string },
+): string {
+  const { action, text } = headline(decision, { sources: subject.sources, note: null });
+  const asked = request === undefined ? '' : `${request}  `;
+  return visible(`${action.toUpperCase().padEnd(9)}  ${asked}${text}`);
 }
 
 /** Line numbers of unreadable lines that the note at the end lists. */
@@ -50,7 +62,9 @@ export async function simulateStream(
   for await (const batch of answers(readChunks(options.requests), evaluator)) {
     all += batch.length;
     const lines = batch.map((answer) => {
-      if ('error' in answer && ++unread.count <= LINES_LISTED) unread.first.push(answer.line);
+      if (!('error' in answer)) {
+        options.failOn.add(answer.decision.action, `line ${answer.line}, ${requestText(answer.request)}`);
+      } else if (++unread.count <= LINES_LISTED) unread.first.push(answer.line);
       return options.json ? answerJson(answer) : answerText(answer, subject);
     });
     await write(lines.map((line) => `${line}\n`).join(''));

@@ -1,12 +1,14 @@
-/** Parses the operands of `simulate`: a URL, `GET <url>`, or a pasted curl command line. */
+/** Parses the operands of `simulate`: URLs, each with a method before it if any, or pasted curl command lines. */
 import { existsSync, statSync } from 'node:fs';
+import { type CurlRequest, isCurlLine, readCurl } from '../../simulator/curl-line.ts';
 import { usageFault } from '../exit.ts';
+import { orUsageFault } from './conditions.ts';
 
-/** The parsed operands. */
+/** One request that the operands name. */
 export interface UrlWords {
   readonly url: string;
-  /** `GET https://…`: the word in front of the URL. */
-  readonly method?: string;
+  /** The method in front of the URL: `DELETE https://…`; or the options of a curl line. */
+  readonly flags: CurlRequest['flags'];
 }
 
 /** Whether a file of this name exists. */
@@ -16,23 +18,48 @@ function isFile(name: string): boolean {
 
 /** Whether an operand is a file name in place of a URL, such as `edge.yaml`. */
 function isFileName(text: string): boolean {
-  return !text.includes('://') && (/^[^/?#]+\.(?:ya?ml|edgeplan)$/.test(text) || isFile(text));
+  return !text.includes('://') && (/^[^/?#]+\.(?:ya?ml|json|edgeplan)$/.test(text) || isFile(text));
 }
 
-/** Parses the operands. @throws CommandFault with exit code 2 */
-export function readUrlWords(words: readonly string[]): UrlWords {
+/** Methods that are recognised in lower case, and without a URL after them. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** Whether an operand is a method. @throws CommandFault with exit code 2 for one in lower case */
+function isMethod(word: string, next: string | undefined): boolean {
+  if (METHODS.includes(word)) return true;
+  const upper = word.toUpperCase();
+  if (next !== undefined && METHODS.includes(upper))
+    throw usageFault(`\`${word}\` is not a method`, `methods are case-sensitive; write ${upper}`);
+  return next !== undefined && /^[A-Z]+$/.test(word);
+}
+
+/** The requests of a curl command line. */
+function ofCurl(line: string): readonly UrlWords[] {
+  const { urls, flags } = orUsageFault(readCurl(line));
+  return urls.map((url) => ({ url, flags }));
+}
+
+/** Parses the operands; there is at least one request. @throws CommandFault with exit code 2 */
+export function readUrlWords(words: readonly string[]): readonly UrlWords[] {
+  // `curl` in front of words that commander has read.
   const operands = words[0] === 'curl' ? words.slice(1) : words;
-  const [word = ''] = operands;
-  const method = operands.length > 1 && /^[A-Z]+$/.test(word) ? { method: word } : null;
-  const [url, ...more] = method === null ? operands : operands.slice(1);
-  if (url === undefined) {
-    throw usageFault('no URL was given', 'try: edgeplan simulate https://example.com/path');
-  }
-  const file = isFileName(url) ? url : more.find(isFileName);
+  const file = operands.find(isFileName);
   if (file !== undefined) {
     const remedy = `name the file with -f: edgeplan simulate -f ${file} https://example.com/path`;
-    throw usageFault(`\`${file}\` is a file, not a URL`, remedy);
+    throw usageFault(`\`${file}\` is a file${isFile(file) ? '' : ' name'}, not a URL`, remedy);
   }
-  if (more.length > 0) throw usageFault(`one URL at a time; \`${more[0]}\` is a second one`);
-  return { url, ...method };
+  const found: UrlWords[] = [];
+  for (let at = 0; at < operands.length; at++) {
+    const word = operands[at]!;
+    const next = operands[at + 1];
+    if (isCurlLine(word)) found.push(...ofCurl(word));
+    else if (isMethod(word, next)) {
+      if (next === undefined) throw usageFault(`there is no URL after the method \`${word}\``);
+      found.push({ url: next, flags: { method: word } });
+      at += 1;
+    } else found.push({ url: word, flags: {} });
+  }
+  if (found.length === 0)
+    throw usageFault('no URL was given', 'try: edgeplan simulate https://example.com/path');
+  return found;
 }
