@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { visible } from '../simulator/render-text.ts';
 import { type CommandFault, EXIT } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
+import { jsonDocument } from './print/json-document.ts';
 
 /**
  * Ends the process silently when the reader of stdout closes it (`| head`), and with a message for any other write
@@ -25,7 +26,7 @@ export async function write(text: string): Promise<void> {
 
 /** Writes a JSON document to stdout; its first field is its format, `edgeplan.<name>/v1`. */
 export async function writeDocument(name: string, fields: object): Promise<void> {
-  await write(`${JSON.stringify({ format: `edgeplan.${name}/v1`, ...fields }, null, 2)}\n`);
+  await write(jsonDocument(name, fields));
 }
 
 /** Writes a line to stderr. */

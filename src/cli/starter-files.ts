@@ -1,6 +1,6 @@
 /**
  * The files that `edgeplan init` writes. Every rule is one that a real site would have; the tests assert what the
- * comments state, and `test/journey/starter.test.ts` runs them.
+ * comments state, and `test/journey/cli.test.ts` runs them.
  */
 
 /** The text of `edge.yaml`: one rule of most types, each with a comment that explains its effect. */
@@ -17,6 +17,9 @@ records:
   - { name: '@', type: A, destination: 198.51.100.10, proxied: true }
   - { name: www, type: CNAME, destination: example.com, proxied: true }
   - { name: shop, type: A, destination: 198.51.100.20, proxied: true }
+  # A server of your own: remove the # of the next line, run \`edgeplan node --file edge.yaml\`, and ask for it with
+  #   curl -H 'Host: dev.example.com' http://127.0.0.1:8080/
+  # - { name: dev, type: A, destination: 127.0.0.1, port: 3000, scheme: Http, proxied: true }
 
 # Rules run by type in a fixed order (drop, fingerprint, bot_route, rate_limit, waf, redirect, captcha, rewrite,
 # cache, origin_route, origin_pool, error_page), inside a type by priority, lower first. \`key\` is a name of your own
@@ -85,7 +88,20 @@ rules:
     mode: custom
     codes: [502, 503, 504]
     content:
-      '0': <h1>We will be right back</h1>
+      # '0' is the page of every code above without one of its own, such as '503'. A page is a whole document.
+      '0': |
+        <!doctype html>
+        <html lang="en">
+          <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <title>We will be right back</title>
+          </head>
+          <body>
+            <h1>We will be right back</h1>
+            <p>Please try again in a minute.</p>
+          </body>
+        </html>
 `;
 
 /** The text of `edge.test.yaml`, which tests most rules of `STARTER_RULES`. */

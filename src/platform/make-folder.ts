@@ -30,8 +30,13 @@ export function makeFolder(
   }
 }
 
+/** Whether the path is a folder that can be looked up; the caller reports its own error of `mkdir` otherwise. */
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** An error in the form of the system's. */

@@ -96,6 +96,11 @@ describe('init', () => {
     expect(out).toContain('10 rules: 2 drop');
   });
 
+  it('writes tests that pass', async () => {
+    const { code, out } = await run('test');
+    expect([code, out]).toEqual([0, expect.stringMatching(/\d+ passed/)]);
+  });
+
   it('does not overwrite existing files', async () => {
     const place = mkdtempSync(join(tmpdir(), 'edgeplan-'));
     writeFileSync(join(place, 'edge.yaml'), 'mine');

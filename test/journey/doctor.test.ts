@@ -45,7 +45,7 @@ afterAll(async () => {
 
 function reportOf(code: number | null, out: string): Report {
   const { format, healthy, findings } = JSON.parse(out);
-  expect(format).toBe('edgeplan.doctor/1');
+  expect(format).toBe('edgeplan.doctor/v1');
   return { code, healthy, of: (check) => findings.filter((one: Finding) => one.check === check) };
 }
 

@@ -107,7 +107,7 @@ describe('try', () => {
     expect(existsSync(join(kept, 'edgeplan.db'))).toBe(true);
     const listed = await edgeplan(['key', 'list', '--json', '--data', kept], { cwd: folder });
     const { format, keys } = JSON.parse(listed.out);
-    expect(format).toBe('edgeplan.keys/1');
+    expect(format).toBe('edgeplan.keys/v1');
     expect(keys.filter((key: { revoked_at: unknown }) => key.revoked_at === null)).toHaveLength(1);
   });
 

@@ -5,8 +5,7 @@ import { shellWord } from '../../simulator/shell-word.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { openData, openExistingData, type StoreFlags } from '../open-data.ts';
 import { jsonOption } from '../options.ts';
-import { note, write } from '../output.ts';
-import { jsonDocument } from '../print/json-document.ts';
+import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
 import { withData, withStore } from '../with-store.ts';
 
@@ -48,7 +47,7 @@ async function list(flags: ListFlags): Promise<void> {
         active,
         created_at: new Date(created_at).toISOString(),
       }));
-      await write(jsonDocument('accounts', { accounts: shown }));
+      await writeDocument('accounts', { accounts: shown });
       return;
     }
     const rows = accounts.map(({ id, name, active, created_at }) => [

@@ -9,8 +9,7 @@ import { type ChangePlan, planChanges } from '../apply/plan-changes.ts';
 import { changeLines, countText, headingOf, nounText } from '../apply/print-changes.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { colourOption, edgeFileOption, jsonOption } from '../options.ts';
-import { type ColourChoice, colourFor, note, write } from '../output.ts';
-import { jsonDocument } from '../print/json-document.ts';
+import { type ColourChoice, colourFor, note, write, writeDocument } from '../output.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { publicationOutcome } from '../remote/publication.ts';
 import { readRemote } from '../remote/remote-domain.ts';
@@ -92,17 +91,15 @@ function reporter(
 ): (outcome: Applied, sentence: string) => Promise<void> {
   return ({ applied, revision }, sentence) => {
     if (json !== true) return write(`${sentence}\n`);
-    return write(
-      jsonDocument('apply', {
-        domain,
-        dry_run: dryRun === true,
-        changes: changes.map(({ verb, noun, title, fields }) => ({ verb, noun, title, fields })),
-        applied,
-        revision: revision === null ? null : Number(revision),
-        left_alone: leftAlone,
-        warnings,
-      }),
-    );
+    return writeDocument('apply', {
+      domain,
+      dry_run: dryRun === true,
+      changes: changes.map(({ verb, noun, title, fields }) => ({ verb, noun, title, fields })),
+      applied,
+      revision: revision === null ? null : Number(revision),
+      left_alone: leftAlone,
+      warnings,
+    });
   };
 }
 

@@ -16,8 +16,7 @@ import { CLEARANCE_OVERLAP_MS } from '../../publisher/limits.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { jsonOption, overlapOption } from '../options.ts';
-import { note, write } from '../output.ts';
-import { jsonDocument } from '../print/json-document.ts';
+import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
 import { withData, withStore } from '../with-store.ts';
 
@@ -58,7 +57,7 @@ async function show(flags: ShowFlags): Promise<void> {
     await openClearance(store, now);
     const masters = await readMasters(store.latest);
     if (flags.json !== true) return write(tableOf(masters, now));
-    return write(jsonDocument('clearance-secrets', { secrets: shown(masters, now) }));
+    return writeDocument('clearance-secrets', { secrets: shown(masters, now) });
   });
 }
 

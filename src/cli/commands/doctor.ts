@@ -17,8 +17,7 @@ import { certificatesOption, controlOptions, maxConnectionsOption } from '../nod
 import { checkControlUrl } from '../node-settings.ts';
 import { checkStoreFlags, storeOptions } from '../open-data.ts';
 import { colourOption, inGroup, jsonOption, readPort, resolverOption } from '../options.ts';
-import { type ColourChoice, colourFor, write } from '../output.ts';
-import { jsonDocument } from '../print/json-document.ts';
+import { type ColourChoice, colourFor, write, writeDocument } from '../output.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends DoctorFlags {
@@ -48,7 +47,7 @@ async function run(flags: Flags): Promise<void> {
   const findings = await Promise.all(CHECKS.map((check) => runCheck(check, flags)));
   const all = findings.flat();
   if (all.some(({ state }) => state === 'failure')) process.exitCode = EXIT.no;
-  if (flags.json === true) return write(jsonDocument('doctor', reportFields(all)));
+  if (flags.json === true) return writeDocument('doctor', reportFields(all));
   await write(paint(findingLines(all), colourFor(process.stdout, flags.color)));
   await write(`\n${summaryText(all)}\n`);
 }

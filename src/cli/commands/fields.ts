@@ -101,7 +101,7 @@ export function fieldsCommand(): Command {
     )
     .argument('[type]', 'a rule type, rule, record, domain, edge.yaml or edge.test.yaml')
     .argument('[field]', 'one field, in full')
-    .option('--json', 'print an object in the format edgeplan.fields/1')
+    .option('--json', 'print an object in the format edgeplan.fields/v1')
     .addOption(colourOption())
     .action(run);
 }

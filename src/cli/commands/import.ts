@@ -4,8 +4,7 @@ import { visible } from '../../simulator/render-text.ts';
 import { EXIT, inputFault } from '../exit.ts';
 import { readBytes } from '../input/read-file.ts';
 import { jsonOption } from '../options.ts';
-import { note, write } from '../output.ts';
-import { jsonDocument } from '../print/json-document.ts';
+import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { publicationOutcome } from '../remote/publication.ts';
@@ -57,7 +56,7 @@ async function run(domain: string, flags: Flags): Promise<void> {
   const revision = headers.get('x-revision');
   if (flags.json === true) {
     const fields = { domain, dry_run: dry, revision: revision === null ? null : Number(revision) };
-    return write(jsonDocument('import', { ...fields, ...answer }));
+    return writeDocument('import', { ...fields, ...answer });
   }
   await write(recordsText(answer.records, flags.all === true));
   const file = flags.zone === '-' ? 'stdin' : flags.zone;

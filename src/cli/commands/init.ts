@@ -1,5 +1,5 @@
 /** `edgeplan init`: writes a commented edge file and its tests. */
-import { statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { makeFolder } from '../../platform/make-folder.ts';
@@ -19,17 +19,13 @@ const FILES = [
   { name: SCHEMA_FILES.test, text: () => fileSchema('test') },
 ] as const;
 
-/** Whether the path itself is a file; `false` too when a part of the path above it is one. */
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-}
-
 /** Writes the files that do not exist yet. @throws CommandFault */
 async function init(folder: string): Promise<void> {
   try {
     makeFolder(folder);
   } catch (error) {
-    if (isFile(folder)) throw usageFault(`\`${folder}\` is a file; name a folder`);
+    // The path itself exists and is no folder.
+    if (existsSync(folder)) throw usageFault(`\`${folder}\` is a file; name a folder`);
     throw writeFault(folder, error);
   }
   const lines: string[] = [];

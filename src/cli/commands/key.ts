@@ -11,8 +11,7 @@ import {
 import { CommandFault, EXIT } from '../exit.ts';
 import { openExistingData, type StoreFlags } from '../open-data.ts';
 import { jsonOption } from '../options.ts';
-import { note, write } from '../output.ts';
-import { jsonDocument } from '../print/json-document.ts';
+import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
 import { withStore } from '../with-store.ts';
 
@@ -64,7 +63,7 @@ async function list(account: string | undefined, flags: ListFlags): Promise<void
     // `null`: the account does not exist; an account without keys has an empty list.
     if (reports === null) throw new CommandFault(EXIT.no, `there is no account \`${account}\``);
     if (flags.json === true) {
-      await write(jsonDocument('keys', { keys: reports.map(shown) }));
+      await writeDocument('keys', { keys: reports.map(shown) });
       return;
     }
     // The last column is the number of requests of the last 30 days.

@@ -6,8 +6,7 @@ import { Command } from 'commander';
 import { listGroups } from '../../publisher/node-groups.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { jsonOption, readNodeGroups } from '../options.ts';
-import { note, write } from '../output.ts';
-import { jsonDocument } from '../print/json-document.ts';
+import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
 import { findNode, withData, withStore } from '../with-store.ts';
 
@@ -21,7 +20,7 @@ interface ListFlags extends StoreFlags {
 async function list(flags: ListFlags): Promise<void> {
   const groups = await withData(flags, (store) => store.read(listGroups));
   if (flags.json === true) {
-    await write(jsonDocument('node-groups', { groups }));
+    await writeDocument('node-groups', { groups });
     return;
   }
   const rows = groups.map(({ name, nodes, domains }) => [name, String(nodes), String(domains)]);

@@ -13,8 +13,7 @@ import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { jsonOption, overlapOption, readNodeGroups } from '../options.ts';
-import { note, write } from '../output.ts';
-import { jsonDocument } from '../print/json-document.ts';
+import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
 import { findNode, withData, withStore } from '../with-store.ts';
 
@@ -88,7 +87,7 @@ async function list(flags: ListFlags): Promise<void> {
     const replacedOf = (node: NodeRow): readonly ReplacedTokenRow[] =>
       replaced.filter(({ node_id }) => node_id === node.id);
     if (flags.json === true) {
-      await write(jsonDocument('nodes', { nodes: nodes.map((node) => shown(node, replacedOf(node))) }));
+      await writeDocument('nodes', { nodes: nodes.map((node) => shown(node, replacedOf(node))) });
       return;
     }
     const rows = nodes.map((node) => {

@@ -12,7 +12,7 @@ import { StoreFault } from '../../store/fault.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
-import { note, write } from '../output.ts';
+import { note, write, writeDocument } from '../output.ts';
 import { jsonDocument, jsonFormat } from '../print/json-document.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { publicationOutcome } from '../remote/publication.ts';
@@ -61,7 +61,7 @@ async function publishOne(domain: string, options: ServerAccess & Pick<Flags, 'j
   const { served, clause, remedy } = await publicationOutcome(domain, revision ?? 'unknown', options);
   if (options.json === true) {
     const number = revision === null ? null : Number(revision);
-    return write(jsonDocument('publication', { domain, revision: number, served, remedy }));
+    return writeDocument('publication', { domain, revision: number, served, remedy });
   }
   await write(`${clause}\n`);
   if (remedy !== null) note(`  ${remedy}`);

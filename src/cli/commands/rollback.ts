@@ -2,8 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { CommandFault, EXIT } from '../exit.ts';
 import { jsonOption } from '../options.ts';
-import { write } from '../output.ts';
-import { jsonDocument } from '../print/json-document.ts';
+import { write, writeDocument } from '../output.ts';
 import {
   type ApiResponse,
   keyOption,
@@ -30,7 +29,7 @@ async function rollback(
   // The revision that the API assigned to the copy.
   const made = (body as { readonly revision?: number }).revision;
   if (json === true)
-    return write(jsonDocument('rollback', { domain, revision: made ?? null, content_of: revision }));
+    return writeDocument('rollback', { domain, revision: made ?? null, content_of: revision });
   await write(
     `${domain} is out as revision ${made}, with the content of revision ${revision}\n` +
       'the stored rules are unchanged: the next change of the domain publishes them again\n',

@@ -9,8 +9,7 @@ import { openKey, readKeys, rotateKeys, type StoredKeys, signingAt } from '../..
 import { CommandFault, EXIT } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { jsonOption, overlapOption } from '../options.ts';
-import { note, write } from '../output.ts';
-import { jsonDocument } from '../print/json-document.ts';
+import { note, write, writeDocument } from '../output.ts';
 import { withData, withStore } from '../with-store.ts';
 
 /** Options of `rotate`, as commander parses them. */
@@ -59,7 +58,7 @@ async function show(flags: ShowFlags): Promise<void> {
   await withData(flags, async (store) => {
     await openSigner(store, Date.now);
     const keys = (await readKeys(store.latest))!;
-    if (flags.json === true) return write(jsonDocument('signing-key', shown(keys, Date.now())));
+    if (flags.json === true) return writeDocument('signing-key', shown(keys, Date.now()));
     return printKeys(keys, Date.now());
   });
 }

@@ -9,9 +9,8 @@ import { usageFault } from '../exit.ts';
 import { digestOf } from '../input/digest.ts';
 import { openSignatureInput, openStarter, type SignatureFlags } from '../open-signatures.ts';
 import { colourOption, jsonOption, withoutOption } from '../options.ts';
-import { write } from '../output.ts';
+import { write, writeDocument } from '../output.ts';
 import { tally } from '../print/diagnostics.ts';
-import { jsonDocument } from '../print/json-document.ts';
 import { tableText } from '../print/table.ts';
 import { writeWhole } from '../write-file.ts';
 
@@ -135,7 +134,7 @@ async function show(path: string | undefined, flags: ShowFlags): Promise<void> {
   if (flags.json !== true) await write(summaryText(summary));
   else {
     const { phraseLists: phrase_lists, ...numbers } = summary;
-    await write(jsonDocument('signatures', { ...numbers, phrase_lists, diagnostics }));
+    await writeDocument('signatures', { ...numbers, phrase_lists, diagnostics });
   }
 }
 

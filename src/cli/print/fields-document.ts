@@ -1,4 +1,4 @@
-/** The field reference as JSON, in the format `edgeplan.fields/1`: names in snake_case, absent bounds left out. */
+/** The field reference as JSON, in the format `edgeplan.fields/v1`: names in snake_case, absent bounds left out. */
 import type { JsonSchema } from '../../files/edge-schema.ts';
 import { describeType } from '../../simulator/describe-field.ts';
 import type { FieldEntry, FieldSection } from '../../simulator/field-reference.ts';
@@ -27,7 +27,7 @@ export function fieldsDocument(sections: readonly FieldSection[]): string {
     common_fields: common ?? null,
     fields: fields.map(fieldDocument),
   }));
-  return `${JSON.stringify({ format: 'edgeplan.fields/1', types }, null, 2)}\n`;
+  return `${JSON.stringify({ format: 'edgeplan.fields/v1', types }, null, 2)}\n`;
 }
 
 /** One field. */

@@ -2,7 +2,7 @@
 
 /** The value of `format`; the number rises when a field is removed or changes its meaning. */
 export function jsonFormat(name: string): string {
-  return `edgeplan.${name}/1`;
+  return `edgeplan.${name}/v1`;
 }
 
 /** The text of a document, `format` first. Field names are in snake_case. */

@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { clientSchema, SCHEMA_FILE } from './client-schema.ts';
-import { API_PAPER, apiPaper, EMBED_PAPER, embedPaper, NODE_PAPER, nodePaper } from './papers.ts';
 import { FIELDS_FILE, fieldReference } from './field-reference.ts';
 import { METRICS_FILE, metricsFile } from './metrics.ts';
+import { API_PAPER, apiPaper, EMBED_PAPER, embedPaper, NODE_PAPER, nodePaper } from './papers.ts';
 import { commandOutput, drawTerminal, PICTURE_FILE } from './picture.ts';
 
 export interface GeneratedFile {
