@@ -60,10 +60,10 @@ describe('--json', () => {
       const { code, out } = await server.run([...words, '--json', ...where]);
       expect(code).toBe(0);
       const document = JSON.parse(out);
-      expect(document.format).toBe(`edgeplan.${name}/1`);
+      expect(document.format).toBe(`edgeplan.${name}/v1`);
       expect(keysOf(document).filter((key) => /[A-Z]/.test(key) && !/[ -]/.test(key))).toEqual([]);
       const help = await server.run([...words.slice(0, words[0] === 'publish' ? 1 : 2), '--help']);
-      expect(help.out.replace(/\s+/g, ' ')).toContain(`edgeplan.${name}/1`);
+      expect(help.out.replace(/\s+/g, ' ')).toContain(`edgeplan.${name}/v1`);
     },
   );
 
