@@ -69,7 +69,9 @@ describe('the units', () => {
     const { options, variables } = known.get(command)!;
     const start = /^ExecStart=(.*)$/m.exec(textOf(unit))![1]!.split(' ');
     expect(start[2]).toBe(command);
-    const flags = /^EDGEPLAN_NODE_FLAGS=(.*)$/m.exec(textOf(env))?.[1]?.split(' ') ?? [];
+    const flags = [...textOf(env).matchAll(/^#?EDGEPLAN_NODE_FLAGS=(.*)$/gm)].flatMap(([, all]) =>
+      all!.split(' '),
+    );
     for (const option of optionsIn([...start, ...flags])) expect(options).toContain(option);
     const assigned = `${textOf(env)}\n${/^Environment=.*$/m.exec(textOf(unit))![0]}`;
     for (const [, variable] of assigned.matchAll(/(?<![A-Z_])(EDGEPLAN_[A-Z_]+)=/g)) {
