@@ -155,3 +155,9 @@ export type RecordType = (typeof RECORD_TYPES)[number];
 export const PROXIABLE_TYPES = ['A', 'AAAA', 'CNAME', 'ALIAS'] as const satisfies readonly RecordType[];
 
 export const RECORD_SCHEMES = ['Default', 'Auto', 'Http', 'Https'] as const;
+
+/**
+ * The destination, in a plan, of a record whose host the embedding application answers. The name never resolves (RFC
+ * 6761 §6.4), so that a node which is given such a plan answers 502 and reaches nobody.
+ */
+export const APPLICATION_HOST = 'application.invalid';

@@ -14,6 +14,7 @@ import { PlanRefusal } from '../sync/fetch-plan.ts';
 import type { PlanSink } from '../sync/plan-table.ts';
 import { CommandFault, inputFault } from './exit.ts';
 import { compileOctets, readEdgeOctets } from './input/open-subject.ts';
+import { refuseApplicationRecords } from './input/refuse-application.ts';
 import type { ColourChoice } from './output.ts';
 
 /** Options of `serveEdgeFile`. */
@@ -60,6 +61,7 @@ export async function serveEdgeFile(options: WatchOptions): Promise<Watching> {
 
   async function install(octets: Uint8Array): Promise<void> {
     const compiled = compileOctets(octets, file, options.colour);
+    refuseApplicationRecords(compiled, 'a node forwards requests to one');
     const { name } = compiled.ruleSet.domain;
     const next = revision + 1;
     const bytes = reseal(compiled.bytes, next);

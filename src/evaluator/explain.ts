@@ -5,7 +5,7 @@
  */
 import { hostMistake } from '../base/host.ts';
 import { targetMistake } from '../base/path.ts';
-import { DOMAIN_STATUSES, RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
+import { APPLICATION_HOST, DOMAIN_STATUSES, RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import { FLAG, GROUP, META, SLOT, typeIndex } from '../plan/layout.ts';
 import { botText, checksOf, listText } from './checks.ts';
 import type { RateResult } from './counters.ts';
@@ -169,7 +169,11 @@ function captchaNote({ context, decision }: Account): string | null {
 function recordsNote(context: Context): string {
   const { records } = factsTrace(context, 0);
   return records
-    .map(({ id, name, destination }) => `record ${id}  ${name} → ${destination} (proxied)`)
+    .map(({ id, name, destination }) =>
+      destination === APPLICATION_HOST
+        ? `record ${id}  ${name} is answered by the application`
+        : `record ${id}  ${name} → ${destination} (proxied)`,
+    )
     .join(', ');
 }
 

@@ -26,7 +26,12 @@ export function toFilePath(yaml: YamlFile, path: FieldPath): FieldPath {
 export function placed(diagnostic: Diagnostic, yaml: YamlFile): Diagnostic {
   const path = toFilePath(yaml, diagnostic.path);
   const at = diagnostic.code === 'unknown_field' ? yaml.keyAt(path) : yaml.at(path);
-  const reworded = { ...diagnostic, ...asMapping(diagnostic, yaml), ...inRule(diagnostic, yaml) };
+  const reworded = {
+    ...diagnostic,
+    ...asMapping(diagnostic, yaml),
+    ...inRule(diagnostic, yaml),
+    ...inRecord(diagnostic),
+  };
   const remedy = reworded.remedy ?? remedyFor(reworded, yaml.plainSource(path));
   return { ...reworded, at, ...(remedy === null ? {} : { remedy }) };
 }
@@ -52,6 +57,17 @@ function inRule(
   // A list of the known fields is given once per rule.
   const { remedy } = problem;
   return remedy === undefined || (lists && given === undefined) ? null : { remedy };
+}
+
+/** The remedy for a record with only one of `type` and `destination`. */
+function inRecord({ code, path }: Diagnostic): Pick<Diagnostic, 'remedy'> | null {
+  const [list, , name] = path;
+  if (code !== 'missing_field' || list !== 'records' || path.length !== 3) return null;
+  if (name !== 'type' && name !== 'destination') return null;
+  const other = name === 'type' ? 'destination' : 'type';
+  return {
+    remedy: `add it; without \`${other}\` too, the application that embeds the edge answers the host`,
+  };
 }
 
 /** Rewords `must be an object`, the API's message, for a rule or record of a file: there it is a mapping. */

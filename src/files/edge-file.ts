@@ -7,6 +7,7 @@
 import { type Diagnostic, type FieldPath, quoteValue, type SourcePlace } from '../base/diagnostic.ts';
 import { normalizeName } from '../base/host.ts';
 import { MAX_KEY_CHARACTERS } from '../base/limits.ts';
+import { APPLICATION_HOST } from '../base/vocabulary.ts';
 import { nearest } from '../model/nearest.ts';
 import { parseRuleSet } from '../model/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
@@ -97,7 +98,9 @@ function readEdge(yaml: YamlFile): EdgeFile {
     records,
     at: (path) => yaml.at(toFilePath(yaml, path)),
   };
-  if (yaml.value === undefined) return { ok: false, sources, diagnostics };
+  // Which of two values is meant is unknown, so what follows from the first would mislead.
+  const isRepeated = yaml.diagnostics.some(({ code }) => code === 'duplicate_key');
+  if (yaml.value === undefined || isRepeated) return { ok: false, sources, diagnostics };
   const misspelt = isMapping(yaml.value) ? Object.keys(yaml.value).find(resemblesDomain) : undefined;
   if (misspelt !== undefined && isMapping(yaml.value) && !Object.hasOwn(yaml.value, 'domain')) {
     const unknown = {
@@ -142,7 +145,7 @@ function resemblesDomain(key: string): boolean {
 /** Converts the file's form to the API's: record names become ids, and fields that only files have are removed. */
 function lower(file: Fields, lowering: Lowering): Fields {
   const domain = typeof file['domain'] === 'string' ? { name: file['domain'] } : file['domain'];
-  const records = withIds(file['records']);
+  const records = lowerRecords(withIds(file['records']), lowering);
   collectRecordPlaces(records, lowering);
   const named = { records, domain: canonicalDomain(domain) };
   const rules = withIds(file['rules']);
@@ -164,6 +167,25 @@ function withIds(list: unknown): unknown {
     if (!isMapping(entry) || Object.hasOwn(entry, 'id')) return entry;
     while (taken.has(next)) next++;
     return { id: next++, ...entry };
+  });
+}
+
+/**
+ * Lowers each record without `type` and `destination`: the application that embeds the edge answers its host. It is
+ * proxied, since only requests for proxied names reach the edge.
+ */
+function lowerRecords(records: unknown, lowering: Lowering): unknown {
+  if (!Array.isArray(records)) return records;
+  return records.map((record, index) => {
+    if (!isMapping(record) || Object.hasOwn(record, 'type') || Object.hasOwn(record, 'destination'))
+      return record;
+    if (record['proxied'] === false) {
+      const message =
+        'must not be `false` without a `destination`: the application answers only what the edge gets';
+      const remedy = 'leave `proxied` out, or give `type` and `destination`';
+      report(lowering, ['records', index, 'proxied'], { code: 'not_proxied', message, remedy });
+    }
+    return { proxied: true, ...record, type: 'ALIAS', destination: APPLICATION_HOST };
   });
 }
 
@@ -243,7 +265,8 @@ function readKey(
 /** A record as far as references need it. */
 interface NamedRecord {
   readonly id: number;
-  readonly type: unknown;
+  /** In upper case. */
+  readonly type: string;
 }
 
 /** Groups the records by absolute name. */
@@ -256,7 +279,7 @@ function recordsByName({ records, domain }: Named): ReadonlyMap<string, readonly
     const name = absoluteName(record['name'], domain);
     if (name === null) continue;
     const same = byName.get(name) ?? [];
-    same.push({ id: record['id'], type: record['type'] });
+    same.push({ id: record['id'], type: String(record['type']).toUpperCase() });
     byName.set(name, same);
   }
   return byName;

@@ -47,6 +47,9 @@ const FILE_ID: JsonSchema = {
   description: 'id; without it, the first free one in the order of the file',
 };
 
+/** What a record without data means in a file. */
+const UNWRITTEN = 'left out together with `type`: the application that embeds the edge answers the host';
+
 /** The schema of a whole edge file. */
 export function edgeFileSchema(): JsonSchema {
   return {
@@ -95,8 +98,19 @@ function domainSchema(): JsonSchema {
 function recordSchema(): JsonSchema {
   const { id: _id, ...fields } = recordForm.fields;
   const schema = objectSchema(fields);
+  const properties = schema['properties'] as Readonly<Record<string, JsonSchema>>;
   const answered = Object.fromEntries(recordForm.ignored.map((name) => [name, {}]));
-  return { ...schema, properties: { id: FILE_ID, ...answered, ...(schema['properties'] as object) } };
+  const { destination, proxied } = properties;
+  const described = {
+    destination: { ...destination, description: `${destination!['description']}; ${UNWRITTEN}` },
+    proxied: { ...proxied, description: `${proxied!['description']}; always \`true\` without a destination` },
+  };
+  return {
+    ...schema,
+    required: ['name'],
+    dependencies: { type: ['destination'], destination: ['type'] },
+    properties: { id: FILE_ID, ...answered, ...properties, ...described },
+  };
 }
 
 /** A rule: its `type` decides which definition describes it. */

@@ -4,7 +4,7 @@
  */
 import { Document, isMap, isScalar, isSeq, type Node } from 'yaml';
 import { assert } from '../base/assert.ts';
-import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
+import { APPLICATION_HOST, RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import type { StoredRule } from '../model/common.ts';
 import type { Fields as FormFields } from '../model/form.ts';
 import { parseRule } from '../model/parse.ts';
@@ -119,6 +119,10 @@ function scopesOf(domain: string, records: readonly DnsRecord[]): (ids: readonly
 
 /** The fields of a record that differ from their defaults. */
 export function shortRecord({ id: _, ...record }: DnsRecord): Fields {
+  if (record.destination === APPLICATION_HOST) {
+    const { type: _type, destination: _destination, proxied: _proxied, ...written } = record;
+    return withoutDefaults(written as unknown as Fields, recordForm.fields);
+  }
   return withoutDefaults(record as unknown as Fields, recordForm.fields);
 }
 

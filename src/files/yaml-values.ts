@@ -89,9 +89,7 @@ function readMap(node: YAMLMap, depth: number, state: ReadState): Record<string,
     }
     const first = places.get(name);
     if (first !== undefined) {
-      const { line } = state.place(first);
-      const message = `the key ${quoteValue(name)} is repeated; the first is on line ${line}`;
-      report(state, pair.key ?? node, { code: 'duplicate_key', message });
+      reportRepeated(state, { name, first, key: pair.key ?? node });
       continue;
     }
     places.set(name, offsetOf(pair.key));
@@ -99,6 +97,24 @@ function readMap(node: YAMLMap, depth: number, state: ReadState): Record<string,
     Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true });
   }
   return fields;
+}
+
+/** Reports a repeated key at both places: an error at the later one, a note at the first. */
+function reportRepeated(
+  state: ReadState,
+  { name, first, key }: { readonly name: string; readonly first: number; readonly key: Node },
+): void {
+  const at = state.place(first);
+  const quoted = quoteValue(name);
+  const message = `the key ${quoted} is repeated; the first is on line ${at.line}`;
+  report(state, key, {
+    code: 'duplicate_key',
+    message,
+    remedy: 'remove one of the two, or join their values',
+  });
+  if (state.diagnostics.length >= MAX_DIAGNOSTICS) return;
+  const note = { severity: 'info', path: [], message: `${quoted} is first written here`, at } as const;
+  state.diagnostics.push({ code: 'first_key', ...note });
 }
 
 /** A key as text. A number is taken as it was written, so `0502` and `502` differ. */

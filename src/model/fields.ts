@@ -98,6 +98,20 @@ function charactersIn(value: string): number {
 }
 
 /**
+ * One word of a closed vocabulary, written in upper or lower case; converted to the spelling of the vocabulary, which
+ * documents show.
+ */
+export function anyCase<const Word extends string>(words: readonly Word[]): z.ZodType<Word, Word> {
+  const source = z.enum(words);
+  const spelling = new Map(words.map((word) => [word.toLowerCase(), word]));
+  const schema = z.preprocess(
+    (value) => (typeof value === 'string' ? (spelling.get(value.toLowerCase()) ?? value) : value),
+    source,
+  );
+  return shownAs(schema, () => source) as unknown as z.ZodType<Word, Word>;
+}
+
+/**
  * A list of at most `most` entries. The length is checked first, and a list that is too long is not read further, so
  * that a list of a million mistakes gives one diagnostic.
  */

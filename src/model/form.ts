@@ -70,6 +70,8 @@ export interface CrossCheck {
   readonly needs: readonly string[];
   // biome-ignore lint/suspicious/noExplicitAny: the values' type is known where the check is made
   readonly run: (values: any, scope: FormScope) => void;
+  /** The check reads the values as they were written, before conversions; absent fields have no default. */
+  readonly asWritten?: boolean;
   /**
    * The check refuses an object because fields are absent or empty; it is skipped beside an unknown, maybe misspelt,
    * field.
@@ -184,7 +186,8 @@ export function readForm<F extends Fields, Out>(
   for (const check of checks) {
     // The unknown field may be the one that seems absent, under a misspelt name.
     if (check.ofAbsence === true && unknown.length > 0) continue;
-    if (!check.needs.some((name) => failed.has(name))) check.run(values, scope);
+    if (!check.needs.some((name) => failed.has(name)))
+      check.run(check.asWritten === true ? input : values, scope);
   }
   return report.errors() > before || !result.success ? null : finish(result.data);
 }

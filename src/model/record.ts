@@ -1,7 +1,6 @@
 /**
  * The form of DNS records (API document, "DNS record"): fields, defaults, and the checks of the destination by type.
  */
-import { z } from 'zod';
 import { parseIp, parseIpv4, parseIpv6 } from '../base/ip.ts';
 import {
   MAX_COMMENT_CHARACTERS,
@@ -10,7 +9,7 @@ import {
   MAX_RECORD_TIMEOUT_SEC,
 } from '../base/limits.ts';
 import { PROXIABLE_TYPES, RECORD_SCHEMES, RECORD_TYPES, type RecordType } from '../base/vocabulary.ts';
-import { checked, filledText, flag, id, integer, port, text } from './fields.ts';
+import { anyCase, checked, filledText, flag, id, integer, port, text } from './fields.ts';
 import { crossCheck, type FormValues, form, type Stored } from './form.ts';
 import { judgeAddress, judgeHostHeader } from './location.ts';
 import type { Problem } from './report.ts';
@@ -23,8 +22,7 @@ const FIELDS = {
   name: filledText()
     .describe('host name, relative to the domain or absolute; `@` is the apex')
     .meta({ examples: ['shop'] }),
-  type: z
-    .enum(RECORD_TYPES)
+  type: anyCase(RECORD_TYPES)
     .describe('type of the record; only A, AAAA, CNAME and ALIAS can be proxied')
     .meta({ examples: ['A'] }),
   destination: filledText(MAX_DESTINATION_CHARACTERS)
@@ -43,8 +41,7 @@ const FIELDS = {
   captcha: flag(false)
     .describe('challenges every visitor of the name, whatever the rules say')
     .meta({ examples: [true] }),
-  scheme: z
-    .enum(RECORD_SCHEMES)
+  scheme: anyCase(RECORD_SCHEMES)
     .default('Default')
     .describe(
       "protocol towards the origin of a proxied record: `Default` follows the request's, `Auto` finds out, `Http`, `Https`",

@@ -1,4 +1,5 @@
 /** Describes decisions in one sentence: the outcome and the rule that decided. */
+import { APPLICATION_HOST } from '../base/vocabulary.ts';
 import type { Decision, Effect, Origin } from '../evaluator/decision.ts';
 import { isContentAddressed } from '../evaluator/identity.ts';
 import type { PhaseTrace, RuleTrace } from '../evaluator/trace.ts';
@@ -15,8 +16,17 @@ export interface DescribedSource {
 /** Sources by rule id. */
 export type RuleSources = ReadonlyMap<number, DescribedSource>;
 
-/** `scheme://address:port`, the port only if the scheme does not imply it, IPv6 in brackets. */
+/** Whether the application that embeds the edge answers, as for a record without a destination. */
+function isApplication({ address, source }: Origin): boolean {
+  return source === 'record' && address === APPLICATION_HOST;
+}
+
+/**
+ * `scheme://address:port`, the port only if the scheme does not imply it, IPv6 in brackets; `application:` for the
+ * application that embeds the edge.
+ */
 export function originUrl(origin: Origin): string {
+  if (isApplication(origin)) return 'application:';
   const address = origin.address.includes(':') ? `[${origin.address}]` : origin.address;
   const implied = origin.scheme === 'http' ? 80 : origin.scheme === 'https' ? 443 : null;
   const port = origin.port === null || origin.port === implied ? '' : `:${origin.port}`;
@@ -55,6 +65,7 @@ function sentenceFor(decision: Decision, note: string | null): string {
   const by = decision.rule === null ? '' : ` by ${nameOf(decision.rule)}`;
   switch (decision.action) {
     case 'forward':
+      if (decision.origin !== null && isApplication(decision.origin)) return 'Answered by the application';
       return `Forwarded to ${forwardedUrl(decision) ?? 'the origin'}`;
     case 'block':
       return `Blocked with ${decision.status}${by}`;

@@ -7,6 +7,7 @@ import { SETTING_NAMES } from '../../model/settings.ts';
 import type { DnsRecord, Rule } from '../../model/types.ts';
 import { inputFault } from '../exit.ts';
 import { compileOctets, readEdgeOctets } from '../input/open-subject.ts';
+import { refuseApplicationRecords } from '../input/refuse-application.ts';
 import { type ColourChoice, note } from '../output.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -31,6 +32,7 @@ export async function readDesiredState(file: string, colour: ColourChoice): Prom
   const octets = await readEdgeOctets(file);
   const name = file === '-' ? 'stdin' : file;
   const { ruleSet, sources } = compileOctets(octets, name, colour);
+  refuseApplicationRecords({ ruleSet, sources }, 'the DNS records of a server need one');
   const domain = domainFields(octets, name);
   const ignored = STATE.filter((field) => Object.hasOwn(domain, field));
   if (ignored.length > 0)

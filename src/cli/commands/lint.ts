@@ -3,9 +3,10 @@
 import { Command, Option } from 'commander';
 import { type LintSources, lintRuleSet } from '../../analysis/lint.ts';
 import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
+import { APPLICATION_HOST } from '../../base/vocabulary.ts';
 import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
 import { byPlace, isMapping, readYamlBytes } from '../../files/yaml.ts';
-import type { Rule } from '../../model/types.ts';
+import type { Rule, RuleSet } from '../../model/types.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { EXIT, inputFault, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signatureNames } from '../input/choose-signatures.ts';
@@ -70,6 +71,17 @@ function findingOf({ severity, code, path, message, found, remedy, at }: Diagnos
   };
 }
 
+/** A note for each record that the embedding application answers. */
+function applicationNotes({ records }: RuleSet, sources: EdgeSources): readonly Diagnostic[] {
+  return records
+    .filter(({ destination }) => destination === APPLICATION_HOST)
+    .map(({ id }) => {
+      const path = ['records', sources.records.get(id)?.index ?? 0];
+      const message = 'is answered by the application that embeds the edge: it has no `destination`';
+      return { code: 'application_record', severity: 'info', path, message, at: sources.at(path) };
+    });
+}
+
 /** Prints diagnostics as text or JSON. */
 async function print(diagnostics: readonly Diagnostic[], text: string, flags: Flags): Promise<void> {
   if (flags.json === true) {
@@ -95,7 +107,8 @@ async function run(flags: Flags, { args: [operand] }: Command): Promise<void> {
   }
   const signatures = await signatureNames(read.ruleSet, flags);
   const found = lintRuleSet(read.ruleSet, sourcesOf(octets, read.sources), { signatures });
-  const diagnostics = [...withoutRepeats([...read.diagnostics, ...found])].sort(byPlace);
+  const reported = [...read.diagnostics, ...found, ...applicationNotes(read.ruleSet, read.sources)];
+  const diagnostics = [...withoutRepeats(reported)].sort(byPlace);
   await print(diagnostics, text, flags);
   const count = read.ruleSet.rules.length;
   if (diagnostics.length === 0 && flags.json !== true) note(`${quantity(count, 'rule')}, no findings`);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MAX_CONTENT_STATUS, MAX_PAGE_OCTETS, MIN_CONTENT_STATUS } from '../../base/limits.ts';
 import { BOT_ACTIONS, BOT_KINDS, ORIGIN_SCHEMES } from '../../base/vocabulary.ts';
 import { hostRule, type RuleOf } from '../common.ts';
-import { checked, flag, integer, list, page, port, text } from '../fields.ts';
+import { anyCase, checked, flag, integer, list, page, port, text } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';
 import { judgeAddress } from '../location.ts';
 
@@ -44,8 +44,7 @@ const FIELDS = {
     .default(null)
     .describe('port under `alt_origin`; null: as `alt_scheme` says')
     .meta({ examples: [8443] }),
-  alt_scheme: z
-    .enum(ORIGIN_SCHEMES)
+  alt_scheme: anyCase(ORIGIN_SCHEMES)
     .default('https')
     .describe('protocol of connections under `alt_origin`')
     .meta({ examples: ['http'] }),

@@ -12,7 +12,18 @@ import {
 } from '../../base/limits.ts';
 import { LB_TYPES, ORIGIN_SCHEMES } from '../../base/vocabulary.ts';
 import { hostRule, type RuleOf } from '../common.ts';
-import { checked, filledText, flag, id, integer, list, originCountry, port, text } from '../fields.ts';
+import {
+  anyCase,
+  checked,
+  filledText,
+  flag,
+  id,
+  integer,
+  list,
+  originCountry,
+  port,
+  text,
+} from '../fields.ts';
 import type { Stored } from '../form.ts';
 import { judgeAddress, judgeHostHeader, judgeProbePath } from '../location.ts';
 
@@ -26,8 +37,7 @@ export const ORIGIN_FIELDS = {
     .default(null)
     .describe('port of the origin; null: 443 for `https`, 80 for `http`')
     .meta({ examples: [8080] }),
-  scheme: z
-    .enum(ORIGIN_SCHEMES)
+  scheme: anyCase(ORIGIN_SCHEMES)
     .default('https')
     .describe('protocol of connections to the origin')
     .meta({ examples: ['http'] }),

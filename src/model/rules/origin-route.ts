@@ -1,11 +1,10 @@
 /**
  * The form of `origin_route` rules, which forward matching paths to another origin than the record's (semantics §5).
  */
-import { z } from 'zod';
 import { MAX_NAME_CHARACTERS } from '../../base/limits.ts';
 import { ORIGIN_SCHEMES } from '../../base/vocabulary.ts';
 import { pathRule, type RuleOf } from '../common.ts';
-import { checked, filledText, originCountry, port, text } from '../fields.ts';
+import { anyCase, checked, filledText, originCountry, port, text } from '../fields.ts';
 import { judgeAddress, judgeHostHeader } from '../location.ts';
 
 /** The form of the type. */
@@ -20,8 +19,7 @@ export const originRouteForm = pathRule({
       .default(null)
       .describe('port of the origin; null: 443 for `https`, 80 for `http`')
       .meta({ examples: [8080] }),
-    scheme: z
-      .enum(ORIGIN_SCHEMES)
+    scheme: anyCase(ORIGIN_SCHEMES)
       .default('https')
       .describe('protocol of connections to the origin')
       .meta({ examples: ['http'] }),

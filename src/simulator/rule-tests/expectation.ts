@@ -12,6 +12,7 @@
  * What is not stated may have any value. `forward to` with a path compares path and query in full; without one it
  * compares the origin only.
  */
+import { APPLICATION_HOST } from '../../base/vocabulary.ts';
 import { ACTIONS, type Action } from '../../evaluator/decision.ts';
 import { foundIn } from '../../files/test-file-notes.ts';
 import type { Item, ScalarItem } from '../../files/test-file-yaml.ts';
@@ -139,6 +140,12 @@ function readTo(action: 'forward' | 'redirect', { item, words, context }: Words)
     });
   }
   if (action === 'redirect') return { location: target };
+  const application = /^application:(\/[^?]*)?(?:\?(.*))?$/.exec(target);
+  if (application !== null) {
+    const [, path, query] = application;
+    const origin = { address: APPLICATION_HOST, source: 'record' };
+    return path === undefined ? { origin } : { origin, path, query: query ?? null };
+  }
   const parts = /^(https?|auto):\/\/(?:\[([^\]]+)\]|([^/?#:]+))(?::(\d{1,5}))?(\/[^?]*)?(?:\?(.*))?$/.exec(
     target,
   );

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { formatDiagnostic } from '../../../src/base/diagnostic.ts';
 import { RULE_TYPES } from '../../../src/base/vocabulary.ts';
 import { type EdgeFile, readEdgeBytes, readEdgeFile } from '../../../src/files/edge-file.ts';
+import { printEdge } from '../../../src/files/print-edge.ts';
 import type { RuleSet } from '../../../src/model/types.ts';
 
 const read = (text: string): EdgeFile => readEdgeFile(text, 'edge.yaml');
@@ -144,13 +145,82 @@ describe('readEdgeFile on a file with mistakes', () => {
     expect(messagesOf(text)).toEqual([message]),
   );
 
+  it('reports a repeated key alone, at both of its places', () => {
+    const text = 'domain: a.test\nrules:\n  - type: rate_limit\n    limt: 1\nrules:\n  - type: nonsense\n';
+    expect(messagesOf(text)).toEqual([
+      'edge.yaml:5:1: error: the key `rules` is repeated; the first is on line 2; remove one of the two, or join their values',
+      'edge.yaml:2:1: info: `rules` is first written here',
+    ]);
+  });
+
+  it('accepts words of closed lists that are written in two ways, in either case', () => {
+    const text = `domain: example.com
+records:
+  - { name: shop, type: aaaa, destination: '2001:db8::1', proxied: true, scheme: https }
+rules:
+  - { type: origin_route, address: 192.0.2.1, scheme: HTTP, records: [shop AAAA] }
+`;
+    const file = read(text);
+    if (!file.ok) throw new Error(messagesOf(text).join('; '));
+    expect(file.ruleSet.records[0]).toMatchObject({ type: 'AAAA', scheme: 'Https' });
+    expect(file.ruleSet.rules[0]).toMatchObject({ scheme: 'http', record_ids: [1] });
+  });
+
+  it('warns about a prefix with host bits, with the network and the single address', () => {
+    const text =
+      "domain: a.test\nrules:\n  - { type: drop, ips: [10.0.0.5/8, 10.0.0.0/8, '2001:db8::1/32'] }\n";
+    expect(messagesOf(text)).toEqual([
+      'edge.yaml:3:25: warning: rules[0].ips[0]: has bits set beyond its prefix length, so it is all of `10.0.0.0/8`, found `10.0.0.5/8`; write `10.0.0.0/8` for the network, or `10.0.0.5` for the one address',
+      'edge.yaml:3:49: warning: rules[0].ips[2]: has bits set beyond its prefix length, so it is all of `2001:db8::/32`, found `2001:db8::1/32`; write `2001:db8::/32` for the network, or `2001:db8::1` for the one address',
+    ]);
+    expect(read(text).ok).toBe(true);
+  });
+
+  describe('a record without type and destination', () => {
+    it('is proxied, and answered by the application', () => {
+      const file = read('domain: a.test\nrecords: [{ name: shop }]\nrules: []\n');
+      expect(file.ok && file.ruleSet.records[0]).toMatchObject({
+        name: 'shop',
+        type: 'ALIAS',
+        destination: 'application.invalid',
+        proxied: true,
+      });
+    });
+
+    it('is printed as it is written', () => {
+      const text = 'domain: a.test\nrecords: [{ name: shop, captcha: true }]\n';
+      const file = read(text);
+      if (!file.ok) throw new Error('refused');
+      const { domain, records, rules } = file.ruleSet;
+      const printed = printEdge({ domain: { name: domain.name }, records, rules, ids: false });
+      expect(printed.text).not.toMatch(/application|ALIAS|proxied/);
+      const again = read(printed.text);
+      expect(again.ok && again.ruleSet.records).toEqual(records);
+    });
+
+    it.each([
+      [
+        '{ name: shop, proxied: false }',
+        'must not be `false` without a `destination`: the application answers only what the edge gets; leave `proxied` out, or give `type` and `destination`',
+      ],
+      [
+        '{ name: shop, type: A }',
+        'is missing; it must be text; add it; without `type` too, the application that embeds the edge answers the host',
+      ],
+    ])('%s is refused with what is missing', (record, message) => {
+      const [first, ...others] = messagesOf(`domain: a.test\nrecords: [${record}]\n`);
+      expect(first).toContain(message);
+      expect(others).toEqual([]);
+    });
+  });
+
   it('reports all mistakes, in the order of the file', () => {
     const text = `domain: example.com
 records:
   - { name: shop, type: A, destination: nowhere }
 rules:
   - { type: drop, countries: [UK], record: 1 }
-  - { type: waf, host_includes: [*.a], host_includes: [b] }
+  - { type: waf, host_includes: [*.a], paranoia: 9 }
   - { type: rate_limit, limit: 0 }
 `;
     const lines = read(text).diagnostics.map(({ at }) => at!.line);

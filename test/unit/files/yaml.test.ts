@@ -31,8 +31,14 @@ describe('readYaml', () => {
     ],
     ['a: *', 'f.yaml:1:4: error: an unquoted `*` starts a YAML alias; put the text in quotes: `"*"`'],
     ['a:\n\t- b', 'f.yaml:2:1: error: a tab is used as indentation; indent with spaces'],
-    ['a: 1\nb: 2\na: 3', 'f.yaml:3:1: error: the key `a` is repeated; the first is on line 1'],
-    ['{"a":1,"a":2}', 'f.yaml:1:8: error: the key `a` is repeated; the first is on line 1'],
+    [
+      'a: 1\nb: 2\na: 3',
+      'f.yaml:3:1: error: the key `a` is repeated; the first is on line 1; remove one of the two, or join their values',
+    ],
+    [
+      '{"a":1,"a":2}',
+      'f.yaml:1:8: error: the key `a` is repeated; the first is on line 1; remove one of the two, or join their values',
+    ],
     ['a: @x', 'f.yaml:1:4: error: unquoted text must not start with this character; put the text in quotes'],
     [
       'a: b: c',
@@ -79,7 +85,8 @@ describe('readYaml', () => {
   it('finds repeated keys in one pass', () => {
     const keys = Array.from({ length: 30_000 }, (_, index) => `key${index}: 1`).join('\n');
     expect(told(read(`${keys}\nkey7: 2`))).toEqual([
-      'f.yaml:30001:1: error: the key `key7` is repeated; the first is on line 8',
+      'f.yaml:30001:1: error: the key `key7` is repeated; the first is on line 8; remove one of the two, or join their values',
+      'f.yaml:8:1: info: `key7` is first written here',
     ]);
   });
 

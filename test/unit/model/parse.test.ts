@@ -209,7 +209,7 @@ describe('a record', () => {
       ['timeout', [1, 1800, null], [0, 1801]],
       ['mx_priority', [0, 65_535, null], [-1, 65_536]],
       ['id', [1, 4_294_967_295], [0, 4_294_967_296, undefined]],
-      ['scheme', ['Default', 'Auto', 'Http', 'Https'], ['http']],
+      ['scheme', ['Default', 'Auto', 'Http', 'Https', 'http', 'AUTO'], ['ftp', '']],
       ['comment', ['x'.repeat(1000)], ['x'.repeat(1001)]],
       [
         'name',

@@ -107,7 +107,7 @@ const BOUNDS: readonly [RuleType, string, readonly unknown[], readonly unknown[]
   ['bot_route', 'action', ['block', 'tag'], ['drop', 'Block', undefined]],
   ['bot_route', 'status', [200, 599], [199, 600]],
   ['bot_route', 'alt_port', [1, 65_535, null], [0, 65_536]],
-  ['bot_route', 'alt_scheme', ['http', 'https'], ['Https']],
+  ['bot_route', 'alt_scheme', ['http', 'https', 'Https'], ['ftp', '']],
   ['bot_route', 'body', ['x'.repeat(65_536), 'ä'.repeat(32_768)], ['x'.repeat(65_537), 'ä'.repeat(32_769)]],
   ['rate_limit', 'limit', [1, 1_000_000], [0, 1_000_001, undefined, null]],
   ['rate_limit', 'burst', [0, 1_000_000], [-1, 1_000_001]],
