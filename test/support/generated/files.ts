@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { clientSchema, SCHEMA_FILE } from './client-schema.ts';
+import { CODES_FILE, codesMarkdown } from './codes-markdown.ts';
 import { commandOutput, drawTerminal, PICTURE_FILE } from './picture.ts';
 
 export interface GeneratedFile {
@@ -15,5 +16,6 @@ export interface GeneratedFile {
 
 export const GENERATED: readonly GeneratedFile[] = [
   { path: SCHEMA_FILE, content: () => clientSchema(readFileSync('dist/api/docs/openapi.yaml', 'utf8')) },
+  { path: CODES_FILE, content: codesMarkdown },
   { path: PICTURE_FILE, content: () => drawTerminal(commandOutput()) },
 ];
