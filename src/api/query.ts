@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { describeDiagnostic, quoteValue } from '../base/diagnostic.ts';
 import { checked } from '../model/fields.ts';
 import { nearest } from '../model/nearest.ts';
-import { readIssue } from '../model/report.ts';
+import { type Problem, readIssue } from '../model/report.ts';
 import { isRead } from './checks.ts';
 import { badRequest } from './refusal.ts';
 import type { ApiRoute } from './route.ts';
@@ -86,7 +86,8 @@ function parse<T extends z.ZodObject>(schema: T, query: Readonly<Record<string, 
  * The schema of an optional whole number in decimal digits, within inclusive bounds. Signs and exponents are refused.
  */
 export function queryNumber(least: number, most: number): z.ZodType<number | undefined> {
-  const problem = { code: 'out_of_range', message: `must be a whole number from ${least} to ${most}` };
+  const message = `must be a whole number from ${least} to ${most}`;
+  const problem: Problem = { code: 'out_of_range', message };
   return checked(z.unknown(), (value) => {
     const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : -1;
     return number >= least && number <= most ? null : problem;

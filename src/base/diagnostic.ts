@@ -1,7 +1,6 @@
 /** A mistake in a customer's input, described so that it can be corrected. Collected and returned, never thrown. */
-
-/** With an error the input is rejected; the others are informational. */
-export type Severity = 'error' | 'warning' | 'info';
+import type { DiagnosticCode } from './codes/codes.ts';
+import type { Severity } from './severity.ts';
 
 /** The place of a mistake in the input, from the root: field names and list positions. */
 export type FieldPath = readonly (string | number)[];
@@ -14,8 +13,8 @@ export interface SourcePlace {
 }
 
 export interface Diagnostic {
-  /** Stable across releases, snake_case: for tools. */
-  readonly code: string;
+  /** Stable across releases; `codes/codes.ts` lists all. */
+  readonly code: DiagnosticCode;
   readonly severity: Severity;
   /** For example `['rules', 3, 'path_includes', 0]`; empty for the input as a whole. */
   readonly path: FieldPath;

@@ -36,6 +36,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   lint: ['edgeplan lint', 'edgeplan lint -f shop/edge.yaml --fail-on error --json'],
   fields: ['edgeplan fields', 'edgeplan fields drop', 'edgeplan fields drop path_includes'],
+  codes: ['edgeplan codes', 'edgeplan codes unknown_field'],
   schema: ['edgeplan schema > edge.schema.json', 'edgeplan schema test > edge.test.schema.json'],
   compile: ['edgeplan compile -o plan.edgeplan', 'edgeplan compile -f plan.edgeplan --print'],
   'waf compile': [

@@ -14,6 +14,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./commands/explain.ts')).explainCommand(),
   lint: async () => (await import('./commands/lint.ts')).lintCommand(),
   fields: async () => (await import('./commands/fields.ts')).fieldsCommand(),
+  codes: async () => (await import('./commands/codes.ts')).codesCommand(),
   schema: async () => (await import('./commands/schema.ts')).schemaCommand(),
   compile: async () => (await import('./commands/compile.ts')).compileCommand(),
   waf: async () => (await import('./commands/waf.ts')).wafCommand(),

@@ -4,6 +4,7 @@
  * lowered to the API's form and parsed by `model/parse`, like every other rule set; each diagnostic carries its
  * line and column.
  */
+import type { DiagnosticCode } from '../base/codes/codes.ts';
 import { type Diagnostic, type FieldPath, quoteValue, type SourcePlace } from '../base/diagnostic.ts';
 import { normalizeName } from '../base/host.ts';
 import { MAX_KEY_CHARACTERS } from '../base/limits.ts';
@@ -107,7 +108,7 @@ function readEdge(yaml: YamlFile): EdgeFile {
       code: 'unknown_field',
       message: 'is not a known field',
       remedy: 'did you mean `domain`?',
-    };
+    } as const;
     diagnostics.push({ severity: 'error', path: [misspelt], ...unknown, at: yaml.keyAt([misspelt]) });
     return { ok: false, sources, diagnostics };
   }
@@ -338,7 +339,7 @@ function report(
   { yaml, diagnostics }: Lowering,
   path: FieldPath,
   problem: {
-    readonly code: string;
+    readonly code: DiagnosticCode;
     readonly message: string;
     readonly found?: string;
     readonly remedy?: string;

@@ -1,11 +1,12 @@
 /** Collects the mistakes of a test file, and reads single values of it: texts, numbers, durations, times, maps. */
+import type { DiagnosticCode } from '../base/codes/codes.ts';
 import { type Diagnostic, quoteValue, type SourcePlace } from '../base/diagnostic.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Item, MapItem, YamlEntry } from './test-file-yaml.ts';
 
 /** A mistake, without its place. */
 export interface TestFileProblem {
-  readonly code: string;
+  readonly code: DiagnosticCode;
   readonly message: string;
   readonly found?: string;
   readonly remedy?: string;

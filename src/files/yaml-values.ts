@@ -2,6 +2,7 @@
  * Turns the nodes of a parsed YAML document into plain data, within the bounds of a file. Merge keys, keys that are no
  * text, repeated keys and misplaced aliases become diagnostics.
  */
+
 import {
   type Alias,
   isAlias,
@@ -14,6 +15,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
+import type { DiagnosticCode } from '../base/codes/codes.ts';
 import { type Diagnostic, quoteValue, type SourcePlace } from '../base/diagnostic.ts';
 import { MAX_DIAGNOSTICS, MAX_FILE_DEPTH, MAX_FILE_VALUES } from '../base/limits.ts';
 
@@ -158,7 +160,7 @@ function spend(state: ReadState, node: Node, values: number): boolean {
 function report(
   state: ReadState,
   node: Node,
-  problem: { readonly code: string; readonly message: string; readonly remedy?: string },
+  problem: { readonly code: DiagnosticCode; readonly message: string; readonly remedy?: string },
 ): void {
   if (state.diagnostics.length >= MAX_DIAGNOSTICS) return;
   state.diagnostics.push({ severity: 'error', path: [], ...problem, at: state.place(offsetOf(node)) });

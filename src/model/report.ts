@@ -3,15 +3,17 @@
  * message of this API.
  */
 import type { z } from 'zod';
-import { type Diagnostic, type FieldPath, quoteValue, type Severity } from '../base/diagnostic.ts';
+import type { DiagnosticCode } from '../base/codes/codes.ts';
+import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostic.ts';
 import { MAX_DIAGNOSTICS } from '../base/limits.ts';
+import type { Severity } from '../base/severity.ts';
 import { habitRemedy } from './habits.ts';
 import { nearest } from './nearest.ts';
 
 /** A mistake without its severity and field path. */
 export interface Problem {
-  /** Stable and in snake case; clients may compare it. */
-  readonly code: string;
+  /** Stable; clients may compare it. */
+  readonly code: DiagnosticCode;
   /** Predicate of the field, lower case, without a full stop: `must be …`, `has no effect …`. */
   readonly message: string;
   /**

@@ -34,6 +34,7 @@ async function scriptPath(): Promise<string> {
 describe('what is served', () => {
   test.each([
     ['/docs/', /^text\/html; charset=utf-8$/, 'no-cache'],
+    ['/docs/codes', /^text\/html; charset=utf-8$/, 'no-cache'],
     ['/docs/openapi.yaml', /^application\/yaml; charset=utf-8$/, 'no-cache'],
     ['/docs/edge.schema.json', /^application\/schema\+json; charset=utf-8$/, 'no-cache'],
     ['/docs/edge.test.schema.json', /^application\/schema\+json; charset=utf-8$/, 'no-cache'],

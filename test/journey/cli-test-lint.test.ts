@@ -95,7 +95,9 @@ describe('test', () => {
       save('typo.yaml', TESTS.replace('drop/office', 'drop/ofice')),
     );
     expect({ code, out }).toEqual({ code: 3, out: '' });
-    expect(err).toContain('typo.yaml:4:13 error tests[0].expect: there is no rule `drop/ofice`');
+    expect(err).toContain(
+      'typo.yaml:4:13: error[unknown_rule]: tests[0].expect: there is no rule `drop/ofice`',
+    );
     expect(err).toContain('= write `drop/office`');
   });
 
@@ -111,7 +113,7 @@ describe('lint', () => {
     const { code, out, err } = await run('lint');
     expect({ code, err }).toEqual({ code: 1, err: '' });
     expect(out).toContain(
-      'edge.yaml:6:48 warning rules[1].path_includes[0]: does not match `/x` itself, only paths below it, found `/x/*`',
+      'edge.yaml:6:48: warning[bare_path_missed]: rules[1].path_includes[0]: does not match `/x` itself, only paths below it, found `/x/*`',
     );
     expect(out).toContain('= add `example.com` to `host_includes`');
     expect((await run('lint', '--fail-on', 'error')).code).toBe(0);
@@ -137,7 +139,7 @@ describe('lint', () => {
   it('reports deprecated fields that only the file has', async () => {
     const old = save('old.yaml', EDGE.replace('key: office,', 'key: office, record_id: 1,'));
     const { out } = await run('lint', '--file', old);
-    expect(out).toContain('old.yaml:5:31 warning rules[0].record_id: is deprecated');
+    expect(out).toContain('old.yaml:5:31: warning[deprecated_field]: rules[0].record_id: is deprecated');
     expect(out).toContain('= write `record_ids: [1]`');
   });
 
@@ -147,7 +149,7 @@ describe('lint', () => {
     const { code, out } = await run('lint', '--file', keyless);
     expect(code).toBe(0);
     expect(out).toContain(
-      'keyless.yaml:6:5 info rules[1].key: is missing, so the rule is identified by its content',
+      'keyless.yaml:6:5: info[missing_key]: rules[1].key: is missing, so the rule is identified by its content',
     );
     expect(out).toContain('= add a name that does not change');
     const named = save(

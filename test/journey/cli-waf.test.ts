@@ -47,7 +47,9 @@ describe('compile', () => {
     expect(out).toMatch(
       / {2}digest {4}sha256:[0-9a-f]{64}\n {2}name {6}OWN\/1\n {2}rules {5}1, 2, 2, 2 at paranoia 1 to 4\n/,
     );
-    expect(err).toBe('info 1 rule of phases 3 to 5 left out: signatures inspect requests only\n');
+    expect(err).toBe(
+      'info[seclang_responses_left_out]: 1 rule of phases 3 to 5 left out: signatures inspect requests only\n',
+    );
     expect(readFileSync(join(folder, 'own.bin')).subarray(0, 4).toString()).toBe('EPSG');
   });
 
@@ -77,14 +79,20 @@ describe('compile', () => {
   });
 
   it.each([
-    ['nowhere', 'error there is no such file or directory, found `nowhere`'],
-    ['empty', 'error the directory holds no `.conf` file, found `empty`'],
+    ['nowhere', 'error[seclang_no_directory]: there is no such file or directory, found `nowhere`'],
+    ['empty', 'error[seclang_no_rules]: the directory holds no `.conf` file, found `empty`'],
     [
       'no-setup',
-      'error the Core Rule Set has no `crs-setup.conf`, and denies every request without one, found `no-setup`',
+      'error[seclang_no_setup]: the Core Rule Set has no `crs-setup.conf`, and denies every request without one, found `no-setup`',
     ],
-    ['no-data', 'no-data/rules/a.conf:1:1 error the data file does not exist, found `gone.data`'],
-    ['bad.conf', 'bad.conf:1:1 error rule 7: look-around is not part of RE2 syntax: `(?=`, found `(?=a)`'],
+    [
+      'no-data',
+      'no-data/rules/a.conf:1:1: error[seclang_unsupported]: the data file does not exist, found `gone.data`',
+    ],
+    [
+      'bad.conf',
+      'bad.conf:1:1: error[seclang_pattern]: rule 7: look-around is not part of RE2 syntax: `(?=`, found `(?=a)`',
+    ],
   ])('%s: prints what is missing', async (path, expected) => {
     const { code, out, err } = await run('compile', path);
     expect({ code, out }).toEqual({ code: 3, out: '' });
@@ -97,7 +105,9 @@ describe('compile', () => {
     const { code, err } = await run('compile', 'letter.conf');
     expect(code).toBe(3);
     expect(err.match(/^letter\.conf:\d+:/gm)).toHaveLength(20);
-    expect(err).toContain('\nand 280 more\nedgeplan: `letter.conf` does not compile: 300 errors\n');
+    expect(err).toContain(
+      '\nand 280 more\nedgeplan codes seclang_directive says more\nedgeplan: `letter.conf` does not compile: 300 errors\n',
+    );
   });
 
   it('accepts only ids in --without', async () => {

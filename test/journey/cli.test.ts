@@ -487,11 +487,14 @@ describe('mistakes', () => {
     const { code, out, err } = await run('simulate', SHOP, '-f', file);
     expect({ code, out }).toEqual({ code: 3, out: '' });
     const lines = err.split('\n');
-    expect(lines[0]).toMatch(/^wrong\.yaml:5:11 error rules\[0\]\.type: must be one of .* found `dorp`$/);
-    expect(lines.slice(1, 5)).toEqual([
+    expect(lines[0]).toMatch(
+      /^wrong\.yaml:5:11: error\[unknown_type\]: rules\[0\]\.type: must be one of .* found `dorp`$/,
+    );
+    expect(lines.slice(1, 6)).toEqual([
       '  5 |     type: dorp',
       '                ^',
       '  = did you mean `drop`?',
+      'edgeplan codes unknown_type says more',
       'edgeplan: `wrong.yaml` does not compile: 1 error',
     ]);
   });
@@ -503,7 +506,7 @@ describe('mistakes', () => {
     );
     const { code, err } = await run('compile', '-f', file);
     expect(code).toBe(3);
-    expect(err).toMatch(/^latin1\.yaml:2:6 error must be UTF-8 text/);
+    expect(err).toMatch(/^latin1\.yaml:2:6: error\[invalid_utf8\]: must be UTF-8 text/);
   });
 
   it('in the kind of file are not reported as a broken plan', async () => {
@@ -512,7 +515,9 @@ describe('mistakes', () => {
     for (const command of ['compile', 'lint']) {
       const { code, out, err } = await run(command, '-f', file);
       expect(code).toBe(3);
-      expect(out + err).toMatch(/^wide\.yaml:1:\d error must be UTF-8 text; this looks like UTF-16\n/);
+      expect(out + err).toMatch(
+        /^wide\.yaml:1:\d: error\[invalid_utf8\]: must be UTF-8 text; this looks like UTF-16\n/,
+      );
     }
   });
 

@@ -1,13 +1,15 @@
 /** The input and output of a lint family. */
-import type { FieldPath, Severity } from '../../base/diagnostic.ts';
+import type { DiagnosticCode } from '../../base/codes/codes.ts';
+import type { FieldPath } from '../../base/diagnostic.ts';
+import type { Severity } from '../../base/severity.ts';
 import type { Rule, RuleSet } from '../../model/types.ts';
 import type { FilterIndex } from './filter-index.ts';
 import type { Zone } from './zone.ts';
 
 /** A finding about one field of one rule. */
 export interface Finding {
-  /** Stable across releases, snake_case. */
-  readonly code: string;
+  /** Stable across releases. */
+  readonly code: DiagnosticCode;
   /**
    * `error`: the rule can never take effect as written. `warning`: it very likely does something else than
    * intended. `info`: it works as intended, and a shorter form exists.

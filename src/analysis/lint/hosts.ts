@@ -1,4 +1,5 @@
 /** Finds host entries that match nothing, less, or more than they appear to. */
+import type { DiagnosticCode } from '../../base/codes/codes.ts';
 import { quoteValue } from '../../base/diagnostic.ts';
 import type { Rule } from '../../model/types.ts';
 import { admitsHost, type FilterEntry, hostExcludes, hostIncludes } from './filters.ts';
@@ -62,7 +63,7 @@ function checkRegexShape(text: string): Shape | null {
 }
 
 /** A finding about a part of a URL that hosts do not have. */
-function shape(code: string, what: string, remedy: string): Shape {
+function shape(code: DiagnosticCode, what: string, remedy: string): Shape {
   return { code, severity: 'warning', message: `${what}, and hosts have none: it never matches`, remedy };
 }
 

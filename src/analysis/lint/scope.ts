@@ -21,7 +21,7 @@ function checkRecords(rule: Rule, { ruleSet, zone }: LintContext): readonly Find
   const isUnreachable = inScope(zone, rule).length === 0;
   const severity = isUnreachable ? 'error' : 'warning';
   const effect = isUnreachable ? 'the rule never acts' : 'the rule does not act there';
-  return rule.record_ids.flatMap((id, index) => {
+  return rule.record_ids.flatMap((id, index): readonly Finding[] => {
     const record = ruleSet.records.find((candidate) => candidate.id === id);
     const at = { rule, field: ['record_ids', index], severity, found: String(id) } as const;
     if (record === undefined) {

@@ -1,5 +1,5 @@
 /**
- * `/docs/`: the reference page, its script, the OpenAPI document as YAML and as JSON, and the JSON Schemas of the
+ * `/docs/`: the reference page, the page of codes, their script, the OpenAPI document as YAML and as JSON, and the JSON Schemas of the
  * files. No key is needed; only GET and HEAD are answered.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -10,6 +10,7 @@ import { namesTag, tagOf } from '../etag.ts';
 import type { Documents } from '../openapi.ts';
 import { Refusal } from '../refusal.ts';
 import { openDocuments } from './documents.ts';
+import { codesPage } from './reference/codes-page.ts';
 import { SCRIPT } from './reference/script.ts';
 import { PAGE_POLICY, SCRIPT_FILE } from './reference/shell.ts';
 
@@ -42,6 +43,7 @@ export async function addReference(app: FastifyInstance): Promise<void> {
   };
   const files: Readonly<Record<string, () => Fixed | Promise<Fixed>>> = {
     '/docs/': () => document('html'),
+    '/docs/codes': once(() => page(codesPage())),
     '/docs/openapi.yaml': () => document('yaml'),
     '/docs/openapi.json': () => document('json'),
     [`/docs/${SCRIPT_FILE}`]: once(() =>

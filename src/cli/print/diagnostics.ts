@@ -1,4 +1,4 @@
-/** Prints diagnostics as compilers do: place, severity, message, the source line with a caret, the remedy. */
+/** Prints diagnostics as compilers do: place, severity, code, message, the source line with a caret, the remedy. */
 import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
 import { paint } from '../../simulator/paint.ts';
 import {
@@ -52,24 +52,28 @@ function sourceLines(
 
 /** The lines of one diagnostic. */
 function lines(diagnostic: Diagnostic, options: DiagnosticOptions): readonly RenderedLine[] {
-  const { at, severity, message, found, remedy } = diagnostic;
+  const { at, severity, code, message, found, remedy } = diagnostic;
   const path = formatPath(diagnostic.path);
   const sentence = `${path === '' ? '' : `${path}: `}${message}${found === undefined ? '' : `, found ${found}`}`;
-  const place = at === undefined ? [] : [span(`${at.file}:${at.line}:${at.column} `, 'strong')];
+  const place = at === undefined ? [] : [span(`${at.file}:${at.line}:${at.column}: `, 'strong')];
   return [
-    [...place, span(severity, TONE[severity]), span(` ${sentence}`)],
+    [...place, span(severity, TONE[severity]), span(`[${code}]`, 'dim'), span(`: ${sentence}`)],
     ...(at === undefined ? [] : sourceLines(at, options.texts.get(at.file))),
     ...(remedy === undefined ? [] : [[span('  = ', 'dim'), span(remedy)]]),
   ];
 }
 
-/** Prints diagnostics, each line ended by a newline. */
+/** Prints diagnostics, each line ended by a newline, and last how to read more about the first mistake. */
 export function diagnosticsText(diagnostics: readonly Diagnostic[], options: DiagnosticOptions): string {
   const { colour, most = diagnostics.length } = options;
   const shown = diagnostics.length <= most ? diagnostics : errorsFirst(diagnostics).slice(0, most);
   const text = shown.map((diagnostic) => paint(lines(diagnostic, options), colour)).join('');
   const left = diagnostics.length - shown.length;
-  return left === 0 ? text : `${text}and ${left} more\n`;
+  // An information says all there is.
+  const first = shown.find(({ severity }) => severity !== 'info');
+  const hint =
+    first === undefined ? '' : paint([[span(`edgeplan codes ${first.code} says more`, 'dim')]], colour);
+  return `${text}${left === 0 ? '' : `and ${left} more\n`}${hint}`;
 }
 
 /** The diagnostics with errors first, otherwise in their order. */

@@ -76,8 +76,8 @@ function checkReferences({ path_target, path_includes }: TargetValues, scope: Fo
     if (pattern.ok !== true) return;
     const costly = scope.patterns.captures(include);
     if (costly !== null) {
-      const problem = { code: 'capture_budget', message: costly, found: quoteValue(include) };
-      scope.error(['path_includes', index], problem);
+      const found = quoteValue(include);
+      scope.error(['path_includes', index], { code: 'capture_budget', message: costly, found });
     }
     groups = Math.max(groups, pattern.groups);
     for (const name of pattern.names) names.add(name);

@@ -1,4 +1,5 @@
 /** SecLang source files, places in them, and the collection of diagnostics. */
+import type { DiagnosticCode } from '../../base/codes/codes.ts';
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import { quoteValue } from '../../base/diagnostic.ts';
 import { MAX_DIAGNOSTICS } from '../../base/limits.ts';
@@ -37,15 +38,22 @@ export interface SecLangFinding {
   readonly remedy?: string;
 }
 
+/** The code of a finding, without its prefix. */
+export type SecLangCode = DiagnosticCode extends infer Code
+  ? Code extends `seclang_${infer Rest}`
+    ? Rest
+    : never
+  : never;
+
 /** Collects diagnostics, at most `MAX_DIAGNOSTICS`; codes get the prefix `seclang_`. */
 export interface SecLangReport {
   readonly diagnostics: readonly Diagnostic[];
   /** Adds an error: no program results. */
-  readonly error: (code: string, at: At | null, finding: SecLangFinding) => void;
+  readonly error: (code: SecLangCode, at: At | null, finding: SecLangFinding) => void;
   /** Adds a warning: the program results, and may not be what was intended. */
-  readonly warn: (code: string, at: At | null, finding: SecLangFinding) => void;
+  readonly warn: (code: SecLangCode, at: At | null, finding: SecLangFinding) => void;
   /** Adds an information. */
-  readonly inform: (code: string, at: At | null, finding: SecLangFinding) => void;
+  readonly inform: (code: SecLangCode, at: At | null, finding: SecLangFinding) => void;
   /** Adds diagnostics of another report. */
   readonly add: (diagnostics: readonly Diagnostic[]) => void;
 }
@@ -57,7 +65,7 @@ export function createReport(): SecLangReport {
     for (const one of more) if (diagnostics.length < MAX_DIAGNOSTICS) diagnostics.push(one);
   };
   const collect =
-    (severity: Diagnostic['severity']) => (code: string, at: At | null, finding: SecLangFinding) => {
+    (severity: Diagnostic['severity']) => (code: SecLangCode, at: At | null, finding: SecLangFinding) => {
       add([
         {
           code: `seclang_${code}`,

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { clientSchema, SCHEMA_FILE } from './client-schema.ts';
+import { CODES_FILE, codesMarkdown } from './codes-markdown.ts';
 import { FIELDS_FILE, fieldReference } from './field-reference.ts';
 import { METRICS_FILE, metricsFile } from './metrics.ts';
 import { API_PAPER, apiPaper, EMBED_PAPER, embedPaper, NODE_PAPER, nodePaper } from './papers.ts';
@@ -18,6 +19,7 @@ export interface GeneratedFile {
 
 export const GENERATED: readonly GeneratedFile[] = [
   { path: SCHEMA_FILE, content: () => clientSchema(readFileSync('dist/api/docs/openapi.yaml', 'utf8')) },
+  { path: CODES_FILE, content: codesMarkdown },
   { path: PICTURE_FILE, content: () => drawTerminal(commandOutput()) },
   { path: NODE_PAPER, content: nodePaper },
   { path: API_PAPER, content: apiPaper },

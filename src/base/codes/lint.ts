@@ -1,0 +1,143 @@
+/** Codes of `edgeplan lint` and of the API's analysis: rules that are valid and very likely do something else than meant. */
+import type { CodeList } from './code.ts';
+
+export const LINT_CODES = {
+  action_mode_on_cache: {
+    severity: null,
+    meaning: 'a cache rule is always enforced, so `action_mode` has no effect',
+    remedy: 'remove the field; disable the rule to try without it',
+  },
+  bare_host_missed: {
+    severity: 'warning',
+    meaning: '`*.example.com` does not match `example.com`, which the domain serves',
+    remedy: 'list the bare name too',
+  },
+  bare_path_missed: {
+    severity: null,
+    meaning: '`/admin/*` does not match `/admin`, which many origins answer alike',
+    remedy: 'list the path without `/*` too',
+  },
+  deprecated_field: {
+    severity: 'warning',
+    meaning: 'the field is deprecated and does what another field does',
+    remedy: 'use the field that the message names',
+  },
+  empty_scope: {
+    severity: 'error',
+    meaning: 'no proxied record is in the scope of the rule, so it matches no request',
+    remedy: 'proxy a record, or correct the scope',
+  },
+  exact_path_guard: {
+    severity: 'warning',
+    meaning:
+      'the rule guards one spelling of a path, and many origins answer others alike: a trailing slash, other letter case',
+    remedy: 'list the folder too, or use `(?i)` in a regex where the origin ignores case',
+  },
+  exclude_swallows_includes: {
+    severity: 'error',
+    meaning: 'the excluded entries cover every included one, so the rule matches nothing',
+    remedy: 'narrow the excluded entries',
+  },
+  foreign_host: {
+    severity: 'warning',
+    meaning: 'the host is not of this domain, so no request of the domain has it',
+    remedy: 'write a host of the domain, or move the rule to its domain',
+  },
+  google_extended: {
+    severity: 'warning',
+    meaning: '`Google-Extended` is a word for robots.txt; no request carries it',
+    remedy: 'control it in robots.txt',
+  },
+  literal_glob: {
+    severity: null,
+    meaning: 'the entry has `?`, `[…]` or `{…}`, which are ordinary characters: only `*` is special',
+    remedy: 'write one entry for each, or set `path_match_type` to `regex`',
+  },
+  missing_key: {
+    severity: 'info',
+    meaning:
+      'the rule has no `key`, so it is identified by its content, and an edit resets what it remembers: counters, clearances, health',
+    remedy: 'give it a short key',
+  },
+  needless_entry: {
+    severity: 'info',
+    meaning: 'another entry of the list matches everything that this one matches',
+    remedy: 'remove it',
+  },
+  path_in_host: {
+    severity: 'warning',
+    meaning: 'the host entry has a path or a query, so it never matches',
+    remedy: 'leave it out; paths go to `path_includes`',
+  },
+  port_in_host: {
+    severity: 'warning',
+    meaning: 'the host entry has a port, so it never matches',
+    remedy: 'leave it out; hosts match on every port',
+  },
+  port_in_path: {
+    severity: null,
+    meaning: 'the path entry starts with a host and a port, so it never matches',
+    remedy: 'write the path alone; hosts go to `host_includes`',
+  },
+  redirect_loop: {
+    severity: 'error',
+    meaning: 'the target, with the path appended, is matched by the rule again, each time with a longer path',
+    remedy: 'list the target in `path_excludes`, or set `preserve_path` to false',
+  },
+  scheme_in_host: {
+    severity: 'warning',
+    meaning: 'the host entry has a scheme, so it never matches',
+    remedy: 'leave out `https://`',
+  },
+  scheme_in_path: {
+    severity: null,
+    meaning: 'the path entry has a scheme, so it never matches',
+    remedy: 'write the path alone; hosts go to `host_includes`',
+  },
+  self_redirect: {
+    severity: 'error',
+    meaning: 'the redirect leads to an address that it matches itself; such a match does nothing',
+    remedy: 'write where the visitor should go',
+  },
+  suffix_exclude: {
+    severity: 'warning',
+    meaning: 'paths that end in a suffix are excluded, and a visitor may append it to a protected path',
+    remedy: 'exclude the folder in which such files are',
+  },
+  unanchored_host_regex: {
+    severity: 'warning',
+    meaning: 'the pattern is not anchored, so longer names match too',
+    remedy: 'write `^` and `$` around it',
+  },
+  unknown_signature: {
+    severity: 'warning',
+    meaning: 'the exclusion names a signature that the loaded set does not have',
+    remedy: 'remove it, or name the set that has it with `--signatures` or `--crs`',
+  },
+  unknown_tag: {
+    severity: 'warning',
+    meaning: 'the exclusion names a tag that no signature of the loaded set has',
+    remedy: 'remove it, or name the set that has it with `--signatures` or `--crs`',
+  },
+  unproxied_record: {
+    severity: null,
+    meaning: 'the rule names a record that is not proxied, so the edge never sees its requests',
+    remedy: 'proxy the record, or remove it from the rule',
+  },
+  waf_no_body: {
+    severity: 'info',
+    meaning: '`body_cap_kb` is 0, so bodies are not inspected, which most signatures above paranoia 1 do',
+    remedy: 'write 128',
+  },
+  waf_threshold: {
+    severity: 'info',
+    meaning:
+      'the threshold is above the score of one critical match, so an attack that one signature detects passes',
+    remedy: 'write 5, or try it first with `action_mode: dry_run`',
+  },
+  wildcard_in_regex: {
+    severity: null,
+    meaning: 'the pattern looks like a wildcard: `/*` repeats a slash there',
+    remedy: 'set `path_match_type` to `wildcard`, or write `.*`',
+  },
+} as const satisfies CodeList;

@@ -1,0 +1,151 @@
+/** Codes of values in any field: of a rule set, an edge file, a request to the API. */
+import type { CodeList } from './code.ts';
+
+export const VALUE_CODES = {
+  duplicate_id: {
+    severity: 'error',
+    meaning: 'two rules, or two records, have the same id',
+    remedy: 'give each an id of its own, or leave the ids out of a file',
+  },
+  empty_value: {
+    severity: 'error',
+    meaning: 'the text is empty, and the field or the entry of a list needs one',
+    remedy: 'write a value, or leave the field or the entry out',
+  },
+  forbidden_character: {
+    severity: 'error',
+    meaning: 'the value has a control character, a space or a backslash, which no URL has',
+    remedy: 'percent-encode it, for example a space as `%20`',
+  },
+  foreign_record: {
+    severity: 'error',
+    meaning: '`record_ids` has the id of a record that is not of this domain',
+    remedy: "list the domain's records and use their ids",
+  },
+  invalid_address: {
+    severity: 'error',
+    meaning: 'the value is neither an IP address nor a host name without scheme, port and path',
+    remedy: 'write the address or the name alone; port and scheme have fields of their own',
+  },
+  invalid_destination: {
+    severity: 'error',
+    meaning:
+      'the destination does not fit the type of the record: IPv4 for `A`, IPv6 for `AAAA`, a host name for `CNAME`',
+    remedy: 'change the type or the destination',
+  },
+  invalid_host: {
+    severity: 'error',
+    meaning: 'the value is no host name: letters, digits, hyphens and dots, labels of at most 63 characters',
+    remedy: 'write the name alone, without scheme, path and user',
+  },
+  invalid_ip: {
+    severity: 'error',
+    meaning: 'the entry is no IPv4 or IPv6 address, no prefix `address/length` and no range `first-last`',
+    remedy: 'write for example `203.0.113.7`, `2001:db8::/32` or `203.0.113.10-203.0.113.20`',
+  },
+  invalid_key: {
+    severity: 'error',
+    meaning: 'the key of a rule or of an entry does not have the form that is allowed there',
+    remedy:
+      'use lower-case letters, digits and hyphens for the key of a rule, and status codes for the pages of errors',
+  },
+  invalid_name: {
+    severity: 'error',
+    meaning:
+      'the value is no name of a domain or record: labels of letters, digits and inner hyphens, of at most 63 octets',
+    remedy: 'write the name without scheme, port and trailing text; `@` is the domain itself',
+  },
+  invalid_path: {
+    severity: 'error',
+    meaning: 'the entry is no path: it is not valid percent-encoding, or has characters that no path has',
+    remedy: 'write the path as it is in the address bar, from `/` on and without the query',
+  },
+  invalid_pattern: {
+    severity: 'error',
+    meaning:
+      'the regular expression is not valid in RE2 syntax, which has no look-around and no back-references',
+    remedy: 'correct it at the place that the message names, or write a wildcard',
+  },
+  invalid_text: {
+    severity: 'error',
+    meaning: 'the text has a NUL character or half of a character (a lone surrogate)',
+    remedy: 'remove the character; a copied text often contains it at its end',
+  },
+  invalid_time: {
+    severity: 'error',
+    meaning: 'the value is no time with a zone, such as `2026-11-20T09:30:00Z`',
+    remedy: 'write it as RFC 3339 does, with `Z` or an offset',
+  },
+  invalid_type: {
+    severity: 'error',
+    meaning:
+      'the value is of another type: for example a text where a number is needed, or one value in place of a list',
+    remedy: 'write the type that the message names; numbers, `true` and `false` have no quotes',
+  },
+  invalid_value: {
+    severity: 'error',
+    meaning: 'the value is not one of those that the field allows',
+    remedy: 'use one of the values in the message; the schema of the file lists them too (`edgeplan schema`)',
+  },
+  missing_field: {
+    severity: 'error',
+    meaning: 'a field that has no default is missing, or another field makes it necessary',
+    remedy: 'add the field',
+  },
+  out_of_range: {
+    severity: 'error',
+    meaning: 'the number is not in the range of the field, or is not whole',
+    remedy: 'use a number in the range that the message names',
+  },
+  own_target: {
+    severity: 'error',
+    meaning: 'the record leads to itself, so it would never be answered',
+    remedy: 'write the name of the host that answers',
+  },
+  special_address: {
+    severity: 'error',
+    meaning:
+      'the origin has a loopback, private or other special address, which customers may not reach through the edge',
+    remedy: 'use a public address; the operator can allow prefixes (`--allow-origins`)',
+  },
+  too_few: {
+    severity: 'error',
+    meaning: 'the list has fewer entries than the field needs',
+    remedy: 'add an entry, or leave the whole field out where it is optional',
+  },
+  too_long: {
+    severity: 'error',
+    meaning: 'the text is longer than the field allows; the message names the limit and its unit',
+    remedy: 'shorten it, or divide it among several entries',
+  },
+  too_many: {
+    severity: 'error',
+    meaning: 'the list has more entries than the field allows',
+    remedy: 'divide it among several rules, or use wildcards and prefixes',
+  },
+  too_many_mistakes: {
+    severity: 'info',
+    meaning: 'so many mistakes were found that the rest was not reported',
+    remedy: 'correct those that are reported and check again',
+  },
+  unknown_country: {
+    severity: 'error',
+    meaning: 'the value is no assigned ISO 3166-1 alpha-2 code; the United Kingdom is `GB`, Greece is `GR`',
+    remedy: 'write the two letters of the country',
+  },
+  unknown_field: {
+    severity: 'error',
+    meaning: 'there is no field of this name here; a misspelt one would have no effect',
+    remedy: 'use the name that the message suggests; `edgeplan schema` prints every field with its meaning',
+  },
+  unknown_type: {
+    severity: 'error',
+    meaning: 'there is no rule type of this name',
+    remedy: 'use one of the types in the message',
+  },
+  unreadable: {
+    severity: 'error',
+    meaning: 'the input is no plain data: it has functions, circles or getters that fail',
+    remedy: 'pass what `JSON.parse` could have returned',
+  },
+} as const satisfies CodeList;

@@ -1,0 +1,70 @@
+/** `edgeplan codes`: says what the code of a message means and what to do about it. */
+import { Argument, Command } from 'commander';
+import { type ListedCode, listedCodes } from '../../base/codes/codes.ts';
+import { nearest } from '../../model/nearest.ts';
+import { paint } from '../../simulator/paint.ts';
+import { type RenderedLine, span } from '../../simulator/render-text.ts';
+import { usageFault } from '../exit.ts';
+import { colourOption } from '../options.ts';
+import { type ColourChoice, colourFor, write } from '../output.ts';
+
+interface CodesFlags {
+  readonly color: ColourChoice;
+  readonly json?: boolean;
+}
+
+/** One code or all of them. */
+function chosen(code: string | undefined): readonly ListedCode[] {
+  const all = listedCodes();
+  if (code === undefined) return all;
+  const found = all.find((one) => one.code === code);
+  if (found !== undefined) return [found];
+  const meant = nearest(
+    code,
+    all.map((one) => one.code),
+  );
+  const remedy = meant === null ? 'edgeplan codes lists all codes' : `did you mean \`${meant}\`?`;
+  throw usageFault(`there is no code \`${code}\``, remedy);
+}
+
+/** The lines of one code: name and severity, meaning, remedy. */
+function describe({ code, severity, meaning, remedy }: ListedCode): readonly RenderedLine[] {
+  return [
+    [span(code, 'strong'), span(severity === null ? '' : `  ${severity}`, 'dim')],
+    [span(`  ${meaning}`)],
+    [span('  = ', 'dim'), span(remedy)],
+  ];
+}
+
+/** One line for each code, under the title of its area. */
+function list(codes: readonly ListedCode[]): readonly RenderedLine[] {
+  const width = Math.max(...codes.map(({ code }) => code.length));
+  return codes.flatMap(({ code, area, meaning }, index) => {
+    const isFirst = area !== codes[index - 1]?.area;
+    const title: readonly RenderedLine[] = isFirst
+      ? [...(index === 0 ? [] : [[]]), [span(area, 'strong')]]
+      : [];
+    return [...title, [span(`  ${code.padEnd(width)}  `), span(meaning, 'dim')]];
+  });
+}
+
+export function codesCommand(): Command {
+  return new Command('codes')
+    .summary('say what the code of a message means')
+    .description(
+      'Says what a code means and what to do about it: the word in brackets in `error[unknown_field]`, and the field ' +
+        '`code` of JSON output. Without a code it lists all.',
+    )
+    .addArgument(new Argument('[code]', 'such as unknown_field'))
+    .option('--json', 'print {"format": "edgeplan.codes/1", "codes": [...]}')
+    .addOption(colourOption())
+    .action(async (code: string | undefined, flags: CodesFlags) => {
+      const codes = chosen(code);
+      if (flags.json === true) {
+        await write(`${JSON.stringify({ format: 'edgeplan.codes/1', codes }, null, 2)}\n`);
+        return;
+      }
+      const lines = code === undefined ? list(codes) : describe(codes[0]!);
+      await write(paint(lines, colourFor(process.stdout, flags.color)));
+    });
+}

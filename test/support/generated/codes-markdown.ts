@@ -1,0 +1,25 @@
+/** The list of codes as Markdown, from the lists in `src/base/codes`. */
+import { CODE_AREAS } from '../../../src/base/codes/codes.ts';
+import { formatted } from './sections.ts';
+
+export const CODES_FILE = 'src/base/CODES.md';
+
+const HEADER = `# Codes
+
+The code of a message says what is wrong independently of its wording: in brackets in the terminal
+(\`edge.yaml:12:7: error[unknown_field]: …\`), as \`code\` in JSON and in the diagnostics of \`edgeplan/compiler\`.
+\`edgeplan codes unknown_field\` prints an entry, \`/docs/codes\` of a server shows all. Codes are stable across
+releases; wordings are not. Generated from \`src/base/codes\` by \`npm run generate\`.
+`;
+
+/** The whole file. */
+export function codesMarkdown(): string {
+  const areas = CODE_AREAS.map(({ title, codes }) => {
+    const entries = Object.entries(codes).map(
+      ([code, { severity, meaning, remedy }]) =>
+        `### ${code}\n\n${severity === null ? '' : `${severity}: `}${meaning}. To do: ${remedy}.`,
+    );
+    return `## ${title}\n\n${entries.join('\n\n')}`;
+  });
+  return formatted(CODES_FILE, `${HEADER}\n${areas.join('\n\n')}\n`);
+}
