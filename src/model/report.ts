@@ -90,7 +90,7 @@ export function unknownField({ name, value, known }: UnknownField): {
   /** The remedy lists the known fields, which helps once per object. */
   readonly lists: boolean;
 } {
-  const problem = { code: 'unknown_field', message: 'is not a known field', found: null };
+  const problem: Problem = { code: 'unknown_field', message: 'is not a known field', found: null };
   const habit = habitRemedy(name, known, value);
   if (habit !== null)
     return { problem: { ...problem, remedy: habit.remedy }, meant: habit.field ?? null, lists: false };

@@ -12,6 +12,11 @@ export const FILE_CODES = {
     meaning: 'the file is longer, or has more list entries, than is read',
     remedy: 'divide it: one file for each domain',
   },
+  first_key: {
+    severity: 'info',
+    meaning: 'the place where a repeated key is first written',
+    remedy: 'remove one of the two, or join their values',
+  },
   invalid_file: {
     severity: 'error',
     meaning: 'the file does not have the shape of an edge file',

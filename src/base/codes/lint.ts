@@ -7,6 +7,11 @@ export const LINT_CODES = {
     meaning: 'a cache rule is always enforced, so `action_mode` has no effect',
     remedy: 'remove the field; disable the rule to try without it',
   },
+  application_record: {
+    severity: 'info',
+    meaning: 'the record has no `destination`: the application that embeds the edge answers its requests',
+    remedy: 'give `type` and `destination` if an edge node is to serve the record',
+  },
   bare_host_missed: {
     severity: 'warning',
     meaning: '`*.example.com` does not match `example.com`, which the domain serves',

@@ -52,6 +52,11 @@ export const RULE_CODES = {
     meaning: 'an exclusion names neither a signature by `id` nor a group by `tag`, or names both',
     remedy: 'write either `id` or `tag`',
   },
+  host_bits: {
+    severity: 'warning',
+    meaning: 'an address prefix has bits set beyond its length, so it is the whole network',
+    remedy: 'write the network, or the one address without a prefix length',
+  },
   host_match_type: {
     severity: 'error',
     meaning: '`host_match_type` does not fit the listed hosts',
@@ -103,6 +108,11 @@ export const RULE_CODES = {
     severity: 'error',
     meaning: 'the edge can serve only `A`, `AAAA`, `CNAME` and `ALIAS` records of hosts',
     remedy: 'leave out `proxied`; the record is then answered by the DNS alone',
+  },
+  not_proxied: {
+    severity: 'error',
+    meaning: 'the record has no `destination` and `proxied: false`; the application answers only what the edge gets',
+    remedy: 'leave `proxied` out, or give `type` and `destination`',
   },
   not_serving: {
     severity: 'warning',
