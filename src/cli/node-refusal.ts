@@ -1,4 +1,5 @@
 /** Translates the error of a start that failed into a sentence with a remedy. */
+import { resolve } from 'node:path';
 import { StoreFault } from '../store/fault.ts';
 import { WorkerFault } from '../workers/events.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from './exit.ts';
@@ -26,8 +27,13 @@ export function refusal(error: unknown, options: NodePlaces): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const path = error instanceof Error && 'path' in error ? String(error.path) : null;
   if ((code === 'ENOENT' || code === 'ENOTDIR' || code === 'EEXIST') && path !== null) {
-    const remedy = path === data ? { remedy: 'name a folder with --data' } : {};
-    return inputFault(`\`${path}\` is no folder that can be used`, { cause: error, ...remedy });
+    // The system names the absolute path.
+    const isData = resolve(path) === resolve(data);
+    const remedy = isData ? { remedy: 'name a folder with --data' } : {};
+    return inputFault(`\`${isData ? data : path}\` is no folder that can be used`, {
+      cause: error,
+      ...remedy,
+    });
   }
   if (path !== null && error instanceof Error && 'syscall' in error) return writeFault(path, error);
   if (error instanceof Error && error.name === 'TrustFault') {

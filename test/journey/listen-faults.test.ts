@@ -95,10 +95,12 @@ describe('no right', requires(NO_SETPRIV), () => {
   });
 
   test('to a folder names the folder, and no port', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'edgeplan-anyone-')), 'edge.yaml');
-    await shell(`chmod 755 $(dirname ${file}); echo 'domain: app.localhost' > ${file}`, { cwd: folder });
+    const place = mkdtempSync(join(tmpdir(), 'edgeplan-anyone-'));
+    const file = join(place, 'edge.yaml');
+    await shell(`chmod 755 ${place}; echo 'domain: app.localhost' > ${file}`, { cwd: folder });
     const { code, err } = await unprivileged(`node --file ${file} --data /root-only/node --port 0`);
     expect([code, err]).toEqual([3, 'edgeplan: `/root-only` may not be written: permission denied\n']);
+    rmSync(place, { recursive: true, force: true });
   });
 });
 
