@@ -88,7 +88,7 @@ describe('bash', requires(LACKING.bash), () => {
     [['se'], 'serve'],
     [['key', ''], 'create list revoke'],
     [['key', 'create', '--n'], '--name'],
-    [['simulate', '--f'], '--file'],
+    [['simulate', '--fi'], '--file'],
     [['simulate', '-f', 'x.yaml', '--co'], '--cookie --country --color'],
     [['simulate', '--color', ''], 'auto always never'],
     [['simulate', '-f', ''], 'my file.yaml my-folder'],

@@ -111,7 +111,8 @@ export const RULE_CODES = {
   },
   not_proxied: {
     severity: 'error',
-    meaning: 'the record has no `destination` and `proxied: false`; the application answers only what the edge gets',
+    meaning:
+      'the record has no `destination` and `proxied: false`; the application answers only what the edge gets',
     remedy: 'leave `proxied` out, or give `type` and `destination`',
   },
   not_serving: {
