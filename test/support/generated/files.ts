@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { clientSchema, SCHEMA_FILE } from './client-schema.ts';
 import { FIELDS_FILE, fieldReference } from './field-reference.ts';
 import { commandOutput, drawTerminal, PICTURE_FILE } from './picture.ts';
+import { formatted } from './sections.ts';
 
 export interface GeneratedFile {
   /** From the project's root. */
@@ -17,5 +18,5 @@ export interface GeneratedFile {
 export const GENERATED: readonly GeneratedFile[] = [
   { path: SCHEMA_FILE, content: () => clientSchema(readFileSync('dist/api/docs/openapi.yaml', 'utf8')) },
   { path: PICTURE_FILE, content: () => drawTerminal(commandOutput()) },
-  { path: FIELDS_FILE, content: fieldReference },
+  { path: FIELDS_FILE, content: () => formatted(FIELDS_FILE, fieldReference()) },
 ];
