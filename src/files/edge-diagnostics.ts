@@ -31,6 +31,7 @@ export function placed(diagnostic: Diagnostic, yaml: YamlFile): Diagnostic {
     ...asMapping(diagnostic, yaml),
     ...inRule(diagnostic, yaml),
     ...inRecord(diagnostic),
+    ...inShape(diagnostic, yaml),
   };
   const remedy = reworded.remedy ?? remedyFor(reworded, yaml.plainSource(path));
   return { ...reworded, at, ...(remedy === null ? {} : { remedy }) };
@@ -57,6 +58,19 @@ function inRule(
   // A list of the known fields is given once per rule.
   const { remedy } = problem;
   return remedy === undefined || (lists && given === undefined) ? null : { remedy };
+}
+
+/** The remedy for a mapping in place of a list, and for a rule whose type is a key of it. */
+function inShape({ code, path, message }: Diagnostic, yaml: YamlFile): Pick<Diagnostic, 'remedy'> | null {
+  const [list, index, name] = path;
+  if (!isMapping(yaml.value)) return null;
+  if (path.length === 1 && message === 'must be a list' && isMapping(yaml.value[String(list)]))
+    return { remedy: 'start each entry with `- `' };
+  if (code !== 'missing_field' || list !== 'rules' || name !== 'type') return null;
+  const rules = yaml.value['rules'];
+  const rule: unknown = Array.isArray(rules) ? rules[index as number] : undefined;
+  const type = RULE_TYPES.find((known) => isMapping(rule) && Object.hasOwn(rule, known));
+  return type === undefined ? null : { remedy: `write \`type: ${type}\`, and the fields beside it` };
 }
 
 /** The remedy for a record with only one of `type` and `destination`. */

@@ -104,7 +104,7 @@ describe.each(testDatabases())('records on $kind', (database) => {
       [{ ...A, type: 'TXT' }, 'proxied: must be `false` for type `TXT`; only A, AAAA, CNAME, ALIAS can be'],
       [{ ...A, name: 'x.other.example.' }, 'name: must be a name inside'],
       [{ ...A, timeout: 1_801 }, 'timeout: must be a whole number from 1 to 1800, found 1801'],
-      [{ ...A, scheme: 'https' }, 'scheme: must be one of'],
+      [{ ...A, scheme: 'ftp' }, 'scheme: must be one of'],
       [{ ...A, destnation: 'x' }, 'destnation: is not a known field; did you mean `destination`?'],
       [{ name: 'x', type: 'SRV', destination: '1 2 s.example.net' }, 'destination: type `SRV` takes'],
       [{ name: '@', type: 'MX', destination: '192.0.2.1' }, 'destination: must name a host for type `MX`'],
@@ -206,7 +206,11 @@ describe.each(testDatabases())('records on $kind', (database) => {
         { id: 4_000_000_000, ok: false, error: 'not found' },
         { id: two.id, ok: false, error: 'the same record exists already' },
         { id: two.id, ok: true },
-        { id: one.id, ok: false, error: 'colour: is not a known field' },
+        {
+          id: one.id,
+          ok: false,
+          error: expect.stringMatching(/^colour: is not a known field; the fields are `id`, /),
+        },
       ],
     });
     expect((await ask('GET', '/records/')).body).toMatchObject([

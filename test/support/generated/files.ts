@@ -9,6 +9,7 @@ import { FIELDS_FILE, fieldReference } from './field-reference.ts';
 import { METRICS_FILE, metricsFile } from './metrics.ts';
 import { API_PAPER, apiPaper, EMBED_PAPER, embedPaper, NODE_PAPER, nodePaper } from './papers.ts';
 import { commandOutput, drawTerminal, PICTURE_FILE } from './picture.ts';
+import { formatted } from './sections.ts';
 
 export interface GeneratedFile {
   /** From the project's root. */
@@ -24,6 +25,6 @@ export const GENERATED: readonly GeneratedFile[] = [
   { path: NODE_PAPER, content: nodePaper },
   { path: API_PAPER, content: apiPaper },
   { path: EMBED_PAPER, content: embedPaper },
-  { path: FIELDS_FILE, content: fieldReference },
   { path: METRICS_FILE, content: metricsFile },
+  { path: FIELDS_FILE, content: () => formatted(FIELDS_FILE, fieldReference()) },
 ];

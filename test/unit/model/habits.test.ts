@@ -62,6 +62,14 @@ test.each([
   expect(diagnostics.map(({ remedy }) => remedy)).toEqual([`did you mean \`${type}\`?`]);
 });
 
+test.each([
+  ['rules: { type: drop }', 'start each entry with `- `'],
+  ['rules: [{ drop: { ips: [192.0.2.1] } }]', 'write `type: drop`, and the fields beside it'],
+])('in a file `%s` gets the remedy `%s`', (rules, remedy) => {
+  const { diagnostics } = readEdgeFile(`domain: a.test\n${rules}\n`, 'edge.yaml');
+  expect(diagnostics.map((one) => one.remedy)).toEqual([remedy]);
+});
+
 test('no name of a rule type is taken for a habit', () => {
   expect(RULE_TYPES.filter((type) => habitualType(type) !== null)).toEqual([]);
 });
