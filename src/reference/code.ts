@@ -33,7 +33,8 @@ export function curl(operation: ApiOperation, body: Json | null): Content {
   const url = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => IN_PATH[name] ?? ID);
   const token = isForNodes(operation) ? 'EDGEPLAN_NODE_TOKEN' : 'EDGEPLAN_KEY';
   const lines = [
-    `curl${method === 'GET' ? '' : ` -X ${method}`} "$EDGEPLAN_SERVER${url}${queryOf(operation.parameters ?? [])}"`,
+    method === 'GET' ? 'curl' : `curl -X ${method}`,
+    `"$EDGEPLAN_SERVER${url}${queryOf(operation.parameters ?? [])}"`,
     `-H "Authorization: Bearer $${token}"`,
   ];
   const type = Object.keys(requestBody?.content ?? {})[0];
