@@ -88,6 +88,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'base',
   ],
   client: [],
+  reference: ['platform', 'base'],
   compute: [
     'simulator',
     'analysis',
@@ -101,6 +102,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'base',
   ],
   api: [
+    'reference',
     'compute',
     'lifecycle',
     'dns',

@@ -4,10 +4,16 @@
  * served document.
  */
 import { assert } from '../../base/assert.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  mapObjects,
+  objectAt,
+} from '../../reference/json-object.ts';
 import { ERROR_SCHEMA, REFUSALS, refusalResponses } from './errors.ts';
 import { EXAMPLES } from './examples.ts';
 import { TAG_GROUPS } from './intro.ts';
-import { isJsonObject, type Json, type JsonObject, mapObjects, objectAt } from './json-object.ts';
 
 /** The field of a generated operation that lists its refusals; `polishOperation` replaces it with responses. */
 export const REFUSED = 'x-refused';

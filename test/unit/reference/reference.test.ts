@@ -1,16 +1,16 @@
 /** The parts of the reference page: escaping, Markdown, examples. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Json, JsonObject } from '../../../src/api/docs/json-object.ts';
-import { json } from '../../../src/api/docs/reference/code.ts';
-import { type ApiDocument, apiDocument, operationsOf } from '../../../src/api/docs/reference/document.ts';
-import { html } from '../../../src/api/docs/reference/html.ts';
-import { inline, markdownParts } from '../../../src/api/docs/reference/markdown.ts';
-import { referencePage } from '../../../src/api/docs/reference/reference.ts';
-import { sample } from '../../../src/api/docs/reference/sample.ts';
-import { boundTexts } from '../../../src/api/docs/reference/type-text.ts';
 import { documentRoutes } from '../../../src/api/openapi.ts';
 import { ROUTES } from '../../../src/api/routes.ts';
+import { json } from '../../../src/reference/code.ts';
+import { type ApiDocument, apiDocument, operationsOf } from '../../../src/reference/document.ts';
+import { html } from '../../../src/reference/html.ts';
+import type { Json, JsonObject } from '../../../src/reference/json-object.ts';
+import { inline, markdownParts } from '../../../src/reference/markdown.ts';
+import { referencePage } from '../../../src/reference/reference.ts';
+import { sample } from '../../../src/reference/sample.ts';
+import { boundTexts } from '../../../src/reference/type-text.ts';
 
 let plain: JsonObject;
 let document: ApiDocument;

@@ -1,5 +1,5 @@
 /** Renders the navigation: groups, their tags, and the operations of each. */
-import type { ApiDocument, Operation } from './document.ts';
+import type { ApiDocument, ApiOperation } from './document.ts';
 import { html, type Markup } from './html.ts';
 import { inline } from './markdown.ts';
 import { methodBadge } from './operation.ts';
@@ -17,7 +17,7 @@ export interface Contents {
   readonly document: ApiDocument;
   /** Headings before the operations. */
   readonly introduction: readonly string[];
-  readonly operations: ReadonlyMap<string, readonly Operation[]>;
+  readonly operations: ReadonlyMap<string, readonly ApiOperation[]>;
   /** Headings after the operations. */
   readonly appendix: readonly string[];
 }
@@ -35,12 +35,12 @@ ${document['x-tagGroups'].map(
 <h2>Objects</h2>${links(appendix)}`;
 }
 
-function tagEntry(tag: string, operations: readonly Operation[]): Markup {
+function tagEntry(tag: string, operations: readonly ApiOperation[]): Markup {
   return html`<details><summary>${tag}</summary><ul>${operations.map(operationEntry)}</ul></details>
 `;
 }
 
 /** The link to an operation; `data-find` is what the search compares besides its text. */
-function operationEntry({ operationId, method, path, summary }: Operation): Markup {
+function operationEntry({ operationId, method, path, summary }: ApiOperation): Markup {
   return html`<li><a href="#${operationId}" data-find="${path} ${operationId}">${methodBadge(method)}<span>${inline(summary)}</span></a></li>`;
 }

@@ -5,12 +5,13 @@
  * and seconds before the first heading; Redocly's `build-docs` writes the page of Redoc together with that script, and
  * Widdershins reads OpenAPI 3.0 alone.
  */
-import type { Json, JsonObject } from '../json-object.ts';
+
 import { codeBlock, json } from './code.ts';
-import { type ApiDocument, apiDocument, type Operation, operationsOf, referredName } from './document.ts';
+import { type ApiDocument, type ApiOperation, apiDocument, operationsOf, referredName } from './document.ts';
 import { fieldsOf, rows } from './fields.ts';
 import { homesOf } from './homes.ts';
 import { type Content, html, type Markup } from './html.ts';
+import type { Json, JsonObject } from './json-object.ts';
 import { inline, type MarkdownPart, markdownParts } from './markdown.ts';
 import { anchorOf, navigation } from './navigation.ts';
 import { operationSection, type ReferenceContext } from './operation.ts';
@@ -43,7 +44,7 @@ ${sharedSection(context)}`,
 }
 
 /** Examples of request bodies by the name of their schema. */
-function examplesOf(operations: readonly Operation[]): ReadonlyMap<string, Json> {
+function examplesOf(operations: readonly ApiOperation[]): ReadonlyMap<string, Json> {
   const found = new Map<string, Json>();
   for (const { requestBody } of operations) {
     const { schema, example } = requestBody?.content['application/json'] ?? { schema: {} };
@@ -59,7 +60,7 @@ function introductionPart({ heading, body }: MarkdownPart): Markup {
 
 function tagSection(
   { name, description = '' }: ApiDocument['tags'][number],
-  operations: readonly Operation[],
+  operations: readonly ApiOperation[],
   context: ReferenceContext,
 ): Markup {
   const id = anchorOf(name);
@@ -69,7 +70,7 @@ ${operations.map((operation) => operationSection(operation, context))}</section>
 }
 
 /** The status of each named response. */
-function statusesOf(operations: readonly Operation[]): ReadonlyMap<string, string> {
+function statusesOf(operations: readonly ApiOperation[]): ReadonlyMap<string, string> {
   const pairs = operations.flatMap(({ responses }) =>
     Object.entries(responses).map(([status, { $ref }]) => [$ref, status] as const),
   );

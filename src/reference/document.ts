@@ -1,6 +1,6 @@
 /** The parts of the OpenAPI document that the reference shows, as types, and look-ups in it. */
-import { assert } from '../../../base/assert.ts';
-import type { Json, JsonObject } from '../json-object.ts';
+import { assert } from '../base/assert.ts';
+import type { Json, JsonObject } from './json-object.ts';
 
 /** A JSON Schema of the document, in the constructs that the generator writes. */
 export interface Schema {
@@ -49,7 +49,7 @@ export interface ResponseObject {
 }
 
 /** An operation with its place. */
-export interface Operation {
+export interface ApiOperation {
   readonly method: string;
   readonly path: string;
   readonly operationId: string;
@@ -65,7 +65,7 @@ export interface Operation {
 /** The document. */
 export interface ApiDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'method' | 'path'>>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<ApiOperation, 'method' | 'path'>>>>>;
   readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly 'x-tagGroups': readonly { readonly name: string; readonly tags: readonly string[] }[];
   readonly components: {
@@ -81,7 +81,7 @@ export function apiDocument(document: JsonObject): ApiDocument {
 }
 
 /** Every operation, in the order of the document. */
-export function operationsOf({ paths }: ApiDocument): readonly Operation[] {
+export function operationsOf({ paths }: ApiDocument): readonly ApiOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) => ({ ...one, method: method.toUpperCase(), path })),
   );
@@ -98,6 +98,6 @@ export function resolveSchema(schema: Schema, { components }: ApiDocument): Sche
 }
 
 /** Whether an operation takes the token of a node instead of an API key. */
-export function isForNodes({ security }: Operation): boolean {
+export function isForNodes({ security }: ApiOperation): boolean {
   return security?.some((one) => 'nodeToken' in one) === true;
 }

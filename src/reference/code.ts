@@ -1,7 +1,8 @@
 /** Renders examples: JSON with its parts marked for colours, and requests as curl commands. */
-import type { Json } from '../json-object.ts';
-import { isForNodes, type Operation, type Parameter } from './document.ts';
+
+import { type ApiOperation, isForNodes, type Parameter } from './document.ts';
 import { type Content, html, type Markup } from './html.ts';
+import type { Json } from './json-object.ts';
 
 /** Values of parameters in paths; other ones are ids. */
 const IN_PATH: Readonly<Record<string, string>> = {
@@ -27,12 +28,13 @@ export function json(value: Json): Content {
 }
 
 /** The request as a command for a shell; server and key are in the environment, as for `edgeplan` itself. */
-export function curl(operation: Operation, body: Json | null): Content {
+export function curl(operation: ApiOperation, body: Json | null): Content {
   const { method, path, requestBody } = operation;
   const url = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => IN_PATH[name] ?? ID);
   const token = isForNodes(operation) ? 'EDGEPLAN_NODE_TOKEN' : 'EDGEPLAN_KEY';
   const lines = [
-    `curl${method === 'GET' ? '' : ` -X ${method}`} "$EDGEPLAN_SERVER${url}${queryOf(operation.parameters ?? [])}"`,
+    method === 'GET' ? 'curl' : `curl -X ${method}`,
+    `"$EDGEPLAN_SERVER${url}${queryOf(operation.parameters ?? [])}"`,
     `-H "Authorization: Bearer $${token}"`,
   ];
   const type = Object.keys(requestBody?.content ?? {})[0];

@@ -4,8 +4,8 @@
  */
 import {
   type ApiDocument,
+  type ApiOperation,
   type ContentTypes,
-  type Operation,
   operationsOf,
   referredName,
   type Schema,
@@ -34,7 +34,7 @@ export function homesOf(document: ApiDocument): Homes {
   return homes;
 }
 
-function usesOf({ operationId, tags, requestBody, responses }: Operation): readonly Use[] {
+function usesOf({ operationId, tags, requestBody, responses }: ApiOperation): readonly Use[] {
   const bodies: readonly (readonly [string, ContentTypes | undefined])[] = [
     ['body', requestBody?.content],
     ...Object.entries(responses).map(([status, { content }]) => [status, content] as const),

@@ -1,7 +1,7 @@
 /** The page of codes: what each means and what to do about it, with an anchor for each. */
 
-import type { CodeEntry } from '../../../base/codes/code.ts';
-import { CODE_AREAS } from '../../../base/codes/codes.ts';
+import type { CodeEntry } from '../base/codes/code.ts';
+import { CODE_AREAS } from '../base/codes/codes.ts';
 import { html, type Markup } from './html.ts';
 import { inline } from './markdown.ts';
 import { anchorOf } from './navigation.ts';

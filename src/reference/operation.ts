@@ -1,10 +1,10 @@
 /** Renders one operation: its place, parameters, body and responses on one side, examples on the other. */
-import { isJsonObject, type Json } from '../json-object.ts';
+
 import { codeBlock, curl, json } from './code.ts';
 import {
   type ApiDocument,
+  type ApiOperation,
   type ContentTypes,
-  type Operation,
   type Parameter,
   type ResponseObject,
   referredName,
@@ -14,6 +14,7 @@ import {
 import { fieldsOf, rows } from './fields.ts';
 import type { Homes } from './homes.ts';
 import { type Content, html, type Markup } from './html.ts';
+import { isJsonObject, type Json } from './json-object.ts';
 import { inline } from './markdown.ts';
 import { sample } from './sample.ts';
 import { typeText } from './type-text.ts';
@@ -27,7 +28,7 @@ export interface ReferenceContext {
 }
 
 /** The section of an operation. */
-export function operationSection(operation: Operation, context: ReferenceContext): Markup {
+export function operationSection(operation: ApiOperation, context: ReferenceContext): Markup {
   const { operationId: id, summary, description } = operation;
   const body = requestExample(operation, context);
   return html`<section class="operation" id="${id}" aria-labelledby="${id}-title">
@@ -41,7 +42,7 @@ ${parameters(operation)}${requestBody(operation, context)}${responses(operation,
 }
 
 /** Method and path, the parameters of the path marked. */
-export function place({ method, path }: Pick<Operation, 'method' | 'path'>): Markup {
+export function place({ method, path }: Pick<ApiOperation, 'method' | 'path'>): Markup {
   const parts = path
     .split(/(\{\w+\})/)
     .map((part, index) => (index % 2 === 1 ? html`<var>${part}</var>` : part));
@@ -59,7 +60,7 @@ const PARAMETER_GROUPS = [
   ['header', 'Headers'],
 ] as const;
 
-function parameters({ operationId, parameters: all = [] }: Operation): Content {
+function parameters({ operationId, parameters: all = [] }: ApiOperation): Content {
   return PARAMETER_GROUPS.map(([where, title]) => {
     const list = all.filter((one) => one.in === where);
     if (list.length === 0) return null;
@@ -71,7 +72,7 @@ function parameterRow({ name, schema, required = false, description }: Parameter
   return { id: `${above}.${name}`, name, schema, required, description };
 }
 
-function requestBody({ operationId: id, requestBody }: Operation, context: ReferenceContext): Content {
+function requestBody({ operationId: id, requestBody }: ApiOperation, context: ReferenceContext): Content {
   if (requestBody === undefined) return null;
   const { types, schema } = contentOf(requestBody.content);
   const optional = requestBody.required === true ? '' : ', optional';
@@ -97,7 +98,7 @@ function fieldsHere(schema: Schema, id: string, { document, homes }: ReferenceCo
   return html`<div id="${name}">${fieldsOf(resolveSchema(inner, document), name)}</div>`;
 }
 
-function responses(operation: Operation, context: ReferenceContext): Markup {
+function responses(operation: ApiOperation, context: ReferenceContext): Markup {
   const all = Object.entries(operation.responses);
   const successes = all.filter(([status]) => status.startsWith('2'));
   const refusals = all.filter(([status]) => !status.startsWith('2'));
@@ -108,7 +109,7 @@ function responses(operation: Operation, context: ReferenceContext): Markup {
 function success(
   status: string,
   response: ResponseObject,
-  { operation, context }: { readonly operation: Operation; readonly context: ReferenceContext },
+  { operation, context }: { readonly operation: ApiOperation; readonly context: ReferenceContext },
 ): Markup {
   const badge = html`<span class="status">${status}</span>`;
   if (response.content === undefined) return html`<p class="content">${badge} without a body</p>`;
@@ -125,14 +126,21 @@ function refusal(status: string, $ref: string, { document }: ReferenceContext): 
 }
 
 /** The JSON body of the example request; `null` without one. */
-function requestExample({ requestBody }: Operation, { document, examples }: ReferenceContext): Json | null {
+function requestExample(
+  { requestBody }: ApiOperation,
+  { document, examples }: ReferenceContext,
+): Json | null {
   const content = requestBody?.content['application/json'];
   if (content === undefined) return null;
   return content.example ?? sample(content.schema, { document, known: examples, short: true });
 }
 
 /** The example of the response: fields that the request sets have the request's values. */
-function responseExample(operation: Operation, body: Json | null, { document }: ReferenceContext): Content {
+function responseExample(
+  operation: ApiOperation,
+  body: Json | null,
+  { document }: ReferenceContext,
+): Content {
   const success = Object.entries(operation.responses).find(([status]) => status.startsWith('2'));
   const content = success?.[1].content?.['application/json'];
   if (success === undefined || content === undefined) return null;
