@@ -11,9 +11,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   simulate: [
     "edgeplan simulate https://shop.example.com/api/orders --ip 203.0.113.7 --country RU -A 'GPTBot/1.2'",
     'edgeplan simulate https://shop.example.com/api/orders --why office-only',
-    'edgeplan simulate https://shop.example.com/ --status 502',
     'edgeplan simulate https://shop.example.com/login --as-test >> edge.test.yaml',
-    'edgeplan simulate --requests requests.jsonl --json',
     'edgeplan simulate --fail-on block,challenge https://shop.example.com/ https://shop.example.com/api/orders',
     `edgeplan simulate 'curl https://shop.example.com/login -X POST --data-raw "user=a"'`,
   ],

@@ -1,11 +1,8 @@
 /** Why a job has no result. */
+import type { COMPUTE_FAULT_CODES } from '../base/codes/faults.ts';
 
-/**
- * - `unavailable`: no thread was free, the job exceeded a limit, its thread ended, or the server is stopping; the same
- *   job may succeed later
- * - `plan`: this build cannot read the sealed plan, which an earlier version published
- */
-export type ComputeFaultCode = 'unavailable' | 'plan';
+/** What failed; `base/codes/faults.ts` has the meanings. */
+export type ComputeFaultCode = keyof typeof COMPUTE_FAULT_CODES;
 
 /** The message is a sentence for the client: lower case, no full stop. */
 export class ComputeFault extends Error {

@@ -2,6 +2,7 @@
  * The interface by which responses move through the node: a source (an origin, the cache) pushes chunks through response
  * filters to the client. Push instead of Node's streams, which would cost more than a small proxied response itself.
  */
+import type { RESPONSE_FAULT_CODES } from '../base/codes/faults.ts';
 import type { HeaderList } from './answer.ts';
 import { lowerName } from './header-names.ts';
 
@@ -32,24 +33,10 @@ export const RESPONSE_FAULTS = [
   'body',
   'busy',
   'slow',
-] as const;
+] as const satisfies readonly (keyof typeof RESPONSE_FAULT_CODES)[];
 export type ResponseFaultCode = (typeof RESPONSE_FAULTS)[number];
 
-/**
- * A failed exchange with an origin, by code:
- * - `unresolved` the origin's name has no address: nothing was sent
- * - `forbidden` the guard refuses the origin's address: nothing was sent
- * - `refused`, `unreachable` no connection could be made: nothing was sent
- * - `unreached` no connection could be made in time: nothing was sent
- * - `reset` the connection ended before the response's head
- * - `timeout` the head did not arrive in time
- * - `malformed` the response is not valid HTTP
- * - `cut` the response's body ended early
- * - `aborted` the client has left
- * - `body` the client's own body broke off or is malformed
- * - `busy` all connections to the origin were in use for too long: nothing was sent
- * - `slow` the client sends or reads below the minimum rate
- */
+/** A failed exchange with an origin; `base/codes/faults.ts` has the meanings of the codes. */
 export interface ResponseFault {
   readonly code: ResponseFaultCode;
   /** A sentence for the log; never shown to visitors. */

@@ -1,14 +1,8 @@
 /** The fault of a publication that cannot be made, without a customer's mistake: thrown, logged, tried again later. */
+import type { PUBLISH_FAULT_CODES } from '../base/codes/faults.ts';
 
-/**
- * - `stored_rows` rows in the store no longer read as a rule set: a bug of ours or a damaged store
- * - `compile` the compiler refused what the model had accepted
- * - `self_test` the compiled plan did not open, or did not run
- * - `blob` the store's sealed plan is missing or does not match its digest
- * - `thread` the thread that makes large plans was lost, or is not to be had
- * - `contended` another publisher was first at every attempt
- */
-export type PublishFaultCode = 'stored_rows' | 'compile' | 'self_test' | 'blob' | 'thread' | 'contended';
+/** What failed; `base/codes/faults.ts` has the meanings. */
+export type PublishFaultCode = keyof typeof PUBLISH_FAULT_CODES;
 
 export class PublishFault extends Error {
   readonly code: PublishFaultCode;

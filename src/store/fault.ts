@@ -1,28 +1,8 @@
 /** A fault of the store: the database or its environment failed. Thrown, typed by `code`, with its `cause`. */
+import type { STORE_FAULT_CODES } from '../base/codes/faults.ts';
 
-/**
- * - `conflict` something unique exists already; `subject` is `<table>.<column>`, such as `domains.name`
- * - `missing` a row refers to one that is not there, for example a domain deleted a moment ago
- * - `text` a text holds NUL or a lone surrogate, which not every database can store; nothing was sent
- * - `contended` other writers conflicted at every attempt, or the work took too long; nothing was written
- * - `unavailable` the database cannot be reached or was lost on the way; see `undone`
- * - `full` the disk has no room left; nothing was written
- * - `in_use` another server has locked the data folder
- * - `unreadable` not a database of ours, or a damaged one
- * - `too_new` the database was written by a later version
- * - `closed` the store, or the transaction, is over
- */
-export type StoreFaultCode =
-  | 'conflict'
-  | 'missing'
-  | 'text'
-  | 'contended'
-  | 'unavailable'
-  | 'full'
-  | 'in_use'
-  | 'unreadable'
-  | 'too_new'
-  | 'closed';
+/** What failed; `base/codes/faults.ts` has the meanings. */
+export type StoreFaultCode = keyof typeof STORE_FAULT_CODES;
 
 /** Details of a fault. */
 export interface StoreFaultOptions {

@@ -4,18 +4,14 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
+import type { CONTROL_FAULT_CODES } from '../base/codes/faults.ts';
 import { SELF_FORMAT, type SignedSelf } from '../plan/manifest.ts';
 import { ANSWER_MS, MAX_ANSWER_OCTETS, MAX_MANIFEST_OCTETS, MAX_PLAN_OCTETS } from './limits.ts';
 import { errorMessage } from './log.ts';
 import { groupsIn } from './trust.ts';
 
-/**
- * - `away`: no connection, no response in time, or status 408, 429, 5xx: to be tried again later
- * - `token`: the node's token is refused (401, 403)
- * - `missing`: the resource does not exist (404)
- * - `answer`: a response that cannot be read, is too long, or has any other status
- */
-export type ControlFaultCode = 'away' | 'token' | 'missing' | 'answer';
+/** What failed; `base/codes/faults.ts` has the meanings. */
+export type ControlFaultCode = keyof typeof CONTROL_FAULT_CODES;
 
 /** A request to the control plane failed. */
 export class ControlPlaneFault extends Error {

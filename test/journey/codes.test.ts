@@ -37,7 +37,7 @@ describe('edgeplan codes', () => {
     const text = (await run('codes')).out;
     expect(text).toMatch(/^Values\n {2}duplicate_id {2,}two rules/);
     const { format, codes } = JSON.parse((await run('codes', '--json')).out);
-    expect(format).toBe('edgeplan.codes/1');
+    expect(format).toBe('edgeplan.codes/v1');
     expect(Object.keys(codes[0])).toEqual(['code', 'area', 'severity', 'meaning', 'remedy']);
     for (const { code } of codes) expect(text).toContain(`  ${code} `);
     const one = JSON.parse((await run('codes', 'checksum', '--json')).out);

@@ -14,10 +14,10 @@ const DOCUMENTED: Readonly<Record<string, readonly string[]>> = {
 
 describe('the check of examples', () => {
   test('finds the `ts` blocks of a Markdown file', () => {
-    const examples = markdownExamples('README.md');
+    const examples = markdownExamples('src/embed/README.md');
     expect(examples.length).toBeGreaterThan(3);
     for (const { name, code } of examples) {
-      expect(name).toMatch(/^README\.md:\d+$/);
+      expect(name).toMatch(/^src\/embed\/README\.md:\d+$/);
       expect(code).not.toContain('```');
     }
   });

@@ -1,8 +1,16 @@
 /**
- * Every code that a user can see: of diagnostics, and of plans that cannot be opened. A code that is not listed here does
- * not compile as the code of a diagnostic. The reasons of a trace and the faults of a decision log are not codes.
+ * Every code that a user can see: of diagnostics, of plans that cannot be opened, of faults. A code that is not listed here
+ * does not compile. The reasons of a trace are not codes.
  */
 import type { CodeEntry, CodeList } from './code.ts';
+import {
+  COMPUTE_FAULT_CODES,
+  CONTROL_FAULT_CODES,
+  DNS_FAULT_CODES,
+  PUBLISH_FAULT_CODES,
+  RESPONSE_FAULT_CODES,
+  STORE_FAULT_CODES,
+} from './faults.ts';
 import { FILE_CODES, TEST_CODES } from './files.ts';
 import { LINT_CODES } from './lint.ts';
 import { PLAN_CODES } from './plans.ts';
@@ -23,20 +31,33 @@ export type DiagnosticCode = keyof (typeof VALUE_CODES &
 /** The codes of one area. */
 export interface CodeArea {
   readonly title: string;
+  /** What precedes the codes of the area in anchors; empty where they are unique. */
+  readonly prefix: string;
   readonly codes: CodeList;
 }
 
-/** All areas, in the order of the lists; no code is in two. */
+/** All areas, in the order of the lists. Only codes of faults are in more than one. */
 export const CODE_AREAS: readonly CodeArea[] = [
-  { title: 'Values', codes: VALUE_CODES },
-  { title: 'Rules and records', codes: RULE_CODES },
-  { title: 'Files', codes: FILE_CODES },
-  { title: 'Test files', codes: TEST_CODES },
-  { title: 'Zone files', codes: ZONE_FILE_CODES },
-  { title: 'Lint', codes: LINT_CODES },
-  { title: 'SecLang', codes: SECLANG_CODES },
-  { title: 'Plans', codes: PLAN_CODES },
+  { title: 'Values', prefix: '', codes: VALUE_CODES },
+  { title: 'Rules and records', prefix: '', codes: RULE_CODES },
+  { title: 'Files', prefix: '', codes: FILE_CODES },
+  { title: 'Test files', prefix: '', codes: TEST_CODES },
+  { title: 'Zone files', prefix: '', codes: ZONE_FILE_CODES },
+  { title: 'Lint', prefix: '', codes: LINT_CODES },
+  { title: 'SecLang', prefix: '', codes: SECLANG_CODES },
+  { title: 'Plans', prefix: '', codes: PLAN_CODES },
+  { title: 'Faults of responses', prefix: 'response-', codes: RESPONSE_FAULT_CODES },
+  { title: 'Faults of the control plane', prefix: 'control-', codes: CONTROL_FAULT_CODES },
+  { title: 'Faults of publications', prefix: 'publication-', codes: PUBLISH_FAULT_CODES },
+  { title: 'Faults of the store', prefix: 'store-', codes: STORE_FAULT_CODES },
+  { title: 'Faults of DNS queries', prefix: 'dns-', codes: DNS_FAULT_CODES },
+  { title: 'Faults of computations', prefix: 'computation-', codes: COMPUTE_FAULT_CODES },
 ];
+
+/** The anchor of a code in lists. */
+export function codeAnchor({ prefix }: CodeArea, code: string): string {
+  return `${prefix}${code}`;
+}
 
 /** A code with its name and area. */
 export interface ListedCode extends CodeEntry {

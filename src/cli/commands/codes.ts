@@ -6,19 +6,19 @@ import { paint } from '../../simulator/paint.ts';
 import { type RenderedLine, span } from '../../simulator/render-text.ts';
 import { usageFault } from '../exit.ts';
 import { colourOption } from '../options.ts';
-import { type ColourChoice, colourFor, write } from '../output.ts';
+import { type ColourChoice, colourFor, write, writeDocument } from '../output.ts';
 
 interface CodesFlags {
   readonly color: ColourChoice;
   readonly json?: boolean;
 }
 
-/** One code or all of them. */
+/** The entries of one code, or all. */
 function chosen(code: string | undefined): readonly ListedCode[] {
   const all = listedCodes();
   if (code === undefined) return all;
-  const found = all.find((one) => one.code === code);
-  if (found !== undefined) return [found];
+  const found = all.filter((one) => one.code === code);
+  if (found.length > 0) return found;
   const meant = nearest(
     code,
     all.map((one) => one.code),
@@ -28,9 +28,9 @@ function chosen(code: string | undefined): readonly ListedCode[] {
 }
 
 /** The lines of one code: name and severity, meaning, remedy. */
-function describe({ code, severity, meaning, remedy }: ListedCode): readonly RenderedLine[] {
+function describe({ code, area, severity, meaning, remedy }: ListedCode): readonly RenderedLine[] {
   return [
-    [span(code, 'strong'), span(severity === null ? '' : `  ${severity}`, 'dim')],
+    [span(code, 'strong'), span(`  ${severity ?? area.toLowerCase()}`, 'dim')],
     [span(`  ${meaning}`)],
     [span('  = ', 'dim'), span(remedy)],
   ];
@@ -52,19 +52,19 @@ export function codesCommand(): Command {
   return new Command('codes')
     .summary('say what the code of a message means')
     .description(
-      'Says what a code means and what to do about it: the word in brackets in `error[unknown_field]`, and the field ' +
-        '`code` of JSON output. Without a code it lists all.',
+      'Says what a code means and what to do about it: the word in brackets in `error[unknown_field]`, the field `code` ' +
+        'of JSON output and of logged errors, the field `fault` of the decision log. Without a code it lists all.',
     )
     .addArgument(new Argument('[code]', 'such as unknown_field'))
-    .option('--json', 'print {"format": "edgeplan.codes/1", "codes": [...]}')
+    .option('--json', 'print {"format": "edgeplan.codes/v1", "codes": [...]}')
     .addOption(colourOption())
     .action(async (code: string | undefined, flags: CodesFlags) => {
       const codes = chosen(code);
       if (flags.json === true) {
-        await write(`${JSON.stringify({ format: 'edgeplan.codes/1', codes }, null, 2)}\n`);
+        await writeDocument('codes', { codes });
         return;
       }
-      const lines = code === undefined ? list(codes) : describe(codes[0]!);
+      const lines = code === undefined ? list(codes) : codes.flatMap(describe);
       await write(paint(lines, colourFor(process.stdout, flags.color)));
     });
 }

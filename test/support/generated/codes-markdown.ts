@@ -1,5 +1,5 @@
 /** The list of codes as Markdown, from the lists in `src/base/codes`. */
-import { CODE_AREAS } from '../../../src/base/codes/codes.ts';
+import { CODE_AREAS, codeAnchor } from '../../../src/base/codes/codes.ts';
 import { formatted } from './sections.ts';
 
 export const CODES_FILE = 'src/base/CODES.md';
@@ -14,10 +14,11 @@ releases; wordings are not. Generated from \`src/base/codes\` by \`npm run gener
 
 /** The whole file. */
 export function codesMarkdown(): string {
-  const areas = CODE_AREAS.map(({ title, codes }) => {
+  const areas = CODE_AREAS.map((area) => {
+    const { title, prefix, codes } = area;
     const entries = Object.entries(codes).map(
       ([code, { severity, meaning, remedy }]) =>
-        `### ${code}\n\n${severity === null ? '' : `${severity}: `}${meaning}. To do: ${remedy}.`,
+        `${prefix === '' ? '' : `<a id="${codeAnchor(area, code)}"></a>\n\n`}### ${code}\n\n${severity === null ? '' : `${severity}: `}${meaning}. To do: ${remedy}.`,
     );
     return `## ${title}\n\n${entries.join('\n\n')}`;
   });

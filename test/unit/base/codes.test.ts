@@ -3,8 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { CODE_AREAS, listedCodes } from '../../../src/base/codes/codes.ts';
+import { CODE_AREAS, codeAnchor, listedCodes } from '../../../src/base/codes/codes.ts';
+import { RESPONSE_FAULT_CODES } from '../../../src/base/codes/faults.ts';
 import { PLAN_CODES } from '../../../src/base/codes/plans.ts';
+import { RESPONSE_FAULTS } from '../../../src/http/response.ts';
 import { PLAN_FAULTS } from '../../../src/plan/fault.ts';
 
 const SRC = new URL('../../../src/', import.meta.url).pathname;
@@ -52,6 +54,8 @@ function readFile(path: string): void {
     }
     if (ts.isVariableDeclaration(node) && node.name.getText(source) === 'code' && node.initializer)
       for (const code of literals(node.initializer)) used.add(code);
+    // The translation of system errors into faults returns codes and has them in tables.
+    if (path === 'proxy/origin/faults.ts' && ts.isStringLiteral(node)) used.add(node.text);
     if (ts.isCallExpression(node) || ts.isNewExpression(node)) readCall(node, path);
     ts.forEachChild(node, visit);
   };
@@ -72,7 +76,8 @@ function readCall(
       severities.add(`seclang_${code} ${SEVERITIES[name]}`);
     }
   }
-  if (name === 'PlanFault' || name === 'shape' || name === 'fault') for (const code of first) used.add(code);
+  if (name.endsWith('Fault') || name === 'shape' || name === 'fault')
+    for (const code of first) used.add(code);
   if (name === 'fail' && given[2] !== undefined) for (const code of literals(given[2])) described.add(code);
 }
 
@@ -111,9 +116,17 @@ describe('the lists of codes', () => {
     expect(Object.keys(PLAN_CODES)).toEqual([...PLAN_FAULTS].sort());
   });
 
-  test('have each code once, sorted within its area', () => {
-    const names = listed.map(({ code }) => code);
-    expect(new Set(names).size).toBe(names.length);
+  test('have every fault of a response', () => {
+    expect(Object.keys(RESPONSE_FAULT_CODES)).toEqual([...RESPONSE_FAULTS].sort());
+  });
+
+  test('have each code of a diagnostic once, and each anchor once, sorted within its area', () => {
+    const plain = CODE_AREAS.filter(({ prefix }) => prefix === '').flatMap(({ codes }) => Object.keys(codes));
+    expect(new Set(plain).size).toBe(plain.length);
+    const anchors = CODE_AREAS.flatMap((area) =>
+      Object.keys(area.codes).map((code) => codeAnchor(area, code)),
+    );
+    expect(new Set(anchors).size).toBe(anchors.length);
     for (const { codes } of CODE_AREAS) expect(Object.keys(codes)).toEqual(Object.keys(codes).sort());
   });
 

@@ -166,7 +166,7 @@ describe('a file that cannot be served', () => {
       'with a mistake',
       () => writeFileSync(file, text('/a').replace('drop', 'dorp')),
       /does not compile: 1 error/,
-      /edge\.yaml:5:\d+ error .*dorp/,
+      /edge\.yaml:5:\d+: error\[unknown_type\]: .*dorp/s,
     ],
     ['half written', () => writeFileSync(file, text('/a').slice(0, 70)), /does not compile/, /error/],
     ['empty', () => writeFileSync(file, ''), /does not compile/, /error/],
