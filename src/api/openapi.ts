@@ -132,7 +132,7 @@ function describe({ permission, hides, gate, whileDisabled }: ApiRoute): string 
   const sentences = [
     permission === null ? 'Any key may.' : `Needs the permission \`${permission}\` on the domain.`,
     ...(hides === true ? ['A role without it is answered 404.'] : []),
-    ...(gate === undefined ? [] : ["The domain's plan must allow it."]),
+    ...(gate === undefined ? [] : ["The domain's subscription must allow it."]),
     ...(whileDisabled === true ? ['Also on a disabled domain.'] : []),
   ];
   return sentences.join(' ');

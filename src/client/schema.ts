@@ -187,7 +187,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Purge a domain's cache on every node
-         * @description Needs the permission `rules.edit` on the domain. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. The domain's subscription must allow it.
          */
         readonly delete: operations["deleteDomainCache"];
         readonly options?: never;
@@ -210,7 +210,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add a record
-         * @description Needs the permission `records.edit` on the domain. The domain's plan must allow it.
+         * @description Needs the permission `records.edit` on the domain. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRecords"];
         readonly delete?: never;
@@ -362,7 +362,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add a rule of type drop
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesDrop"];
         readonly delete?: never;
@@ -454,7 +454,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add a rule of type fingerprint
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesFingerprint"];
         readonly delete?: never;
@@ -546,7 +546,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add a rule of type bot_route
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesBotRoute"];
         readonly delete?: never;
@@ -638,7 +638,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add a rule of type rate_limit
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesRateLimit"];
         readonly delete?: never;
@@ -730,7 +730,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add a rule of type waf
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesWaf"];
         readonly delete?: never;
@@ -822,7 +822,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add a rule of type redirect
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesRedirect"];
         readonly delete?: never;
@@ -914,7 +914,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add a rule of type captcha
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesCaptcha"];
         readonly delete?: never;
@@ -1006,7 +1006,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add a rule of type rewrite
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesRewrite"];
         readonly delete?: never;
@@ -1098,7 +1098,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add a rule of type cache
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesCache"];
         readonly delete?: never;
@@ -1190,7 +1190,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add a rule of type origin_route
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesOriginRoute"];
         readonly delete?: never;
@@ -1282,7 +1282,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add a rule of type origin_pool
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesOriginPool"];
         readonly delete?: never;
@@ -1374,7 +1374,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add a rule of type error_page
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesErrorPage"];
         readonly delete?: never;
@@ -1462,7 +1462,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add rules of type drop, at most 100; each by itself, and 200 even when some fail
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesDropBatchCreate"];
         readonly delete?: never;
@@ -1522,7 +1522,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add rules of type fingerprint, at most 100; each by itself, and 200 even when some fail
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesFingerprintBatchCreate"];
         readonly delete?: never;
@@ -1582,7 +1582,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add rules of type bot_route, at most 100; each by itself, and 200 even when some fail
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesBotRouteBatchCreate"];
         readonly delete?: never;
@@ -1642,7 +1642,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add rules of type rate_limit, at most 100; each by itself, and 200 even when some fail
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesRateLimitBatchCreate"];
         readonly delete?: never;
@@ -1702,7 +1702,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add rules of type waf, at most 100; each by itself, and 200 even when some fail
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesWafBatchCreate"];
         readonly delete?: never;
@@ -1762,7 +1762,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add rules of type redirect, at most 100; each by itself, and 200 even when some fail
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesRedirectBatchCreate"];
         readonly delete?: never;
@@ -1822,7 +1822,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add rules of type captcha, at most 100; each by itself, and 200 even when some fail
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesCaptchaBatchCreate"];
         readonly delete?: never;
@@ -1882,7 +1882,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add rules of type rewrite, at most 100; each by itself, and 200 even when some fail
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesRewriteBatchCreate"];
         readonly delete?: never;
@@ -1942,7 +1942,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add rules of type cache, at most 100; each by itself, and 200 even when some fail
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesCacheBatchCreate"];
         readonly delete?: never;
@@ -2002,7 +2002,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add rules of type origin_route, at most 100; each by itself, and 200 even when some fail
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesOriginRouteBatchCreate"];
         readonly delete?: never;
@@ -2062,7 +2062,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add rules of type origin_pool, at most 100; each by itself, and 200 even when some fail
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesOriginPoolBatchCreate"];
         readonly delete?: never;
@@ -2122,7 +2122,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Add rules of type error_page, at most 100; each by itself, and 200 even when some fail
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
          */
         readonly post: operations["postDomainRulesErrorPageBatchCreate"];
         readonly delete?: never;

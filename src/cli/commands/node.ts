@@ -58,7 +58,7 @@ async function run(flags: NodeFlags): Promise<void> {
   if (running.operationsUrl !== null) lines.push(`operators: ${running.operationsUrl}/metrics`);
   lines.push(...workersLines(flags));
   lines.push(
-    plans.kind === 'file' ? `plans from ${plans.file}` : `plans from ${plans.url}, kept in ${flags.data}`,
+    plans.kind === 'file' ? `plans from ${plans.file}` : `plans from ${plans.url}, stored in ${flags.data}`,
   );
   if (plans.kind === 'file') lines.push(...hostLines(hosts, running.url));
   notes.release();
@@ -89,7 +89,7 @@ async function start(flags: NodeFlags, { plans, settings, onInstalled }: NodeInp
     log,
     onWorkerEvent: printWorkerEvent,
     onCaughtUp: ({ served, refused }) => note(servingLine(served, refused)),
-    onTokenRefused: (sentence) => note(`edgeplan: ${sentence}; what is kept is served on`),
+    onTokenRefused: (sentence) => note(`edgeplan: ${sentence}; the stored plans are served on`),
   });
 }
 
