@@ -38,7 +38,7 @@ describe('fields', () => {
   it('prints JSON in its format', async () => {
     const { out } = await run('fields', 'rate_limit', '--json');
     const { format, types } = JSON.parse(out);
-    expect(format).toBe('edgeplan.fields/1');
+    expect(format).toBe('edgeplan.fields/v1');
     expect(types[0].fields[0]).toEqual({
       name: 'limit',
       type: 'whole number from 1 to 1000000',

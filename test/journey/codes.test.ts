@@ -53,6 +53,6 @@ describe('edgeplan codes', () => {
     const hint = /^edgeplan codes (\w+) says more$/m.exec(err)?.[1] ?? '';
     expect((await run('codes', hint)).code).toBe(0);
     const { out } = await run('lint', '--file', file, '--json');
-    expect(JSON.parse(out)[0].code).toBe('unknown_field');
+    expect(JSON.parse(out).findings[0].code).toBe('unknown_field');
   });
 });

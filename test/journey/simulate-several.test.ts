@@ -130,7 +130,7 @@ describe('--without', () => {
   });
 
   it('is refused for a sealed program', async () => {
-    await run('waf', 'compile', 'own.conf', '--out', 'own.bin');
+    await run('waf', 'compile', 'own.conf', '--output', 'own.bin');
     const { code, err } = await run('simulate', SITE, '--signatures', 'own.bin', '--without', '7');
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('`own.bin` is a sealed program') });
   });

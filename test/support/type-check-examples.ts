@@ -8,6 +8,16 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Imports of octets, which bundlers turn into values; a declaration file beside the examples. */
+const OCTETS: readonly [string, Example] = [
+  join(ROOT, 'test/example-octets.d.ts'),
+  {
+    name: 'octets',
+    code:
+      "declare module '*.edgeplan' { const octets: Uint8Array; export default octets; }\n" +
+      "declare module 'edgeplan/starter.bin' { const octets: Uint8Array; export default octets; }\n",
+  },
+];
 const FENCED = /^```(?:ts|typescript)\n([\s\S]*?)^```$/gm;
 
 /** One example. */
@@ -56,8 +66,9 @@ function fencedExamples(text: string, name: (line: number) => string): readonly 
 export function typecheckExamples(examples: readonly Example[]): readonly string[] {
   const files = new Map(examples.map((example, index) => [join(ROOT, `test/example-${index}.ts`), example]));
   const options = compilerOptions();
-  const host = hostWith(files, options);
-  const program = ts.createProgram([...files.keys(), ...entryPoints().values()], options, host);
+  const host = hostWith(new Map([...files, OCTETS]), options);
+  const roots = [...files.keys(), OCTETS[0], ...entryPoints().values()];
+  const program = ts.createProgram(roots, options, host);
   return [...files].flatMap(([file, { name }]) => {
     const source = program.getSourceFile(file)!;
     const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];

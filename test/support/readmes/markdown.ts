@@ -84,7 +84,14 @@ export function parsePaper(path: string, text: string): Paper {
     before = prose.length;
   }
   const headings = prose.flatMap((one) => /^#+ (.*)$/.exec(one.text)?.[1] ?? []);
-  return { path, text, blocks, anchors: anchorsOf(headings), links: linksOf(prose), spans: spansOf(prose) };
+  return {
+    path,
+    text,
+    blocks,
+    anchors: new Set([...anchorsOf(headings), ...namedAnchors(text)]),
+    links: linksOf(prose),
+    spans: spansOf(prose),
+  };
 }
 
 /** What the comment that ends the prose between two blocks says. */
@@ -113,6 +120,11 @@ function anchorsOf(headings: readonly string[]): ReadonlySet<string> {
     anchors.add(anchor);
   }
   return anchors;
+}
+
+/** Anchors that are written as such: `<a id="drop"></a>`. */
+function namedAnchors(text: string): readonly string[] {
+  return [...text.matchAll(/^<a id="([^"]+)"><\/a>$/gm)].map((match) => match[1]!);
 }
 
 function linksOf(prose: readonly Place[]): readonly Place[] {
