@@ -30,7 +30,7 @@ function chosen(code: string | undefined): readonly ListedCode[] {
 /** The lines of one code: name and severity, meaning, remedy. */
 function describe({ code, area, severity, meaning, remedy }: ListedCode): readonly RenderedLine[] {
   return [
-    [span(code, 'strong'), span(`  ${severity ?? area.toLowerCase()}`, 'dim')],
+    [span(code, 'strong'), span(`  ${severity ?? area}`, 'dim')],
     [span(`  ${meaning}`)],
     [span('  = ', 'dim'), span(remedy)],
   ];
