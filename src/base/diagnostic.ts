@@ -60,6 +60,11 @@ export function formatDiagnostic(diagnostic: Diagnostic): string {
   return `${place}${diagnostic.severity}: ${describeDiagnostic(diagnostic)}`;
 }
 
+/** A diagnostic as JSON documents have it, without its place in a file: the path as text, absent parts `null`. */
+export function diagnosticFields({ severity, code, path, message, found, remedy }: Diagnostic): object {
+  return { severity, code, path: formatPath(path), message, found: found ?? null, remedy: remedy ?? null };
+}
+
 /** Whether any of them is an error, which is what refuses an input. */
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error');

@@ -1,6 +1,6 @@
 /** Lints the stored rules of a domain and returns a page of the findings. */
 import { lintRuleSet } from '../analysis/lint.ts';
-import { formatPath } from '../base/diagnostic.ts';
+import { diagnosticFields } from '../base/diagnostic.ts';
 import { readDomainRows, toRuleSet } from '../publisher/rule-set.ts';
 import type { Snapshots } from '../store/snapshots.ts';
 import type { AnalysisJob, ListPage } from './job.ts';
@@ -12,15 +12,8 @@ export async function analyse({ domain, from, limit }: AnalysisJob, snapshots: S
   const findings = lintRuleSet(toRuleSet(rows));
   const texts: string[] = [];
   let octets = 0;
-  for (const { severity, code, path, message, found, remedy } of findings.slice(from, from + limit)) {
-    const text = JSON.stringify({
-      severity,
-      code,
-      path: formatPath(path),
-      message,
-      found: found ?? null,
-      remedy: remedy ?? null,
-    });
+  for (const finding of findings.slice(from, from + limit)) {
+    const text = JSON.stringify(diagnosticFields(finding));
     octets += Buffer.byteLength(text) + 1;
     // A page has at least one finding, so that paging always ends.
     if (octets > MAX_RESULT_PAGE_OCTETS && texts.length > 0) break;

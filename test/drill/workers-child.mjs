@@ -23,7 +23,7 @@ async function begin({ index, settings: { plan, domain, crash } }) {
   const log = createDecisionLog({ file: null, rate: 1, onFault });
   let node = null;
   const metrics = createNodeMetrics({
-    plans: () => ({ held: node.plans.size, opened: node.plans.opened }),
+    plans: () => ({ installed: node.plans.size, opened: node.plans.opened }),
     originsDown: () => node.origins.down(),
     log: log.stats,
   });

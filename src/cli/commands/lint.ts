@@ -2,7 +2,7 @@
 
 import { Command, Option } from 'commander';
 import { type LintSources, lintRuleSet } from '../../analysis/lint.ts';
-import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
+import { type Diagnostic, diagnosticFields, formatPath } from '../../base/diagnostic.ts';
 import { APPLICATION_HOST } from '../../base/vocabulary.ts';
 import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
 import { byPlace, isMapping, readYamlBytes } from '../../files/yaml.ts';
@@ -58,17 +58,10 @@ function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic
 }
 
 /** A diagnostic as `GET /domains/{domain}/analysis` returns it, with its place in the file. */
-function findingOf({ severity, code, path, message, found, remedy, at }: Diagnostic): object {
+function findingOf(diagnostic: Diagnostic): object {
+  const { at } = diagnostic;
   const place = at === undefined ? null : { file: at.file, line: at.line, column: at.column };
-  return {
-    severity,
-    code,
-    path: formatPath(path),
-    message,
-    found: found ?? null,
-    remedy: remedy ?? null,
-    at: place,
-  };
+  return { ...diagnosticFields(diagnostic), at: place };
 }
 
 /** A note for each record that the embedding application answers. */

@@ -10,37 +10,16 @@ import {
   MAX_POOL_ORIGINS,
   MAX_WEIGHT,
 } from '../../base/limits.ts';
-import { LB_TYPES, ORIGIN_SCHEMES } from '../../base/vocabulary.ts';
+import { LB_TYPES } from '../../base/vocabulary.ts';
 import { hostRule, type RuleOf } from '../common.ts';
-import {
-  anyCase,
-  checked,
-  filledText,
-  flag,
-  id,
-  integer,
-  list,
-  originCountry,
-  port,
-  text,
-} from '../fields.ts';
+import { checked, flag, id, integer, list, text } from '../fields.ts';
 import type { Stored } from '../form.ts';
-import { judgeAddress, judgeHostHeader, judgeProbePath } from '../location.ts';
+import { judgeHostHeader, judgeProbePath } from '../location.ts';
+import { ADDRESS_FIELDS, ORIGIN_COUNTRY } from '../origin-address.ts';
 
 /** The fields of one origin of a pool. */
 export const ORIGIN_FIELDS = {
-  address: checked(filledText(), judgeAddress)
-    .describe('IP address or host name of the origin')
-    .meta({ examples: ['198.51.100.41'] }),
-  port: port()
-    .nullable()
-    .default(null)
-    .describe('port of the origin; null: 443 for `https`, 80 for `http`')
-    .meta({ examples: [8080] }),
-  scheme: anyCase(ORIGIN_SCHEMES)
-    .default('https')
-    .describe('protocol of connections to the origin')
-    .meta({ examples: ['http'] }),
+  ...ADDRESS_FIELDS,
   weight: integer(0, MAX_WEIGHT)
     .default(1)
     .describe('relative share under `round_robin` and `least_load`; 0 takes the origin out')
@@ -49,9 +28,7 @@ export const ORIGIN_FIELDS = {
     .default([])
     .describe('edge nodes that use the origin under `geo`; empty: nodes that no other origin names')
     .meta({ examples: [[1, 2]] }),
-  country: originCountry()
-    .describe('country of the origin (ISO 3166-1 alpha-2); a note without effect')
-    .meta({ examples: ['DE'] }),
+  country: ORIGIN_COUNTRY,
 };
 
 /** The fields of the health check; intervals and time-outs in seconds. */
