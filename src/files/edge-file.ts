@@ -114,7 +114,11 @@ function readEdge(yaml: YamlFile): EdgeFile {
   }
   if (!isMapping(yaml.value) || !Object.hasOwn(yaml.value, 'domain')) {
     const message = 'must be a mapping with `domain`, `records` and `rules`';
-    report(lowering, [], { code: 'invalid_file', message, remedy: 'start with `domain: example.com`' });
+    const isTestFile = isMapping(yaml.value) && Object.hasOwn(yaml.value, 'tests');
+    const remedy = isTestFile
+      ? 'this is a file of tests: `edgeplan test -f edge.yaml` runs it'
+      : 'start with `domain: example.com`';
+    report(lowering, [], { code: 'invalid_file', message, remedy });
     return { ok: false, sources, diagnostics };
   }
   const parsed = parseRuleSet(lower(yaml.value, lowering));

@@ -86,6 +86,10 @@ const destination = crossCheck<Pick<FieldValues, 'type' | 'destination'>>(
   },
 );
 
+/** A name, or a URL of a server on this machine, is what people write instead. */
+const REMEDY_FOR_A =
+  'a name needs the type `CNAME`; scheme and port have fields of their own: `scheme`, `port`';
+
 /**
  * The problem of the data of an A, AAAA, CNAME or ALIAS record, or `null`. The edge never connects to the data of other
  * types.
@@ -94,7 +98,7 @@ function judgeDestination(type: RecordType, value: string): Problem | null {
   const code = 'invalid_destination';
   const found = `\`${value.slice(0, 80)}\``;
   if (type === 'A' && parseIpv4(value) < 0)
-    return { code, message: 'must be an IPv4 address for type `A`', found };
+    return { code, message: 'must be an IPv4 address for type `A`', found, remedy: REMEDY_FOR_A };
   if (type === 'AAAA' && !parseIpv6(value, new Uint32Array(4))) {
     return { code, message: 'must be an IPv6 address for type `AAAA`', found };
   }

@@ -1,5 +1,5 @@
 /**
- * Finds redirects that never act or never end. A redirect to the request's own URL counts as unmatched (semantics
+ * Finds redirects that never act, never end, or have a pattern for a target. A redirect to the request's own URL counts as unmatched (semantics
  * §5), so redirecting a whole site to one of its pages, to another host or to https is fine. Reported are rules
  * whose every location is the request itself, and rules that append the path to a target that they match again.
  */
@@ -11,7 +11,25 @@ import { type Glob, globCovers, isLiteral } from './glob.ts';
 
 /** Checks the target of every enabled redirect. */
 export function lintRedirects({ enabled }: LintContext): readonly Finding[] {
-  return enabled.flatMap((rule) => (rule.type === 'redirect' ? (checkTarget(rule) ?? []) : []));
+  return enabled.flatMap((rule) =>
+    rule.type === 'redirect' ? [checkTarget(rule), checkLiteral(rule)].filter((one) => one !== null) : [],
+  );
+}
+
+/** A star, a group or a placeholder in the target, all of which visitors get as they are written. */
+function checkLiteral(rule: RedirectRule): Finding | null {
+  const written = /\*|\$(?:[0-9]|\{)|\{[a-z_]+\}/.exec(rule.target)?.[0];
+  if (written === undefined) return null;
+  return {
+    rule,
+    field: ['target'],
+    severity: 'warning',
+    code: 'literal_target',
+    message: `has \`${written}\`, which is literal text: visitors are sent to this very URL`,
+    found: quoteValue(rule.target),
+    remedy:
+      'write one rule for each path, or move the tree with a `rewrite` rule, whose `path_target` takes groups',
+  };
 }
 
 /** The target of a redirect, split. */

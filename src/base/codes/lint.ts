@@ -58,6 +58,13 @@ export const LINT_CODES = {
     meaning: 'the entry has `?`, `[…]` or `{…}`, which are ordinary characters: only `*` is special',
     remedy: 'write one entry for each, or set `path_match_type` to `regex`',
   },
+  literal_target: {
+    severity: 'warning',
+    meaning:
+      "a redirect's `target` has a `*`, a group such as `$1` or a placeholder, which are literal text there",
+    remedy:
+      'write one rule for each path, or a `rewrite` with `path_match_type: regex`, whose `path_target` takes groups',
+  },
   missing_key: {
     severity: 'info',
     meaning:

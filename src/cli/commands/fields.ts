@@ -37,6 +37,14 @@ function sectionOf(name: string, sections: readonly FieldSection[]): FieldSectio
   if (found !== undefined) return found;
   const names = sections.map((section) => section.name);
   const near = nearest(name, [...names, ...Object.keys(ALIASES)]);
+  const having = sections
+    .filter(({ fields }) => fields.some((field) => field.name === wanted))
+    .map((section) => section.name);
+  if (having.length > 0)
+    throw usageFault(
+      `\`${name}\` is a field of ${having.join(', ')}`,
+      `edgeplan fields ${having[0]} ${name}`,
+    );
   const meant = habitualType(name) ?? (near === null ? null : (ALIASES[near] ?? near));
   const remedy =
     meant === null ? `there are ${names.join(', ')}` : `did you mean \`edgeplan fields ${meant}\`?`;

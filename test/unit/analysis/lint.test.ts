@@ -321,6 +321,15 @@ describe('redirects', () => {
     expect(codes(redirect(fields))).toEqual(['0.target self_redirect']);
   });
 
+  test.each([['/new/*'], ['/new/$1'], ['https://www.example.com/{path}']])(
+    'a pattern as the target of a redirect is a warning, since visitors get it as it is written: %s',
+    (target) => {
+      expect(codes(redirect({ path_includes: ['/old', '/old/*'], target }))).toEqual([
+        '0.target literal_target',
+      ]);
+    },
+  );
+
   test.each([
     ['appended to a target it matches', { target: '/new', preserve_path: true }],
     ['on its own host', { target: 'https://www.example.com/de/', preserve_path: true }],

@@ -32,7 +32,7 @@ describe('parseRuleSet', () => {
       'ruels: is not a known field; did you mean `rules`?',
       'domain.name: must be a domain name of at most 253 octets, without scheme, port or star, found `not a name`',
       'domain.status: must be one of `pending`, `unverified`, `active`, `moved`, `disabled`, `banned`, found `on`',
-      'records[0].destination: must be an IPv4 address for type `A`, found `x`',
+      'records[0].destination: must be an IPv4 address for type `A`, found `x`; a name needs the type `CNAME`; scheme and port have fields of their own: `scheme`, `port`',
       'records[1]: must be an object, found a number',
       expect.stringMatching(
         /^rules\[0\]\.paht: is not a known field; the fields are `record_id`, .*, `ttl_sec`$/,
