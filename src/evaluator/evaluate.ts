@@ -4,6 +4,15 @@
  * the phases of semantics §4 (`phases.ts`) make the decision (`decide.ts`) or its trace (`explain.ts`).
  */
 
+import {
+  checkOptions,
+  FLAG,
+  FUNCTION,
+  hasFunctions,
+  type OptionKind,
+  type OptionKinds,
+  octetsOf,
+} from '../base/options.ts';
 import { META, type Plan } from '../plan/layout.ts';
 import { openPlan } from '../plan/open.ts';
 import { createCandidates, gather } from './candidates.ts';
@@ -32,7 +41,10 @@ export interface EvaluatorOptions {
   readonly clock?: () => number;
   /** Seeds the hash of the default counters; numbers in [0, 1). Default: the platform's secure source. */
   readonly random?: () => number;
-  /** The signature program of `waf` rules; without one they match with the effect `unavailable`. */
+  /**
+   * The signature program of `waf` rules, loaded by `loadSignatures` of `edgeplan/fetch` or `edgeplan/node`; without one
+   * they match with the effect `unavailable`.
+   */
   readonly waf?: WafProgram | null;
   /** Health and load of pool origins. Default: all healthy, none busy. */
   readonly origins?: OriginStates;
@@ -40,7 +52,8 @@ export interface EvaluatorOptions {
   readonly nodeId?: number | null;
   /**
    * Receives what was thrown while a request was evaluated: a bug, or a fault of an option (clock, counters, waf,
-   * origins). The request is refused with 500 in any case; what `onFault` itself throws is ignored.
+   * origins). The request is refused with 500 in any case; what `onFault` itself throws is ignored. Default:
+   * `console.error`.
    */
   readonly onFault?: (error: unknown) => void;
   /** Skips the checksum of bytes that this process has checked before; see `openPlan`. */
@@ -105,6 +118,7 @@ const SCRATCH = {
   memo: { rates: new Map(), wafs: new Map(), picks: new Map() } satisfies Memo,
 } as const;
 
+const HOW_TO_SEAL = 'read a file of `edgeplan compile -o`, or give what `seal` returned';
 const ALWAYS_UP: OriginStates = { healthy: () => true, inFlight: () => 0 };
 const NO_REQUEST: EdgeRequest = { scheme: '', method: '', host: '', target: '' };
 const NO_PAGE: ErrorPageAnswer = Object.freeze({ page: null, matches: Object.freeze([]), shadow: null });
@@ -115,9 +129,30 @@ interface State {
   readonly input: FactsInput;
 }
 
+/** Kinds of objects with these functions. */
+const objectWith = (...names: readonly string[]): OptionKind => ({
+  what: `an object with ${names.join(' and ')}`,
+  is: (value) => hasFunctions(value, names),
+});
+
+const OPTIONS: OptionKinds<EvaluatorOptions> = {
+  counters: objectWith('hit', 'peek'),
+  clock: FUNCTION,
+  random: FUNCTION,
+  waf: {
+    what: 'a loaded signature program (`loadSignatures` of edgeplan/fetch and edgeplan/node makes one) or `null`',
+    is: (value) => value === null || hasFunctions(value, ['inspect']),
+  },
+  origins: objectWith('healthy', 'inFlight'),
+  nodeId: { what: 'a number or `null`', is: (value) => value === null || typeof value === 'number' },
+  onFault: FUNCTION,
+  trusted: FLAG,
+};
+
 /**
- * Opens a sealed plan and returns its evaluator.
- * @throws PlanFault when the bytes are not a plan that this build reads
+ * Opens a sealed plan and returns its evaluator. The bytes must not change afterwards.
+ * @throws PlanFault when the bytes are not a plan that this build reads; TypeError when they are no bytes, or naming an
+ * option that is unknown or of a wrong kind
  * @example
  * ```ts
  * import { readFile } from 'node:fs/promises';
@@ -128,8 +163,10 @@ interface State {
  * console.log(evaluator.domain, evaluator.revision);
  * ```
  */
-export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Evaluator {
-  const { plan, revision } = openPlan(bytes, { trusted: options.trusted === true });
+export function loadPlan(bytes: Uint8Array | ArrayBuffer, options: EvaluatorOptions = {}): Evaluator {
+  const octets = octetsOf(bytes, 'loadPlan takes a sealed plan, a Uint8Array or an ArrayBuffer', HOW_TO_SEAL);
+  checkOptions('loadPlan', options, OPTIONS);
+  const { plan, revision } = openPlan(octets, { trusted: options.trusted === true });
   const loaded = createLoaded(plan, revision);
   const state: State = {
     context: createContext(plan, loaded, options),
@@ -153,7 +190,8 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
 }
 
 function createContext(plan: Plan, loaded: LoadedPlan, options: EvaluatorOptions): Context {
-  const { counters, random, onFault } = options;
+  const { counters, random } = options;
+  const onFault = options.onFault ?? faultPrinter(textOf(loaded, plan.meta[META.domain]!));
   return {
     loaded,
     steps: stepsOf(plan),
@@ -172,10 +210,16 @@ function createContext(plan: Plan, loaded: LoadedPlan, options: EvaluatorOptions
   };
 }
 
+/** Prints faults where the platform has a console. */
+function faultPrinter(domain: string): (error: unknown) => void {
+  const { console } = globalThis as { console?: { error(...values: readonly unknown[]): void } };
+  return (error) => console?.error(`edgeplan: a decision of ${domain}:`, error);
+}
+
 /** Reports a fault to the embedder; an `onFault` that throws must not turn a decision into an exception. */
-function reportFault(onFault: EvaluatorOptions['onFault'], error: unknown): void {
+function reportFault(onFault: (error: unknown) => void, error: unknown): void {
   try {
-    onFault?.(error);
+    onFault(error);
   } catch {
     // There is no second place to report to.
   }

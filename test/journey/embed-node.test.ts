@@ -232,6 +232,10 @@ test('an edge file is served and followed, and the plan before stays when the fi
 });
 
 test('createEdge refuses bad options at once', async () => {
+  for (const name of ['countries', 'botRanges']) {
+    const options = { [name]: '/none/here', signatures: null };
+    await expect(createEdge(options)).rejects.toThrow(`\`${name}\` cannot be read: ENOENT`);
+  }
   await expect(createEdge({ secret: 'short', signatures: null })).rejects.toThrow('at least 16');
   await expect(createEdge({ trustProxy: ['10.0.0.0/8', 'lan'], signatures: null })).rejects.toThrow('`lan`');
   await expect(createEdge({ plans: [new Uint8Array(9)], signatures: null })).rejects.toThrow(PlanFault);
@@ -247,6 +251,10 @@ test.each([
   ],
   [{ signatures: 'crs.bin' }, '`signatures` must be a sealed signature program, a Uint8Array, or `null`'],
   [{ secret: 5 }, '`secret` must be a string or a Uint8Array, found a number'],
+  [
+    { signatures: new ArrayBuffer(8) },
+    '`signatures` must be a sealed signature program, a Uint8Array, or `null`, found an ArrayBuffer',
+  ],
   [{ counterOctets: '64' }, '`counterOctets` must be a whole number above 0, found a string'],
   [{ onFault: {} }, '`onFault` must be a function, found an object'],
   [null, 'createEdge takes an object of options, found null'],
@@ -256,6 +264,21 @@ test.each([
   await expect(createEdge(options as never)).rejects.toSatisfy(wrong);
   expect(() => createFetchEdge(options as never)).toThrow(TypeError);
   expect(() => createFetchEdge(options as never)).toThrow(sentence.split('; it has ')[0]!);
+});
+
+test.each([
+  [
+    { token: undefined },
+    '`control.token` must be a string, found nothing; `edgeplan node-token create NAME` makes',
+  ],
+  [{ token: '' }, '`control.token` must be a string, found an empty one; `edgeplan node-token create NAME`'],
+  [{ url: undefined }, '`control.url` must be a string, found nothing; give the server'],
+  [{ folder: 5 }, '`control.folder` must be a string, found a number; name a folder'],
+  [{ key: 'a' }, '`control` has no field `key`; it has url, token, folder, trust'],
+])('createEdge names the field of control that %j gives wrong', async (fields, sentence) => {
+  const whole = { url: 'http://127.0.0.1:9', token: 'node_1', folder: './edge-app' };
+  const control = { ...whole, ...fields };
+  await expect(createEdge({ control, signatures: null } as never)).rejects.toThrow(sentence);
 });
 
 test('createEdge refuses plans that are no Uint8Array and options of the other edge', async () => {

@@ -13,6 +13,7 @@ import {
   type UnservedHelp,
 } from '../../answers/unserved.ts';
 import { type HostFacts, parseHost } from '../../base/host.ts';
+import { checkOptions, type OptionKinds } from '../../base/options.ts';
 import { steadyNow } from '../../base/steady-clock.ts';
 import {
   type Counters,
@@ -26,16 +27,7 @@ import {
 } from '../../evaluator/index.ts';
 import { openSignatures } from '../../plan/open-signatures.ts';
 import { loadSignatures } from '../../waf/load/load.ts';
-import {
-  COUNT,
-  checkOctets,
-  checkOptions,
-  LISTENERS,
-  type OptionKinds,
-  PLANS,
-  SECRET,
-  SIGNATURES,
-} from '../check-options.ts';
+import { COUNT, checkOctets, LISTENERS, PLANS, SECRET, SIGNATURES } from '../check-options.ts';
 import { checkPlan, type InstalledPlan } from '../check-plan.ts';
 import { createSecrets } from '../secret.ts';
 import { createDecisionReporter, type DecisionReporter, verdictOf } from '../verdict.ts';
@@ -94,7 +86,7 @@ const COUNTER_OCTETS = 16 * 1024 * 1024;
  * ```
  */
 export function createEdge(options: FetchEdgeOptions = {}): FetchEdge {
-  checkOptions(options, OPTIONS);
+  checkOptions('createEdge', options, OPTIONS);
   const counters = createCounters({
     clock: steadyNow,
     maxBytes: options.counterOctets ?? COUNTER_OCTETS,

@@ -2,11 +2,13 @@
  * The edge inside a Node server. In: requests as `node:http` hands them out, before the application sees them. Out:
  * answers of the edge's own, or the request, whole, with the decision on it, for the application to answer.
  */
+import { access } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyPluginCallback } from 'fastify';
 import { createChallenges } from '../../answers/challenge/challenge.ts';
 import type { Secrets } from '../../answers/challenge/keys.ts';
+import { checkOptions, FLAG, FUNCTION, type OptionKinds } from '../../base/options.ts';
 import type { ClientRequest, ClientResponse } from '../../http/client-messages.ts';
 import type { WatchedFile } from '../../platform/watched-file.ts';
 import { openClassificationFiles } from '../../proxy/classification-files.ts';
@@ -14,20 +16,7 @@ import { createBotResolver, createClassifier } from '../../proxy/classifier.ts';
 import { createUnserved } from '../../proxy/unserved.ts';
 import { trustProxies } from '../../proxy/visitor.ts';
 import { secretsOf } from '../../sync/secrets.ts';
-import {
-  CONTROL,
-  COUNT,
-  checkOptions,
-  FLAG,
-  FUNCTION,
-  LISTENERS,
-  type OptionKinds,
-  PLANS,
-  SECRET,
-  SIGNATURES,
-  TEXT,
-  TEXTS,
-} from '../check-options.ts';
+import { CONTROL, COUNT, LISTENERS, PLANS, SECRET, SIGNATURES, TEXT, TEXTS } from '../check-options.ts';
 import type { InstalledPlan } from '../check-plan.ts';
 import { createSecrets } from '../secret.ts';
 import { createDecisionReporter, type DecisionReporter } from '../verdict.ts';
@@ -96,7 +85,7 @@ const FILES_MS = 30_000;
 /**
  * Makes an edge.
  * @throws PlanFault when one of `plans`, or `signatures`, cannot be opened; RangeError when `secret` is too short; Error
- * naming an entry of `trustProxy` that is no address, the errors of `file`, or why the folder of `control` cannot be used;
+ * naming an entry of `trustProxy` that is no address, the errors of `file`, a missing `countries` or `botRanges`, or why the folder of `control` cannot be used;
  * TypeError naming an option that is unknown or of a wrong kind
  * @example
  * ```ts
@@ -113,7 +102,7 @@ const FILES_MS = 30_000;
  * ```
  */
 export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdge> {
-  checkOptions(options, OPTIONS);
+  checkOptions('createEdge', options, OPTIONS);
   const telling = createDecisionReporter(options);
   const trusted = trustProxies(options.trustProxy ?? []);
   const own = createSecrets(options.secret);
@@ -129,6 +118,7 @@ export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdg
     served = secrets;
   };
   const { started, close } = createParts();
+  await checkReadable(options);
   await started(follow(options, plans, telling), (followed) => followed?.stop());
   const files = await started(
     openClassificationFiles({
@@ -203,6 +193,16 @@ function createParts(): Parts {
     },
     close,
   };
+}
+
+/** @throws Error naming the option whose file or folder is missing; later problems of its content go to `onFault` */
+async function checkReadable({ countries, botRanges }: NodeEdgeOptions): Promise<void> {
+  for (const [name, path] of Object.entries({ countries, botRanges })) {
+    if (path === undefined) continue;
+    await access(path).catch((cause: Error) => {
+      throw new Error(`\`${name}\` cannot be read: ${cause.message}`, { cause });
+    });
+  }
 }
 
 async function follow(

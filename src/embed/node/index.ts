@@ -1,8 +1,11 @@
 /** `edgeplan/node`: the edge inside a Node server, before an application of any kind. */
 import type { EdgeVerdict } from '../verdict.ts';
 
+export type { Decision, EdgeRequest, WafProgram } from '../../evaluator/index.ts';
 export { PlanFault } from '../../plan/fault.ts';
+export type { KnownFacts } from '../../proxy/request-context.ts';
 export type { InstalledPlan } from '../check-plan.ts';
+export { loadSignatures } from '../load-signatures.ts';
 export type { EdgeListeners, EdgeRefusal, EdgeVerdict, Unenforced } from '../verdict.ts';
 export { createEdge, type NodeEdge } from './edge.ts';
 export type { ControlPlane, NodeEdgeOptions, SyncStatus } from './options.ts';

@@ -31,7 +31,10 @@ export interface NodeEdgeOptions extends EdgeListeners {
    * a second for the starter set, which is the default.
    */
   readonly signatures?: Uint8Array | null;
-  /** A country database in MaxMind's format, read again when it changes. Default: countries are unknown. */
+  /**
+   * A country database in MaxMind's format, read again when it changes. A missing file is an error of `createEdge`; one
+   * that is no such database goes to `onFault`, and countries are unknown. Default: countries are unknown.
+   */
   readonly countries?: string;
   /** A folder of address ranges that bots' operators publish, `googlebot.json` and the like. */
   readonly botRanges?: string;

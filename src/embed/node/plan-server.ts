@@ -83,10 +83,12 @@ async function firstPlans(url: string, first: AbortSignal, reporter: DecisionRep
   reporter.fault(new Error('no plan has come yet; every host is answered 421 until one does'), url);
 }
 
-/** Reports warnings and errors of sync to `onFault`; information is dropped. */
+/** Reports warnings and errors of sync to `onFault`; information is dropped. The log's field `err` is the reason. */
 function logTo(reporter: DecisionReporter): SyncLog {
   const report = (fields: object, message: string): void => {
-    const details = Object.entries(fields).map(([name, value]) => `${name} ${String(value)}`);
+    const details = Object.entries(fields).map(([name, value]) =>
+      name === 'err' ? String(value) : `${name} ${String(value)}`,
+    );
     reporter.fault(new Error(details.join(', ')), message);
   };
   return { info: () => undefined, warn: report, error: report };
