@@ -9,7 +9,7 @@ export const EXIT = {
   usage: 2,
   /** The input cannot be read or does not compile. */
   input: 3,
-  /** The server, the store or the network failed. */
+  /** The server, the store or the network failed, or the key has no access to the domain. */
   server: 4,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -181,7 +181,7 @@ describe('apply', () => {
     expect(readFileSync(file, 'utf8')).toContain('name: pipe.test');
     const unknown = await server.run(['export', 'nobody.test']);
     expect(unknown).toEqual({
-      code: 1,
+      code: 4,
       out: '',
       err:
         `edgeplan: the key has access to no domain \`nobody.test\` on \`${server.url}\`\n` +

@@ -130,4 +130,45 @@ describe('apply of many changes', () => {
     const again = JSON.parse((await server.run(['apply', '-f', edgeFile(3), '--json'])).out);
     expect(again).toMatchObject({ changes: [], applied: 0 });
   });
+
+  test('without changes names the number of objects that only the server has', async () => {
+    const bare = await server.run(['apply', '-f', edgeFile(1)]);
+    expect([bare.code, bare.out]).toEqual([
+      0,
+      'nothing to create or update; 2 objects of the server are not in the file (--prune deletes them)\n',
+    ]);
+  });
+
+  test('stopped by a refusal with --json reports the state of each change and the refusal', async () => {
+    const key = (await server.run(['key', 'create', 'owner', '--read-only', ...server.data])).out.trim();
+    const stopped = await server.run(['apply', '-f', edgeFile(5), '--json', '--key', key]);
+    expect(stopped.code).toBe(4);
+    const document = JSON.parse(stopped.out);
+    expect(document).toMatchObject({ applied: 0, revision: null, error: { status: 403 } });
+    expect(document.error.message).toMatch(/^record m3 TXT.*: the server answered 403: /);
+    expect(document.changes.map(({ state }: { state: string }) => state)).toEqual(['failed', 'not_tried']);
+    expect((await server.run(['apply', '-f', edgeFile(5), '--dry-run', '--json', '--key', key])).code).toBe(
+      1,
+    );
+  });
+
+  test('to a domain without access, or to no API, exits with 4 and prints its object', async () => {
+    writeFileSync(join(server.folder, 'other.yaml'), 'domain: nobody.test\n');
+    const args = ['apply', '-f', 'other.yaml', '--dry-run'];
+    const unknown = await server.run([...args, '--json']);
+    expect(unknown.code).toBe(4);
+    expect(JSON.parse(unknown.out)).toMatchObject({
+      domain: 'nobody.test',
+      changes: [],
+      error: { message: expect.stringContaining('no domain `nobody.test`'), status: 404 },
+    });
+    const strange = await server.run([...args, '--server', server.operations]);
+    expect(strange).toEqual({
+      code: 4,
+      out: '',
+      err:
+        `edgeplan: \`${server.operations}\` is not an edgeplan API: its answer 404 has no JSON\n` +
+        '  edgeplan serve prints the address of its API; --server or EDGEPLAN_SERVER sets it\n',
+    });
+  });
 });

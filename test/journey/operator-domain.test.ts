@@ -47,6 +47,13 @@ describe.each(DATABASES)('an operator on $kind', (database) => {
     const lifted = await run('domain', 'unban', 'shop.test', '--proven', '--reason', 'cleaned up');
     expect(lifted.out).toBe('shop.test is active\n');
     await expect.poll(tombstone).toBe(false);
+    const log = await edgeplan(['audit', 'shop.test', '--server', server.url], {
+      cwd: server.folder,
+      env: { EDGEPLAN_KEY: server.key },
+    });
+    expect(log).toMatchObject({ code: 0, err: '' });
+    expect(log.out).toMatch(/domain\.ban .*\n {4}status: active → banned\n {4}reason: phishing\n/);
+    expect(log.out).toMatch(/domain\.unban .*\n {4}status: banned → active\n {4}reason: cleaned up\n/);
   });
 
   test('moves domains and nodes between groups', { timeout: 90_000 }, async () => {

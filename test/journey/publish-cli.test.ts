@@ -179,7 +179,7 @@ describe('nodes and plans from the command line', () => {
     expect((await run(['node-token', 'revoke', 'nobody', ...data])).code).toBe(1);
     const unknown = await run(['publish', 'nobody.test']);
     const sentence = `edgeplan: the key has access to no domain \`nobody.test\` on \`http://127.0.0.1:${port}\`\n`;
-    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining(sentence)]);
+    expect([unknown.code, unknown.err]).toEqual([4, expect.stringContaining(sentence)]);
     expect((await run(['rollback', 'nobody.test', '1'])).err).toContain(sentence);
     const never = await run(['rollback', 'shop.test', '999']);
     expect([never.code, never.err]).toEqual([

@@ -3,14 +3,14 @@
 import { Command } from 'commander';
 import { paint } from '../../simulator/paint.ts';
 import { quantity } from '../../simulator/render-text.ts';
-import { readDesiredState } from '../apply/desired-state.ts';
+import { type DesiredState, readDesiredState } from '../apply/desired-state.ts';
 import { executeChanges } from '../apply/execute-changes.ts';
-import { type ChangePlan, planChanges } from '../apply/plan-changes.ts';
+import { type ChangePlan, type PlannedChange, planChanges } from '../apply/plan-changes.ts';
 import { changeLines, countText, headingOf, nounText } from '../apply/print-changes.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { colourOption, edgeFileOption, jsonOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write, writeDocument } from '../output.ts';
-import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import { keyOption, type ServerAccess, ServerRefusal, serverOption } from '../remote/call-api.ts';
 import { publicationOutcome } from '../remote/publication.ts';
 import { readRemote } from '../remote/remote-domain.ts';
 
@@ -35,72 +35,118 @@ interface Flags extends ServerAccess {
 /** Changes, and titles in a list, that are printed without `--all`. */
 const MOST_LISTED = 50;
 
-/** Prints the changes, executes them, and prints the outcome. */
+/** Makes the changes; with `--json`, prints the object whatever the outcome. */
 async function run(flags: Flags): Promise<void> {
-  const desired = await readDesiredState(flags.file, flags.color);
-  const remote = await readRemote(desired.domain, flags);
+  const { file, color } = flags;
+  const desired = await readDesiredState(file, color);
+  const progress: Progress = { plan: null, applied: 0, revision: null, error: null };
+  try {
+    await reconcile(desired, flags, progress);
+  } catch (error) {
+    if (flags.json !== true || !(error instanceof CommandFault)) throw error;
+    progress.error = error;
+    await writeProgress(desired.domain, progress, flags);
+    throw error;
+  }
+  if (flags.json === true) await writeProgress(desired.domain, progress, flags);
+}
+
+/** What has been done so far. */
+interface Progress {
+  /** `null` before the server was read. */
+  plan: ChangePlan | null;
+  /** The number of changes that were executed: the first ones of the plan. */
+  applied: number;
+  /** `null`: none was published. */
+  revision: string | null;
+  /** The failure that ended the command. */
+  error: CommandFault | null;
+}
+
+/** Prints the changes, executes them, and prints the outcome. @throws CommandFault at the first failure */
+async function reconcile(desired: DesiredState, flags: Flags, progress: Progress): Promise<void> {
+  const { domain } = desired;
+  const say = (sentence: string) => (flags.json === true ? undefined : write(`${sentence}\n`));
+  const remote = await readRemote(domain, flags);
   const plan = planChanges(desired, remote, { ids: flags.ids === true, prune: flags.prune === true });
+  progress.plan = plan;
   for (const warning of plan.warnings) note(`warning: ${warning}`);
   noteUnmanaged(plan, flags);
-  const report = reporter(desired.domain, plan, flags);
-  if (plan.changes.length === 0) {
-    return report({ applied: 0, revision: null }, `no changes: ${desired.domain} matches the file`);
-  }
+  if (plan.changes.length === 0) return say(unchangedText(domain, plan));
   if (flags.json !== true) await printChanges(plan, flags);
   // Scripts detect differences by exit code 1.
   if (flags.dryRun === true) {
     process.exitCode = EXIT.no;
-    const sentence = `dry run: ${countText(plan.changes)}; nothing was changed`;
-    return report({ applied: 0, revision: null }, sentence);
+    return say(`dry run: ${countText(plan.changes)}; nothing was changed`);
   }
   const outcome = await executeChanges(plan, {
     ...flags,
-    domain: desired.domain,
+    domain,
     onNote: (sentence) => note(`note: ${sentence}`),
   });
   if (!outcome.ok) {
-    if (flags.json === true) await report({ applied: outcome.made, revision: null }, '');
-    else noteStop(plan, outcome.made, flags);
-    const { message, remedy } = outcome.fault;
-    throw new CommandFault(outcome.fault.exitCode, `${plan.changes[outcome.made]!.title}: ${message}`, {
-      cause: outcome.fault,
-      ...(remedy === undefined ? {} : { remedy }),
-    });
+    progress.applied = outcome.made;
+    if (flags.json !== true) noteStop(plan, outcome.made, flags);
+    throw stopFault(plan.changes[outcome.made]!, outcome.fault);
   }
   const { revision } = outcome;
-  // A late publication has no revision yet.
-  const out = revision === null ? null : await publicationOutcome(desired.domain, revision, flags);
-  const published = out === null ? '' : `; ${out.clause}`;
   const applied = plan.changes.length;
-  await report({ applied, revision }, `applied ${quantity(applied, 'change')}${published}`);
+  progress.applied = applied;
+  progress.revision = revision;
+  // A late publication has no revision yet.
+  const out = revision === null ? null : await publicationOutcome(domain, revision, flags);
+  const published = out === null ? '' : `; ${out.clause}`;
+  await say(`applied ${quantity(applied, 'change')}${published}`);
   if (typeof out?.remedy === 'string') note(`  ${out.remedy}`);
 }
 
-/** What became of the changes. */
-interface Applied {
-  readonly applied: number;
-  /** `null`: none was published. */
-  readonly revision: string | null;
+/** The fault of a change, with the title of the change in its message. */
+function stopFault({ title }: PlannedChange, fault: CommandFault): CommandFault {
+  const { exitCode, message, remedy } = fault;
+  return new CommandFault(exitCode, `${title}: ${message}`, {
+    cause: fault,
+    ...(remedy === undefined ? {} : { remedy }),
+  });
 }
 
-/** Prints the outcome as a sentence or, with `--json`, with all changes. */
-function reporter(
-  domain: string,
-  { changes, leftAlone, warnings }: ChangePlan,
-  { json, dryRun }: Flags,
-): (outcome: Applied, sentence: string) => Promise<void> {
-  return ({ applied, revision }, sentence) => {
-    if (json !== true) return write(`${sentence}\n`);
-    return writeDocument('apply', {
-      domain,
-      dry_run: dryRun === true,
-      changes: changes.map(({ verb, noun, title, fields }) => ({ verb, noun, title, fields })),
-      applied,
-      revision: revision === null ? null : Number(revision),
-      left_alone: leftAlone,
-      warnings,
-    });
+/** The sentence for a plan without changes; the server may have objects that the file does not have. */
+function unchangedText(domain: string, { leftAlone }: ChangePlan): string {
+  if (leftAlone.length === 0) return `no changes: ${domain} matches the file`;
+  const [are, them] = leftAlone.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  const objects = `${quantity(leftAlone.length, 'object')} of the server ${are} not in the file`;
+  return `nothing to create or update; ${objects} (--prune deletes ${them})`;
+}
+
+/** Prints the object of `--json`: all changes, each with its state, and the failure. */
+function writeProgress(domain: string, progress: Progress, { dryRun }: Flags): Promise<void> {
+  const { plan, applied, revision, error } = progress;
+  const changes = plan?.changes ?? [];
+  const stateOf = (index: number) => {
+    if (index < applied) return 'applied';
+    return index === applied && error !== null ? 'failed' : 'not_tried';
   };
+  return writeDocument('apply', {
+    domain,
+    dry_run: dryRun === true,
+    changes: changes.map(({ verb, noun, title, fields }, index) => ({
+      verb,
+      noun,
+      title,
+      fields,
+      state: stateOf(index),
+    })),
+    applied,
+    revision: revision === null ? null : Number(revision),
+    left_alone: plan?.leftAlone ?? [],
+    warnings: plan?.warnings ?? [],
+    error: error === null ? null : { message: error.message, status: statusOf(error) },
+  });
+}
+
+/** The HTTP status behind a fault; `null`: the failure is not a refusal of the server. */
+function statusOf(error: unknown): number | null {
+  if (error instanceof ServerRefusal) return error.status;
+  return error instanceof CommandFault ? statusOf(error.cause) : null;
 }
 
 /** Prints the changes; of many the first ones. */

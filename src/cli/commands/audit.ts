@@ -1,13 +1,10 @@
 /** `edgeplan audit`: prints the audit log of a domain: who changed what, and when. */
 
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { same } from '../../files/print-edge.ts';
-import { isMapping } from '../../files/yaml.ts';
 import { paint } from '../../simulator/paint.ts';
-import { type RenderedLine, span } from '../../simulator/render-text.ts';
-import { fieldLines } from '../apply/print-changes.ts';
 import { colourOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
+import { type AuditEntry, auditLines } from '../print/audit-entry.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
 
@@ -21,19 +18,6 @@ interface Flags extends ServerAccess {
   readonly json?: boolean;
   /** When to colour the output. */
   readonly color: ColourChoice;
-}
-
-/** An entry of the audit log, as the API returns it. */
-interface Entry {
-  readonly id: number;
-  readonly at: string;
-  readonly user_id: number | null;
-  readonly user: string | null;
-  readonly key_id: number | null;
-  readonly action: string;
-  readonly subject: string;
-  readonly before: unknown;
-  readonly after: unknown;
 }
 
 /** The format of a line of JSON. */
@@ -53,7 +37,7 @@ async function run(domain: string, flags: Flags): Promise<void> {
     const pageSize = Math.min(PAGE, left);
     const from = before === null ? '' : `&before=${before}`;
     const path = `${domainPath(domain, '/audit/')}?limit=${pageSize}${from}`;
-    const page = (await callDomainApi(domain, flags, { method: 'GET', path })).body as readonly Entry[];
+    const page = (await callDomainApi(domain, flags, { method: 'GET', path })).body as readonly AuditEntry[];
     // The API has no such filter, so entries are filtered here.
     const since = flags.since ?? Number.NEGATIVE_INFINITY;
     const matching = page.filter(({ at }) => Date.parse(at) >= since);
@@ -61,7 +45,7 @@ async function run(domain: string, flags: Flags): Promise<void> {
       await write(
         flags.json === true
           ? `${JSON.stringify({ format: AUDIT_FORMAT, ...entry })}\n`
-          : paint(entryLines(entry), colour),
+          : paint(auditLines(entry), colour),
       );
     }
     printed += matching.length;
@@ -71,72 +55,6 @@ async function run(domain: string, flags: Flags): Promise<void> {
     before = page.at(-1)!.id;
   }
   if (printed === 0) note('nothing in the audit log');
-}
-
-/** The lines of one entry: time, author, action and subject, then each changed field. */
-function entryLines(entry: Entry): readonly RenderedLine[] {
-  const { at, action, subject, before, after } = entry;
-  const heading = [
-    span(at, 'dim'),
-    span(`  ${whoOf(entry)}`),
-    span(`  ${action}`, 'strong'),
-    span(`  ${subject}`),
-  ];
-  return [heading, ...changedFields(before, after).flatMap(fieldLines)];
-}
-
-/** The author of an entry. */
-function whoOf({ user, user_id, key_id }: Entry): string {
-  if (user_id === null) return 'operator or service';
-  const name = user ?? `account ${user_id}`;
-  return key_id === null ? name : `${name} (key ${key_id})`;
-}
-
-/** Fields that every object has and that the server sets. */
-const OWN = ['id', 'domain_id', 'created_at', 'updated_at', 'record_id'];
-
-/** The fields that differ. A list, such as imported records, is one field. */
-function changedFields(before: unknown, after: unknown): readonly Parameters<typeof fieldLines>[0][] {
-  if (!isMapping(before) && !isMapping(after)) {
-    if (before === null && after === null) return [];
-    return [{ name: 'entries', before: listOf(before), after: listOf(after) }];
-  }
-  const [had, has] = [isMapping(before) ? before : {}, isMapping(after) ? after : {}];
-  const names = [...new Set([...Object.keys(had), ...Object.keys(has)])].filter(
-    (name) => !OWN.includes(name),
-  );
-  const both = isMapping(before) && isMapping(after);
-  return (
-    names
-      .filter((name) => !same(had[name], has[name]))
-      // Empty fields of a created or deleted object are left out.
-      .filter((name) => both || !isEmpty(had[name] ?? has[name]))
-      .map((name) => ({
-        name,
-        ...(isMapping(before) ? { before: had[name] } : {}),
-        ...(isMapping(after) ? { after: has[name] } : {}),
-      }))
-  );
-}
-
-/** The entries of a list, such as imported records, without empty and generated fields. */
-function listOf(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) return value === null ? [] : [value];
-  return value.map((entry) => {
-    if (!isMapping(entry)) return entry;
-    const shown = Object.entries(entry).filter(([name, own]) => !DATED.includes(name) && !isEmpty(own));
-    return shown
-      .map(([name, own]) => `${name} ${typeof own === 'string' ? own : JSON.stringify(own)}`)
-      .join(', ');
-  });
-}
-
-/** Generated fields of list entries. */
-const DATED = ['domain_id', 'created_at', 'updated_at'];
-
-/** Whether a value carries no information. */
-function isEmpty(value: unknown): boolean {
-  return value === undefined || value === null || ['""', '[]', '{}'].includes(JSON.stringify(value));
 }
 
 // Milliseconds per unit.

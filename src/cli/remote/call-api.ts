@@ -39,7 +39,7 @@ export interface ApiRequest {
 
 /** A successful response. */
 export interface ApiResponse {
-  /** Parsed JSON, or text that is not JSON. */
+  /** Parsed JSON; `undefined` for an empty body. */
   readonly body: unknown;
   readonly headers: Headers;
 }
@@ -64,6 +64,17 @@ export class ServerRefusal extends CommandFault {
   }
 }
 
+/** The fault for a server whose response has not the form of the API's: another program listens there. */
+function notTheApi({ origin }: URL, status: number): CommandFault {
+  return new CommandFault(
+    EXIT.server,
+    `\`${origin}\` is not an edgeplan API: its answer ${status} has no JSON`,
+    {
+      remedy: 'edgeplan serve prints the address of its API; --server or EDGEPLAN_SERVER sets it',
+    },
+  );
+}
+
 /** Characters of a refusal that are printed. */
 const SENTENCE_CHARACTERS = 500;
 /** The longest wait in seconds when the key has used up its requests: the server counts per minute. */
@@ -71,7 +82,8 @@ const LONGEST_WAIT_SEC = 60;
 
 /**
  * Sends a request and returns the response. Waits when the key has used up its requests of this minute. Throws a
- * fault with the server's message for a refusal; its exit code is 1 for a 404, else 4.
+ * fault with the server's message for a refusal; its exit code is 1 for a 404, else 4. A response that is not of the
+ * API's form is a fault with exit code 4.
  */
 export async function callApi({ server, key }: ServerAccess, request: ApiRequest): Promise<ApiResponse> {
   if (key === undefined || key === '') {
@@ -85,9 +97,12 @@ export async function callApi({ server, key }: ServerAccess, request: ApiRequest
   const response = await sendWithRetries(url, requestOf(request, key));
   const text = await response.text();
   const body = parse(text);
-  if (response.ok) return { body, headers: response.headers };
-  const error = typeof body === 'object' && body !== null && 'error' in body ? String(body.error) : text;
-  throw new ServerRefusal(response.status, error.slice(0, SENTENCE_CHARACTERS));
+  const { ok, status, headers } = response;
+  if (ok && (body !== undefined || text === '')) return { body, headers };
+  const isRefusal = !ok && typeof body === 'object' && body !== null && 'error' in body;
+  // A 5xx may be of a proxy in front of the API.
+  if (!isRefusal && status < 500) throw notTheApi(url, status);
+  throw new ServerRefusal(status, (isRefusal ? String(body.error) : text).slice(0, SENTENCE_CHARACTERS));
 }
 
 /** The request for `fetch`. */
@@ -126,11 +141,11 @@ async function send(url: URL, init: RequestInit): Promise<Response> {
   }
 }
 
-/** JSON, or the text itself when it is not JSON. */
+/** The value of JSON; `undefined` when the text is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text;
+    return undefined;
   }
 }

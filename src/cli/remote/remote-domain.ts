@@ -43,8 +43,8 @@ export function rulePath(domain: string, type: Rule['type'], id?: number): strin
 }
 
 /**
- * Reads a domain with its records and rules. @throws CommandFault, with exit code 1 when the server has no such
- * domain
+ * Reads a domain with its records and rules. @throws CommandFault, with exit code 4 when the key has access to no
+ * such domain
  */
 export async function readRemote(domain: string, options: ServerAccess): Promise<RemoteDomain> {
   const get = async (path: string): Promise<unknown> =>
@@ -80,7 +80,7 @@ export async function getDomain(domain: string, options: ServerAccess): Promise<
   } catch (error) {
     if (!(error instanceof ServerRefusal) || error.status !== 404) throw error;
     throw new CommandFault(
-      EXIT.no,
+      EXIT.server,
       `the key has access to no domain \`${domain}\` on \`${options.server}\``,
       {
         remedy: 'check --server and --key; POST /domains/ creates a domain',
