@@ -11,7 +11,7 @@ import { exclusionsOf, isExcluded } from './exclusions.ts';
 import { createHits, type Hits, memberNumber } from './hits.ts';
 import type { WafFinding, WafInput, WafMatch, WafSettings } from './inspection.ts';
 import { MAX_REPORTED_MATCHES } from './limits.ts';
-import { reportedMessage, reportedValue } from './report.ts';
+import { reportedMessage, reportedValue, reportedVariable } from './report.ts';
 import type { CompiledRule, CompiledRuleSet } from './rule-set.ts';
 import { type RuleContext, type RuleRun, runRule } from './rules.ts';
 import { scoreOf } from './score.ts';
@@ -149,14 +149,16 @@ function report(
 ): void {
   if (ids.has(rule.id) || ids.size >= MAX_REPORTED_MATCHES) return;
   ids.add(rule.id);
-  const value = run.found === null ? '' : reportedValue(run.found, level, transaction);
+  const { found } = run;
+  const variable = found === null ? '' : reportedVariable(found, transaction);
+  const value = found === null ? '' : reportedValue(found, level, transaction);
   matches.push({
     id: rule.id,
-    message: reportedMessage(rule.message, value, transaction),
+    message: reportedMessage(rule.message, { variable, value }, transaction),
     severity: rule.severity,
     category: rule.category,
     score: run.added,
-    variable: run.found?.member.display ?? '',
+    variable,
     value,
   });
 }

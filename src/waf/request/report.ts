@@ -1,12 +1,17 @@
-/** The text of a reported match: an excerpt of the value around the match, without anything that may be a secret. */
-import type { WafText } from '../../plan/signature-program.ts';
+/**
+ * The text of a reported match: the variable, and an excerpt of the value around the match, without anything that may be a
+ * secret. Variables are logged, so their names have no content of a body.
+ */
+import type { WafText, WafVariable } from '../../plan/signature-program.ts';
 import { literalOf } from '../patterns/literal-index.ts';
 import { patternEnd } from '../patterns/pattern.ts';
+import type { RequestMember } from './gather.ts';
 import { MAX_REPORTED_MESSAGE, MAX_REPORTED_PIECE } from './limits.ts';
 import { expand } from './macros.ts';
 import type { CompiledRuleSet } from './rule-set.ts';
 import type { RuleMatch } from './rules.ts';
 import type { Transaction } from './transaction.ts';
+import type { ReadBody } from './variables/body.ts';
 
 /** Headers whose values are never shown. */
 const SECRET_HEADERS: ReadonlySet<string> = new Set([
@@ -61,8 +66,56 @@ function isSecret({ member, text }: RuleMatch): boolean {
     case 'MATCHED_VARS':
       return true;
     default:
-      return namesSecret(name);
+      return name.length > MAX_SEARCHED || namesSecret(name);
   }
+}
+
+/** What the names of arguments, cookies and form fields look like; another text may be anything, a whole body too. */
+const ORDINARY_NAME = /^[A-Za-z0-9_.\-[\]$:]{1,64}$/;
+/** How a JSON Web Token begins, the base64url of `{"` (RFC 7519), in any case: TX has its names in lower case. */
+const TOKEN_START = 'eyj';
+/** The names of XML members are XPath expressions, not part of a document. */
+const FIXED_NAMES: ReadonlySet<string> = new Set(['/*', '//@*']);
+
+/** The variable of a match as reports show it: `ARGS:id`, or `ARGS_NAMES:(35 octets)` for what may be no name. */
+export function reportedVariable({ member }: RuleMatch, transaction: Transaction): string {
+  const { variable, name, display } = member;
+  // A count has the name that the signature states.
+  if (name === '' || display.startsWith('&')) return display;
+  return isShown(member, transaction) ? display : `${variable}:(${name.length} octets)`;
+}
+
+function isShown({ variable, name }: RequestMember, { body }: Transaction): boolean {
+  switch (variable) {
+    case 'XML':
+      return FIXED_NAMES.has(name);
+    case 'MULTIPART_FILENAME':
+    case 'MATCHED_VARS':
+    case 'MATCHED_VARS_NAMES':
+      // Their members are named by values.
+      return false;
+    default:
+      return (
+        ORDINARY_NAME.test(name) &&
+        !name.toLowerCase().startsWith(TOKEN_START) &&
+        (body === null || !isLoneText(variable, name, body))
+      );
+  }
+}
+
+/**
+ * Whether a name is text of a body without a value: of a body that is read as a form and is none, all of it, as a token
+ * or base64 with its padding.
+ */
+function isLoneText(variable: WafVariable, name: string, { parsed, processor }: ReadBody): boolean {
+  if (processor !== 'URLENCODED') return false;
+  // Rules may make TX variables of the names of arguments.
+  const isTx = variable === 'TX';
+  if (!isTx && !variable.startsWith('ARGS')) return false;
+  return parsed.args.some((arg) => {
+    if (arg.name === '' || (arg.value !== '' && !arg.value.startsWith('='))) return false;
+    return isTx ? name.includes(arg.name.toLowerCase()) : name === arg.name;
+  });
 }
 
 /** Returns the excerpt around the match, or only the length of a value that may be a secret. */
@@ -101,13 +154,23 @@ function printable(text: string): string {
   return out;
 }
 
-/** Expands a signature's message. Macros over the request become `value`, so that the message shows no more than it. */
-export function reportedMessage(message: WafText, value: string, transaction: Transaction): string {
+/** What a report shows of a match. */
+export interface ReportedMatch {
+  readonly variable: string;
+  readonly value: string;
+}
+
+/** Expands a signature's message. Macros over the request become what is reported of it, so that it shows no more. */
+export function reportedMessage(
+  message: WafText,
+  { variable, value }: ReportedMatch,
+  transaction: Transaction,
+): string {
   let out = '';
   for (const part of message) {
     if (part.kind === 'literal') out += part.text;
     else if (part.variable === 'TX' && !isCapture(part.name)) out += expand([part], transaction);
-    else if (part.variable === 'MATCHED_VAR_NAME') out += expand([part], transaction);
+    else if (part.variable === 'MATCHED_VAR_NAME') out += variable;
     else out += value;
   }
   return printable(out.slice(0, MAX_REPORTED_MESSAGE));

@@ -246,6 +246,54 @@ describe('the finding of an inspection', () => {
     expect(match!.message).not.toContain('evil');
   });
 
+  const post = (type: string, body: string): Sent => ({
+    method: 'POST',
+    headers: { 'content-type': type },
+    body,
+  });
+  const part = (disposition: string): Sent =>
+    post(
+      'multipart/form-data; boundary=b',
+      `--b\r\nContent-Disposition: form-data; ${disposition}\r\n\r\nevil\r\n--b--\r\n`,
+    );
+
+  test.each<readonly [string, Sent, string]>([
+    ['ARGS_NAMES', post('application/x-www-form-urlencoded', 'my evil diary'), 'ARGS_NAMES:(13 octets)'],
+    ['ARGS_NAMES', post('application/x-www-form-urlencoded', 'evil'), 'ARGS_NAMES:(4 octets)'],
+    ['ARGS_NAMES', post('application/x-www-form-urlencoded', 'evilxx=='), 'ARGS_NAMES:(6 octets)'],
+    ['ARGS_POST_NAMES', post('application/x-www-form-urlencoded', '\0evil=1'), 'ARGS_POST_NAMES:(5 octets)'],
+    ['ARGS_NAMES', post('application/x-www-form-urlencoded', 'evil=1'), 'ARGS_NAMES:evil'],
+    ['ARGS_NAMES', { target: '/?evil' }, 'ARGS_NAMES:evil'],
+    ['ARGS_NAMES', { target: '/?an+evil=1' }, 'ARGS_NAMES:(7 octets)'],
+    ['ARGS_NAMES', { target: '/?eyJhbGciOiJub25lIn0.evil' }, 'ARGS_NAMES:(24 octets)'],
+    ['ARGS', { target: `/?${'x'.repeat(65)}=evil` }, 'ARGS:(65 octets)'],
+    ['ARGS', { target: '/?a[b][]=evil' }, 'ARGS:a[b][]'],
+    ['ARGS', post('application/json', '{"my diary":"evil"}'), 'ARGS:(13 octets)'],
+    ['ARGS', post('application/json', '{"a":{"b":"evil"}}'), 'ARGS:json.a.b'],
+    ['REQUEST_COOKIES_NAMES', { headers: { cookie: 'an evil=1' } }, 'REQUEST_COOKIES_NAMES:(7 octets)'],
+    ['MULTIPART_FILENAME', part('name="a"; filename="evil.txt"'), 'MULTIPART_FILENAME:(8 octets)'],
+    ['FILES', part('name="a"; filename="evil.txt"'), 'FILES:a'],
+    ['FILES_NAMES', part('name="an evil"; filename="a"'), 'FILES_NAMES:(7 octets)'],
+    ['MULTIPART_NAME', part('name="an evil"'), 'MULTIPART_NAME:(7 octets)'],
+    ['MULTIPART_PART_HEADERS', part('name="an evil"'), 'MULTIPART_PART_HEADERS:(7 octets)'],
+    ['XML:/*', post('text/xml', '<a>evil</a>'), 'XML:/*'],
+  ])('the variable %s of %j has a name only where it looks like one', (targets, sent, variable) => {
+    const text = rule(targets, '@contains evil').replace("msg:'found'", "msg:'%{MATCHED_VAR_NAME}'");
+    expect(inspect(signatures(text), sent).matches).toMatchObject([{ variable, message: variable }]);
+  });
+
+  test('a variable that a rule makes of a name in a body has no more of it than the name', () => {
+    const text = `SecRule ARGS_NAMES "@rx ." "id:1,phase:2,pass,nolog,setvar:'tx.seen_%{MATCHED_VAR}=1'"
+      SecRule TX:/^seen_/ "@eq 1" "id:2,phase:2,block,msg:'m'"`;
+    const variables = (body: string) =>
+      inspect(signatures(text), { method: 'POST', headers: FORM, body }).matches.map(
+        ({ variable }) => variable,
+      );
+    expect(variables('Evil')).toEqual(['TX:(9 octets)']);
+    expect(variables('my evil diary')).toEqual(['TX:(18 octets)']);
+    expect(variables('evil=1')).toEqual(['TX:seen_evil']);
+  });
+
   test('bodyError is the error of the body parser', () => {
     const json = { 'content-type': 'application/json' };
     const program = signatures(rule('ARGS', '@rx evil'));
