@@ -9,7 +9,7 @@ export interface UnservedRequest {
   readonly scheme: 'http' | 'https';
   /** The host as it was read, in lower case. */
   readonly host: string;
-  /** The port in the Host header; -1: none. */
+  /** The port for the command, under which the client reaches the edge; -1: the scheme's own. */
   readonly port: number;
 }
 

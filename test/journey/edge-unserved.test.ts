@@ -54,6 +54,11 @@ describe('a node with an edge file', () => {
     });
   });
 
+  test.each(['localhost', 'localhost:81'])('names its own port for the Host `%s`', async (host) => {
+    const answer = await ask({ port: node.port, path: '/', headers: { host } });
+    expect(fieldsOf(answer)['try']).toBe(`curl -H 'Host: www.shop.test' http://127.0.0.1:${node.port}/`);
+  });
+
   test('gives the same help for a host of its domain that has no record', async () => {
     const answer = await ask({ port: node.port, path: '/', headers: { host: 'api.shop.test' } });
     expect(answer.status).toBe(421);
@@ -126,7 +131,7 @@ describe('a node that follows a control plane', () => {
       error: 'this site is not served here',
       id: expect.any(String),
       host: 'localhost',
-      try: "curl -H 'Host: HOST' http://127.0.0.1/",
+      try: `curl -H 'Host: HOST' http://127.0.0.1:${following.port}/`,
     });
   });
 });

@@ -17,20 +17,22 @@ import type { UnservedReason } from '../unserved.ts';
 /** The answer to a request whose host is not served. */
 export function answerUnserved(
   context: RequestContext,
-  { host, port }: Pick<HostFacts, 'host' | 'port'>,
+  { host }: Pick<HostFacts, 'host'>,
   reason: UnservedReason,
 ): EdgeAnswer {
   const { unserved } = context.services;
   unserved.report(reason, host);
-  return context.page(421, [], helpFor(context, { host, port }));
+  return context.page(421, [], helpFor(context, host));
 }
 
-function helpFor(
-  { incoming, services }: RequestContext,
-  asked: Pick<HostFacts, 'host' | 'port'>,
-): UnservedHelp {
+/** The ports that a URL leaves out (RFC 9110 §4.2). */
+const DEFAULT_PORTS = { http: 80, https: 443 } as const;
+
+function helpFor({ incoming, services }: RequestContext, host: string): UnservedHelp {
   const { visitor, message } = incoming;
-  const request = { ...asked, scheme: visitor.scheme };
+  // The port of the Host header may be any; the command needs the one that the request arrived on.
+  const { scheme, port } = visitor;
+  const request = { scheme, host, port: port === DEFAULT_PORTS[scheme] ? -1 : port };
   // Behind a proxy the peer is not the client.
   const address = visitor.trusted ? null : visitor.peer;
   if (address === null || !isLocalClient(address, message.headers)) return strangerHelp(request);
