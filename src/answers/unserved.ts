@@ -35,6 +35,8 @@ export interface LocalHelp {
 export const MAX_LISTED = 8;
 /** Characters of a host that are repeated. */
 const MAX_SHOWN = 100;
+/** The prefix of an IPv4 address that a dual-stack socket reports as IPv6 (RFC 4291 §2.5.5.2). */
+const MAPPED = /^::ffff:(?=\d+\.)/i;
 /** In the place of a host where none is listed. */
 const PLACEHOLDER = 'HOST';
 
@@ -55,7 +57,7 @@ export function localHelp(
 ): UnservedHelp {
   const listed = hosts?.slice(0, MAX_LISTED) ?? null;
   const example = exampleHost(hosts ?? []) ?? PLACEHOLDER;
-  const command = curlCommand(example, { ...request, address });
+  const command = curlCommand(example, { ...request, address: address.replace(MAPPED, '') });
   const more = (hosts?.length ?? 0) > MAX_LISTED;
   return { host: cutHost(request.host), local: { hosts: listed, more, command } };
 }
@@ -95,7 +97,7 @@ export function cutHost(host: string): string {
  * @param headers names in lower case
  */
 export function isLocalClient(address: string | null, headers: Readonly<Record<string, unknown>>): boolean {
-  if (address === null || !/^(?:127\.[\d.]+|::1)$/.test(address)) return false;
+  if (address === null || !/^(?:127\.[\d.]+|::1)$/.test(address.replace(MAPPED, ''))) return false;
   return !PROXY_HEADERS.some((name) => headers[name] !== undefined);
 }
 

@@ -37,6 +37,7 @@ export interface ClientOptions {
 
 /**
  * Creates a client. Calls reject only when there is no response: no connection, a timeout, or the caller's signal.
+ * @throws TypeError naming `baseUrl` or `key` when it is missing
  * @example
  * ```ts
  * import { createClient } from 'edgeplan/client';
@@ -51,6 +52,7 @@ export interface ClientOptions {
  * ```
  */
 export function createClient(options: ClientOptions): Client {
+  checkOptions(options);
   const { baseUrl, key, timeoutMs = TIMEOUT_MS, retries = RETRIES, mostWaitMs = MOST_WAIT_MS } = options;
   // Read at each call, so that a `fetch` that is replaced later is used.
   const send = options.fetch ?? ((request: Request) => globalThis.fetch(request));
@@ -62,6 +64,18 @@ export function createClient(options: ClientOptions): Client {
   });
   client.use({ onResponse: ({ response }) => shaped(response) });
   return client;
+}
+
+/** @throws TypeError when plain JavaScript, or an unset variable of the environment, gives no `baseUrl` or `key` */
+function checkOptions(options: unknown): void {
+  const given = (options ?? {}) as Readonly<Record<string, unknown>>;
+  const { baseUrl, key } = given;
+  if (typeof baseUrl !== 'string') {
+    throw new TypeError('`baseUrl` must be the address of the API, like `http://127.0.0.1:8787`');
+  }
+  if (typeof key !== 'string' || key === '') {
+    throw new TypeError('`key` must be an API key, `svc_…`; `edgeplan key create` makes one');
+  }
 }
 
 /** Gives responses that are not the API's own (a proxy's page) the error shape of the API, and a 304 no error. */

@@ -3,8 +3,10 @@
  * ready to seal, and diagnostics. The stages below run in their order; each reads from the draft what the earlier ones
  * have written, and no other state is shared.
  */
+
 import { buildAhoCorasick } from '../base/aho-corasick.ts';
 import type { Diagnostic } from '../base/diagnostic.ts';
+import { describeArgument } from '../base/options.ts';
 import { BOT_KINDS, DOMAIN_STATUSES } from '../base/vocabulary.ts';
 import type { Rule, RuleSet } from '../model/types.ts';
 import {
@@ -54,25 +56,38 @@ const STAGES: readonly { readonly name: string; readonly run: (draft: PlanDraft)
 /**
  * Compiles a rule set. The same rule set gives the same plan, octet by octet.
  * @param ruleSet accepted by the model; what the model refuses makes an assertion fail here
+ * @throws TypeError when it is no rule set
  * @example
  * ```ts
- * import { compile, parseRuleSet, seal } from 'edgeplan/compiler';
+ * import { compile, formatDiagnostic, parseRuleSet, seal } from 'edgeplan/compiler';
  *
  * const parsed = parseRuleSet({
  *   domain: { name: 'example.com' },
  *   records: [{ id: 1, name: 'shop', type: 'A', destination: '198.51.100.20', proxied: true }],
  *   rules: [{ id: 7, type: 'drop', path_includes: ['/admin/*'] }],
  * });
- * if (!parsed.ok) throw new Error(parsed.diagnostics.map((one) => one.message).join('; '));
+ * if (!parsed.ok) throw new Error(parsed.diagnostics.map(formatDiagnostic).join('\n'));
  * const { plan, diagnostics } = compile(parsed.ruleSet);
- * for (const { code, message } of diagnostics) console.warn(code, message);
+ * for (const diagnostic of diagnostics) console.warn(formatDiagnostic(diagnostic));
  * const bytes = seal(plan, { revision: 1 });
  * ```
  */
 export function compile(ruleSet: RuleSet): CompileResult {
+  checkRuleSet(ruleSet);
   const draft = createDraft(ruleSet);
   for (const stage of STAGES) stage.run(draft);
   return { plan: assemble(draft), diagnostics: draft.diagnostics };
+}
+
+/** @throws TypeError when plain JavaScript gives something else, such as what `parseRuleSet` returned */
+function checkRuleSet(given: unknown): void {
+  const fields = (typeof given === 'object' && given !== null ? given : {}) as Partial<RuleSet>;
+  const isRuleSet = Array.isArray(fields.rules) && Array.isArray(fields.records);
+  if (isRuleSet && typeof fields.domain === 'object') return;
+  const remedy = 'give the `ruleSet` of what `parseRuleSet` or `readEdgeFile` returned, if it is `ok`';
+  throw new TypeError(
+    `compile takes a rule set, found ${describeArgument(given)} without its fields; ${remedy}`,
+  );
 }
 
 /** Slots by literal, each list ascending. */

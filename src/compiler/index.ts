@@ -1,8 +1,10 @@
-/** `edgeplan/compiler`: rule sets in, sealed plans out. */
+/** `edgeplan/compiler`: edge files and rule sets in, sealed plans out. */
 
-export type { Diagnostic } from '../base/diagnostic.ts';
-export { parseRuleSet } from '../model/parse.ts';
-export type { RuleSet } from '../model/types.ts';
+export type { DiagnosticCode } from '../base/codes/codes.ts';
+export { type Diagnostic, formatDiagnostic } from '../base/diagnostic.ts';
+export { type EdgeFile, readEdgeFile } from '../files/edge-file.ts';
+export { type Parsed, parseRuleSet } from '../model/parse.ts';
+export type { DnsRecord, Domain, Rule, RuleSet } from '../model/types.ts';
 export type { Plan } from '../plan/layout.ts';
 export { type SealOptions, seal } from '../plan/seal.ts';
 export { type CompileResult, compile } from './compile.ts';

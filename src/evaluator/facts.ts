@@ -161,8 +161,11 @@ function listenerPort(port: unknown, https: boolean): number {
   return valid ? port : defaultPort(https);
 }
 
+/** Also in other case, and with the colon of `new URL(…).protocol`. */
 function isHttp(scheme: string): boolean {
-  return scheme === 'http' || (scheme.length === 4 && scheme.toLowerCase() === 'http');
+  if (scheme === 'http') return true;
+  const { length } = scheme;
+  return (length === 4 || (length === 5 && scheme[4] === ':')) && scheme.slice(0, 4).toLowerCase() === 'http';
 }
 
 /** A header value that must come once. */

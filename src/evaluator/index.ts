@@ -8,5 +8,15 @@ export type { EdgeSettings, PoolHealth, PoolOriginAddress, PoolSettings } from '
 export { type Evaluator, type EvaluatorOptions, loadPlan } from './evaluate.ts';
 export type { EdgeRequest } from './request.ts';
 export type { OriginStates } from './run.ts';
-export type { Trace } from './trace.ts';
+export type {
+  CheckTrace,
+  FactsTrace,
+  InspectionTrace,
+  Phase,
+  PhaseTrace,
+  ReasonCode,
+  RuleOutcome,
+  RuleTrace,
+  Trace,
+} from './trace.ts';
 export type { InspectionExclusion, WafFinding, WafInput, WafMatch, WafProgram, WafSettings } from './waf.ts';

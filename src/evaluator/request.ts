@@ -3,7 +3,7 @@
  * value in any field and still answers with a decision.
  */
 export interface EdgeRequest {
-  /** `http` or `https`. */
+  /** `http` or `https`, also with the colon of `new URL(…).protocol`; anything else is read as `https`. */
   readonly scheme: string;
   readonly method: string;
   /** `:authority` or the Host header, as sent; an array when it was sent more than once. */
@@ -17,7 +17,7 @@ export interface EdgeRequest {
   readonly port?: number | undefined;
   /** `HTTP/1.1`, `HTTP/2`; absent: `HTTP/1.1`. Inspected by signatures. */
   readonly protocol?: string | undefined;
-  /** Lower-case names. */
+  /** A plain object with lower-case names; of a `Headers` object, `Object.fromEntries(headers)`, since it has no own fields. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
   /** The visitor's address as text. */
   readonly ip?: string | null | undefined;

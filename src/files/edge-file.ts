@@ -63,7 +63,19 @@ export type EdgeFile =
     }
   | { readonly ok: false; readonly sources: EdgeSources; readonly diagnostics: readonly Diagnostic[] };
 
-/** Reads the text of an edge file (YAML or JSON). Never throws. `name` is the file name that places carry. */
+/**
+ * Reads the text of an edge file (YAML or JSON). Never throws for its content. `name` is the file name that places carry.
+ * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises';
+ * import { compile, formatDiagnostic, readEdgeFile, seal } from 'edgeplan/compiler';
+ *
+ * const file = readEdgeFile(await readFile('edge.yaml', 'utf8'), 'edge.yaml');
+ * if (!file.ok) throw new Error(file.diagnostics.map(formatDiagnostic).join('\n'));
+ * const bytes = seal(compile(file.ruleSet).plan, { revision: 1 });
+ * console.log(bytes.length);
+ * ```
+ */
 export function readEdgeFile(text: string, name: string): EdgeFile {
   return readEdge(readYaml(text, name));
 }

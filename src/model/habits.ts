@@ -248,7 +248,11 @@ const HABITS: readonly Habit[] = [
   },
   { names: ['name', 'title', 'label'], remedy: nameRemedy },
   {
-    names: ['name', 'title', 'label', 'key', 'description', 'comment', 'note'],
+    names: ['key'],
+    remedy: inRules('only rules of an edge file have a `key`'),
+  },
+  {
+    names: ['name', 'title', 'label', 'description', 'comment', 'note'],
     remedy: inRules('rules have no name or note of their own'),
   },
   renamed('domain', ['name', 'zone', 'site']),

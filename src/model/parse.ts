@@ -50,6 +50,14 @@ interface RuleOptions extends StoredOption {
 /** The top-level fields of a rule set; any other is an error. */
 const TOP_FIELDS = ['domain', 'records', 'rules', 'entitlements'] as const;
 
+/** An edge file in place of a rule set; its other fields differ too, so that only this mistake is reported. */
+const EDGE_FILE_SHAPE = {
+  code: 'invalid_type',
+  message: 'must be an object',
+  remedy:
+    'this is the shape of an edge file: read its text with `readEdgeFile`, compile it with `edgeplan compile`, or give it to `createEdge({ file })`',
+} as const;
+
 /**
  * Reads `{ domain, records, rules }`; each rule carries its `type` and `id`, each record its `id`. `entitlements` is
  * accepted and ignored: the entitlements of the subscription are checked when a rule is written. All mistakes are
@@ -68,7 +76,12 @@ export function parseRuleSet(input: unknown): Parsed<'ruleSet', RuleSet> {
       const { problem } = unknownField({ name, value: own(plain, name), known: TOP_FIELDS });
       reading.report.add('error', [name], problem);
     }
-    const domain = readForm(domainForm, own(plain, 'domain'), { ...reading, path: ['domain'] });
+    const named = own(plain, 'domain');
+    if (typeof named === 'string') {
+      reading.report.add('error', ['domain'], { ...EDGE_FILE_SHAPE, found: quoteValue(named) });
+      return null;
+    }
+    const domain = readForm(domainForm, named, { ...reading, path: ['domain'] });
     const records = readRecords(own(plain, 'records') ?? [], nameOf(plain), reading);
     const rules = readRules(own(plain, 'rules') ?? [], recordIdsOf(own(plain, 'records')), reading);
     return domain === null || records === null || rules === null ? null : { domain, records, rules };

@@ -1,5 +1,6 @@
 /** Seals a plan: one run of bytes with a version, a revision and a checksum, ready to store or send. */
-import { assert } from '../base/assert.ts';
+import { quoteValue } from '../base/diagnostic.ts';
+import { describeArgument } from '../base/options.ts';
 import { xxhash32 } from '../base/xxhash32.ts';
 import { DIRECTORY, HEADER, MAGIC, PLAN_VERSION, type Plan, SECTIONS } from './layout.ts';
 
@@ -21,6 +22,7 @@ export function startAfter(sections: number): number {
 
 /**
  * The plan's bytes. The same plan and revision always give the same bytes.
+ * @throws TypeError when it is no plan, or `revision` no whole number from 0
  * @example
  * ```ts
  * import { writeFile } from 'node:fs/promises';
@@ -32,8 +34,11 @@ export function startAfter(sections: number): number {
  * ```
  */
 export function seal(plan: Plan, options: SealOptions = {}): Uint8Array {
+  checkPlan(plan);
   const revision = options.revision ?? 0;
-  assert(Number.isSafeInteger(revision) && revision >= 0, 'a revision is a whole number');
+  if (!Number.isSafeInteger(revision) || revision < 0) {
+    throw new TypeError(`\`revision\` must be a whole number from 0, found ${quoteValue(revision)}`);
+  }
   let size = SECTIONS_START;
   for (const { name, kind } of SECTIONS) size = align(size) + plan[name].length * WIDTHS[kind];
   const total = align(size);
@@ -60,6 +65,13 @@ export function seal(plan: Plan, options: SealOptions = {}): Uint8Array {
   for (const [word, value] of header.entries()) view.setUint32(word * 4, value, true);
   view.setUint32(HEADER.checksum * 4, sealChecksum(bytes), true);
   return bytes;
+}
+
+/** @throws TypeError when plain JavaScript gives something else, such as the whole result of `compile` */
+function checkPlan(plan: unknown): void {
+  if (typeof plan === 'object' && plan !== null && SECTIONS.every(({ name }) => name in plan)) return;
+  const found = `${describeArgument(plan)} without its sections`;
+  throw new TypeError(`seal takes a plan, found ${found}; give the \`plan\` of what \`compile\` returned`);
 }
 
 /** The checksum over everything but the checksum's own word. */

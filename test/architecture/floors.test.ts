@@ -28,7 +28,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   'waf/request': ['waf/patterns', 'waf/transformations', 'waf/operators', 'waf/octets', 'plan', 'base'],
   'waf/load': ['waf/request', 'waf/patterns', 'waf/operators', 'waf/detectors', 'waf/octets', 'plan', 'base'],
   'waf/signatures': ['waf/seclang', 'plan', 'base'],
-  compiler: ['waf/seclang', 'model', 'plan', 'base'],
+  compiler: ['waf/seclang', 'files', 'model', 'plan', 'base'],
   evaluator: ['waf/request', 'plan', 'base'],
   answers: ['evaluator', 'http', 'base'],
   classify: ['base'],

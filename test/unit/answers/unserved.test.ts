@@ -97,6 +97,8 @@ test.each([
   ['127.0.0.1', {}, true],
   ['127.9.9.9', {}, true],
   ['::1', { host: 'localhost' }, true],
+  ['::ffff:127.0.0.1', {}, true],
+  ['::ffff:192.168.0.2', {}, false],
   ['127.0.0.1', { 'x-forwarded-for': '203.0.113.7' }, false],
   ['127.0.0.1', { forwarded: 'for=203.0.113.7' }, false],
   ['::1', { via: '1.1 proxy' }, false],

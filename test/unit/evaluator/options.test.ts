@@ -65,3 +65,11 @@ test('a fault without `onFault` is printed with the domain', () => {
   expect(loadPlan(sealedPlan({ rules }), { clock }).evaluate(ATTACK).status).toBe(500);
   expect(printed).toHaveBeenCalledWith('edgeplan: a decision of shop.localhost:', fault);
 });
+
+test('a scheme is read with the colon of a URL object too', () => {
+  const { explain } = loadPlan(sealedPlan({}));
+  const schemes = ['http', 'HTTP', 'http:', 'https', 'https:'].map(
+    (scheme) => explain({ ...ATTACK, scheme }).facts?.scheme,
+  );
+  expect(schemes).toEqual(['http', 'http', 'http', 'https', 'https']);
+});

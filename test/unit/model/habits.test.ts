@@ -30,6 +30,7 @@ test.each<[RuleType, object, string]>([
   ['rate_limit', { period: 60 }, 'write `window_sec`'],
   ['cache', { ttl: 60 }, 'write `edge_ttl_sec`'],
   ['drop', { name: 'office only' }, 'rules have no name or note of their own'],
+  ['drop', { key: 'office' }, 'only rules of an edge file have a `key`'],
   ['drop', { user_agent: 'curl' }, 'only rules of type `bot_route` and `fingerprint` distinguish clients'],
 ])('a %s rule with %o is refused with the remedy `%s`', (type, input, remedy) => {
   const [first, ...others] = told(type, input);
