@@ -36,6 +36,12 @@ export function inForce(subscription: SubscriptionRow, now: number): boolean {
   return subscription.active && (subscription.ends_at === null || subscription.ends_at > now);
 }
 
+/** What a subscription in force allows: its tier with its overrides; `null`: it is not in force, or its tier is not offered. */
+export function allowancesOf(subscription: SubscriptionRow, now: number): Allowances | null {
+  const tier = inForce(subscription, now) ? tierOf(subscription.plan_slug) : null;
+  return tier === null ? null : { ...tier.allowances, ...readOverrides(subscription.overrides_json, tier) };
+}
+
 /** The entitlements of a domain. A subscription to a tier that is no longer offered resolves to the fallback tier. */
 export function resolveEntitlements({ domain, subscription, fallback, now }: EntitlementsOf): Entitlements {
   const subscribed = subscription !== null && inForce(subscription, now) ? subscription : null;

@@ -35,23 +35,27 @@ const SUBSCRIPTION = z.object({
 
 /** The fields of a domain in both forms; times are absent where the event has not happened. */
 const SUMMARY = {
-  id: z.int(),
-  name: z.string(),
-  status: z.enum(DOMAIN_STATUSES),
-  dns_mode: z.enum(DNS_MODES),
-  user_id: z.int(),
-  verification_started_at: time.optional(),
-  pending_since: time.optional(),
-  moved_since: time.optional(),
-  next_check_at: time.optional(),
-  last_manual_ns_check_at: time.optional(),
-  suspended: z.boolean(),
-  suspended_at: time.optional(),
-  created_at: time,
-  updated_at: time,
-  ssl: SSL,
-  subscription: SUBSCRIPTION.optional(),
-  my_role: z.enum(ROLES),
+  id: z.int().describe('the id of the domain'),
+  name: z.string().describe('the name, in lower case and Punycode'),
+  status: z.enum(DOMAIN_STATUSES).describe('the state; nodes serve a domain that is `active` or `moved`'),
+  dns_mode: z.enum(DNS_MODES).describe('`managed`: delegated to our nameservers; `external`: DNS elsewhere'),
+  user_id: z.int().describe('the account that owns the domain'),
+  verification_started_at: time.optional().describe('when its current verification started'),
+  pending_since: time.optional().describe('since when the delegation is awaited'),
+  moved_since: time.optional().describe('since when the delegation leads elsewhere'),
+  next_check_at: time.optional().describe('when the delegation is checked next'),
+  last_manual_ns_check_at: time.optional().describe('when check-ns was last called'),
+  suspended: z
+    .boolean()
+    .describe('whether the service has suspended the domain; nodes then refuse its requests'),
+  suspended_at: time.optional().describe('when it was suspended'),
+  created_at: time.describe('when the domain was added'),
+  updated_at: time.describe('when it was last changed'),
+  ssl: SSL.describe('its certificates in short'),
+  subscription: SUBSCRIPTION.optional().describe(
+    'the subscription in force; absent: the default tier applies',
+  ),
+  my_role: z.enum(ROLES).describe('the role of the account that asks'),
 } as const;
 
 /** A domain in the list. */

@@ -13,7 +13,7 @@ import type {
 import { usageFault } from './exit.ts';
 import type { NodeFlags } from './node-options.ts';
 import type { ColourChoice } from './output.ts';
-import { openTokenFile } from './token-file.ts';
+import { checkToken, openTokenFile } from './token-file.ts';
 import type { InstalledFile } from './watch-file.ts';
 
 /** A node token as text, or the file that contains it. */
@@ -128,7 +128,10 @@ export async function openNodeSignatures({ signatures, color }: NodeFlags): Prom
 
 function tokenOf(text: string | undefined, file: string | undefined): TokenFlag {
   if (file !== undefined) return { kind: 'file', file };
-  if (text !== undefined && text !== '') return { kind: 'text', text };
+  if (text !== undefined && text !== '') {
+    checkToken(text);
+    return { kind: 'text', text };
+  }
   const remedy =
     'edgeplan node-token create <name> makes one; give it in EDGEPLAN_NODE_TOKEN, with --token-file or with --token';
   throw usageFault('a control plane asks for a token', remedy);

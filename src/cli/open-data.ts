@@ -73,22 +73,36 @@ function checkPassword({ database, databasePasswordFile: file }: StoreFlags): vo
  * CommandFault
  */
 export async function openExistingData(flags: StoreFlags): Promise<Store> {
-  const folder = dataFolder(flags);
-  if (flags.database === undefined && !existsSync(join(folder, 'edgeplan.db'))) {
+  if (flags.database === undefined && !hasEmbeddedStore(flags)) {
     const remedy = 'name another with --data; edgeplan account create <name> makes a store';
-    throw inputFault(`there is no store in \`${folder}\``, { remedy });
+    throw inputFault(`there is no store in \`${dataFolder(flags)}\``, { remedy });
   }
   return openData(flags, 'tool');
 }
 
+/** Whether the folder that the flags name has an embedded store. */
+export function hasEmbeddedStore(flags: StoreFlags): boolean {
+  return existsSync(join(dataFolder(flags), 'edgeplan.db'));
+}
+
 /** Converts a fault of the store to one of the command. */
 export function storeFault(fault: StoreFault): CommandFault {
-  const remedy =
-    fault.code === 'too_new' ? 'use the version of edgeplan that wrote it, or a later one' : undefined;
+  const remedy = remedyOf(fault);
   return new CommandFault(EXIT.server, fault.message, {
     cause: fault,
-    ...(remedy === undefined ? {} : { remedy }),
+    ...(remedy === null ? {} : { remedy }),
   });
+}
+
+/** What helps against a fault of the store; `null`: its message says it all. */
+function remedyOf({ code, cause, message }: StoreFault): string | null {
+  if (code === 'too_new') return 'use the version of edgeplan that wrote it, or a later one';
+  if (code !== 'unavailable' || !message.startsWith('postgresql: ')) return null;
+  // SQLSTATE of PostgreSQL (appendix A of its manual): 3D000 invalid_catalog_name, class 28 the login.
+  const state = String((cause as { readonly code?: unknown } | undefined)?.code ?? '');
+  if (state === '3D000') return 'createdb <name> makes the database; --database names another';
+  if (state.startsWith('28')) return 'check user and password of --database';
+  return 'check host and port of --database, and that PostgreSQL runs';
 }
 
 /** The folder of the embedded store that the flags name. */

@@ -1,12 +1,25 @@
 /** A node token in a file, read for each request to the control plane: a rotated token needs no restart. */
 import { readFileSync } from 'node:fs';
-import { inputFault } from './exit.ts';
+import { inputFault, usageFault } from './exit.ts';
 import { readFault, reasonOf } from './file-fault.ts';
 
 /** The token alone, or the line that `edgeplan node-token` prints. */
 const TOKEN = /(?:^|=)(edn_[A-Za-z0-9_-]{43})\s*$/m;
 /** Octets of the file that are searched: several times the output of `edgeplan node-token create`. */
 const MAX_FILE_OCTETS = 4_096;
+
+/**
+ * Checks a token from EDGEPLAN_NODE_TOKEN or `--token`; the message does not repeat it.
+ * @throws CommandFault unless it has the form of one
+ */
+export function checkToken(text: string): void {
+  if (TOKEN.exec(text)?.[1] === text) return;
+  const found = /[\r\n]/.test(text) ? 'several lines' : `${text.length} characters of another form`;
+  throw usageFault(
+    `EDGEPLAN_NODE_TOKEN, or --token: a node token is \`edn_\` and 43 characters, found ${found}`,
+    'edgeplan node-token create prints it after `EDGEPLAN_NODE_TOKEN=`, and the key as EDGEPLAN_NODE_TRUST; a file of both lines goes with --token-file',
+  );
+}
 
 /** A token file that had a token at the start. */
 export interface TokenFile {

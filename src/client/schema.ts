@@ -2552,15 +2552,26 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         readonly AuditEntry: {
+            /** @description the id of the entry; later entries have higher ones */
             readonly id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when it happened
+             */
             readonly at: string;
+            /** @description the account that acted; `null`: the service, or its operator */
             readonly user_id: number | null;
+            /** @description the name of that account */
             readonly user: string | null;
+            /** @description the API key that was used; `null`: none */
             readonly key_id: number | null;
+            /** @description what was done, such as `rule.update` */
             readonly action: string;
+            /** @description what it was done to, such as `drop/7`; empty: the domain */
             readonly subject: string;
+            /** @description the fields before; `null`: there was no object */
             readonly before: unknown | null;
+            /** @description the fields after; `null`: there is no object any more */
             readonly after: unknown | null;
         };
         readonly BatchCreateResult: {
@@ -3259,30 +3270,65 @@ export interface components {
             readonly comment?: string;
         };
         readonly Domain: {
+            /** @description the id of the domain */
             readonly id: number;
+            /** @description the name, in lower case and Punycode */
             readonly name: string;
-            /** @enum {string} */
+            /**
+             * @description the state; nodes serve a domain that is `active` or `moved`
+             * @enum {string}
+             */
             readonly status: "pending" | "unverified" | "active" | "moved" | "disabled" | "banned";
-            /** @enum {string} */
+            /**
+             * @description `managed`: delegated to our nameservers; `external`: DNS elsewhere
+             * @enum {string}
+             */
             readonly dns_mode: "managed" | "external";
+            /** @description the account that owns the domain */
             readonly user_id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when its current verification started
+             */
             readonly verification_started_at?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description since when the delegation is awaited
+             */
             readonly pending_since?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description since when the delegation leads elsewhere
+             */
             readonly moved_since?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when the delegation is checked next
+             */
             readonly next_check_at?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when check-ns was last called
+             */
             readonly last_manual_ns_check_at?: string;
+            /** @description whether the service has suspended the domain; nodes then refuse its requests */
             readonly suspended: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when it was suspended
+             */
             readonly suspended_at?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when the domain was added
+             */
             readonly created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when it was last changed
+             */
             readonly updated_at: string;
+            /** @description its certificates in short */
             readonly ssl: {
                 readonly status: string;
                 /** Format: date-time */
@@ -3290,6 +3336,7 @@ export interface components {
                 readonly days_remaining?: number;
                 readonly uncovered_hostnames?: readonly string[];
             };
+            /** @description the subscription in force; absent: the default tier applies */
             readonly subscription?: {
                 readonly id: number;
                 readonly plan_slug: string;
@@ -3299,7 +3346,10 @@ export interface components {
                 /** Format: date-time */
                 readonly ends_at: string | null;
             };
-            /** @enum {string} */
+            /**
+             * @description the role of the account that asks
+             * @enum {string}
+             */
             readonly my_role: "viewer" | "editor" | "admin" | "owner";
             /** @description gigabytes that the disk cache of the domain may use */
             readonly cache_l2_max_gb: number;
@@ -3345,30 +3395,65 @@ export interface components {
             readonly permissions: readonly ("domain.view" | "records.edit" | "rules.edit" | "domain.settings" | "domain.delete")[];
         };
         readonly DomainSummary: {
+            /** @description the id of the domain */
             readonly id: number;
+            /** @description the name, in lower case and Punycode */
             readonly name: string;
-            /** @enum {string} */
+            /**
+             * @description the state; nodes serve a domain that is `active` or `moved`
+             * @enum {string}
+             */
             readonly status: "pending" | "unverified" | "active" | "moved" | "disabled" | "banned";
-            /** @enum {string} */
+            /**
+             * @description `managed`: delegated to our nameservers; `external`: DNS elsewhere
+             * @enum {string}
+             */
             readonly dns_mode: "managed" | "external";
+            /** @description the account that owns the domain */
             readonly user_id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when its current verification started
+             */
             readonly verification_started_at?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description since when the delegation is awaited
+             */
             readonly pending_since?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description since when the delegation leads elsewhere
+             */
             readonly moved_since?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when the delegation is checked next
+             */
             readonly next_check_at?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when check-ns was last called
+             */
             readonly last_manual_ns_check_at?: string;
+            /** @description whether the service has suspended the domain; nodes then refuse its requests */
             readonly suspended: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when it was suspended
+             */
             readonly suspended_at?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when the domain was added
+             */
             readonly created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when it was last changed
+             */
             readonly updated_at: string;
+            /** @description its certificates in short */
             readonly ssl: {
                 readonly status: string;
                 /** Format: date-time */
@@ -3376,6 +3461,7 @@ export interface components {
                 readonly days_remaining?: number;
                 readonly uncovered_hostnames?: readonly string[];
             };
+            /** @description the subscription in force; absent: the default tier applies */
             readonly subscription?: {
                 readonly id: number;
                 readonly plan_slug: string;
@@ -3385,7 +3471,10 @@ export interface components {
                 /** Format: date-time */
                 readonly ends_at: string | null;
             };
-            /** @enum {string} */
+            /**
+             * @description the role of the account that asks
+             * @enum {string}
+             */
             readonly my_role: "viewer" | "editor" | "admin" | "owner";
         };
         readonly DropRule: {
@@ -3769,39 +3858,74 @@ export interface components {
             };
         };
         readonly Features: {
+            /** @description the number of the tier */
             readonly plan_id: number;
+            /** @description the name of the tier */
             readonly plan_name: string;
+            /** @description the slug of the tier */
             readonly plan_slug: string;
+            /** @description whether a subscription is in force, or the default tier is not `free` */
             readonly has_active_plan: boolean;
+            /** @description DNS records; `null`: unlimited */
             readonly max_records: number | null;
+            /** @description traffic in a quota period, GB of 10^9 octets; `null`: unlimited */
             readonly max_traffic_gb: number | null;
+            /** @description rules of one type; `null`: unlimited */
             readonly max_rules_per_set: number | null;
+            /** @description gateway requests in 30 days; `null`: unlimited */
             readonly max_gateway_requests_30d: number | null;
+            /** @description the largest `cache_cap_mb` of the domain, MB */
             readonly max_cache_cap_mb: number;
+            /** @description disk for cached responses, GB */
             readonly max_cache_disk_gb: number;
+            /** @description the longest time that a response may be cached, days */
             readonly max_cache_ttl_days: number;
+            /** @description types of which no rule can be created; existing rules stay in effect */
             readonly disabled_rule_types: readonly ("drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page")[];
+            /** @description whether gateways may be used */
             readonly gateways_enabled: boolean;
+            /** @description whether logs may be used */
             readonly logs_enabled: boolean;
+            /** @description whether monitoring may be used */
             readonly monitoring_enabled: boolean;
+            /** @description whether rules may be created and changed */
             readonly rules_enabled: boolean;
+            /** @description whether the cache may be purged */
             readonly cache_purge_enabled: boolean;
+            /** @description whether certificates of the customer may be used */
             readonly custom_ssl_enabled: boolean;
+            /** @description whether WebSockets are proxied; otherwise nodes answer 403 */
             readonly ws_enabled: boolean;
+            /** @description whether the Host header to an origin may be changed */
             readonly host_header_edit_enabled: boolean;
+            /** @description whether uptime alerts are sent by SMS */
             readonly uptime_sms_enabled: boolean;
+            /** @description whether the tier includes dedicated support */
             readonly dedicated_support_enabled: boolean;
+            /** @description the use of each limit that can be counted */
             readonly domain_usage: readonly {
+                /** @description the limit's name; of `max_rules_per_set`, followed by the type */
                 readonly name: string;
+                /** @description the current use, in the unit of the limit */
                 readonly used: number;
+                /** @description the limit; `null`: unlimited */
                 readonly limit: number | null;
             }[];
+            /** @description the term of the subscription, or the usual one of the tier */
             readonly plan_term_id: number;
+            /** @description days that one payment covers */
             readonly billing_duration_days: number;
+            /** @description days of a quota period */
             readonly quota_reset_days: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description the start of the current quota period
+             */
             readonly quota_period_start: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description the end of the current quota period
+             */
             readonly quota_period_end: string;
         };
         readonly FingerprintRule: {
@@ -3949,25 +4073,50 @@ export interface components {
             readonly action?: "drop" | "challenge" | "tag";
         };
         readonly Invitation: {
+            /** @description the id of the invitation */
             readonly id: number;
+            /** @description the name of the invited account */
             readonly name: string;
-            /** @enum {string} */
+            /**
+             * @description the role that the member gets
+             * @enum {string}
+             */
             readonly role: "viewer" | "editor" | "admin";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when it was made
+             */
             readonly created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when it was last changed
+             */
             readonly updated_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when it can be accepted no more
+             */
             readonly expires_at: string;
         };
         readonly Member: {
+            /** @description the id of the account */
             readonly user_id: number;
+            /** @description the name of the account */
             readonly name: string;
-            /** @enum {string} */
+            /**
+             * @description the role on the domain
+             * @enum {string}
+             */
             readonly role: "viewer" | "editor" | "admin" | "owner";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when the account became a member
+             */
             readonly created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when the role was last changed
+             */
             readonly updated_at: string;
         };
         readonly Message: {
@@ -4681,15 +4830,29 @@ export interface components {
             readonly burst?: number;
         };
         readonly ReceivedInvitation: {
+            /** @description the id of the invitation */
             readonly id: number;
+            /** @description the name of the domain */
             readonly domain: string;
-            /** @enum {string} */
+            /**
+             * @description the role that the member gets
+             * @enum {string}
+             */
             readonly role: "viewer" | "editor" | "admin";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when it was made
+             */
             readonly created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when it was last changed
+             */
             readonly updated_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description when it can be accepted no more
+             */
             readonly expires_at: string;
         };
         readonly RedirectRule: {
@@ -12324,7 +12487,9 @@ export interface operations {
     readonly getDomainAudit: {
         readonly parameters: {
             readonly query?: {
+                /** @description only entries with a lower id */
                 readonly before?: number;
+                /** @description entries, at most; without it 100 */
                 readonly limit?: number;
             };
             readonly header?: {

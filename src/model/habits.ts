@@ -84,6 +84,11 @@ function renamed(field: string, names: readonly string[]): Habit {
   };
 }
 
+/** A habit for one list, by whatever name: the remedy has the value that was given as its entry. */
+function listed(field: string, names: readonly string[]): Habit {
+  return { names, remedy: (known, value) => (known.includes(field) ? write(field, value) : null) };
+}
+
 /** Whether the object is a rule. */
 function isRule(known: readonly string[]): boolean {
   return known.includes('action_mode');
@@ -216,7 +221,9 @@ const HABITS: readonly Habit[] = [
     remedy: exceptRemedy('countries', 'country_match_type'),
   },
   renamed('limit', ['requests', 'rate', 'max', 'max_requests', 'requests_per_period', 'threshold']),
-  renamed('window_sec', ['window', 'period', 'per', 'interval', 'duration', 'seconds']),
+  renamed('window_sec', ['window', 'window_seconds', 'period', 'per', 'interval', 'duration', 'seconds']),
+  listed('match_ja4', ['ja4', 'fingerprint', 'fingerprints']),
+  listed('match_ja4h', ['ja4h']),
   renamed('key_by', ['key_type', 'by', 'characteristics', 'aggregate_by']),
   renamed('status_code', ['code', 'http_status']),
   renamed('ttl_sec', ['ttl', 'lifetime', 'expires']),

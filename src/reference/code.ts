@@ -32,14 +32,20 @@ export function curl(operation: ApiOperation, body: Json | null): Content {
   const { method, path, requestBody } = operation;
   const url = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => IN_PATH[name] ?? ID);
   const token = isForNodes(operation) ? 'EDGEPLAN_NODE_TOKEN' : 'EDGEPLAN_KEY';
-  const lines = [
-    method === 'GET' ? 'curl' : `curl -X ${method}`,
-    `"$EDGEPLAN_SERVER${url}${queryOf(operation.parameters ?? [])}"`,
-    `-H "Authorization: Bearer $${token}"`,
-  ];
+  const start = method === 'GET' ? 'curl' : `curl -X ${method}`;
+  const lines = [`-H "Authorization: Bearer $${token}"`];
   const type = Object.keys(requestBody?.content ?? {})[0];
   if (type !== undefined) lines.push(`-H 'Content-Type: ${type}'`, bodyArgument(type, body));
-  return lines.join(' \\\n  ');
+  const address = breakable(`"$EDGEPLAN_SERVER${url}${queryOf(operation.parameters ?? [])}"`);
+  return [start, NEXT_LINE, address, lines.map((line) => [NEXT_LINE, line])];
+}
+
+/** What continues a command on the next line. */
+const NEXT_LINE = ' \\\n  ';
+
+/** An address that a narrow box breaks before a `/`, `?` or `&`. */
+function breakable(address: string): Content {
+  return address.split(/(?=[/?&])/).map((part, index) => (index === 0 ? part : html`<wbr>${part}`));
 }
 
 function queryOf(parameters: readonly Parameter[]): string {

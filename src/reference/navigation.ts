@@ -26,8 +26,8 @@ export interface Contents {
 export function navigation({ document, introduction, operations, appendix }: Contents): Markup {
   const links = (headings: readonly string[]): Markup =>
     html`<ul>${headings.map((heading) => html`<li><a href="#${anchorOf(heading)}">${heading}</a></li>`)}</ul>`;
-  return html`<div class="find"><label for="find">Find an operation</label>
-<input id="find" type="search" autocomplete="off" spellcheck="false" placeholder="rate limit, POST, batch …"><p id="found" role="status"></p></div>
+  return html`<div class="find"><label for="find">Find an operation, a field or a status</label>
+<input id="find" type="search" autocomplete="off" spellcheck="false" placeholder="rate limit, window_sec, 412 …"><p id="found" role="status"></p></div>
 ${links(introduction)}
 ${document['x-tagGroups'].map(
   ({ name, tags }) => html`<h2>${name}</h2>${tags.map((tag) => tagEntry(tag, operations.get(tag) ?? []))}`,
@@ -40,7 +40,7 @@ function tagEntry(tag: string, operations: readonly ApiOperation[]): Markup {
 `;
 }
 
-/** The link to an operation; `data-find` is what the search compares besides its text. */
+/** The link to an operation; the search compares `data-find`, and what the operation's section names, besides its text. */
 function operationEntry({ operationId, method, path, summary }: ApiOperation): Markup {
   return html`<li><a href="#${operationId}" data-find="${path} ${operationId}">${methodBadge(method)}<span>${inline(summary)}</span></a></li>`;
 }

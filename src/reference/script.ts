@@ -1,8 +1,9 @@
 /**
- * The script of the pages: finds entries of the navigation, opens what a link leads to, marks the current entry. It is
+ * The script of the pages: finds entries of the navigation by name, field, parameter and status, opens what a link leads to, marks the current entry. It is
  * text since browsers run it; plain ECMAScript 2020.
  */
 export const SCRIPT = `'use strict';
+const NOTHING = 'Nothing of this name. The search of your browser (Ctrl-F) covers the descriptions too.';
 const find = document.getElementById('find');
 const found = document.getElementById('found');
 const headings = [...document.querySelectorAll('.contents h2')];
@@ -14,8 +15,25 @@ const entries = [...document.querySelectorAll('.contents li a')].map((link) => (
   text: (link.textContent + ' ' + (link.dataset.find || '') + ' ' + (link.closest('details')?.firstChild.textContent || '')).toLowerCase(),
 }));
 let current = null;
+let isComplete = false;
+
+/** Adds to each entry the names of its fields and parameters, its statuses, and the fields of the objects that it refers to. */
+function complete() {
+  if (isComplete) return;
+  isComplete = true;
+  const byId = (hash) => document.getElementById(decodeURIComponent(hash.slice(1)));
+  for (const entry of entries) {
+    const section = entry.link.hash === '' ? null : byId(entry.link.hash);
+    if (section === null) continue;
+    const objects = [...section.querySelectorAll('a.schema')].map(({ hash }) => byId(hash)).filter((one) => one !== null);
+    const names = [section, ...objects].flatMap((part) => [...part.querySelectorAll('.name, .status')]);
+    const texts = section.matches('.prose') ? [section] : names;
+    entry.text += ' ' + [...new Set(texts.map(({ textContent }) => textContent.toLowerCase()))].join(' ');
+  }
+}
 
 function filter() {
+  complete();
   const words = find.value.toLowerCase().split(/\\s+/).filter(Boolean);
   const shown = new Map();
   let count = 0;
@@ -31,7 +49,8 @@ function filter() {
     group.hidden = !shown.has(group);
     group.open = words.length > 0 ? shown.has(group) : group.contains(current);
   }
-  found.textContent = words.length === 0 ? '' : count === 1 ? '1 entry' : count + ' entries';
+  const result = count === 0 ? NOTHING : count === 1 ? '1 entry' : count + ' entries';
+  found.textContent = words.length === 0 ? '' : result;
 }
 
 function follow() {

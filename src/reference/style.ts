@@ -63,7 +63,7 @@ dd{margin:.1rem 0 0;font-size:.94rem}dd p{margin:0}
 .content .status{color:var(--get);border-color:currentColor}.refusals{font-size:.9rem;color:var(--soft)}
 .answer{margin:0 0 .8rem}.answer>summary,.more>summary{cursor:pointer;color:var(--accent);font-size:.92rem;margin-bottom:.4rem}
 .samples{position:sticky;top:4.6rem;align-self:start;display:grid;gap:1rem;min-width:0}
-.code{margin:0;min-width:0}.code figcaption{font-size:.78rem;color:var(--soft);font-weight:600;margin-bottom:.25rem}.code pre{max-height:min(28rem,60vh);overflow:auto}.small .code code{white-space:pre-wrap;overflow-wrap:anywhere}
+.code{margin:0;min-width:0}.code figcaption{font-size:.78rem;color:var(--soft);font-weight:600;margin-bottom:.25rem}.code pre{max-height:min(28rem,60vh);overflow:auto}.code code{white-space:pre-wrap;overflow-wrap:anywhere}
 .code b{font-weight:600;color:var(--text)}.code i{font-style:normal;color:var(--string)}
 .entry{padding:1.1rem 0;border-top:1px solid var(--line);max-width:46rem}.entry h3{font-size:1rem;margin-bottom:.3rem}.entry h3 code{background:none;padding:0;font-size:1em}.entry p{margin:0 0 .25rem}
 .entry .severity{font-size:.75rem;font-weight:600;color:var(--soft);margin-left:.6rem}.entry .remedy::before{content:"→ ";color:var(--accent)}

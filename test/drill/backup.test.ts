@@ -119,8 +119,12 @@ describe('backup', () => {
     const damaged = await edgeplan(['restore', '--from', other, '--data', join(folder, 'none')], {
       cwd: folder,
     });
-    expect([damaged.code, damaged.out]).toEqual([4, '']);
-    expect(readdirSync(join(folder, 'none')).filter((name) => name.endsWith('.db'))).toEqual([]);
+    expect(damaged).toEqual({
+      code: 3,
+      out: '',
+      err: `edgeplan: \`${other}\` is no database\n  give --from a file that edgeplan backup wrote\n`,
+    });
+    expect(existsSync(join(folder, 'none'))).toBe(false);
   });
 
   test('a backup replaces a file only on request', async () => {

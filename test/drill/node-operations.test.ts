@@ -110,7 +110,7 @@ describe.each(['1', '2'])('a node of %s processes', (workers) => {
   test('a node prints that its token is refused, and how to create one', PATIENT, async () => {
     const house = await openHouse({ database: mkdtempSync(join(folder, 'house-')) });
     try {
-      const env = { EDGEPLAN_NODE_TOKEN: 'edn_wrong' };
+      const env = { EDGEPLAN_NODE_TOKEN: `edn_${'x'.repeat(43)}` };
       const control = `http://127.0.0.1:${house.port}`;
       const node = await start(['--control', control, '--workers', workers], env);
       await node.said(/^edgeplan: the control plane refuses this node token; .*edgeplan node-token create/m);

@@ -48,6 +48,9 @@ describe.each(DATABASES)('subscription on $kind', (database) => {
       err: '',
     });
     expect(await waf()).toBe(200);
+    expect((await run('show', 'shop.test')).out).toMatch(
+      /^allows\n {2}max_records +7\n {2}max_traffic_gb +1000\n/m,
+    );
     const features = (await server.call('GET', '/domains/shop.test/features')).body;
     expect([features.plan_slug, features.max_records]).toEqual(['pro', 7]);
     await run('set', 'shop.test', '--override', 'max_records=', '--override', 'disabled_rule_types=waf');

@@ -207,6 +207,13 @@ describe('in a browser', requires(missingBrowser()), () => {
       expect(await section.locator('pre').first().textContent()).toMatch(/^curl/);
     }
     await page.keyboard.press('/');
+    await page.keyboard.type('window_sec');
+    const limits = page.locator('.contents a[href="#postDomainRulesRateLimit"]');
+    await limits.waitFor({ state: 'visible' });
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('no-such-name');
+    await page.getByRole('status').getByText('Nothing of this name').waitFor();
+    await page.keyboard.press('Control+a');
     await page.keyboard.type('rollback');
     await page.getByRole('status').getByText('1 entry').waitFor();
     await page.keyboard.press('Enter');

@@ -60,6 +60,17 @@ describe('fields', () => {
     expect([code, err]).toEqual([2, expect.stringContaining(`did you mean \`edgeplan fields ${meant}\`?`)]);
   });
 
+  it.each([
+    ['rate_limit', 'window', 'window_sec'],
+    ['fingerprint', 'ja4', 'match_ja4'],
+  ])('of `%s` leads from `%s` to `%s`', async (type, name, meant) => {
+    const { code, err } = await run('fields', type, name);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining(`did you mean \`edgeplan fields ${type} ${meant}\`?`),
+    ]);
+  });
+
   it('ends with 2 for a path field of a type without paths', async () => {
     const { code, err } = await run('fields', 'fingerprint', 'path_includes');
     expect([code, err]).toEqual([2, expect.stringContaining('`fingerprint` has no field `path_includes`')]);

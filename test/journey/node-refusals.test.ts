@@ -24,6 +24,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const FROM_FILE = ['--file', 'edge.yaml', '--port', '0', '--data', 'data'];
+const TOKEN = `edn_${'x'.repeat(43)}`;
 const FROM_CONTROL = ['--control', 'http://127.0.0.1:1', '--port', '0', '--data', 'data'];
 
 test.each([
@@ -59,7 +60,9 @@ test.each([
   [[...FROM_FILE, '--public-port', '0'], 2, /a whole number from 1 to 65535/],
   [['--file', 'edge.yaml', '--port', '0', '--data', 'file'], 3, /`file` is no folder.*--data/s],
   [[...FROM_CONTROL, '--token', ''], 2, /asks for a token.*EDGEPLAN_NODE_TOKEN.*--token/s],
-  [[...FROM_CONTROL, '--token', 'x', '--trust', 'garbage'], 2, /--trust: .*EDGEPLAN_NODE_TRUST/s],
+  [[...FROM_CONTROL, '--token', TOKEN, '--trust', 'garbage'], 2, /--trust: .*EDGEPLAN_NODE_TRUST/s],
+  [[...FROM_CONTROL, '--token', `${TOKEN}\nEDGEPLAN_NODE_TRUST=x`], 2, /43 characters, found several lines/],
+  [[...FROM_CONTROL, '--token', `EDGEPLAN_NODE_TOKEN=${TOKEN}`], 2, /found 67 characters of another form/],
 ])('node %j ends with %i', async (args, exit, says) => {
   const { code, err } = await edgeplan(['node', ...args], { cwd: folder });
   expect([code, err]).toEqual([exit, expect.stringMatching(says)]);
@@ -75,4 +78,19 @@ test.each([
 ])('%s makes no store in a folder that was mistyped', async (command, args) => {
   const { code, err } = await edgeplan([command, ...args], { cwd: folder });
   expect([code, err]).toEqual([3, expect.stringMatching(/there is no store in `.*typo`\n.*--data/)]);
+});
+
+test('account create notes that the folder had no store before', async () => {
+  const create = (name: string) => edgeplan(['account', 'create', name, '--data', 'fresh'], { cwd: folder });
+  const [first, second] = [await create('one'), await create('two')];
+  expect([first.code, second.code]).toEqual([0, 0]);
+  expect(first.err).toContain(`a new store was made in ${join(folder, 'fresh')}\n`);
+  expect(second.err).not.toContain('new store');
+});
+
+test('serve on a PostgreSQL that does not listen names what to check', async () => {
+  const address = 'postgres://edgeplan@127.0.0.1:1/edgeplan';
+  const { code, err } = await edgeplan(['serve', '--database', address, '--port', '0'], { cwd: folder });
+  const says = /ECONNREFUSED.*\n {2}check host and port of --database, and that PostgreSQL runs\n/;
+  expect([code, err]).toEqual([4, expect.stringMatching(says)]);
 });

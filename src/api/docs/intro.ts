@@ -45,8 +45,9 @@ permissions of its owner: \`owner\` on a domain of their own, else the role gran
 
 ## Rate limit
 
-A key may make ${REQUESTS_PER_MINUTE} requests in any minute. Above that the answer is 429, and \`Retry-After\` says in how many seconds the
-next request is let through; refused requests do not count.
+A key may make ${REQUESTS_PER_MINUTE} requests in any minute, unless the operator has set another number; the header \`RateLimit-Policy\`
+has it. Above that the answer is 429, and \`Retry-After\` says in how many seconds the next request is let through; refused
+requests do not count.
 
 ## Errors
 

@@ -9,16 +9,15 @@ import { ok, operation } from '../route.ts';
 /** An entry in the form of the API; `before` and `after` are the audited fields as JSON values, `null` where absent. */
 const ENTRY = z
   .object({
-    id: z.int(),
-    at: z.iso.datetime(),
-    /** `null`: the service itself, or its operator. */
-    user_id: z.int().nullable(),
-    user: z.string().nullable(),
-    key_id: z.int().nullable(),
-    action: z.string(),
-    subject: z.string(),
-    before: z.unknown().nullable(),
-    after: z.unknown().nullable(),
+    id: z.int().describe('the id of the entry; later entries have higher ones'),
+    at: z.iso.datetime().describe('when it happened'),
+    user_id: z.int().nullable().describe('the account that acted; `null`: the service, or its operator'),
+    user: z.string().nullable().describe('the name of that account'),
+    key_id: z.int().nullable().describe('the API key that was used; `null`: none'),
+    action: z.string().describe('what was done, such as `rule.update`'),
+    subject: z.string().describe('what it was done to, such as `drop/7`; empty: the domain'),
+    before: z.unknown().nullable().describe('the fields before; `null`: there was no object'),
+    after: z.unknown().nullable().describe('the fields after; `null`: there is no object any more'),
   })
   .meta({ id: 'AuditEntry' });
 
@@ -29,8 +28,8 @@ const ENTRY = z
 export const list = operation({
   summary: 'The audit log of a domain, newest first; `before` an entry id goes on from there',
   query: z.object({
-    before: queryNumber(1, Number.MAX_SAFE_INTEGER),
-    limit: queryNumber(1, MAX_PAGE),
+    before: queryNumber(1, Number.MAX_SAFE_INTEGER).describe('only entries with a lower id'),
+    limit: queryNumber(1, MAX_PAGE).describe(`entries, at most; without it ${USUAL_PAGE}`),
   }),
   response: z.array(ENTRY),
   async handle({ domain, query, read }) {

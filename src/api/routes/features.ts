@@ -12,43 +12,46 @@ const time = z.iso.datetime();
 
 /** The use of one limit. */
 const USAGE = z.object({
-  /** The limit's own name; of `max_rules_per_set`, followed by the type. */
-  name: z.string(),
-  used: z.number(),
-  limit,
+  name: z.string().describe("the limit's name; of `max_rules_per_set`, followed by the type"),
+  used: z.number().describe('the current use, in the unit of the limit'),
+  limit: limit.describe('the limit; `null`: unlimited'),
 });
 
 /** The entitlements of a domain (API document, "Domain entitlements"). */
 const FEATURES = z
   .object({
-    plan_id: z.int(),
-    plan_name: z.string(),
-    plan_slug: z.string(),
-    has_active_plan: z.boolean(),
-    max_records: limit,
-    max_traffic_gb: limit,
-    max_rules_per_set: limit,
-    max_gateway_requests_30d: limit,
-    max_cache_cap_mb: z.int(),
-    max_cache_disk_gb: z.int(),
-    max_cache_ttl_days: z.int(),
-    disabled_rule_types: z.array(z.enum(RULE_TYPES)),
-    gateways_enabled: z.boolean(),
-    logs_enabled: z.boolean(),
-    monitoring_enabled: z.boolean(),
-    rules_enabled: z.boolean(),
-    cache_purge_enabled: z.boolean(),
-    custom_ssl_enabled: z.boolean(),
-    ws_enabled: z.boolean(),
-    host_header_edit_enabled: z.boolean(),
-    uptime_sms_enabled: z.boolean(),
-    dedicated_support_enabled: z.boolean(),
-    domain_usage: z.array(USAGE),
-    plan_term_id: z.int(),
-    billing_duration_days: z.int(),
-    quota_reset_days: z.int(),
-    quota_period_start: time,
-    quota_period_end: time,
+    plan_id: z.int().describe('the number of the tier'),
+    plan_name: z.string().describe('the name of the tier'),
+    plan_slug: z.string().describe('the slug of the tier'),
+    has_active_plan: z
+      .boolean()
+      .describe('whether a subscription is in force, or the default tier is not `free`'),
+    max_records: limit.describe('DNS records; `null`: unlimited'),
+    max_traffic_gb: limit.describe('traffic in a quota period, GB of 10^9 octets; `null`: unlimited'),
+    max_rules_per_set: limit.describe('rules of one type; `null`: unlimited'),
+    max_gateway_requests_30d: limit.describe('gateway requests in 30 days; `null`: unlimited'),
+    max_cache_cap_mb: z.int().describe('the largest `cache_cap_mb` of the domain, MB'),
+    max_cache_disk_gb: z.int().describe('disk for cached responses, GB'),
+    max_cache_ttl_days: z.int().describe('the longest time that a response may be cached, days'),
+    disabled_rule_types: z
+      .array(z.enum(RULE_TYPES))
+      .describe('types of which no rule can be created; existing rules stay in effect'),
+    gateways_enabled: z.boolean().describe('whether gateways may be used'),
+    logs_enabled: z.boolean().describe('whether logs may be used'),
+    monitoring_enabled: z.boolean().describe('whether monitoring may be used'),
+    rules_enabled: z.boolean().describe('whether rules may be created and changed'),
+    cache_purge_enabled: z.boolean().describe('whether the cache may be purged'),
+    custom_ssl_enabled: z.boolean().describe('whether certificates of the customer may be used'),
+    ws_enabled: z.boolean().describe('whether WebSockets are proxied; otherwise nodes answer 403'),
+    host_header_edit_enabled: z.boolean().describe('whether the Host header to an origin may be changed'),
+    uptime_sms_enabled: z.boolean().describe('whether uptime alerts are sent by SMS'),
+    dedicated_support_enabled: z.boolean().describe('whether the tier includes dedicated support'),
+    domain_usage: z.array(USAGE).describe('the use of each limit that can be counted'),
+    plan_term_id: z.int().describe('the term of the subscription, or the usual one of the tier'),
+    billing_duration_days: z.int().describe('days that one payment covers'),
+    quota_reset_days: z.int().describe('days of a quota period'),
+    quota_period_start: time.describe('the start of the current quota period'),
+    quota_period_end: time.describe('the end of the current quota period'),
   })
   .meta({ id: 'Features' });
 

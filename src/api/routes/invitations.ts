@@ -28,17 +28,29 @@ const DAY_MS = 86_400_000;
 
 /** The fields of both forms of an invitation. */
 const COMMON = {
-  role: z.enum(MEMBER_ROLES),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-  expires_at: z.iso.datetime(),
+  role: z.enum(MEMBER_ROLES).describe('the role that the member gets'),
+  created_at: z.iso.datetime().describe('when it was made'),
+  updated_at: z.iso.datetime().describe('when it was last changed'),
+  expires_at: z.iso.datetime().describe('when it can be accepted no more'),
 } as const;
 
 /** An invitation as the domain's admins see it. */
-const INVITATION = z.object({ id: z.int(), name: z.string(), ...COMMON }).meta({ id: 'Invitation' });
+const INVITATION = z
+  .object({
+    id: z.int().describe('the id of the invitation'),
+    name: z.string().describe('the name of the invited account'),
+    ...COMMON,
+  })
+  .meta({ id: 'Invitation' });
 
 /** An invitation as the invited account sees it. */
-const RECEIVED = z.object({ id: z.int(), domain: z.string(), ...COMMON }).meta({ id: 'ReceivedInvitation' });
+const RECEIVED = z
+  .object({
+    id: z.int().describe('the id of the invitation'),
+    domain: z.string().describe('the name of the domain'),
+    ...COMMON,
+  })
+  .meta({ id: 'ReceivedInvitation' });
 
 /** The form of a new invitation. */
 const inviteForm = form({

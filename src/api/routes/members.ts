@@ -17,11 +17,11 @@ import { messageShape } from '../shapes.ts';
 /** A member as every member of the domain sees it. */
 export const MEMBER = z
   .object({
-    user_id: z.int(),
-    name: z.string(),
-    role: z.enum(ROLES),
-    created_at: z.iso.datetime(),
-    updated_at: z.iso.datetime(),
+    user_id: z.int().describe('the id of the account'),
+    name: z.string().describe('the name of the account'),
+    role: z.enum(ROLES).describe('the role on the domain'),
+    created_at: z.iso.datetime().describe('when the account became a member'),
+    updated_at: z.iso.datetime().describe('when the role was last changed'),
   })
   .meta({ id: 'Member' });
 /** A member in the form of the API. */

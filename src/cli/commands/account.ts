@@ -1,9 +1,10 @@
 /** `edgeplan account`: creates, lists, disables and enables accounts, which own domains and API keys. */
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { createAccount, setAccountActive } from '../../access/keys.ts';
 import { shellWord } from '../../simulator/shell-word.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { openData, openExistingData, type StoreFlags } from '../open-data.ts';
+import { dataFolder, hasEmbeddedStore, openData, openExistingData, type StoreFlags } from '../open-data.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
@@ -18,7 +19,9 @@ interface ListFlags extends StoreFlags {
 /** Creates an account and prints the next command. */
 async function create(name: string, flags: StoreFlags): Promise<void> {
   // May create the store; the other account and key commands need an existing one.
+  const isNew = flags.database === undefined && !hasEmbeddedStore(flags);
   const store = await openData(flags, 'tool');
+  if (isNew) note(`a new store was made in ${resolve(dataFolder(flags))}`);
   try {
     const made = await createAccount(store, { name, now: Date.now() });
     if (!made.ok) throw new CommandFault(EXIT.no, made.reason);

@@ -15,6 +15,7 @@ import type { StoreFlags } from '../open-data.ts';
 import { jsonOption, readNodeGroups } from '../options.ts';
 import { note, write } from '../output.ts';
 import { jsonDocument } from '../print/json-document.ts';
+import { nextStep } from '../remote/publication.ts';
 import { findDomain, withData, withStore } from '../with-store.ts';
 
 /** The longest reason in characters: it is one line of the audit log. */
@@ -112,12 +113,15 @@ async function group(name: string, groups: string, flags: StoreFlags): Promise<v
   if (moved.changed) note('nodes that follow a server get or remove its plan within seconds');
 }
 
-/** Applies a lifecycle event and prints the new status. @throws CommandFault with the refusal */
+/**
+ * Applies a lifecycle event, prints the new status and returns the domain.
+ * @throws CommandFault with the refusal
+ */
 async function apply(
   name: string,
   event: (now: number) => LifecycleEvent,
   flags: ReasonFlags,
-): Promise<void> {
+): Promise<DomainRow> {
   const { reason } = flags;
   // Counted in code points, as a reader counts characters.
   if (reason.trim() === '' || [...reason].length > MAX_REASON) {
@@ -137,14 +141,17 @@ async function apply(
     }),
   );
   await write(`${domain.name} is ${domain.status}\n`);
+  return domain;
 }
 
 /** The action of `enable` and `unban`. */
 function returning(kind: 'enable' | 'unban') {
-  return (name: string, flags: ReturnFlags): Promise<void> => {
+  return async (name: string, flags: ReturnFlags): Promise<void> => {
     const proof =
       flags.proven === true ? ({ proof: 'holds', vouched: true } as const) : { proof: 'unknown' as const };
-    return apply(name, (now) => ({ kind, ...proof, challenge: newChallenge(now) }), flags);
+    const domain = await apply(name, (now) => ({ kind, ...proof, challenge: newChallenge(now) }), flags);
+    const step = nextStep(domain.name, domain);
+    if (step !== null) note(`next: ${step}`);
   };
 }
 
@@ -180,14 +187,17 @@ export function domainCommand(): Command {
     )
     .addCommand(
       reasoned(new Command('ban').description('Refuse its visitors; its owner cannot undo it.')).action(
-        (name: string, flags: ReasonFlags) => apply(name, () => ({ kind: 'ban' }), flags),
+        async (name: string, flags: ReasonFlags) => void (await apply(name, () => ({ kind: 'ban' }), flags)),
       ),
     )
     .addCommand(provable(new Command('unban').description('Lift a ban.')).action(returning('unban')))
     .addCommand(
       reasoned(
         new Command('disable').description('Refuse its visitors; its owner may enable it again.'),
-      ).action((name: string, flags: ReasonFlags) => apply(name, () => ({ kind: 'disable' }), flags)),
+      ).action(
+        async (name: string, flags: ReasonFlags) =>
+          void (await apply(name, () => ({ kind: 'disable' }), flags)),
+      ),
     )
     .addCommand(
       provable(new Command('enable').description('Bring a disabled domain back.')).action(

@@ -1,6 +1,6 @@
 /** `edgeplan fields`: prints what each field of rules, records, domains and files means, with bounds and examples. */
 import { Command } from 'commander';
-import { habitualType } from '../../model/habits.ts';
+import { habitRemedy, habitualType } from '../../model/habits.ts';
 import { nearest } from '../../model/nearest.ts';
 import { type FieldEntry, type FieldSection, fieldSections } from '../../simulator/field-reference.ts';
 import { usageFault } from '../exit.ts';
@@ -65,10 +65,8 @@ function fieldOf(
   const found =
     places.find(({ field }) => field.name === name) ?? places.find(({ field }) => last(field.name) === name);
   if (found !== undefined) return found;
-  const near = nearest(
-    name,
-    places.flatMap(({ field }) => [field.name, last(field.name)]),
-  );
+  const known = places.flatMap(({ field }) => [field.name, last(field.name)]);
+  const near = habitRemedy(name, known, undefined)?.field ?? nearest(name, known);
   const remedy =
     near === null
       ? `\`edgeplan fields ${section.name}\` lists the fields`

@@ -1,7 +1,7 @@
 /** `edgeplan restore`: restores a store from a backup, in a new epoch, so that nodes accept its lower revisions. */
 
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, link, mkdtemp, rename, rm } from 'node:fs/promises';
+import { chmod, copyFile, link, mkdtemp, open, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { beginEpoch } from '../../publisher/epoch.ts';
@@ -11,9 +11,10 @@ import { openStore } from '../../store/open.ts';
 import { flush } from '../../store/sqlite/backup.ts';
 import { foldLog } from '../../store/sqlite/fold-log.ts';
 import { inspectCopy } from '../../store/sqlite/inspect.ts';
+import { APPLICATION_ID } from '../../store/sqlite/migrate.ts';
 import { takeFolder } from '../../store/sqlite/take-folder.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
-import { writeFault } from '../file-fault.ts';
+import { readFault, writeFault } from '../file-fault.ts';
 import { dataFolder, openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { write } from '../output.ts';
 
@@ -65,7 +66,8 @@ interface Restored {
  * folder unchanged.
  */
 async function restoreFrom(from: string, folder: string, force: boolean): Promise<Restored> {
-  if (!existsSync(from)) throw inputFault(`there is no backup \`${from}\``);
+  // Before the folder is created: a wrong file leaves nothing behind.
+  await checkBackup(from);
   const release = lock(folder);
   try {
     const target = join(folder, 'edgeplan.db');
@@ -99,6 +101,27 @@ async function restoreFrom(from: string, folder: string, force: boolean): Promis
   } finally {
     release();
   }
+}
+
+/** Octets of the header of a SQLite file (https://www.sqlite.org/fileformat2.html, section 1.3). */
+const HEADER_OCTETS = 100;
+/** Where the header has the application id. */
+const APPLICATION_ID_AT = 68;
+
+/** Reads the header of the backup. @throws CommandFault when the file is not a database of edgeplan */
+async function checkBackup(from: string): Promise<void> {
+  if (!existsSync(from)) throw inputFault(`there is no backup \`${from}\``);
+  const header = Buffer.alloc(HEADER_OCTETS);
+  try {
+    const file = await open(from);
+    await file.read(header, 0, HEADER_OCTETS).finally(() => file.close());
+  } catch (error) {
+    throw readFault(from, error);
+  }
+  const isDatabase = header.toString('latin1', 0, 16) === 'SQLite format 3\0';
+  if (isDatabase && header.readUInt32BE(APPLICATION_ID_AT) === APPLICATION_ID) return;
+  const what = isDatabase ? 'is a database, but not one of edgeplan' : 'is no database';
+  throw inputFault(`\`${from}\` ${what}`, { remedy: 'give --from a file that edgeplan backup wrote' });
 }
 
 /** Locks the folder. @throws CommandFault when a server uses it */

@@ -3,7 +3,7 @@
  * only.
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { inForce } from '../../access/entitlements.ts';
+import { allowancesOf, inForce } from '../../access/entitlements.ts';
 import {
   changeSubscription,
   type Override,
@@ -12,7 +12,7 @@ import {
   type ShownSubscription,
   showSubscription,
 } from '../../access/subscriptions.ts';
-import { TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
+import { type Allowances, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
 import { applyEvent } from '../../lifecycle/apply-event.ts';
 import type { DomainRow, SubscriptionRow } from '../../store/rows.ts';
 import { SERVICE } from '../../store/store.ts';
@@ -53,11 +53,14 @@ interface Shown {
   readonly suspended_since: string | null;
   /** `null`: the domain has the server's default tier. */
   readonly subscription: (ShownSubscription & { readonly in_force: boolean }) | null;
+  /** What the tier allows, with the overrides; `null`: no subscription is in force, and the server's default applies. */
+  readonly allowances: Allowances | null;
 }
 
 /** A subscription as it is printed. */
 function shown(domain: DomainRow, subscription: SubscriptionRow | null): Shown {
   const { name, suspended, suspended_at } = domain;
+  const now = Date.now();
   return {
     domain: name,
     state: suspended ? 'suspended' : 'active',
@@ -65,7 +68,8 @@ function shown(domain: DomainRow, subscription: SubscriptionRow | null): Shown {
     subscription:
       subscription === null
         ? null
-        : { ...showSubscription(subscription), in_force: inForce(subscription, Date.now()) },
+        : { ...showSubscription(subscription), in_force: inForce(subscription, now) },
+    allowances: subscription === null ? null : allowancesOf(subscription, now),
   };
 }
 
@@ -84,6 +88,14 @@ function shownText({ domain, state, suspended_since, subscription }: Shown): str
   return `${lines.join('\n')}\n`;
 }
 
+/** What a subscription in force allows as text, a line for each value. */
+function allowedText({ allowances }: Shown): string {
+  const lines = Object.entries(allowances ?? {}).map(
+    ([name, value]) => `  ${name.padEnd(26)}${overrideText(value)}\n`,
+  );
+  return lines.length === 0 ? '' : `allows\n${lines.join('')}`;
+}
+
 /** The value of an override as text. */
 function overrideText(value: unknown): string {
   if (value === null) return 'unlimited';
@@ -98,7 +110,9 @@ async function show(name: string, flags: ShowFlags): Promise<void> {
       return shown(domain, await tx.subscriptions.get(domain.id));
     }),
   );
-  await write(flags.json === true ? jsonDocument('subscription', found) : shownText(found));
+  await write(
+    flags.json === true ? jsonDocument('subscription', found) : shownText(found) + allowedText(found),
+  );
 }
 
 /** Changes the subscription and the state of a domain. @throws CommandFault */

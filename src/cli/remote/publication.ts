@@ -31,11 +31,11 @@ export async function publicationOutcome(
     return { served: true, clause: `${domain} is out as revision ${revision}`, remedy: null };
   const why = state.suspended ? 'suspended' : state.status;
   const clause = `${domain} is published as revision ${revision}, but not served while it is ${why}`;
-  return { served: false, clause, remedy: remedyOf(domain, state) };
+  return { served: false, clause, remedy: nextStep(domain, state) };
 }
 
-/** The next step for a state that is not served. */
-function remedyOf(domain: string, { status }: State): string | null {
+/** The next step for a state that is not served; `null`: there is none. */
+export function nextStep(domain: string, { status }: Pick<State, 'status'>): string | null {
   if (status === 'pending') {
     return `delegate it to a set of GET /domains/ns-sets; POST /domains/${domain}/check-ns checks it at once`;
   }

@@ -1,5 +1,6 @@
 /** The generated sections of the READMEs: tables of options, and the programs of `fixtures/embed`. */
 import { readFileSync } from 'node:fs';
+import { type Allowances, TIERS } from '../../../src/access/tiers.ts';
 import { nodeCommand } from '../../../src/cli/commands/node.ts';
 import { serveCommand } from '../../../src/cli/commands/serve.ts';
 import { optionTables } from './options.ts';
@@ -17,7 +18,25 @@ export function nodePaper(): string {
 }
 
 export function apiPaper(): string {
-  return withSection(API_PAPER, 'options of edgeplan serve', optionTables(serveCommand()));
+  const whole = withSection(API_PAPER, 'options of edgeplan serve', optionTables(serveCommand()));
+  return withSection(API_PAPER, 'tiers', tierTable(), whole);
+}
+
+/** What each tier allows, a row for each allowance. */
+function tierTable(): string {
+  const rows = Object.keys(TIERS[0]!.allowances).map((name) => {
+    const cells = TIERS.map(({ allowances }) => allowanceText(allowances[name as keyof Allowances]));
+    return `| \`${name}\` | ${cells.join(' | ')} |`;
+  });
+  const titles = TIERS.map(({ slug }) => `\`${slug}\``).join(' | ');
+  return [`| allowance | ${titles} |`, `| --- |${' --- |'.repeat(TIERS.length)}`, ...rows].join('\n');
+}
+
+function allowanceText(value: Allowances[keyof Allowances]): string {
+  if (value === null) return 'unlimited';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number') return value.toLocaleString('en');
+  return value.map((type) => `\`${type}\``).join(', ') || 'none';
 }
 
 /** Each program of `fixtures/embed` in its section. */
