@@ -50,8 +50,8 @@ export interface LintSources {
 
 /** Options of a lint run. */
 export interface LintOptions {
-  /** The signatures that waf rules inspect with. Absent: exclusions are not checked. */
-  readonly signatures?: LintSignatures | null;
+  /** The signatures that waf rules inspect with; `none`: they inspect with none. Absent: exclusions are not checked. */
+  readonly signatures?: LintSignatures | 'none' | null;
 }
 
 /**

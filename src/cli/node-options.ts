@@ -208,7 +208,7 @@ function factOptions(): readonly Option[] {
     new Option(
       '--signatures <path>',
       'signatures of waf rules: sealed, a directory, or `none` (default: the starter set)',
-    ),
+    ).env('EDGEPLAN_SIGNATURES'),
     new Option('--node-id <number>', 'this node in geo pools').argParser(readNodeId),
   ];
 }

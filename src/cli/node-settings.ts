@@ -123,7 +123,10 @@ export async function openPlanOrigin(
 export async function openNodeSignatures({ signatures, color }: NodeFlags): Promise<NodeSignatures | null> {
   if (signatures === 'none') return null;
   const { openSignatureInput, openStarter } = await import('./open-signatures.ts');
-  return signatures === undefined ? openStarter() : openSignatureInput(signatures, { color });
+  // An empty environment variable counts as none.
+  return signatures === undefined || signatures === ''
+    ? openStarter()
+    : openSignatureInput(signatures, { color });
 }
 
 function tokenOf(text: string | undefined, file: string | undefined): TokenFlag {

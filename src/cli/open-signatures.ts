@@ -15,6 +15,7 @@ import { inputFault, usageFault } from './exit.ts';
 import { readBytes } from './input/read-file.ts';
 import { type ColourChoice, colourFor, note } from './output.ts';
 import { diagnosticsText, MISTAKES_PRINTED, tally } from './print/diagnostics.ts';
+import { isSealedSignatures, otherKindOf } from './signature-file.ts';
 
 /** Signatures ready to use. */
 export interface OpenedSignatures {
@@ -34,18 +35,19 @@ export interface SignatureFlags {
   readonly quiet?: boolean;
 }
 
-/** The first four octets of a sealed program. */
-const SEALED = 'EPSG';
-
 /**
  * Opens a directory of rules, a configuration file, or a sealed program. Prints diagnostics on stderr.
- * @throws CommandFault with exit code 3
+ * @throws CommandFault with exit code 3, or 2 when the file is of another kind
  */
 export async function openSignatureInput(path: string, flags: SignatureFlags): Promise<OpenedSignatures> {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) {
     const bytes = await readBytes(path);
-    if (Buffer.from(bytes.subarray(0, SEALED.length)).toString('latin1') === SEALED)
-      return openSealed(bytes, { path, without: flags.without ?? [] });
+    if (isSealedSignatures(bytes)) return openSealed(bytes, { path, without: flags.without ?? [] });
+    const other = otherKindOf(bytes, path);
+    if (other !== null) {
+      const remedy = 'give signatures here, and this file with -f';
+      throw usageFault(`\`${path}\` is ${other} and has no signatures`, remedy);
+    }
   }
   const directory = readSignatureDirectory(path);
   noteProgress(directory.sources.length, path, flags);

@@ -7,6 +7,10 @@ export const OPEN_OCTETS = 512 * 1024 * 1024;
  * and needs three failures has moved its traffic by then.
  */
 export const DRAIN_SECONDS = 5;
+/** Most domains with rules that a node warns of, as far as it cannot evaluate them: a log needs no more to act on. */
+export const MAX_BLIND_DOMAINS = 1_000;
+/** Most rules that one such warning names. */
+export const MAX_BLIND_RULES = 5;
 /** Milliseconds that running requests get to end when the node stops. */
 export const GRACE_MS = 10_000;
 /** Milliseconds between polls of watched files: for file systems that report no changes. */

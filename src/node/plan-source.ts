@@ -4,6 +4,7 @@ import type { SyncProgress } from '../proxy/log/sync-metrics.ts';
 import type { PlanSink } from '../sync/plan-table.ts';
 import { syncWithControlPlane } from '../sync/sync.ts';
 import { createUsage, type Usage } from '../sync/usage.ts';
+import { warnOfBlindRules } from './blind-rules.ts';
 import type { EdgeNodeOptions, PlanOrigin } from './options.ts';
 
 /** A source that is followed. */
@@ -29,9 +30,11 @@ interface PlanReceivers {
  * be reached, the plans on disk are served
  */
 export async function followPlans(options: EdgeNodeOptions, receivers: PlanReceivers): Promise<PlanSource> {
-  const { plans: origin } = options;
-  if (origin.kind === 'control') return followControlPlane(origin, options, receivers);
-  const { check, stop } = await origin.follow(receivers.plans);
+  const { plans: origin, log } = options;
+  const known = { signatures: options.signatures !== null, countries: options.countries !== null };
+  const plans = warnOfBlindRules(receivers.plans, { known, warn: (sentence) => log.warn(sentence) });
+  if (origin.kind === 'control') return followControlPlane(origin, options, { ...receivers, plans });
+  const { check, stop } = await origin.follow(plans);
   return { usage: null, progress: null, check, stop: async () => stop() };
 }
 

@@ -4,7 +4,16 @@ import type { InspectionDocument } from './decision-document.ts';
 import { dotted, hang, pad, quantity, type RenderedLine, span, wrap } from './render-text.ts';
 
 /** ModSecurity's names of severities, by number. */
-const SEVERITIES = ['emergency', 'alert', 'critical', 'error', 'warning', 'notice', 'info', 'debug'] as const;
+export const SEVERITIES = [
+  'emergency',
+  'alert',
+  'critical',
+  'error',
+  'warning',
+  'notice',
+  'info',
+  'debug',
+] as const;
 
 /**
  * One signature: `942100  +5 critical  SQL injection  ARGS:id \`1 or 1\``. The evaluator has redacted the matched

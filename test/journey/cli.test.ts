@@ -354,6 +354,24 @@ describe('mistakes', () => {
       says: '`chalenge` is not an action; did you mean challenge?',
     },
     {
+      what: 'a body that names a file',
+      args: ['simulate', SHOP, '-d', '@order.json'],
+      code: 2,
+      says: '`--data @order.json` names a file, which is not read',
+    },
+    {
+      what: 'an edge file as signatures',
+      args: ['waf', 'show', 'edge.yaml'],
+      code: 2,
+      says: '`edge.yaml` is an edge file and has no signatures',
+    },
+    {
+      what: 'a signature that no set has',
+      args: ['waf', 'show', '1'],
+      code: 3,
+      says: 'has no signature 1',
+    },
+    {
       what: 'a country that is none',
       args: ['simulate', SHOP, '--country', 'uk'],
       code: 2,

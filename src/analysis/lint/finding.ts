@@ -49,8 +49,8 @@ export interface LintContext {
   readonly hosts: FilterIndex;
   /** Whether the customer wrote the field; `false` if that is unknown. */
   readonly written: (rule: Rule, field: string) => boolean;
-  /** `null`: unknown, so exclusions are not checked. */
-  readonly signatures: LintSignatures | null;
+  /** `null`: unknown, so exclusions are not checked; `none`: waf rules inspect with no signatures. */
+  readonly signatures: LintSignatures | 'none' | null;
 }
 
 /** A family of lint rules: a function that returns findings in any order. */

@@ -10,10 +10,18 @@ const CRITICAL_SCORE = 5;
 export function lintWaf({ enabled, signatures }: LintContext): readonly Finding[] {
   return enabled.flatMap((rule) => {
     if (rule.type !== 'waf') return [];
+    if (signatures === 'none') return [...settings(rule), uninspecting(rule)];
     const unmatched =
       signatures === null ? [] : [...unknownIds(rule, signatures), ...unknownExclusions(rule, signatures)];
     return [...settings(rule), ...unmatched];
   });
+}
+
+/** A waf rule of a node that is started with `--signatures none`. */
+function uninspecting(rule: WafRule): Finding {
+  const message = 'inspects nothing, since there are no signatures, so attacks pass';
+  const remedy = 'name a set with --signatures or --crs, or give neither for the starter set';
+  return { rule, field: ['type'], code: 'waf_no_signatures', severity: 'warning', message, remedy };
 }
 
 /** Settings that inspect less than they appear to. */

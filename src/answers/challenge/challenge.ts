@@ -72,8 +72,9 @@ export function createChallenges(options: ChallengeOptions): Challenges {
       const cost = options.cost ?? COST;
       const userAgent = requestHeader(decided, 'user-agent');
       const now = request.now ?? Date.now();
+      const tooMany = rule !== null && request.cleared?.includes(refText(rule)) === true;
       const challenge =
-        network === null || rule === null
+        network === null || rule === null || tooMany
           ? null
           : await proofs.ask(
               {
@@ -84,7 +85,9 @@ export function createChallenges(options: ChallengeOptions): Challenges {
               },
               { now, cost },
             );
-      const body = challengePage({ id, challenge, back: safeBack(request.target) });
+      // A rate limit has a second bound for those who solved its challenge: to solve it again is no help.
+      const waitSec = tooMany ? domain.evaluator.clearanceSec(rule) : null;
+      const body = challengePage({ id, challenge, waitSec, back: safeBack(request.target) });
       const html = ['Content-Type', 'text/html; charset=utf-8', ...NOT_STORED, ID_HEADER, id];
       return { status: 403, headers: [...html, ...(await challengeCsp())], body };
     },

@@ -40,19 +40,22 @@ export async function challengeCsp(): Promise<readonly [name: string, value: str
 export interface ChallengePageInput {
   /** The decision id. */
   readonly id: string;
-  /** `null`: the visitor's address is unknown, so no clearance could be bound to it. */
+  /** `null`: none can be solved; the visitor's address is unknown, so no clearance could be bound to it, or `waitSec` says when. */
   readonly challenge: Challenge | null;
+  /** Seconds after which a visitor who solved the challenge already is let through at the latest; `null`: not solved. */
+  readonly waitSec: number | null;
   /** Path and query to go back to. */
   readonly back: string;
 }
 
-export function challengePage({ id, challenge, back }: ChallengePageInput): string {
+export function challengePage({ id, challenge, waitSec, back }: ChallengePageInput): string {
+  const title = waitSec === null ? 'A quick check of your browser' : 'Too many requests';
   return htmlPage({
-    title: 'A quick check of your browser',
+    title,
     style: STYLE,
     main: [
-      '<h1>A quick check of your browser</h1>',
-      ...(challenge === null ? UNKNOWN : asking(challenge, back)),
+      `<h1>${title}</h1>`,
+      ...(challenge !== null ? asking(challenge, back) : waitSec === null ? UNKNOWN : tooMany(waitSec)),
       referenceLine(escaped(id)),
     ],
     after: challenge === null ? [] : [`<script>${SOLVER}</script>`],
@@ -63,6 +66,14 @@ const UNKNOWN = [
   '<p>This site checks each browser once before it opens. The check cannot be made here, because the address of your connection is unknown.</p>',
   '<p>If this continues, send the reference below to the owner of this site.</p>',
 ] as const;
+
+/** For a visitor who solved the challenge of a rate limit and exceeds the higher limit that holds then. */
+function tooMany(waitSec: number): readonly string[] {
+  const wait = waitSec === 1 ? '1 second' : `${waitSec} seconds`;
+  return [
+    `<p>Your browser has passed the check of this site and has sent too many requests since. Wait up to ${wait}, then load this page again.</p>`,
+  ];
+}
 
 function asking(challenge: Challenge, back: string): readonly string[] {
   // Inside a script element only `<` could end it early.

@@ -141,6 +141,12 @@ export const LINT_CODES = {
     meaning: '`body_cap_kb` is 0, so bodies are not inspected, which most signatures above paranoia 1 do',
     remedy: 'write 128',
   },
+  waf_no_signatures: {
+    severity: 'warning',
+    meaning:
+      'lint was given `--signatures none`: with no signatures a waf rule inspects nothing, so attacks pass',
+    remedy: 'name a set with --signatures or --crs, or give neither for the starter set',
+  },
   waf_threshold: {
     severity: 'info',
     meaning:

@@ -1,7 +1,9 @@
 /** `edgeplan node`: parses flags, starts an edge node, prints where it listens, and stops it on a signal. */
 import { Command } from 'commander';
 import { curlCommand, exampleHost } from '../../answers/unserved.ts';
-import type { RunningNode } from '../../node/options.ts';
+import type { NodeSignatures, RunningNode } from '../../node/options.ts';
+import { visible } from '../../simulator/render-text.ts';
+import { digestOf } from '../input/digest.ts';
 import { type NodeFlags, nodeOptions } from '../node-options.ts';
 import { refusal } from '../node-refusal.ts';
 import {
@@ -44,8 +46,10 @@ async function run(flags: NodeFlags): Promise<void> {
     notes.add(installedLine(file));
   };
   let running: RunningNode;
+  let signatures: NodeSignatures | null;
   try {
-    running = await start(flags, { plans, settings, onInstalled });
+    signatures = await openNodeSignatures(flags);
+    running = await start(flags, { plans, settings, signatures, onInstalled });
   } catch (error) {
     throw refusal(error, flags);
   }
@@ -56,7 +60,7 @@ async function run(flags: NodeFlags): Promise<void> {
   const lines = [`listening on ${running.url}`];
   if (running.tlsUrl !== null) lines.push(`listening on ${running.tlsUrl}`);
   if (running.operationsUrl !== null) lines.push(`operators: ${running.operationsUrl}/metrics`);
-  lines.push(...workersLines(flags));
+  lines.push(...workersLines(flags), signaturesLine(signatures));
   lines.push(
     plans.kind === 'file' ? `plans from ${plans.file}` : `plans from ${plans.url}, stored in ${flags.data}`,
   );
@@ -68,16 +72,19 @@ async function run(flags: NodeFlags): Promise<void> {
 interface NodeInputs {
   readonly plans: PlanFlags;
   readonly settings: NodeSettings;
+  readonly signatures: NodeSignatures | null;
   readonly onInstalled: (installed: InstalledFile) => void;
 }
 
 /** Opens what the flags name and starts the node. Modules are loaded here, so that no other command waits for them. */
-async function start(flags: NodeFlags, { plans, settings, onInstalled }: NodeInputs): Promise<RunningNode> {
+async function start(
+  flags: NodeFlags,
+  { plans, settings, signatures, onInstalled }: NodeInputs,
+): Promise<RunningNode> {
   const { createLog } = await import('../../access/redacting-log.ts');
   const { checkNodeInputs } = await import('../check-node-inputs.ts');
   const { startNode } = await import('../../node/start-node.ts');
   const log = createLog(flags.logLevel, (line) => void process.stderr.write(line));
-  const signatures = await openNodeSignatures(flags);
   await checkNodeInputs(settings);
   const onRefused = (fault: Error): void =>
     note(`edgeplan: ${fault.message}; the last good plan is served on`);
@@ -91,6 +98,12 @@ async function start(flags: NodeFlags, { plans, settings, onInstalled }: NodeInp
     onCaughtUp: ({ served, refused }) => note(servingLine(served, refused)),
     onTokenRefused: (sentence) => note(`edgeplan: ${sentence}; the stored plans are served on`),
   });
+}
+
+/** Which signatures `waf` rules inspect with. */
+function signaturesLine(signatures: NodeSignatures | null): string {
+  if (signatures === null) return 'signatures: none, waf rules inspect nothing';
+  return `signatures: ${visible(signatures.program.name)} sha256:${digestOf(signatures.sealed()).slice(0, 7)}`;
 }
 
 /** Notes that are printed at the release, and at once after it: a start that fails prints none. */

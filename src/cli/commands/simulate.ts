@@ -1,7 +1,6 @@
 /** `edgeplan simulate`: simulates one request and explains the decision, or evaluates many. */
 import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
-import type { Action } from '../../evaluator/decision.ts';
 import type { EdgeRequest } from '../../evaluator/request.ts';
 import { asTest } from '../../simulator/as-test.ts';
 import type { World } from '../../simulator/assume.ts';
@@ -29,7 +28,7 @@ import {
 } from '../options.ts';
 import { colourFor, note, outputWidth, write, writeDocument } from '../output.ts';
 import { type ConditionFlags, clearedRefs, orUsageFault, worldOf } from '../simulate/conditions.ts';
-import { createFailOn, failOnOption } from '../simulate/fail-on.ts';
+import { createFailOn, type FailingAction, failOnOption } from '../simulate/fail-on.ts';
 import { type CurlAliases, requestOptions, withoutAliases } from '../simulate/request-options.ts';
 import { simulateSeveral } from '../simulate/several.ts';
 import { simulateStream } from '../simulate/stream.ts';
@@ -50,7 +49,7 @@ interface Flags extends RequestFlags, ChoiceFlags, ConditionFlags {
   /** A file of requests; `-` is stdin. */
   readonly requests?: string;
   /** Actions that cause exit code 1. */
-  readonly failOn?: readonly Action[];
+  readonly failOn?: readonly FailingAction[];
   /** Prints the request as a test. */
   readonly asTest?: boolean;
 }
@@ -153,7 +152,7 @@ async function simulateOne(words: UrlWords, flags: Flags): Promise<void> {
   }
   await printOne(document, { subject, asked, flags });
   const failOn = createFailOn(flags.failOn);
-  failOn.add(document.decision.action, requestText(request));
+  failOn.add({ ...document.decision, shadow: document.shadow }, requestText(request));
   failOn.finish();
 }
 

@@ -5,12 +5,13 @@ import { sizeText } from '../../files/size.ts';
 import type { SignatureProgram } from '../../plan/signature-program.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { type SignatureSummary, summariseSignatures } from '../../waf/seclang/index.ts';
-import { usageFault } from '../exit.ts';
+import { inputFault, usageFault } from '../exit.ts';
 import { digestOf } from '../input/digest.ts';
 import { openSignatureInput, openStarter, type SignatureFlags } from '../open-signatures.ts';
 import { colourOption, jsonOption, withoutOption } from '../options.ts';
 import { write, writeDocument } from '../output.ts';
 import { tally } from '../print/diagnostics.ts';
+import { signatureOf, signatureText, tagsOf, tagsText } from '../print/signature.ts';
 import { tableText } from '../print/table.ts';
 import { writeWhole } from '../write-file.ts';
 
@@ -26,6 +27,8 @@ interface CompileFlags extends SignatureFlags {
 interface ShowFlags extends SignatureFlags {
   /** The folder of the OWASP Core Rule Set. */
   readonly crs?: string;
+  /** Lists tags. */
+  readonly tags?: boolean;
   /** Prints JSON. */
   readonly json?: boolean;
 }
@@ -120,8 +123,22 @@ async function compile(path: string, flags: CompileFlags): Promise<void> {
   );
 }
 
-/** Prints what a program contains. */
-async function show(path: string | undefined, flags: ShowFlags): Promise<void> {
+/** An operand that is the id of a signature. */
+const SIGNATURE_ID = /^\d{1,9}$/;
+
+/** Prints what a program contains, or one signature of it. */
+async function show(first: string | undefined, second: string | undefined, flags: ShowFlags): Promise<void> {
+  const isId = first !== undefined && SIGNATURE_ID.test(first);
+  if (second !== undefined && !isId) {
+    throw usageFault(
+      `\`${first}\` is no id of a signature`,
+      'write the id before the path: waf show 11300 crs.bin',
+    );
+  }
+  const id = isId ? Number(first) : null;
+  if (id !== null && flags.tags === true)
+    throw usageFault('an id and --tags show different things; give one of them');
+  const path = isId ? second : first;
   // A path takes precedence over --crs and EDGEPLAN_CRS.
   const chosen = path ?? flags.crs;
   // The starter set is sealed, so no rule can be left out of it.
@@ -130,12 +147,30 @@ async function show(path: string | undefined, flags: ShowFlags): Promise<void> {
   }
   const { program, diagnostics } =
     chosen === undefined ? openStarter() : await openSignatureInput(chosen, flags);
+  if (id !== null) return showOne(program, id, flags);
+  if (flags.tags === true) {
+    const tags = tagsOf(program);
+    if (flags.json !== true) return write(tagsText(tags));
+    return writeDocument('signature_tags', { name: program.name, tags });
+  }
   const summary = summariseSignatures(program);
   if (flags.json !== true) await write(summaryText(summary));
   else {
     const { phraseLists: phrase_lists, ...numbers } = summary;
     await writeDocument('signatures', { ...numbers, phrase_lists, diagnostics });
   }
+}
+
+/** Prints one signature. @throws CommandFault with exit code 3 when the program has none of the id */
+async function showOne(program: SignatureProgram, id: number, { json }: ShowFlags): Promise<void> {
+  const found = signatureOf(program, id);
+  if (found === null) {
+    const remedy =
+      'name its set after the id, such as `waf show 942100 crs.bin`; `waf show --tags` lists tags';
+    throw inputFault(`${program.name} has no signature ${id}`, { remedy });
+  }
+  if (json !== true) return write(signatureText(found));
+  return writeDocument('signature', { name: program.name, signature: found });
 }
 
 /** Creates the command. */
@@ -153,8 +188,12 @@ export function wafCommand(): Command {
     .action(compile);
   waf
     .command('show')
+    .argument('[id]', 'a signature to show, such as 11300; or the path')
     .argument('[path]', 'a directory of rules, a .conf file or a sealed program (default: the starter set)')
-    .description('Show what a signature program contains: rules, patterns and literals by paranoia level.')
+    .description(
+      'Show what a signature program contains: rules, patterns and literals by paranoia level; or one signature.',
+    )
+    .option('--tags', 'list the tags of the signatures, as exclusions name them')
     .addOption(
       new Option('--crs <folder>', 'the OWASP Core Rule Set, where no path is given').env('EDGEPLAN_CRS'),
     )

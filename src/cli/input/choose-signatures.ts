@@ -85,10 +85,14 @@ export async function sealedSignaturesFor(
 }
 
 /**
- * Ids and tags of the chosen signatures; `null` when no enabled waf rule has exclusions.
+ * Ids and tags of the chosen signatures; `none` for no signatures, `null` when no enabled waf rule has exclusions.
  * @throws CommandFault as `openChosen`
  */
-export async function signatureNames({ rules }: RuleSet, flags: ChoiceFlags): Promise<LintSignatures | null> {
+export async function signatureNames(
+  { rules }: RuleSet,
+  flags: ChoiceFlags,
+): Promise<LintSignatures | 'none' | null> {
+  if (chosenPath(flags) === 'none') return 'none';
   const hasExclusions = rules.some(
     (rule) =>
       rule.type === 'waf' && rule.enabled && (rule.rule_excludes.length > 0 || rule.exclusions.length > 0),

@@ -13,6 +13,7 @@ import type { SimulationSubject } from '../../simulator/simulate.ts';
 import { inputFault, usageFault } from '../exit.ts';
 import { type ColourChoice, colourFor } from '../output.ts';
 import { diagnosticsText, MISTAKES_PRINTED, tally } from '../print/diagnostics.ts';
+import { isSealedSignatures } from '../signature-file.ts';
 import { digestOf } from './digest.ts';
 import { readBytes } from './read-file.ts';
 
@@ -26,9 +27,17 @@ export interface OpenedSubject {
   readonly texts: ReadonlyMap<string, string>;
 }
 
+/** Refuses a signature program in place of an edge file or a plan. @throws CommandFault with exit code 2 */
+function refuseSignatures(bytes: Uint8Array, file: string): void {
+  if (!isSealedSignatures(bytes)) return;
+  const what = file === '-' ? 'stdin' : `\`${file}\``;
+  throw usageFault(`${what} is a sealed signature program, not an edge file`, 'give it with --signatures');
+}
+
 /** Reads a file that must be an edge file, because the command needs its keys and lines. @throws CommandFault */
 export async function readEdgeOctets(file: string): Promise<Uint8Array> {
   const bytes = await readBytes(file);
+  refuseSignatures(bytes, file);
   if (!isPlan(bytes, file)) return bytes;
   const what = file === '-' ? 'stdin' : `\`${file}\``;
   throw usageFault(`${what} is a sealed plan, which has no lines or keys; give the edge file`);
@@ -104,6 +113,7 @@ function subjectOf({ ruleSet, sources, bytes }: CompiledFile): SimulationSubject
  */
 export async function openSubject(file: string, colour: ColourChoice): Promise<OpenedSubject> {
   const bytes = await readBytes(file);
+  refuseSignatures(bytes, file);
   if (isPlan(bytes, file)) return openSealed(bytes, file);
   const compiled = compileOctets(bytes, file === '-' ? 'stdin' : file, colour);
   const { diagnostics, texts } = compiled;

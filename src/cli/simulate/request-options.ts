@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { basicHeader } from '../../simulator/curl-line.ts';
 import type { RequestFlags } from '../../simulator/request-line.ts';
+import { usageFault } from '../exit.ts';
 import { gather } from '../options.ts';
 
 /** Options of curl that do not affect the decision. */
@@ -57,11 +58,20 @@ export function requestOptions(command: Command): Command {
   return command;
 }
 
+/** curl reads the file that `@name` names, also in `-d`; of the same option in a curl line it is refused as well. */
+function refuseFile(option: string, value: string | undefined): void {
+  if (value?.startsWith('@') !== true) return;
+  const remedy = 'write its content, or give a text that begins with `@` with --data-raw';
+  throw usageFault(`\`${option} ${value}\` names a file, which is not read`, remedy);
+}
+
 /** Replaces curl's aliases by the options they stand for. */
 export function withoutAliases<T extends RequestFlags>(
   given: T & CurlAliases,
 ): Omit<T, keyof CurlAliases> & RequestFlags {
   const { request, dataRaw, dataBinary, user, url: _, ...flags } = given;
+  refuseFile('--data', flags.data);
+  refuseFile('--data-binary', dataBinary);
   const data = dataRaw ?? dataBinary;
   const login = user === undefined ? [] : [basicHeader(user)];
   const header = [...(flags.header ?? []), ...login];

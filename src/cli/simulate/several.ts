@@ -26,7 +26,7 @@ export async function simulateSeveral(
     const { request } = classified(subject, { request: given, url: '', world });
     const decision = evaluator.evaluate(request);
     const name = requestText(request);
-    failOn.add(decision.action, name);
+    failOn.add(decision, name);
     const line = json
       ? answerJson({ line: index + 1, request, decision })
       : sentenceOf(decision, { subject, request: name });

@@ -63,7 +63,7 @@ export async function simulateStream(
     all += batch.length;
     const lines = batch.map((answer) => {
       if (!('error' in answer)) {
-        options.failOn.add(answer.decision.action, `line ${answer.line}, ${requestText(answer.request)}`);
+        options.failOn.add(answer.decision, `line ${answer.line}, ${requestText(answer.request)}`);
       } else if (++unread.count <= LINES_LISTED) unread.first.push(answer.line);
       return options.json ? answerJson(answer) : answerText(answer, subject);
     });

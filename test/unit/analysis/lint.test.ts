@@ -479,6 +479,14 @@ describe('waf rules', () => {
     ]);
   });
 
+  test('a waf rule that inspects with no signatures is reported', () => {
+    const found = lintRuleSet(read([waf({})]), undefined, { signatures: 'none' });
+    expect(found.map(({ code, severity }) => [code, severity])).toContainEqual([
+      'waf_no_signatures',
+      'warning',
+    ]);
+  });
+
   test('exclusions are not checked without signatures, nor in disabled rules', () => {
     expect(codes(waf({ rule_excludes: ['1'], exclusions: [{ tag: 'x' }] }))).toEqual([]);
     expect(messages({ enabled: false, rule_excludes: ['1'] })).toEqual([]);
