@@ -15,6 +15,7 @@ import {
 import { note, write } from '../output.ts';
 import { plainControlLines } from '../plain-control.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
+import { checkUnreadFlags } from '../unread-flags.ts';
 import { version } from '../version.ts';
 import type { InstalledFile } from '../watch-file.ts';
 import { printWorkerEvent, workersLines } from '../worker-events.ts';
@@ -28,7 +29,8 @@ export function nodeCommand(): Command {
   return command.action(run);
 }
 
-async function run(flags: NodeFlags): Promise<void> {
+async function run(flags: NodeFlags, command: Command): Promise<void> {
+  checkUnreadFlags(flags, (name) => command.getOptionValueSource(name) === 'cli');
   const plans = planFlagsOf(flags);
   const settings = settingsOf(flags);
   if (plans.kind === 'control') {
@@ -57,12 +59,15 @@ async function run(flags: NodeFlags): Promise<void> {
   if (running.tlsUrl !== null) lines.push(`listening on ${running.tlsUrl}`);
   if (running.operationsUrl !== null) lines.push(`operators: ${running.operationsUrl}/metrics`);
   lines.push(...workersLines(flags));
+  lines.push(`process ${process.pid}`);
   lines.push(
     plans.kind === 'file' ? `plans from ${plans.file}` : `plans from ${plans.url}, stored in ${flags.data}`,
   );
   if (plans.kind === 'file') lines.push(...hostLines(hosts, running.url));
   notes.release();
-  await write(`${lines.join('\n')}\n`);
+  // A decision log on stdout is JSON lines and nothing else.
+  if (flags.log === '-') note(lines.join('\n'));
+  else await write(`${lines.join('\n')}\n`);
 }
 
 interface NodeInputs {
@@ -89,7 +94,10 @@ async function start(flags: NodeFlags, { plans, settings, onInstalled }: NodeInp
     log,
     onWorkerEvent: printWorkerEvent,
     onCaughtUp: ({ served, refused }) => note(servingLine(served, refused)),
-    onTokenRefused: (sentence) => note(`edgeplan: ${sentence}; the stored plans are served on`),
+    onTokenRefused: (sentence, stored) =>
+      note(
+        `edgeplan: ${sentence}; ${stored === 0 ? 'no plan is stored, so nothing is served' : 'the stored plans are served on'}`,
+      ),
   });
 }
 
