@@ -80,7 +80,7 @@ test.each([
   expect(err).not.toContain('is served');
 });
 
-test('a token in the environment does not keep a node from serving a file', async () => {
+test('a token in the environment has no effect on a node that serves a file', async () => {
   const env = { EDGEPLAN_NODE_TOKEN: 'x' };
   const { code, err } = await edgeplan(['node', '--file', 'missing.yaml', '--port', '0', '--data', 'data'], {
     cwd: folder,

@@ -244,7 +244,9 @@ describe('explain', () => {
     const failed = subject.entry({ target: '/plain' }, { id: '0d', status: 502, fault: 'forbidden' });
     await writeLog('failed.jsonl', [failed]);
     const { out } = await run('explain', '0d', '--log', 'failed.jsonl', '-f', 'same.yaml');
-    expect(out).toMatch(/^fault: forbidden: the origin's address is loopback.*\n {2}= start the node with `--allow-origins`/m);
+    expect(out).toMatch(
+      /^fault: forbidden: the origin's address is loopback.*\n {2}= start the node with `--allow-origins`/m,
+    );
     expect(out).not.toContain('from the origin');
   });
 
