@@ -238,7 +238,10 @@ function originOptions(): readonly Option[] {
 /** Logs, metrics, and the colour of messages. */
 function observabilityOptions(): readonly Option[] {
   return [
-    new Option('--log <file>', 'the decision log, one JSON object a line; `-` is stdout'),
+    new Option(
+      '--log <file>',
+      'the decision log, one JSON object a line; `-` is stdout, and the lines of the start go to stderr',
+    ),
     new Option('--log-rate <share>', 'the share of plain responses that is logged; all others are')
       .argParser(readShare)
       .default(0.01),

@@ -10,6 +10,8 @@ export interface MetricDeclaration {
   /** The processes that have it. `workers`: a node with `--workers` only. */
   readonly at: readonly ('server' | 'node' | 'workers')[];
   readonly labels: readonly string[];
+  /** The option that a node needs for it; absent: none. */
+  readonly needs?: '--control' | '--log';
   /** Meaning and unit; one sentence without a full stop. */
   readonly help: string;
 }
@@ -116,7 +118,7 @@ export const METRICS = {
     type: 'counter',
     at: ['node'],
     labels: ['action', 'status'],
-    help: 'Requests, by decided action (`none`: refused before any plan was evaluated) and class of the status',
+    help: 'Requests, by decided action (`forward`, `block`, `challenge`, `redirect`, `respond`, `refuse`; `none`: refused before any plan was evaluated) and class of the status (`2xx`)',
   },
   edgeplan_node_request_duration_seconds: {
     type: 'histogram',
@@ -134,13 +136,13 @@ export const METRICS = {
     type: 'counter',
     at: ['node'],
     labels: ['result'],
-    help: 'Requests that reached the cache, by result',
+    help: 'Requests that reached the cache, by result: `hit`, `stale`, `miss`, `revalidated`, `shared`, `pass`, `bypass`, `unavailable`',
   },
   edgeplan_node_markdown_requests_total: {
     type: 'counter',
     at: ['node'],
     labels: ['result'],
-    help: 'Requests for Markdown, by result: rendered, or the reason why HTML was sent',
+    help: 'Requests for Markdown, by result: `rendered`, or why HTML was sent: `size`, `coding`, `no-transform`, `busy`, `late`, `depth`, `growth`, `address`, `empty`, `failed`',
   },
   edgeplan_node_dry_run_requests_total: {
     type: 'counter',
@@ -152,7 +154,7 @@ export const METRICS = {
     type: 'counter',
     at: ['node'],
     labels: ['fault'],
-    help: 'Failed requests, by fault (`aborted`: the client closed the connection)',
+    help: 'Failed requests, by fault (`aborted`: the client closed the connection); `edgeplan codes` explains each; `other`: words beyond the first 32',
   },
   edgeplan_node_connections: {
     type: 'gauge',
@@ -164,7 +166,13 @@ export const METRICS = {
     type: 'counter',
     at: ['node'],
     labels: ['bound'],
-    help: 'Connections closed at a limit: of all connections, or of one address',
+    help: 'Connections closed at a limit: of all connections (`all`), or of one address (`address`)',
+  },
+  edgeplan_node_handshakes_refused_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: ['reason'],
+    help: 'Refused TLS handshakes, by reason: `unknown` (no domain has the name), `suspended`, `no_certificate`, `no_name` (none was sent), `bad_name` (no host name)',
   },
   edgeplan_node_websockets: {
     type: 'gauge',
@@ -212,66 +220,77 @@ export const METRICS = {
     type: 'gauge',
     at: ['node'],
     labels: [],
+    needs: '--control',
     help: 'Names whose plan is not yet the one of the control plane',
   },
   edgeplan_node_plans_refused: {
     type: 'gauge',
     at: ['node'],
     labels: [],
+    needs: '--control',
     help: 'Names whose newest plan was refused; the previous one stays in use',
   },
   edgeplan_node_following: {
     type: 'gauge',
     at: ['node'],
     labels: [],
+    needs: '--control',
     help: 'Whether the node follows the control plane now: 1 or 0',
   },
   edgeplan_node_control_silent_seconds: {
     type: 'gauge',
     at: ['node'],
     labels: [],
+    needs: '--control',
     help: 'Seconds since the last message of the control plane, or since the start; it sends one every 15 seconds',
   },
   edgeplan_node_disk_failing: {
     type: 'gauge',
     at: ['node'],
     labels: [],
+    needs: '--control',
     help: 'Whether the last change could not be stored, for lack of space or another disk failure: 1 or 0',
   },
   edgeplan_node_reports_waiting: {
     type: 'gauge',
     at: ['node'],
     labels: [],
+    needs: '--control',
     help: 'Reports about plans that the control plane has not received',
   },
   edgeplan_node_usage_rows: {
     type: 'gauge',
     at: ['node'],
     labels: [],
+    needs: '--control',
     help: 'Rows of usage that the control plane has not received',
   },
   edgeplan_node_log_lines_total: {
     type: 'counter',
     at: ['node'],
     labels: [],
+    needs: '--log',
     help: 'Lines written to the decision log',
   },
   edgeplan_node_log_lines_dropped_total: {
     type: 'counter',
     at: ['node'],
     labels: [],
+    needs: '--log',
     help: 'Lines missing from the decision log: not written fast enough, or not at all',
   },
   edgeplan_node_log_failures_total: {
     type: 'counter',
     at: ['node'],
     labels: [],
+    needs: '--log',
     help: 'Failed writes and opens of the decision log',
   },
   edgeplan_node_log_lines_waiting: {
     type: 'gauge',
     at: ['node'],
     labels: [],
+    needs: '--log',
     help: 'Lines that wait to be written to the decision log',
   },
   edgeplan_node_workers_ready: {

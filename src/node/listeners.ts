@@ -41,7 +41,7 @@ export function configuredPorts({ port, tls, operationsPort }: EdgeNodeOptions):
  * @throws as `listen` does, or the system's error for the folder of certificates; nothing is left open then
  */
 export async function openListeners(
-  { node, connections }: Pick<NodeProcess, 'node' | 'connections'>,
+  { node, connections, handshakes }: Pick<NodeProcess, 'node' | 'connections' | 'handshakes'>,
   options: EdgeNodeOptions,
   { tokens, onListening }: ListenerParts,
 ): Promise<NodeListeners> {
@@ -71,7 +71,8 @@ export async function openListeners(
     if (tls !== null) {
       certificates = await openCertificateFolder(tls, log);
       const ports = { port: tls.port, publicPort: tls.publicPort };
-      const secure = await listenTls({ ...shared, ...ports, plans, certificates, ticketKeys: null });
+      const names = { plans, certificates, onRefused: handshakes.record };
+      const secure = await listenTls({ ...shared, ...ports, ...names, ticketKeys: null });
       listeners.push(secure);
       onListening(secure.address.port);
       acme = tls.acme === null ? null : startOrders(tls, tls.acme, { certificates, tokens, log, onObtained });

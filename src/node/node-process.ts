@@ -16,6 +16,7 @@ import { createNodeMetrics, type NodeMetrics } from '../proxy/log/metrics.ts';
 import type { RequestLog } from '../proxy/log/request-log.ts';
 import { createNode, type EdgeNode } from '../proxy/node.ts';
 import type { OwnTokens } from '../proxy/services.ts';
+import { createRefusedHandshakes, type RefusedHandshakes } from '../proxy/tls/refused-handshakes.ts';
 import { trustProxies } from '../proxy/visitor.ts';
 import { FILES_MS } from './limits.ts';
 import type { ResourceShare } from './resource-shares.ts';
@@ -27,6 +28,8 @@ export interface NodeProcess {
   readonly metrics: NodeMetrics;
   /** Connection limits, shared by all listeners of the process. */
   readonly connections: ConnectionBounds;
+  /** Receives the TLS handshakes that the process refuses. */
+  readonly handshakes: RefusedHandshakes;
   /** Reads the country database and the ranges of bots again, if they changed. */
   reload(): Promise<void>;
   /** Closes files, cache, connections to origins, and last the decision log. */
@@ -109,15 +112,18 @@ export async function createNodeProcess(
     onFault: (error, about) => log.error({ err: error }, `a fault in ${about}`),
   });
   const connections = createBounds(share, log);
+  const handshakes = createRefusedHandshakes((sentence) => log.warn(sentence));
   addConnections(metrics.registry, {
     connections: connections.counts,
     websockets: node.origins.websockets,
     buffers: node.buffers,
+    handshakes: handshakes.counts,
   });
   return {
     node,
     metrics,
     connections,
+    handshakes,
     reload: files.reload,
     async close() {
       files.close();

@@ -58,6 +58,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
       },
       async stop(drainMs) {
         stage = 'draining';
+        log.info({ seconds: drainMs / 1_000 }, 'the node drains');
         retire();
         await sleep(drainMs);
         await stopListening();

@@ -47,6 +47,7 @@ export async function startWorkers(options: EdgeNodeOptions): Promise<RunningNod
   let orders: CertificateOrders | null = null;
   let operations: RunningHealthListener | null = null;
   async function stop(drainMs: number): Promise<void> {
+    log.info({ seconds: drainMs / 1_000 }, 'the node drains');
     primary?.retire();
     await sleep(drainMs);
     orders?.stop();

@@ -118,7 +118,7 @@ function openDecisions(rate: number | null, log: Logger) {
 /** One acceptor per listener, by the listener's name. */
 function createAcceptors(
   { share, ports, ticketKeys }: WorkerSettings,
-  { node, connections }: Pick<NodeProcess, 'node' | 'connections'>,
+  { node, connections, handshakes }: Pick<NodeProcess, 'node' | 'connections' | 'handshakes'>,
   certificates: Certificates | null,
 ): ReadonlyMap<string, Acceptor> {
   const { handler, plans } = node;
@@ -131,7 +131,13 @@ function createAcceptors(
   const http = createHttpAcceptor({ ...shared, listener: { scheme: 'http', port: ports.http } });
   if (certificates === null || ports.https === null) return new Map([[HTTP, http]]);
   const https = createTlsAcceptor(
-    { ...shared, plans, certificates, ticketKeys: Buffer.from(ticketKeys, 'base64') },
+    {
+      ...shared,
+      plans,
+      certificates,
+      ticketKeys: Buffer.from(ticketKeys, 'base64'),
+      onRefused: handshakes.record,
+    },
     { scheme: 'https', port: ports.https },
   );
   return new Map([

@@ -15,6 +15,7 @@ import type { ServedDomain } from '../sync/plan-table.ts';
 import type { Exchange, Visitor } from './exchange.ts';
 import type { InspectedBody, ReadPart } from './request-body.ts';
 import type { ProxyServices } from './services.ts';
+import type { UnservedHost } from './unserved.ts';
 
 /** A request that arrived, and the visitor who sent it. */
 export interface Incoming {
@@ -73,6 +74,8 @@ export interface RequestContext {
   body: ReadPart | ClientRequest | null;
   /** Set by `decide`. */
   exchange: Exchange | null;
+  /** Set where the answer is 421. */
+  unserved: UnservedHost | null;
 }
 
 /** The origin that the decision chose, and the path and query for it. */
@@ -122,6 +125,7 @@ export function createRequestContext({
     identified: null,
     body: null,
     exchange: null,
+    unserved: null,
   };
 }
 
@@ -145,6 +149,7 @@ export function createNodeContext<Client>(options: NodeContextOptions<Client>): 
     identified: null,
     body: null,
     exchange: null,
+    unserved: null,
     client,
     began: performance.now(),
     route: null,

@@ -8,6 +8,15 @@ import type { Plans } from '../sync/plan-table.ts';
 /** Why a host is not served. */
 export type UnservedReason = 'unknown' | 'refused' | 'record' | 'handshake';
 
+/** A requested host that is not served. */
+export interface UnservedHost {
+  /** As it was read, in lower case. */
+  readonly host: string;
+  /** The name in the TLS handshake; `null`: none. */
+  readonly serverName: string | null;
+  readonly reason: UnservedReason;
+}
+
 const REASONS: Readonly<Record<UnservedReason, string>> = {
   unknown: 'no domain here has this host',
   refused: 'its domain is not active, is suspended, or has a plan that cannot be opened',

@@ -170,7 +170,7 @@ function isJson(bytes: Buffer): boolean {
 
 /** The fault of a response with another status than 200. */
 function statusFault(status: number, { path, text }: { path: string; text: string }): ControlPlaneFault {
-  const sentence = `${path.split('?', 1)[0]} was answered with ${status}: ${text.slice(0, 200)}`;
+  const sentence = `${path.split('?', 1)[0]} was answered with ${status}: ${text.slice(0, 200).replace(/\s+/g, ' ').trim()}`;
   if (status === 401 || status === 403) {
     return new ControlPlaneFault(
       'token',

@@ -3,7 +3,7 @@ import { pause, retryMs } from '../platform/backoff.ts';
 import { readStream } from './feed.ts';
 import { DEAD_STREAMS, FIRST_RETRY_MS } from './limits.ts';
 import { epochOf, introduce, readPage } from './session.ts';
-import { noteProblem, noteReceived, offerPage, type SyncRun } from './sync-run.ts';
+import { noteFollowing, noteProblem, noteReceived, offerPage, type SyncRun } from './sync-run.ts';
 import { TrustFault } from './trust.ts';
 
 /** The longest delay that a timer accepts, in milliseconds. */
@@ -57,8 +57,7 @@ async function stream(run: SyncRun): Promise<boolean> {
     from: { position: run.position, epoch: session.identity.epoch },
     onPage: (text) => applyPage(run, text),
     onOpen() {
-      run.mode = 'stream';
-      run.problem = null;
+      noteFollowing(run, 'stream');
     },
     onReceived: () => noteReceived(run),
     signal: ended.signal,
@@ -74,8 +73,7 @@ async function poll(run: SyncRun): Promise<void> {
   while (!signal.aborted && performance.now() < until) {
     const before = run.position;
     const text = await control.page(before, times.pollSec);
-    run.mode = 'poll';
-    run.problem = null;
+    noteFollowing(run, 'poll');
     noteReceived(run);
     applyPage(run, text);
     // An empty page that arrives early would make this a busy loop.

@@ -22,8 +22,8 @@ export interface SyncOptions {
   readonly onSecret: (clearance: Clearance) => void;
   /** Called once, when everything of the first whole comparison is installed. */
   readonly onCaughtUp?: (names: CaughtUp) => void;
-  /** Called with a sentence when the control plane refuses the token; again only after it accepted one. */
-  readonly onTokenRefused?: (sentence: string) => void;
+  /** Called when the control plane refuses the token; again only after it accepted one. @param stored number of names with a plan */
+  readonly onTokenRefused?: (sentence: string, stored: number) => void;
   readonly log: SyncLog;
   /** Times that differ from `limits.ts`, for tests. */
   readonly times?: Partial<SyncTimes>;

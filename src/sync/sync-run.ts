@@ -112,14 +112,23 @@ export function noteReceived(run: SyncRun): void {
   run.receivedAt = performance.now();
 }
 
+/** Records that the control plane is followed; logs the end of a problem. */
+export function noteFollowing(run: SyncRun, mode: 'stream' | 'poll'): void {
+  run.mode = mode;
+  if (run.problem !== null) run.options.log.info({ mode }, 'the control plane is followed again');
+  run.problem = null;
+}
+
 /** Records why the control plane is not followed; logs each new reason once. */
 export function noteProblem(run: SyncRun, error: unknown): void {
   if (run.signal.aborted) return;
   const { log, onTokenRefused } = run.options;
   const sentence = errorMessage(error);
   if (sentence !== run.problem) {
-    log.warn({ err: sentence }, 'the control plane is not followed; everything stored is served');
-    if (error instanceof ControlPlaneFault && error.code === 'token') onTokenRefused?.(sentence);
+    const stored = run.planStore.names.size;
+    const served = stored === 0 ? 'nothing is stored yet' : 'everything stored is served';
+    log.warn({ err: sentence }, `the control plane is not followed; ${served}`);
+    if (error instanceof ControlPlaneFault && error.code === 'token') onTokenRefused?.(sentence, stored);
   }
   run.problem = sentence;
 }

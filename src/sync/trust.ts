@@ -142,7 +142,7 @@ function readSigned(text: string, { key, keyId }: Signing): TrustedPage {
   const signature = signatureBy(keyId, signed);
   if (signature === null) {
     const found = typeof signed.key_id === 'string' ? signed.key_id.slice(0, 16) : typeof signed.key_id;
-    throw new TrustFault(`the page is signed with the key \`${found}\`, this node holds to \`${keyId}\``);
+    throw new TrustFault(`the page is signed with the key \`${found}\`, this node trusts \`${keyId}\``);
   }
   if (!isSigned(signed.manifest, { key, signature }))
     throw new TrustFault('the signature of the page is wrong');

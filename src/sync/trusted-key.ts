@@ -112,7 +112,7 @@ function signedBy(trust: Trust | null, self: SignedSelf): NodeSelf & { readonly 
   if (signed !== undefined) return signed;
   const { keyId } = createTrust(self.public_key);
   throw new TrustFault(
-    `the control plane signs with the key \`${keyId}\`, this node holds to \`${trust.keyId}\`, and no transition leads there; if the key was retired as compromised or the server was set up anew, name the key that \`edgeplan signing-key show\` prints with --trust`,
+    `the control plane signs with the key \`${keyId}\`, this node trusts \`${trust.keyId}\`, and no transition leads there; if the key was retired as compromised or the server was set up anew, name the key that \`edgeplan signing-key show\` prints with --trust`,
   );
 }
 

@@ -1,5 +1,6 @@
 /** `edgeplan doctor` as a process: what it reports of real causes. */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -105,10 +106,24 @@ describe('ports', () => {
       {
         check: 'ports',
         state: 'failure',
-        found: `port ${taken.port} is taken (--port)`,
+        found: `port ${taken.port} of 127.0.0.1 is taken (--port)`,
         remedy: 'choose another with --port, or end the process that listens there',
       },
       expect.objectContaining({ state: 'fine' }),
+    ]);
+    taken.server.close();
+  });
+
+  test('--tls-port and --ops-port are tried as --port is', async () => {
+    const taken = await occupy();
+    const report = await examine(['--tls-port', '0', '--ops-port', String(taken.port)]);
+    expect(report.of('ports')).toEqual([
+      expect.objectContaining({ state: 'fine' }),
+      expect.objectContaining({
+        state: 'failure',
+        found: `port ${taken.port} of 127.0.0.1 is taken (--ops-port)`,
+        remedy: 'choose another with --ops-port, or end the process that listens there',
+      }),
     ]);
     taken.server.close();
   });
@@ -162,6 +177,18 @@ describe('disk', () => {
         ],
       ]);
     }
+  });
+
+  test('a folder whose parent is missing as well is a warning', async () => {
+    const { of } = await examine(['--data', join(folder, 'typo/data')]);
+    expect(of('disk')[0]).toMatchObject({ state: 'warning' });
+  });
+
+  test('the folder of a node is no missing store', async () => {
+    const data = join(folder, 'node');
+    mkdirSync(join(data, 'plans'), { recursive: true });
+    const { of } = await examine(['--data', data]);
+    expect(of('database')[0]!.found).toContain('is the folder of a node');
   });
 
   test('a folder that others may open is a warning', async () => {
@@ -252,6 +279,7 @@ describe('feed', () => {
     const refused = await examine(['--control', server.url, '--token', `edn_${'x'.repeat(43)}`]);
     expect([refused.code, refused.of('feed')[0]]).toEqual([1, expect.objectContaining({ state: 'failure' })]);
     expect(refused.of('feed')[0]!.found).toContain('refuses this node token');
+    expect(refused.of('feed')[0]!.remedy).toContain('edgeplan node-token create');
     const none = await examine(['--control', server.url]);
     expect(none.of('feed')[0]!.remedy).toContain('--token-file');
     const dead = await examine(['--control', 'http://127.0.0.1:9', '--token', token]);
@@ -260,6 +288,18 @@ describe('feed', () => {
       found: 'the control plane cannot be reached: ECONNREFUSED',
     });
     expect(dead.of('clock')[0]).toMatchObject({ state: 'skipped' });
+  });
+
+  test('another server at the address of the control plane is a failure that says so', async () => {
+    const other = createHttpServer((_request, response) => void response.writeHead(404).end('no\n'));
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const { of } = await examine(['--control', url, '--token', token]);
+    expect(of('feed')[0]).toMatchObject({
+      state: 'failure',
+      found: `\`${url}\` answers and is no control plane: it has no /nodes/self (404)`,
+    });
+    other.close();
   });
 
   test('a key that --trust does not lead to is a failure', async () => {
@@ -271,6 +311,20 @@ describe('feed', () => {
     const { of } = await examine(['--control', server.url, '--token', token, '--trust', other]);
     expect(of('feed')[0]).toMatchObject({ state: 'failure' });
     expect(of('feed')[0]!.remedy).toContain('edgeplan signing-key show');
+  });
+});
+
+describe('file', () => {
+  test('an edge file that compiles is fine, one with a mistake and a missing one are failures', async () => {
+    writeFileSync(join(folder, 'good.yaml'), 'domain: shop.test\nrecords: []\nrules: []\n');
+    writeFileSync(join(folder, 'bad.yaml'), 'domain: shop.test\nrulez: []\n');
+    for (const [file, state] of [
+      ['good.yaml', 'fine'],
+      ['bad.yaml', 'failure'],
+      ['missing.yaml', 'failure'],
+    ] as const) {
+      expect((await examine(['--file', file])).of('file')).toEqual([expect.objectContaining({ state })]);
+    }
   });
 });
 

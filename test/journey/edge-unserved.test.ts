@@ -1,6 +1,6 @@
 /** Requests for hosts that a node does not serve: the answer, the log, and the lines of the start. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { builtCli } from '../support/built.ts';
 import { sealedPlan } from '../support/embed.ts';
 import { findProgram, missingProgram, requires } from '../support/requires.ts';
 import { type Served, serve } from '../support/served.ts';
+import { until } from '../support/until.ts';
 import { ask, startWorkerNode, type WorkerNode } from '../support/worker-node.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-unserved-'));
@@ -28,7 +29,9 @@ beforeAll(async () => {
     join(folder, 'edge.yaml'),
     `domain: shop.test\nrecords:\n  - { name: '*.preview', ${record} }\n  - { name: www, ${record} }\n`,
   );
-  node = await startWorkerNode(['--file', 'edge.yaml', '--data', 'data'], { cwd: folder });
+  node = await startWorkerNode(['--file', 'edge.yaml', '--data', 'data', '--log', 'decisions.jsonl'], {
+    cwd: folder,
+  });
 }, 240_000);
 afterAll(async () => {
   node.signal('SIGTERM');
@@ -85,6 +88,22 @@ describe('a node with an edge file', () => {
     for (let at = 0; at < 20; at++)
       await ask({ port: node.port, path: '/', headers: { host: `h${at}.test` } });
     expect(node.err().match(/no domain here has this host/g)).toHaveLength(1);
+  });
+
+  test.each([
+    ['elsewhere.test', 'unknown'],
+    ['nothing.shop.test', 'record'],
+  ])('logs the host `%s` and the reason `%s` of a 421', async (host, reason) => {
+    const { headers } = await ask({ port: node.port, path: '/', headers: { host } });
+    const id = String(headers['x-edgeplan-id']);
+    const line = await until(
+      () =>
+        readFileSync(join(folder, 'decisions.jsonl'), 'utf8')
+          .split('\n')
+          .find((one) => one.includes(id)),
+      'the line of the decision log',
+    );
+    expect(JSON.parse(line)).toMatchObject({ status: 421, unserved: { host, server_name: null, reason } });
   });
 
   test('prints the hosts that it serves at its start', () => {

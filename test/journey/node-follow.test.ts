@@ -257,7 +257,7 @@ describe('an attacker between the node and its control plane', () => {
         const key_id = createHash('sha256').update(spki).digest('hex').slice(0, 16);
         return forge(text, (page) => Object.assign(page, { key_id }), privateKey);
       },
-      /is signed with the key `[0-9a-f]{16}`, this node holds to/,
+      /is signed with the key `[0-9a-f]{16}`, this node trusts/,
     ],
     ['sends a giant page', (text) => text.replace('{', `{"x":"${'x'.repeat(2_000_000)}",`), /longer than/],
   ];

@@ -43,9 +43,13 @@ async function start(log: string): Promise<Started> {
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out += text;
   });
-  child.stderr.resume();
-  await until(() => /^plans from /m.test(out), 'the node', PATIENCE_MS);
-  const port = Number(/listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(out)![1]);
+  let err = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const lines = (): string => (log === '-' ? err : out);
+  await until(() => /^plans from /m.test(lines()), 'the node', PATIENCE_MS);
+  const port = Number(/listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(lines())![1]);
   return { child, port, out: () => out, ended };
 }
 
@@ -77,9 +81,8 @@ test('a slow reader gets all buffered lines when the node ends', {
   await Promise.race([exited, new Promise((resolve) => setTimeout(resolve, 800))]);
   child.stdout.resume();
   expect(await ended).toEqual([0, null]);
-  expect(
-    out()
-      .split('\n')
-      .filter((line) => line.includes('"edgeplan.decision/v1"')),
-  ).toHaveLength(lines);
+  const written = out().trimEnd().split('\n');
+  expect(written).toHaveLength(lines);
+  // Nothing else is on stdout: the lines of the start are on stderr.
+  for (const line of written) expect(line).toMatch(/^\{"format":"edgeplan\.decision\/v1"/);
 });

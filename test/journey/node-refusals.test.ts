@@ -56,6 +56,19 @@ test.each([
     2,
     /--acme: .*`nope`/,
   ],
+  [
+    [...FROM_FILE, '--acme', 'https://ca.test/directory'],
+    2,
+    /--acme has no effect without --certificates\n.*folder/,
+  ],
+  [[...FROM_FILE, '--acme-name', 'a.test'], 2, /--acme-name has no effect without --certificates/],
+  [
+    [...FROM_FILE, '--certificates', 'certs', '--acme-email', 'a@b.test'],
+    2,
+    /--acme-email has no effect without --acme\n.*directory/,
+  ],
+  [[...FROM_FILE, '--token', 'x'], 2, /--token has no effect without --control\n.*--file/],
+  [[...FROM_FILE, '--trust', 'x'], 2, /--trust has no effect without --control\n.*--file/],
   [[...FROM_FILE, '--origin-connections', '0'], 2, /a whole number from 1 to 65535/],
   [[...FROM_FILE, '--public-port', '0'], 2, /a whole number from 1 to 65535/],
   [['--file', 'edge.yaml', '--port', '0', '--data', 'file'], 3, /`file` is no folder.*--data/s],
@@ -68,6 +81,15 @@ test.each([
   expect([code, err]).toEqual([exit, expect.stringMatching(says)]);
   expect(err).not.toContain("edgeplan's own");
   expect(err).not.toContain('is served');
+});
+
+test('a token in the environment has no effect on a node that serves a file', async () => {
+  const env = { EDGEPLAN_NODE_TOKEN: 'x' };
+  const { code, err } = await edgeplan(['node', '--file', 'missing.yaml', '--port', '0', '--data', 'data'], {
+    cwd: folder,
+    env,
+  });
+  expect([code, err]).toEqual([3, expect.stringContaining('missing.yaml')]);
 });
 
 test.each([

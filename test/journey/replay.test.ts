@@ -233,6 +233,23 @@ describe('explain', () => {
     );
   });
 
+  it('names the host of a 421 and the reason', async () => {
+    const unserved = { host: 'a.test', serverName: 'b.test', reason: 'handshake' } as const;
+    await writeLog('unserved.jsonl', [{ ...blocked, id: '0c', exchange: null, status: 421, unserved }]);
+    const { out } = await run('explain', '0c', '--log', 'unserved.jsonl');
+    expect(out).toContain('the host is `a.test`, and the TLS connection was opened for `b.test`');
+  });
+
+  it('prints the meaning and the remedy of a fault, and attributes its status to the edge', async () => {
+    const failed = subject.entry({ target: '/plain' }, { id: '0d', status: 502, fault: 'forbidden' });
+    await writeLog('failed.jsonl', [failed]);
+    const { out } = await run('explain', '0d', '--log', 'failed.jsonl', '-f', 'same.yaml');
+    expect(out).toMatch(
+      /^fault: forbidden: the origin's address is loopback.*\n {2}= start the node with `--allow-origins`/m,
+    );
+    expect(out).not.toContain('from the origin');
+  });
+
   it('exits with 1 for an unknown id, and prints the searched period', async () => {
     const { code, out, err } = await run('explain', 'no-such-id', '--log', 'log.jsonl');
     expect({ code, out }).toEqual({ code: 1, out: '' });

@@ -54,11 +54,13 @@ export async function startWorkerNode(
     err += text;
   });
   const ended = once(child, 'close').then(([code]) => code as number | null);
-  await until(() => /^plans from /m.test(out) || child.exitCode !== null, 'the node', PATIENCE_MS);
-  const [, port] = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(out) ?? [];
+  // The lines of the start; on stderr where the decision log has stdout.
+  const started = (): string => `${out}\n${err}`;
+  await until(() => /^plans from /m.test(started()) || child.exitCode !== null, 'the node', PATIENCE_MS);
+  const [, port] = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(started()) ?? [];
   if (port === undefined) throw new Error(`the node did not start: ${err}`);
-  const tlsPort = /listening on https:\/\/127\.0\.0\.1:(\d+)/.exec(out)?.[1];
-  const operations = /operators: (\S+)\/metrics/.exec(out)![1]!;
+  const tlsPort = /listening on https:\/\/127\.0\.0\.1:(\d+)/.exec(started())?.[1];
+  const operations = /operators: (\S+)\/metrics/.exec(started())![1]!;
   const pid = child.pid!;
   return {
     pid,

@@ -7,6 +7,7 @@ import { clock } from '../doctor/clock.ts';
 import { database } from '../doctor/database.ts';
 import { disk } from '../doctor/disk.ts';
 import { resolvers } from '../doctor/dns.ts';
+import { edgeFile } from '../doctor/edge-file.ts';
 import { feed } from '../doctor/feed.ts';
 import { machine } from '../doctor/machine.ts';
 import { nodeVersion } from '../doctor/node-version.ts';
@@ -37,6 +38,7 @@ const CHECKS: readonly Check[] = [
   clock,
   resolvers,
   feed,
+  edgeFile,
   certificates,
 ];
 
@@ -61,13 +63,18 @@ function gatherPort(text: string, gathered: readonly number[] | undefined): read
   return [...(gathered ?? []), readPort(text)];
 }
 
+/** `--file`, as node has it. */
+function fileOption(): Option {
+  return new Option('-f, --file <file>', 'an edge file that must compile');
+}
+
 /** Creates the command. */
 export function doctorCommand(): Command {
   const command = new Command('doctor')
     .summary('check what a server or a node needs, and what to do about it')
     .description(
-      'Checks Node, the machine, ports, the data folder, the database, the clock, DNS, the feed of a control plane and ' +
-        'certificates, with the options of serve and node for these. Changes nothing, and works beside a running server. ' +
+      'Checks Node, the machine, ports, the data folder, the database, the clock, DNS, the feed of a control plane, ' +
+        'an edge file and certificates, with the options that serve and node have. Changes nothing, and works beside a running server. ' +
         'Exits with 1 when something fails; warnings do not count.',
     );
   const listening = [
@@ -78,11 +85,16 @@ export function doctorCommand(): Command {
       '--port <number>',
       'a port that must be free; may be repeated (default: 8787, 8788, 8080 and 8443, where a taken one is a warning)',
     ).argParser(gatherPort),
+    new Option('--tls-port <number>', 'a port for HTTPS that must be free').argParser(readPort),
+    new Option(
+      '--ops-port <number>',
+      'a port for health and metrics that must be free on 127.0.0.1',
+    ).argParser(readPort),
   ];
   const options = [
     ...inGroup('Store:', storeOptions()),
     ...inGroup('Listening:', listening),
-    ...inGroup('Node:', [...controlOptions(), certificatesOption(), maxConnectionsOption()]),
+    ...inGroup('Node:', [fileOption(), ...controlOptions(), certificatesOption(), maxConnectionsOption()]),
     ...inGroup('DNS:', [resolverOption('a DNS resolver to query')]),
     jsonOption('doctor'),
     colourOption(),

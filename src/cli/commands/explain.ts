@@ -1,7 +1,8 @@
 /** `edgeplan explain`: explains a logged decision, found by the decision id on the visitor's page. */
 import { Command, Option } from 'commander';
+import { RESPONSE_FAULT_CODES } from '../../base/codes/faults.ts';
 import { compile, seal } from '../../compiler/index.ts';
-import type { DecisionLine, LoggedDecision } from '../../proxy/log/line.ts';
+import type { DecisionLine, LoggedDecision, LoggedUnserved } from '../../proxy/log/line.ts';
 import type { TraceDocument } from '../../simulator/document.ts';
 import { paint } from '../../simulator/paint.ts';
 import { renderTrace } from '../../simulator/render.ts';
@@ -54,8 +55,7 @@ async function run(id: string, flags: Flags): Promise<void> {
     request,
     url: `${request.scheme}://${String(request.host)}${request.target}`,
     world,
-    // The log does not state who made an error status; the origin's page rules apply.
-    response: line.status >= 400 ? { status: line.status, madeBy: 'origin' } : undefined,
+    response: responseOf(line),
   };
   // The digest of the node's plan, which includes the revision.
   const digest = samePlan ? `sha256:${line.digest}` : subject.digest;
@@ -79,6 +79,11 @@ async function run(id: string, flags: Flags): Promise<void> {
     note(
       'edgeplan: the logged decision differs; rate counters, bodies and the node’s own signatures are not in the log',
     );
+}
+
+/** The error status of an origin that answered. Without a fault the log does not state who made it; the origin is assumed. */
+function responseOf({ status, fault }: DecisionLine): SimulatedRequest['response'] {
+  return status < 400 ? undefined : { status, madeBy: fault === null ? 'origin' : 'edge' };
 }
 
 /** Whether the simulated outcome, or its shadow, differs from the logged one. */
@@ -139,7 +144,7 @@ function accountOf(line: DecisionLine): string {
   const { request, decision } = line;
   const parts = [`${line.id}  ${line.time}`];
   if (request === null || decision === null) {
-    parts.push(`refused with ${line.status} before any rule was evaluated: ${refusalReason(line.status)}`);
+    parts.push(`refused with ${line.status} before any rule was evaluated: ${refusalReason(line)}`);
   } else {
     const host = String(request.host);
     parts.push(
@@ -155,7 +160,7 @@ function accountOf(line: DecisionLine): string {
     if (line.waf !== null) parts.push(signatureText(line.waf));
     parts.push(`by ${line.domain}, revision ${line.revision}, plan sha256:${line.digest}`);
   }
-  if (line.fault !== null) parts.push(`fault: ${line.fault}`);
+  if (line.fault !== null) parts.push(...faultLines(line.fault));
   if (line.withheld.length > 0) parts.push(`not in the log, or not whole: ${line.withheld.join(', ')}`);
   return parts.map((one) => visible(one)).join('\n');
 }
@@ -188,8 +193,28 @@ function outcome({ action, status, rule, location }: LoggedDecision): string {
   return `${action}${status === null ? '' : ` ${status}`}${to}${rule === null ? '' : ` by ${rule}`}`;
 }
 
+/** Why the host of a 421 is not served. */
+const UNSERVED: Readonly<Record<LoggedUnserved['reason'], (unserved: LoggedUnserved) => string>> = {
+  unknown: ({ host }) => `no domain of the node has the host \`${host}\``,
+  refused: ({ host }) =>
+    `the domain of \`${host}\` is not active, is suspended, or its plan cannot be opened`,
+  record: ({ host }) => `its domain serves nothing now, or has no proxied record for \`${host}\``,
+  handshake: ({ host, server_name }) =>
+    `the host is \`${host}\`, and the TLS connection was opened for \`${server_name}\``,
+};
+
+/** A fault with its meaning and remedy; the code alone where another version wrote it. */
+function faultLines(fault: string): readonly string[] {
+  if (!Object.hasOwn(RESPONSE_FAULT_CODES, fault)) return [`fault: ${fault}`];
+  const { meaning, remedy } = RESPONSE_FAULT_CODES[fault as keyof typeof RESPONSE_FAULT_CODES];
+  return [`fault: ${fault}: ${meaning}`, `  = ${remedy}`];
+}
+
 /** Why a node refuses a request before evaluating rules (RFC 9110 §15.5.1, §15.5.20). */
-function refusalReason(status: number): string {
+function refusalReason({ status, unserved = null }: DecisionLine): string {
+  if (unserved !== null && Object.hasOwn(UNSERVED, unserved.reason)) {
+    return UNSERVED[unserved.reason](unserved);
+  }
   if (status === 421) return 'the host is served by no plan here, or is not the name of the TLS handshake';
   if (status >= 500) return 'an error of the node, or a transfer coding it does not know';
   return 'the request was not read as one, such as with a Host header missing or sent twice';

@@ -17,6 +17,7 @@ import {
 import { note, write } from '../output.ts';
 import { plainControlLines } from '../plain-control.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
+import { checkUnreadFlags } from '../unread-flags.ts';
 import { version } from '../version.ts';
 import type { InstalledFile } from '../watch-file.ts';
 import { printWorkerEvent, workersLines } from '../worker-events.ts';
@@ -30,7 +31,8 @@ export function nodeCommand(): Command {
   return command.action(run);
 }
 
-async function run(flags: NodeFlags): Promise<void> {
+async function run(flags: NodeFlags, command: Command): Promise<void> {
+  checkUnreadFlags(flags, (name) => command.getOptionValueSource(name) === 'cli');
   const plans = planFlagsOf(flags);
   const settings = settingsOf(flags);
   if (plans.kind === 'control') {
@@ -60,13 +62,15 @@ async function run(flags: NodeFlags): Promise<void> {
   const lines = [`listening on ${running.url}`];
   if (running.tlsUrl !== null) lines.push(`listening on ${running.tlsUrl}`);
   if (running.operationsUrl !== null) lines.push(`operators: ${running.operationsUrl}/metrics`);
-  lines.push(...workersLines(flags), signaturesLine(signatures));
+  lines.push(...workersLines(flags), signaturesLine(signatures), `process ${process.pid}`);
   lines.push(
     plans.kind === 'file' ? `plans from ${plans.file}` : `plans from ${plans.url}, stored in ${flags.data}`,
   );
   if (plans.kind === 'file') lines.push(...hostLines(hosts, running.url));
   notes.release();
-  await write(`${lines.join('\n')}\n`);
+  // A decision log on stdout is JSON lines and nothing else.
+  if (flags.log === '-') note(lines.join('\n'));
+  else await write(`${lines.join('\n')}\n`);
 }
 
 interface NodeInputs {
@@ -96,7 +100,10 @@ async function start(
     log,
     onWorkerEvent: printWorkerEvent,
     onCaughtUp: ({ served, refused }) => note(servingLine(served, refused)),
-    onTokenRefused: (sentence) => note(`edgeplan: ${sentence}; the stored plans are served on`),
+    onTokenRefused: (sentence, stored) =>
+      note(
+        `edgeplan: ${sentence}; ${stored === 0 ? 'no plan is stored, so nothing is served' : 'the stored plans are served on'}`,
+      ),
   });
 }
 

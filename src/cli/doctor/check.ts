@@ -7,6 +7,12 @@ export interface DoctorFlags extends StoreFlags {
   readonly host: string;
   /** Ports that must be free; absent: the usual ones. */
   readonly port?: readonly number[];
+  /** The port for HTTPS that must be free. */
+  readonly tlsPort?: number;
+  /** The port of the health and metrics listener that must be free, on loopback. */
+  readonly opsPort?: number;
+  /** An edge file that a node is to serve. */
+  readonly file?: string;
   /** Connections of clients that the node is to serve. */
   readonly maxConnections: number;
   readonly resolver?: readonly string[];

@@ -1,9 +1,14 @@
 /** Checks that the store opens and which tables it has; takes no step to newer ones. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { inspectFolder, inspectPostgres } from '../../store/inspect-store.ts';
 import { type PostgresAccess, withoutPassword } from '../../store/place.ts';
 import type { StoreReport } from '../../store/store-report.ts';
 import { dataFolder } from '../open-data.ts';
 import { type Check, type CheckFinding, type DoctorFlags, reasonText } from './check.ts';
+
+/** Files and folders of a node that no store has: its identity, and its plans. */
+const NODE_FILES = ['control.json', 'plans'] as const;
 
 /** The PostgreSQL database that the flags name; `null`: none. */
 export function accessOf({
@@ -30,6 +35,11 @@ function reportFindings(place: string, { version, known, warnings }: StoreReport
   return [{ state: 'warning', found, remedy }, ...others];
 }
 
+/** Whether a node that follows a control plane has its files there. */
+function isNodeFolder(folder: string): boolean {
+  return NODE_FILES.some((name) => existsSync(join(folder, name)));
+}
+
 export const database: Check = {
   name: 'database',
   async run(flags) {
@@ -39,6 +49,10 @@ export const database: Check = {
     try {
       const report = access === null ? await inspectFolder(folder!) : await inspectPostgres(access);
       if (report !== null) return reportFindings(place, report);
+      if (isNodeFolder(folder!)) {
+        const found = `\`${folder}\` is the folder of a node, which has plans and no store`;
+        return [{ state: 'skipped', found }];
+      }
       const found = `there is no store in \`${folder}\` yet`;
       return [
         {

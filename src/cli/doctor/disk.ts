@@ -49,6 +49,17 @@ function rightsFinding(folder: string, { mode }: Stats): CheckFinding {
   return { state: 'warning', found, remedy: `chmod 700 ${folder}` };
 }
 
+/** A folder that can be made; one whose parent is missing as well may be mistyped. */
+function missingFinding(
+  folder: string,
+  { found, isGiven }: { readonly found: string; readonly isGiven: boolean },
+): CheckFinding {
+  const made = `\`${folder}\` does not exist yet and can be made in \`${found}\``;
+  if (!isGiven || dirname(folder) === found) return { state: 'fine', found: made };
+  const remedy = 'check the path of --data; nothing to do if all of it is to be made';
+  return { state: 'warning', found: `${made}, with the folders between`, remedy };
+}
+
 export const disk: Check = {
   name: 'disk',
   async run(flags) {
@@ -65,8 +76,10 @@ export const disk: Check = {
       }
       if (found !== folder) {
         accessSync(found, constants.W_OK | constants.X_OK);
-        const made = `\`${folder}\` does not exist yet and can be made in \`${found}\``;
-        return [{ state: 'fine', found: made }, await roomFinding(found)];
+        return [
+          missingFinding(folder, { found, isGiven: flags.data !== undefined }),
+          await roomFinding(found),
+        ];
       }
       await tryWrite(folder);
       const written = `a file in \`${folder}\` can be written and flushed`;

@@ -14,17 +14,40 @@ function tokenOf({ token, tokenFile }: DoctorFlags): string | null {
   return openTokenFile(tokenFile, () => undefined).read();
 }
 
-/** What to do about a failed request. */
-function remedyOf(error: unknown): string | undefined {
+/** What a failed request means, and what to do about it. */
+function failureOf(error: unknown, control: string): CheckFinding {
   if (error instanceof TrustFault) {
-    return 'edgeplan signing-key show prints the key; give it with --trust';
+    const remedy = 'edgeplan signing-key show prints the key; give it with --trust';
+    return { state: 'failure', found: error.message, remedy };
   }
-  if (!(error instanceof ControlPlaneFault)) return undefined;
-  if (error.code === 'away')
-    return 'start edgeplan serve there, check --control, and let this machine reach it';
-  return error.code === 'missing'
-    ? 'the address has no feed of edgeplan: check the path of --control'
-    : undefined;
+  if (!(error instanceof ControlPlaneFault)) return { state: 'failure', found: reasonText(error) };
+  const { found, remedy } = describe(error, control);
+  return { state: 'failure', found: found ?? error.message, remedy };
+}
+
+function describe(
+  { code }: ControlPlaneFault,
+  control: string,
+): { readonly found?: string; readonly remedy: string } {
+  switch (code) {
+    case 'away':
+      return { remedy: 'start edgeplan serve there, check --control, and let this machine reach it' };
+    case 'missing':
+      return {
+        found: `\`${control}\` answers and is no control plane: it has no /nodes/self (404)`,
+        remedy: 'check the address, the port and the path of --control: serve has the API on --port (8787)',
+      };
+    case 'token':
+      return {
+        found: 'the control plane refuses this node token',
+        remedy:
+          'edgeplan node-token create or rotate makes one; give it with --token-file or EDGEPLAN_NODE_TOKEN',
+      };
+    case 'answer':
+      return { remedy: 'check the address and the port of --control, and whether a proxy changes responses' };
+    default:
+      return code satisfies never;
+  }
 }
 
 /** Asks as a node does when it starts, and reads the first page of the manifest. */
@@ -66,8 +89,7 @@ export const feed: Check = {
         { state: 'failure', found: 'a control plane asks for a node token, and none was given', remedy },
       ];
     } catch (error) {
-      const remedy = remedyOf(error);
-      return [{ state: 'failure', found: reasonText(error), ...(remedy === undefined ? {} : { remedy }) }];
+      return [failureOf(error, control)];
     }
   },
 };

@@ -2,6 +2,7 @@
 import { Counter, type Registry } from 'prom-client';
 import { declared } from '../../metrics/declared.ts';
 import type { ConnectionCounts } from '../listen/connection-limits.ts';
+import type { RefusedHandshakes } from '../tls/refused-handshakes.ts';
 import { addCount, addGauge } from './metrics.ts';
 
 /** The sources of the metrics, read at each scrape. */
@@ -9,12 +10,13 @@ export interface ConnectionSeries {
   readonly connections: () => ConnectionCounts;
   readonly websockets: () => { readonly open: number; readonly refused: number };
   readonly buffers: () => { readonly memory: number; readonly disk: number };
+  readonly handshakes: RefusedHandshakes['counts'];
 }
 
 /** Adds the metrics to a registry. */
 export function addConnections(
   registry: Registry,
-  { connections, websockets, buffers }: ConnectionSeries,
+  { connections, websockets, buffers, handshakes }: ConnectionSeries,
 ): void {
   addGauge(registry, {
     name: 'edgeplan_node_connections',
@@ -27,6 +29,14 @@ export function addConnections(
     collect() {
       this.reset();
       for (const [bound, count] of Object.entries(connections().refused)) this.inc({ bound }, count);
+    },
+  });
+  new Counter({
+    ...declared('edgeplan_node_handshakes_refused_total'),
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(handshakes())) this.inc({ reason }, count);
     },
   });
   addGauge(registry, {

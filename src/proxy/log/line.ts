@@ -8,6 +8,7 @@ import type { Decision, EdgeRequest, Match, Uninspected } from '../../evaluator/
 import { originText } from '../../evaluator/origin-text.ts';
 import { bodyOf } from '../../evaluator/request-body.ts';
 import type { Exchange } from '../exchange.ts';
+import type { UnservedHost, UnservedReason } from '../unserved.ts';
 import { MAX_HEADER, MAX_HOST, MAX_MATCHES, MAX_TARGET, MAX_WITHHELD } from './limits.ts';
 import { LOGGED_HEADERS, redactTarget } from './redact.ts';
 import type { RequestLogEntry } from './request-log.ts';
@@ -54,6 +55,8 @@ export interface DecisionLine {
   /** The share of such requests that is logged, 0 to 1; `null`: all are. */
   readonly sampled: number | null;
   readonly request: LoggedRequest | null;
+  /** Of a 421; absent in lines of versions before this field. */
+  readonly unserved?: LoggedUnserved | null;
   /** What the request had and this line lacks: `target`, `body`, names of headers. */
   readonly withheld: readonly string[];
   readonly decision: LoggedDecision | null;
@@ -73,6 +76,14 @@ export interface DecisionLine {
   /** The outcome of a request for Markdown. */
   readonly markdown: string | null;
   readonly fault: string | null;
+}
+
+/** Which host of a 421 is not served, and why. */
+export interface LoggedUnserved {
+  readonly host: string;
+  /** The name in the TLS handshake. */
+  readonly server_name: string | null;
+  readonly reason: UnservedReason;
 }
 
 /** The logged part of a WAF verdict; an absent field is `false` or empty. */
@@ -102,6 +113,7 @@ export interface GapLine {
 export function decisionLine(entry: RequestLogEntry, sampled: number | null): DecisionLine {
   const { exchange, id, status, octets, cache, markdown, fault } = entry;
   const began = exchange?.startedAt ?? Date.now() - entry.durationMs;
+  const { unserved = null } = entry;
   const logged = exchange === null ? NO_EXCHANGE : logExchange(exchange);
   return {
     format: LINE_FORMAT,
@@ -110,6 +122,7 @@ export function decisionLine(entry: RequestLogEntry, sampled: number | null): De
     ...logged.plan,
     sampled,
     ...logged.request,
+    unserved: unserved === null ? null : logUnserved(unserved),
     ...logged.decision,
     status,
     octets,
@@ -118,6 +131,11 @@ export function decisionLine(entry: RequestLogEntry, sampled: number | null): De
     markdown,
     fault,
   };
+}
+
+function logUnserved({ host, serverName, reason }: UnservedHost): LoggedUnserved {
+  const server_name = serverName === null ? null : cut(serverName, MAX_HOST);
+  return { host: cut(host, MAX_HOST), server_name, reason };
 }
 
 type PlanPart = Pick<DecisionLine, 'domain' | 'revision' | 'digest'>;

@@ -1,6 +1,7 @@
 /** The request log: the interface that the decision log, the metrics and the traffic counts implement. */
 import type { MarkdownOutcome } from '../../markdown/outcome.ts';
 import type { Exchange } from '../exchange.ts';
+import type { UnservedHost } from '../unserved.ts';
 
 /** Receives every finished request. */
 export interface RequestLog {
@@ -11,6 +12,8 @@ export interface RequestLog {
 export interface RequestLogEntry {
   /** `null`: refused before its domain was known. */
   readonly exchange: Exchange | null;
+  /** Of a 421: which host was requested, and why it is not served; `null` or absent: it is. */
+  readonly unserved?: UnservedHost | null;
   readonly id: string;
   readonly status: number;
   /** Octets of the response's body. */

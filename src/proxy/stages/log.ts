@@ -7,6 +7,7 @@ import type { ProxyServices } from '../services.ts';
 export function logRequest(context: NodeContext, { status, octets, fault }: ClientOutcome): void {
   context.services.requestLog.done({
     exchange: context.exchange,
+    unserved: context.unserved,
     id: context.id,
     status,
     octets,

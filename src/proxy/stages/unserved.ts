@@ -22,6 +22,7 @@ export function answerUnserved(
 ): EdgeAnswer {
   const { unserved } = context.services;
   unserved.report(reason, host);
+  context.unserved = { host, serverName: context.incoming.visitor.serverName, reason };
   return context.page(421, [], helpFor(context, host));
 }
 

@@ -19,12 +19,15 @@ import type { Listener } from '../visitor.ts';
 import type { CertificatePair, Certificates } from './certificates.ts';
 import { createHelloReader } from './hello-reader.ts';
 import { createHttp2Front } from './http2.ts';
+import type { HandshakeRefusal, RefusedHandshakes } from './refused-handshakes.ts';
 
 export interface TlsOptions extends Omit<ListenOptions, 'host' | 'port' | 'publicPort'> {
   readonly plans: Pick<Plans, 'find'>;
   readonly certificates: Pick<Certificates, 'find'>;
   /** The 48 octets that encrypt session tickets, shared by the processes of a node; `null`: random ones. */
   readonly ticketKeys: Buffer | null;
+  /** Called with each handshake that is refused for its name. */
+  readonly onRefused?: RefusedHandshakes['record'];
 }
 
 /**
@@ -102,7 +105,10 @@ export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acce
         if (hello === null) return void socket.destroy();
         const serverName = nameOf(hello.serverName);
         const pair = certificateFor(options, hello.serverName, serverName);
-        if (pair === null) return void socket.end(UNRECOGNIZED_NAME, () => socket.destroy());
+        if (typeof pair === 'string') {
+          options.onRefused?.(pair, hello.serverName);
+          return void socket.end(UNRECOGNIZED_NAME, () => socket.destroy());
+        }
         if (serverName === null) useDefault(pair);
         shake(socket, { peer, serverName, ja4: ja4(hello, sha256Hex) });
       });
@@ -136,17 +142,19 @@ function readHello(socket: Socket, done: (hello: ClientHello | null) => void): v
   });
 }
 
-/** The certificate for a client; `null`: its name is not served here, or has no certificate. */
+/** The certificate for a client, or why there is none for its name. */
 function certificateFor(
   { plans, certificates }: TlsOptions,
   sent: string | null,
   name: string | null,
-): CertificatePair | null {
+): CertificatePair | HandshakeRefusal {
   // An address is not a valid server name (RFC 6066 §3), and counts as none.
-  if (sent === null || isIP(sent) !== 0) return certificates.find(null);
-  if (name === null) return null;
+  if (sent === null || isIP(sent) !== 0) return certificates.find(null) ?? 'no_name';
+  if (name === null) return 'bad_name';
   const owner = plans.find(name);
-  return owner === null || owner === 'refused' ? null : certificates.find(name);
+  if (owner === null) return 'unknown';
+  if (owner === 'refused') return 'suspended';
+  return certificates.find(name) ?? 'no_certificate';
 }
 
 /** A TLS server that does not listen itself. The names of its connections have been checked before. */

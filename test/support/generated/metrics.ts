@@ -39,8 +39,9 @@ export function metricsFile(): string {
   return formatted(METRICS_FILE, `${HEADER}\n${metricTables()}`);
 }
 
-function row(name: string, { type, labels, help }: MetricDeclaration): readonly string[] {
-  return [`\`${name}\``, type, labels.map((label) => `\`${label}\``).join(', '), help];
+function row(name: string, { type, labels, needs, help }: MetricDeclaration): readonly string[] {
+  const meaning = needs === undefined ? help : `${help}; only with \`${needs}\``;
+  return [`\`${name}\``, type, labels.map((label) => `\`${label}\``).join(', '), meaning];
 }
 
 /** A Markdown table with aligned columns; the first row is its head. */
