@@ -406,9 +406,10 @@ describe.each(['1', '2'])('a node of %s processes', (workers) => {
       ...(own.tlsPort === null ? [] : [['own-https', own.tlsPort, 'https'] as const]),
     ];
     for (const [label, port, scheme] of listeners) await route(label, port, scheme);
-    await route('api', served.port, 'http');
+    // Not `api`: a record serves `api-1.shop.test` already, before the rules arrive.
+    await route('own-api', served.port, 'http');
     const before = Number(await served.metric(STRAY)) || 0;
-    const apiHost = `api-${workers}.shop.test`;
+    const apiHost = `own-api-${workers}.shop.test`;
     await until(async () => (await get(apiHost, own)) === '401', 'the API, which is allowed', PATIENCE_MS);
     expect(await served.metric(STRAY)).toBeGreaterThan(before);
     for (const [label] of listeners) {
