@@ -179,6 +179,9 @@ describe('test and lint', () => {
     expect(code).toBe(1);
     expect(out).toContain('rule_excludes[0]: names no signature of edgeplan-starter/1');
     expect(await run(['lint', '-f', 'unknown.yaml', '--signatures', 'own.conf'])).toMatchObject({ code: 0 });
-    expect(await run(['lint', '-f', 'unknown.yaml', '--signatures', 'none'])).toMatchObject({ code: 0 });
+    expect(await run(['lint', '-f', 'unknown.yaml', '--signatures', 'none'])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('warning[waf_no_signatures]'),
+    });
   });
 });

@@ -107,10 +107,13 @@ async function start(
   });
 }
 
+/** Characters of a digest that are printed: `sha256:` and seven digits. */
+const DIGEST_SHOWN = 14;
+
 /** Which signatures `waf` rules inspect with. */
 function signaturesLine(signatures: NodeSignatures | null): string {
   if (signatures === null) return 'signatures: none, waf rules inspect nothing';
-  return `signatures: ${visible(signatures.program.name)} sha256:${digestOf(signatures.sealed()).slice(0, 7)}`;
+  return `signatures: ${visible(signatures.program.name)} ${digestOf(signatures.sealed()).slice(0, DIGEST_SHOWN)}`;
 }
 
 /** Notes that are printed at the release, and at once after it: a start that fails prints none. */
