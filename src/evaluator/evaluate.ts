@@ -141,7 +141,7 @@ const OPTIONS: OptionKinds<EvaluatorOptions> = {
   random: FUNCTION,
   waf: {
     what: 'a loaded signature program (`loadSignatures` of edgeplan/fetch and edgeplan/node makes one) or `null`',
-    is: (value) => value === null || hasFunctions(value, ['inspect']),
+    is: (value) => value === null || hasFunctions(value, ['inspect', 'has']),
   },
   origins: objectWith('healthy', 'inFlight'),
   nodeId: { what: 'a number or `null`', is: (value) => value === null || typeof value === 'number' },

@@ -168,14 +168,20 @@ const HABITS: readonly Habit[] = [
     names: ['user_agent', 'user_agents', 'ua', 'bot', 'bots'],
     remedy: inRules('only rules of type `bot_route` and `fingerprint` distinguish clients'),
   },
+  renamed('status_code', ['status']),
   {
     names: ['disabled', 'disable', 'active', 'inactive', 'enable', 'status', 'on', 'off', 'paused'],
     remedy: inRules('write `enabled: false` for a rule that matches no request'),
   },
   {
-    names: ['dry_run', 'dryrun', 'log_only', 'monitor', 'test_mode', 'mode', 'shadow'],
+    names: ['dry_run', 'dryrun', 'log_only', 'monitor', 'test_mode', 'shadow'],
     remedy: inRules('write `action_mode: dry_run`'),
   },
+  {
+    names: ['mode'],
+    remedy: inRules('write `action_mode: enforce` or `action_mode: dry_run`'),
+  },
+
   renamed('target', ['to', 'url', 'location', 'destination', 'redirect_to', 'redirect_url']),
   {
     names: [

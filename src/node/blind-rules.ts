@@ -26,8 +26,7 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
     const flags = plan.slots[row + SLOT.flags]!;
     if ((flags & FLAG.enabled) === 0) continue;
     const type = flags & FLAG.type;
-    const enforced = (flags & FLAG.dryRun) === 0;
-    if (!known.signatures && type === typeIndex('waf') && enforced) found.waf.push(slot);
+    if (!known.signatures && type === typeIndex('waf')) found.waf.push(slot);
     if (!known.countries && plan.slots[row + SLOT.countries] !== NONE) found.countries.push(slot);
     if (type === typeIndex('fingerprint') && hasJa4h(loaded, row)) found.ja4h.push(slot);
   }
@@ -37,7 +36,7 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
   };
   add(
     found.waf,
-    'nothing is inspected and attacks pass, since this node has no signatures; start it without `--signatures none`',
+    'nothing is inspected and attacks pass, since this node has no signatures; start it without `--signatures none` (`EDGEPLAN_SIGNATURES`)',
   );
   add(
     found.countries,

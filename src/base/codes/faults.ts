@@ -28,7 +28,8 @@ export const RESPONSE_FAULT_CODES = {
   },
   forbidden: {
     severity: null,
-    meaning: "the origin's address is loopback, private or otherwise special; nothing was sent (502)",
+    meaning:
+      "the origin's address is loopback, private, of documentation or otherwise special; nothing was sent (502)",
     remedy: 'start the node with `--allow-origins` and the prefix of the address, if the origin is yours',
   },
   malformed: {

@@ -74,7 +74,7 @@ export function doctorCommand(): Command {
     .summary('check what a server or a node needs, and what to do about it')
     .description(
       'Checks Node, the machine, ports, the data folder, the database, the clock, DNS, the feed of a control plane, ' +
-        'an edge file and certificates, with the options that serve and node have. Changes nothing, and works beside a running server. ' +
+        'an edge file and certificates, with the options of serve and node for these. Changes nothing, and works beside a running server. ' +
         'Exits with 1 when something fails; warnings do not count.',
     );
   const listening = [

@@ -151,7 +151,7 @@ async function show(first: string | undefined, second: string | undefined, flags
   if (flags.tags === true) {
     const tags = tagsOf(program);
     if (flags.json !== true) return write(tagsText(tags));
-    return writeDocument('signature_tags', { name: program.name, tags });
+    return writeDocument('signature-tags', { name: program.name, tags });
   }
   const summary = summariseSignatures(program);
   if (flags.json !== true) await write(summaryText(summary));

@@ -11,7 +11,8 @@ import { expand } from './macros.ts';
 import type { CompiledRuleSet } from './rule-set.ts';
 import type { RuleMatch } from './rules.ts';
 import type { Transaction } from './transaction.ts';
-import type { ReadBody } from './variables/body.ts';
+import { processorOf } from './variables/body.ts';
+import { headerOf } from './variables/headers.ts';
 
 /** Headers whose values are never shown. */
 const SECRET_HEADERS: ReadonlySet<string> = new Set([
@@ -85,7 +86,7 @@ export function reportedVariable({ member }: RuleMatch, transaction: Transaction
   return isShown(member, transaction) ? display : `${variable}:(${name.length} octets)`;
 }
 
-function isShown({ variable, name }: RequestMember, { body }: Transaction): boolean {
+function isShown({ variable, name }: RequestMember, transaction: Transaction): boolean {
   switch (variable) {
     case 'XML':
       return FIXED_NAMES.has(name);
@@ -98,22 +99,23 @@ function isShown({ variable, name }: RequestMember, { body }: Transaction): bool
       return (
         ORDINARY_NAME.test(name) &&
         !name.toLowerCase().startsWith(TOKEN_START) &&
-        (body === null || !isLoneText(variable, name, body))
+        !isBodyText(variable, name, transaction)
       );
   }
 }
 
 /**
- * Whether a name is text of a body without a value: of a body that is read as a form and is none, all of it, as a token
- * or base64 with its padding.
+ * Whether a name is text of a body: any part of a body of another type that a signature had read as a form, and what has
+ * no value in a form, such as a token or base64 with its padding.
  */
-function isLoneText(variable: WafVariable, name: string, { parsed, processor }: ReadBody): boolean {
-  if (processor !== 'URLENCODED') return false;
+function isBodyText(variable: WafVariable, name: string, { body, headers }: Transaction): boolean {
+  if (body === null || body.processor !== 'URLENCODED') return false;
+  const isForm = processorOf(headerOf(headers, 'content-type')) === 'URLENCODED';
   // Rules may make TX variables of the names of arguments.
   const isTx = variable === 'TX';
   if (!isTx && !variable.startsWith('ARGS')) return false;
-  return parsed.args.some((arg) => {
-    if (arg.name === '' || (arg.value !== '' && !arg.value.startsWith('='))) return false;
+  return body.parsed.args.some((arg) => {
+    if (arg.name === '' || (isForm && arg.value !== '' && !arg.value.startsWith('='))) return false;
     return isTx ? name.includes(arg.name.toLowerCase()) : name === arg.name;
   });
 }

@@ -26,11 +26,12 @@ const ALL = { signatures: true, countries: true };
 
 describe('the blind rules of a plan', () => {
   test.each([
+    ['a waf rule without signatures', WAF, NOTHING, /^waf\/attacks: .*attacks pass.*signatures none/],
     [
-      'an enforced waf rule without signatures',
-      WAF,
+      'a waf rule under dry_run',
+      '{ key: tried, type: waf, action_mode: dry_run }',
       NOTHING,
-      /^waf\/attacks: .*attacks pass.*signatures none/,
+      /^waf\/tried: .*attacks pass/,
     ],
     [
       'a country filter without a database',
@@ -45,7 +46,6 @@ describe('the blind rules of a plan', () => {
 
   test.each([
     ['a waf rule with signatures', WAF, ALL],
-    ['a waf rule under dry_run', '{ key: tried, type: waf, action_mode: dry_run }', NOTHING],
     ['a country filter with a database', COUNTRY, ALL],
     ['a JA4 filter', '{ key: known, type: fingerprint, action: drop, match_ja4: [t13*] }', NOTHING],
     ['a disabled rule', '{ key: off, type: waf, enabled: false }', NOTHING],

@@ -282,6 +282,15 @@ describe('the finding of an inspection', () => {
     expect(inspect(signatures(text), sent).matches).toMatchObject([{ variable, message: variable }]);
   });
 
+  test('a body of another type that is read as a form has no name in reports', () => {
+    const reader = `SecAction "id:2,phase:1,pass,nolog,ctl:requestBodyProcessor=URLENCODED"`;
+    const text = `${reader}\n${rule('ARGS', '@contains evil')}`;
+    const variables = (type: string) =>
+      inspect(signatures(text), post(type, 'Hunter2=evil')).matches.map(({ variable }) => variable);
+    expect(variables('text/plain')).toEqual(['ARGS:(7 octets)']);
+    expect(variables('application/x-www-form-urlencoded')).toEqual(['ARGS:Hunter2']);
+  });
+
   test('a variable that a rule makes of a name in a body has no more of it than the name', () => {
     const text = `SecRule ARGS_NAMES "@rx ." "id:1,phase:2,pass,nolog,setvar:'tx.seen_%{MATCHED_VAR}=1'"
       SecRule TX:/^seen_/ "@eq 1" "id:2,phase:2,block,msg:'m'"`;
