@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { paint } from '../../simulator/paint.ts';
 import { colourOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
-import { type AuditEntry, auditLines } from '../print/audit-entry.ts';
+import { type AuditLogEntry, auditLines } from '../print/audit-entry.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
 
@@ -37,7 +37,8 @@ async function run(domain: string, flags: Flags): Promise<void> {
     const pageSize = Math.min(PAGE, left);
     const from = before === null ? '' : `&before=${before}`;
     const path = `${domainPath(domain, '/audit/')}?limit=${pageSize}${from}`;
-    const page = (await callDomainApi(domain, flags, { method: 'GET', path })).body as readonly AuditEntry[];
+    const page = (await callDomainApi(domain, flags, { method: 'GET', path }))
+      .body as readonly AuditLogEntry[];
     // The API has no such filter, so entries are filtered here.
     const since = flags.since ?? Number.NEGATIVE_INFINITY;
     const matching = page.filter(({ at }) => Date.parse(at) >= since);

@@ -5,7 +5,7 @@ import { type RenderedLine, span } from '../../simulator/render-text.ts';
 import { fieldLines } from '../apply/print-changes.ts';
 
 /** An entry of the audit log, as the API returns it. */
-export interface AuditEntry {
+export interface AuditLogEntry {
   readonly id: number;
   readonly at: string;
   readonly user_id: number | null;
@@ -20,7 +20,7 @@ export interface AuditEntry {
 }
 
 /** The lines of one entry: time, author, action and subject, then each changed field. */
-export function auditLines(entry: AuditEntry): readonly RenderedLine[] {
+export function auditLines(entry: AuditLogEntry): readonly RenderedLine[] {
   const { at, action, subject, before, after } = entry;
   const heading = [
     span(at, 'dim'),
@@ -32,7 +32,7 @@ export function auditLines(entry: AuditEntry): readonly RenderedLine[] {
 }
 
 /** The author of an entry. */
-function whoOf({ user, user_id, key_id }: AuditEntry): string {
+function whoOf({ user, user_id, key_id }: AuditLogEntry): string {
   if (user_id === null) return 'operator or service';
   const name = user ?? `account ${user_id}`;
   return key_id === null ? name : `${name} (key ${key_id})`;
@@ -47,7 +47,7 @@ function changedFields(before: unknown, after: unknown): readonly Parameters<typ
     if (before === null && after === null) return [];
     return [{ name: 'entries', before: listOf(before), after: listOf(after) }];
   }
-  const [had, has] = [isMapping(before) ? before : {}, isMapping(after) ? after : {}];
+  const [had, has] = [ownFields(before), ownFields(after)];
   const names = [...new Set([...Object.keys(had), ...Object.keys(has)])].filter(
     (name) => !OWN.includes(name),
   );
@@ -63,6 +63,11 @@ function changedFields(before: unknown, after: unknown): readonly Parameters<typ
         ...(has[name] === undefined ? {} : { after: has[name] }),
       }))
   );
+}
+
+/** The fields of an object without those that every object inherits, such as `valueOf`. */
+function ownFields(value: unknown): Readonly<Record<string, unknown>> {
+  return Object.assign(Object.create(null), isMapping(value) ? value : {});
 }
 
 /** The entries of a list, such as imported records, without empty and generated fields. */

@@ -1,7 +1,7 @@
 /** Lines of the audit log: entries of every shape print, with each field once. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AuditEntry, auditLines } from '../../../../src/cli/print/audit-entry.ts';
+import { type AuditLogEntry, auditLines } from '../../../../src/cli/print/audit-entry.ts';
 import { paint } from '../../../../src/simulator/paint.ts';
 
 const ENTRY = {
@@ -16,7 +16,7 @@ const ENTRY = {
 
 /** The printed text of an entry. */
 function printed(before: unknown, after: unknown): string {
-  const entry: AuditEntry = { ...ENTRY, before, after };
+  const entry: AuditLogEntry = { ...ENTRY, before, after };
   return paint(auditLines(entry), false);
 }
 
@@ -32,6 +32,10 @@ describe('an entry of the audit log', () => {
 
   test('prints `null` as a value where an object had or has it', () => {
     expect(printed({ until: null }, { until: 'tomorrow' })).toContain('    until: null → tomorrow\n');
+  });
+
+  test('prints a field that has the name of a method of every object', () => {
+    expect(printed({ valueOf: 1 }, {})).toContain('    valueOf: 1\n');
   });
 
   test('prints whatever JSON an action stores before and after', () => {
