@@ -82,7 +82,7 @@ describe('a node of several workers', () => {
   afterAll(() => end(node), 60_000);
 
   test('enforces rate limits exactly per address, and reports one sum of metrics', PATIENT, async () => {
-    expect(node.out()).toContain('4 workers; one client address always meets the same one\n');
+    expect(node.err()).toContain('4 workers; one client address always meets the same one\n');
     const { port } = node;
     for (const from of ['127.0.0.1', '127.0.0.2']) {
       const asked = Array.from({ length: 200 }, () => ask({ port, path: '/limited', from }));
@@ -100,7 +100,7 @@ describe('a node of several workers', () => {
   });
 
   test('prints the rate-limit caveat for proxies, and uses their forwarding headers', PATIENT, async () => {
-    expect(node.out()).toContain('behind proxies a rate limit allows up to 4 times as much');
+    expect(node.err()).toContain('behind proxies a rate limit allows up to 4 times as much');
     const { port } = node;
     const statuses: number[] = [];
     for (let at = 0; at < 60; at++) {
