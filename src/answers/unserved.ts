@@ -62,7 +62,7 @@ export function localHelp(
   return { host: cutHost(request.host), local: { hosts: listed, more, command } };
 }
 
-/** A host that a command can name: one without a wildcard if there is one; `null`: there is none. */
+/** A host for the command: the first without a wildcard, else the first; `null` if no host fits a command. */
 export function exampleHost(hosts: readonly string[]): string | null {
   const plain = hosts.filter((host) => /^[a-z0-9*._-]+$/.test(host));
   const found = plain.find((host) => !host.includes('*')) ?? plain[0];

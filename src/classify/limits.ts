@@ -11,7 +11,7 @@ export const MAX_DECODED_RECORDS = 4_096;
 export const MAX_PREFIXES = 20_000;
 /** Maximum number of cached addresses with a declared bot, least recently used evicted first: some 10 MB. */
 export const MAX_REMEMBERED_BOTS = 50_000;
-/** Maximum number of concurrent DNS lookups; further addresses are looked up at a later request. */
+/** Maximum number of concurrent DNS lookups; a later request looks further addresses up. */
 export const MAX_BOT_LOOKUPS = 16;
 /** Maximum number of reverse-DNS names checked per address; crawlers' addresses have one. */
 export const MAX_REVERSE_NAMES = 4;

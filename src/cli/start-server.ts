@@ -78,7 +78,7 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Opens the country database. @throws CommandFault when it cannot be read or is none */
+/** Opens the country database. @throws CommandFault when the file cannot be read or has another format */
 async function openCountryFile(file: string): Promise<Countries> {
   try {
     return openCountries(await readFile(file));

@@ -30,7 +30,7 @@ export function makeFolder(
   }
 }
 
-/** Whether the path is a folder that can be looked up; the caller reports its own error of `mkdir` otherwise. */
+/** Whether the path is an existing folder. If `stat` fails, the caller reports the error of its own `mkdir`. */
 function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();

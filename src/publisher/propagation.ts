@@ -29,7 +29,7 @@ export interface Propagation {
 /** The nodes that serve a name now: those of its groups that are not revoked. */
 export async function nodesOf(tx: ReadTransaction, { id, name }: Holder): Promise<readonly NodeRow[]> {
   const current = await tx.plans.current(name);
-  // If the current plan belongs to an earlier domain of the name, or there is none, the domain's own groups decide.
+  // If the current plan belongs to an earlier domain of the name, or is missing, the domain's own groups decide.
   const own = current?.domain_id === id ? current.node_groups : null;
   const groups = own ?? (await tx.groups.ofDomain(id)) ?? DEFAULT_GROUP;
   const nodes = await tx.nodes.list();

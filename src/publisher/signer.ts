@@ -39,7 +39,7 @@ interface InForce {
   readonly transitions: readonly SignedTransition[];
 }
 
-/** Signs with the store's keys, also with those that it gets later; creates the first key if there is none. */
+/** Signs with the store's keys, also with those that it gets later; creates the first key of an empty store. */
 export async function openSigner(store: Store, clock: () => number): Promise<Signer> {
   if ((await readKeys(store.latest)) === null) {
     await store.write((tx) => tx.secrets.putOnce('signing_key', newKey(), clock()));

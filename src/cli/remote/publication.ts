@@ -34,7 +34,7 @@ export async function publicationOutcome(
   return { served: false, clause, remedy: nextStep(domain, state) };
 }
 
-/** The next step for a state that is not served; `null`: there is none. */
+/** The next step for a state that is not served; `null` if no step helps. */
 export function nextStep(domain: string, { status }: Pick<State, 'status'>): string | null {
   if (status === 'pending') {
     return `delegate it to a set of GET /domains/ns-sets; POST /domains/${domain}/check-ns checks it at once`;

@@ -35,7 +35,7 @@ export interface OpenedConnection {
 }
 
 export interface Connections {
-  /** The connections to a place; opens a pool if there is none, or if the name has moved to other addresses. */
+  /** The connections to a place; opens a pool for a new place, and if the name has moved to other addresses. */
   to(place: OriginPlace): OpenedConnection;
   close(): Promise<void>;
 }

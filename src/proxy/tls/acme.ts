@@ -1,6 +1,6 @@
 /**
  * Obtains certificates by ACME (RFC 8555), with the HTTP-01 challenge. In: the names that need certificates. Out: a file for
- * each in the certificates' folder (`certificates.ts` reads it), obtained if there is none and renewed before it expires.
+ * each in the certificates' folder (`certificates.ts` reads it), obtained if it is missing and renewed before it expires.
  * A name that fails is reported, and tried again at growing intervals; others are not delayed.
  */
 import { createPrivateKey } from 'node:crypto';

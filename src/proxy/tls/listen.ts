@@ -142,7 +142,7 @@ function readHello(socket: Socket, done: (hello: ClientHello | null) => void): v
   });
 }
 
-/** The certificate for a client, or why there is none for its name. */
+/** The certificate for the name that a client sent, or the reason of the refusal. */
 function certificateFor(
   { plans, certificates }: TlsOptions,
   sent: string | null,
