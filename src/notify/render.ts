@@ -44,9 +44,7 @@ export function renderText({ headline, paragraphs, facts, steps }: Letter, envel
     facts
       .map(({ label, value }) => wrap(`${`${label}:`.padEnd(width)}${value}`, ' '.repeat(width)))
       .join('\n'),
-    steps.length === 0
-      ? ''
-      : ['What to do:', ...steps.map((step) => wrap(`- ${step}`, '  '))].join('\n'),
+    steps.length === 0 ? '' : ['What to do:', ...steps.map((step) => wrap(`- ${step}`, '  '))].join('\n'),
     envelope.link ?? '',
     `-- \n${wrap(footer(envelope))}`,
   ];

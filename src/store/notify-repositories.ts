@@ -41,8 +41,8 @@ export interface NotificationReads {
     readonly channel: NotifyChannel;
     readonly since: number;
   }): Promise<number>;
-  /** Deliveries that wait, and when the oldest of them was created: for metrics. */
-  deliveryBacklog(): Promise<{ readonly rows: number; readonly since: number | null }>;
+  /** The number of deliveries that wait: for metrics. */
+  countWaiting(): Promise<number>;
   /** Whether a delivery is due at `now`. */
   isDue(now: number): Promise<boolean>;
   /** Invitations that wait for their notification and name an existing account, with its id; at most `limit`. */
@@ -64,9 +64,7 @@ export interface DeliveryOutcome
 export interface NotificationWrites {
   /** Inserts a notification, and removes the oldest ones of the account beyond `most`. */
   insert(notification: Omit<NotificationRow, 'id'>, most: number): Promise<NotificationRow>;
-  addDeliveries(
-    deliveries: readonly Omit<DeliveryRow, 'id' | 'leased_until' | 'tries'>[],
-  ): Promise<void>;
+  addDeliveries(deliveries: readonly Omit<DeliveryRow, 'id' | 'leased_until' | 'tries'>[]): Promise<void>;
   /** Marks notifications of the account as read, all of them without `ids`; returns how many were unread. */
   markRead(
     accountId: number,
@@ -87,10 +85,7 @@ export interface NotificationWrites {
   /** Ends a claim with its outcome; nothing where another process has claimed the delivery since. */
   settle(outcome: DeliveryOutcome): Promise<void>;
   /** Moves the other waiting deliveries of a target to `until`, unless they are due later. */
-  postpone(
-    target: Pick<DeliveryRow, 'account_id' | 'channel' | 'target_id'>,
-    until: number,
-  ): Promise<void>;
+  postpone(target: Pick<DeliveryRow, 'account_id' | 'channel' | 'target_id'>, until: number): Promise<void>;
   /** Makes the waiting deliveries of a target due at `now`: it has answered again. */
   hasten(target: Pick<DeliveryRow, 'account_id' | 'channel' | 'target_id'>, now: number): Promise<void>;
   /** Removes notifications from before `before`, with their deliveries, at most `limit`. Returns how many. */
