@@ -32,7 +32,7 @@ function wrap(text: string, indent = ''): string {
 
 /** The last lines: why the account gets this, and how to change it. */
 function footer({ account, id }: Envelope): string {
-  return `Sent to the account ${account}, notification ${id}. PUT /notifications/preferences sets what is sent.`;
+  return `You get this because the account ${account} is notified here. The preferences of its notifications set what is sent (API: PUT /notifications/preferences). Id: ${id}`;
 }
 
 /** The plain text of an e-mail. */
