@@ -15,9 +15,9 @@ import type { Store } from '../store/store.ts';
 /** What a notifier is created with; see `ServerOptions`. */
 export interface NotifierOptions {
   readonly store: Store;
-  readonly smtp: SmtpOptions | null;
-  readonly sms: SmsGatewayOptions | null;
-  readonly publicUrl: string | null;
+  readonly smtp?: SmtpOptions;
+  readonly sms?: SmsGatewayOptions;
+  readonly publicUrl?: string;
   readonly tier: TierSlug;
   readonly special: SpecialJudge;
   readonly onOutcome: NonNullable<DeliveryOptions['onOutcome']>;
@@ -36,7 +36,7 @@ export interface Notifier {
 
 /** Creates the notifications of a server. */
 export function createNotifier(options: NotifierOptions): Notifier {
-  const { store, smtp, sms, publicUrl, tier, special, onOutcome, log } = options;
+  const { store, smtp = null, sms = null, publicUrl = null, tier, special, onOutcome, log } = options;
   const clock = Date.now;
   const { senders, codes } = createOutlets({ smtp, sms, special, clock });
   const delivery = createDeliveryWorker({ store, senders, clock, tier, publicUrl, log, onOutcome });

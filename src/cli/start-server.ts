@@ -66,12 +66,12 @@ export interface ServerOptions {
   readonly requestsPerMinute: number;
   /** The path of a country database in MaxMind's format; absent: none. */
   readonly countries?: string;
-  /** The mail relay; `null`: no e-mail is sent. */
-  readonly smtp: SmtpOptions | null;
-  /** The SMS gateway; `null`: no SMS is sent. */
-  readonly sms: SmsGatewayOptions | null;
-  /** Where customers read more, as `linkTo` takes it; `null`: nowhere. */
-  readonly publicUrl: string | null;
+  /** The mail relay; absent: no e-mail is sent. */
+  readonly smtp?: SmtpOptions;
+  /** The SMS gateway; absent: no SMS is sent. */
+  readonly sms?: SmsGatewayOptions;
+  /** Where customers read more, as `linkTo` takes it; absent: nowhere. */
+  readonly publicUrl?: string;
   readonly log: Logger;
 }
 

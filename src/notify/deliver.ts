@@ -3,6 +3,7 @@
  * the outcome. Several processes may run one worker each on the same store: a claim has a lease, so one process attempts a
  * delivery, and after a crash another one repeats it under the same id (at least once).
  */
+import { setMaxListeners } from 'node:events';
 import { type Entitlements, resolveEntitlements } from '../access/entitlements.ts';
 import type { TierSlug } from '../access/tiers.ts';
 import { unreachable } from '../base/assert.ts';
@@ -73,9 +74,12 @@ interface State extends DeliveryOptions {
 
 /** Creates a worker. */
 export function createDeliveryWorker(options: DeliveryOptions): DeliveryWorker {
+  const stopping = new AbortController();
+  // Each attempt under way listens to it.
+  setMaxListeners(0, stopping.signal);
   const state: State = {
     ...options,
-    stopping: new AbortController(),
+    stopping,
     running: { email: new Set(), sms: new Set(), webhook: new Set() },
     looking: null,
     timer: null,

@@ -22,6 +22,11 @@ export function timeWords(time: string | number): string {
   return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}, ${clock} UTC`;
 }
 
+/** The day of a time: `25 November 2026`. */
+export function dayWords(time: string | number): string {
+  return timeWords(time).split(',')[0]!;
+}
+
 /** A count with its noun: `1 minute`, `12 minutes`. */
 export function countWords(count: number, noun: string): string {
   return `${count.toLocaleString('en-GB')} ${noun}${count === 1 ? '' : 's'}`;

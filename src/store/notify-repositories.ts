@@ -72,7 +72,7 @@ export interface NotificationWrites {
   ): Promise<number>;
   /**
    * Claims due deliveries of a channel until `until`, the longest due first: one for each target, none for a target with a
-   * claimed delivery, at most `perAccount` of an account. Counts an attempt of each. A claim that ends later than two
+   * claimed delivery, at most `perAccount` of an account with those that are claimed already. Counts an attempt of each. A claim that ends later than two
    * leases and 10 seconds from `now` is void: its clock was ahead.
    */
   claim(claim: {

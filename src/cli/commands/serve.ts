@@ -79,7 +79,7 @@ async function run(flags: Flags): Promise<void> {
       ...(flags.countries === undefined ? {} : { countries: flags.countries }),
       requestsPerMinute: flags.requestsPerMinute,
       ...outlets,
-      publicUrl: flags.publicUrl ?? null,
+      ...(flags.publicUrl === undefined ? {} : { publicUrl: flags.publicUrl }),
       log: createLog(flags.logLevel, (line) => void process.stderr.write(line)),
     });
   } catch (error) {
@@ -124,8 +124,8 @@ function readOutlets(flags: Flags): Pick<ServerOptions, 'smtp' | 'sms'> {
   const password = smtpPasswordFile === undefined ? {} : { passwordFile: smtpPasswordFile };
   const token = smsTokenFile === undefined ? {} : { tokenFile: smsTokenFile };
   return {
-    smtp: url === undefined || from === undefined ? null : { url, from, ...password },
-    sms: smsGateway === undefined ? null : { url: smsGateway, ...token },
+    ...(url === undefined || from === undefined ? {} : { smtp: { url, from, ...password } }),
+    ...(smsGateway === undefined ? {} : { sms: { url: smsGateway, ...token } }),
   };
 }
 

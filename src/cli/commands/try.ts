@@ -95,9 +95,6 @@ async function start(folder: string, { host, port, opsPort }: Flags): Promise<St
         privateNames: true,
         allowedOrigins: TRIED_ORIGINS,
         requestsPerMinute: REQUESTS_PER_MINUTE,
-        smtp: null,
-        sms: null,
-        publicUrl: null,
         log: createLog('error', (line) => void process.stderr.write(line)),
       });
       return { server, store };

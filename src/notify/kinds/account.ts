@@ -17,7 +17,7 @@ function quotaFacts({ quota: name, used, limit, period_end }: z.output<typeof qu
     { label: 'Quota', value: name },
     {
       label: 'Used',
-      value: `${used.toLocaleString('en-GB')} of ${limit.toLocaleString('en-GB')} (${share} %)`,
+      value: `${used.toLocaleString('en-GB')} of ${limit.toLocaleString('en-GB')} (${share}\u00a0%)`,
     },
     { label: 'Renewed', value: timeWords(period_end) },
   ];

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { MEMBER_ROLES } from '../../store/rows.ts';
 import { IMPORTANT, kind, type Letter, WRITTEN } from '../kind.ts';
-import { timeWords } from '../wording.ts';
+import { dayWords, timeWords } from '../wording.ts';
 
 /** The cause of a change, as an operator wrote it; `null`: none was given. */
 const reason = z.string().nullable().describe('why, as the author of the change wrote it; `null`: not given');
@@ -36,7 +36,7 @@ const moved = kind({
     disabled_at: z.iso.datetime().describe('when the domain is disabled unless it is proved again'),
   }),
   letter: (data, { domain, at }) => ({
-    headline: `${domain} will be disabled on ${timeWords(data.disabled_at)}`,
+    headline: `${domain} will be disabled on ${dayWords(data.disabled_at)}`,
     paragraphs: [
       data.dns_mode === 'managed'
         ? `The name servers of ${domain} are no longer ours. The edge still serves its visitors, until the grace period ends.`

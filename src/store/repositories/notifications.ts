@@ -178,24 +178,25 @@ interface Claim {
 }
 
 // `place` 1 is the delivery of a target with the fewest attempts, the oldest of those: one that fails again and again does
-// not hold up the target's others. The outer check of the lease is for PostgreSQL, where another process may have claimed
+// not hold up the target's others. `share` counts what is claimed of the account already. The outer check of the lease is for PostgreSQL, where another process may have claimed
 // the row between the choice and the update.
 const claim = statement((builder, p: Claim) => {
+  const busy = sql`busy.channel = ${p.channel} and busy.state = 'waiting' and busy.account_id = due.account_id
+    and busy.leased_until > ${p.now} and busy.leased_until <= ${p.beyond}`;
   const free = sql`(leased_until <= ${p.now} or leased_until > ${p.beyond})`;
   return raw<{ id: number }>(
     sql`update notification_deliveries set leased_until = ${p.until}, tries = tries + 1
       where state = 'waiting' and ${free} and id in (
         select id from (
-          select id, next_at, row_number() over (partition by account_id order by next_at, id) as share from (
+          select id, next_at, row_number() over (partition by account_id order by next_at, id)
+            + (select count(*) from notification_deliveries as busy where ${busy}) as share from (
             select id, account_id, target_id, next_at,
               row_number() over (partition by account_id, target_id order by tries, id) as place
             from notification_deliveries
             where channel = ${p.channel} and state = 'waiting' and next_at <= ${p.now} and ${free}
           ) as due
           where place = 1 and not exists (
-            select 1 from notification_deliveries as busy
-            where busy.channel = ${p.channel} and busy.state = 'waiting' and busy.account_id = due.account_id
-              and busy.target_id = due.target_id and busy.leased_until > ${p.now} and busy.leased_until <= ${p.beyond}
+            select 1 from notification_deliveries as busy where busy.target_id = due.target_id and ${busy}
           )
         ) as targets
         where share <= ${p.per_account} order by next_at, id limit ${p.limit}
