@@ -76,7 +76,9 @@ export interface Receiver {
 }
 
 /** Starts a receiver. `onCall` runs before the answer. */
-export async function startReceiver(onCall: (call: ReceivedCall) => void = () => undefined): Promise<Receiver> {
+export async function startReceiver(
+  onCall: (call: ReceivedCall) => void = () => undefined,
+): Promise<Receiver> {
   const calls: ReceivedCall[] = [];
   const answers: Receiver['answers'] = new Map();
   const server: Server = createServer((request, response) => {

@@ -179,7 +179,7 @@ const readForm = form({
       },
     ),
   ],
-  finish: ({ ids }): readonly number[] | null => ids ?? null,
+  finish: ({ ids }): { readonly ids: readonly number[] | null } => ({ ids: ids ?? null }),
 });
 
 /** `POST /notifications/read`: ids of other accounts, and those that are gone, are left out. */
@@ -187,7 +187,7 @@ export const markManyRead = operation({
   summary: 'Mark several notifications as read, or all of them',
   body: formBody(readForm),
   response: messageShape,
-  async handle({ body: ids, caller: { account_id }, write }) {
+  async handle({ body: { ids }, caller: { account_id }, write }) {
     return write(async (w) => {
       const marked = await w.tx.notifications.markRead(account_id, { ids, at: w.now });
       return message(`${marked} notification${marked === 1 ? '' : 's'} marked as read`);

@@ -162,7 +162,13 @@ describe.each(kinds)('$name', (kind) => {
     await deliver('email', 0, { at: T - 1 });
     const id = await deliver('email');
     const skipped = { state: 'skipped', next_at: T, last_error: 'many', delivered_at: null } as const;
-    const row = { notification_id: id, account_id: ownerId, channel: 'email', target_id: 0, created_at: T } as const;
+    const row = {
+      notification_id: id,
+      account_id: ownerId,
+      channel: 'email',
+      target_id: 0,
+      created_at: T,
+    } as const;
     await store.write((tx) => tx.notifications.addDeliveries([{ ...row, ...skipped }]));
     const question = { account_id: ownerId, channel: 'email', since: T } as const;
     expect(await store.latest.notifications.countDeliveries(question)).toBe(1);
