@@ -3,11 +3,13 @@
  * and metrics listener. Input: plain options. Output: the running server and its `stop`; signals and printing
  * belong to the command.
  */
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { type Entitlements, resolveEntitlements } from '../access/entitlements.ts';
 import { createKeyUses, type KeyUses } from '../access/key-uses.ts';
 import { createRequestBudget, type RequestBudget } from '../access/request-budget.ts';
@@ -17,6 +19,7 @@ import { createHealthListener, createMetrics } from '../api/health-listener.ts';
 import { DRAIN_MS, USES_FLUSH_MS } from '../api/limits.ts';
 import { createApi } from '../api/serve.ts';
 import type { Services } from '../api/services.ts';
+import { withTransactionSpans } from '../api/store-spans.ts';
 import { type AllowedOrigins, createSpecialJudge } from '../base/special-addresses.ts';
 import { type Countries, openCountries } from '../classify/country.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
@@ -30,8 +33,10 @@ import { createFeed } from '../publisher/feed.ts';
 import { createPublisher, type Publisher } from '../publisher/publisher.ts';
 import { createRepublisher, type Republisher } from '../publisher/republisher.ts';
 import { openSigner } from '../publisher/signer.ts';
-import type { DomainRow } from '../store/rows.ts';
+import type { DomainRow, RevisionRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
+import type { SpanSource } from '../telemetry/spans.ts';
+import { type CollectorOptions, startTelemetry, type Telemetry } from '../telemetry/start-telemetry.ts';
 import { inputFault } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
@@ -63,6 +68,8 @@ export interface ServerOptions {
   readonly requestsPerMinute: number;
   /** The path of a country database in MaxMind's format; absent: none. */
   readonly countries?: string;
+  /** Where spans and metrics go by OTLP; absent: nowhere. */
+  readonly collector?: CollectorOptions;
   readonly log: Logger;
 }
 
@@ -115,13 +122,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     older: () => republisher.older(),
     build: { version: version(), planFormat: PLAN_VERSION },
   });
+  const telemetry = await startServerTelemetry(options, metrics.registry);
+  const spans = telemetry?.spans ?? null;
   const publisher: Publisher = createPublisher({
     store,
     log,
     // Several processes share budgets through the store; a store of one process has no shares.
     alone: store.shares === null,
     entitlementsFor: (tx, domain) => entitlementsOf(tx, domain, options.tier),
-    onPublished: ({ revision, sinceWriteMs }) => metrics.published(revision, sinceWriteMs),
+    onPublished: ({ revision, sinceWriteMs }) => {
+      metrics.published(revision, sinceWriteMs);
+      if (spans !== null) recordPublication(spans, revision, sinceWriteMs);
+    },
   });
   const republisher: Republisher = createRepublisher({ store, publisher, clock, log });
   const countries = options.countries === undefined ? null : await openCountryFile(options.countries);
@@ -133,7 +145,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const budget = budgetOf(options);
   const compute = createCompute({ store, onJob: metrics.computed });
   const services: Services = {
-    store,
+    store: spans === null ? store : withTransactionSpans(store),
     uses,
     clock,
     budget,
@@ -152,6 +164,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
     watch: metrics.answersOf,
     answered: metrics.answered,
+    ...(spans === null ? {} : { spans }),
     nodes: { store, feed, signer, log, clock, onReportRefused: metrics.reportRefused },
   });
   await feed.start();
@@ -166,7 +179,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await once(operations, 'listening');
   } catch (error) {
     await app.close();
-    await settle({ publisher, republisher, watch, uses, budget, compute, store, log, flushing });
+    await settle({ publisher, republisher, watch, uses, budget, compute, store, log, flushing, telemetry });
     throw error;
   }
   return {
@@ -176,11 +189,37 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     async stop() {
       state.draining = true;
       await drain(app);
-      await settle({ publisher, republisher, watch, uses, budget, compute, store, log, flushing });
+      await settle({ publisher, republisher, watch, uses, budget, compute, store, log, flushing, telemetry });
       operations.close();
       operations.closeAllConnections();
     },
   };
+}
+
+/** Starts the export to an OpenTelemetry collector; `null`: none is configured, and nothing of it is loaded. */
+async function startServerTelemetry(
+  { collector, log }: Pick<ServerOptions, 'collector' | 'log'>,
+  registry: Registry,
+): Promise<Telemetry | null> {
+  if (collector === undefined) return null;
+  return startTelemetry({
+    collector,
+    identity: { service: 'edgeplan-server', version: version(), instance: randomUUID(), worker: null },
+    registry: () => registry,
+    onChange: (sentence) => log.warn(sentence),
+  });
+}
+
+/** A span from the oldest write that a revision covers to its commit: publications follow requests, and outlast them. */
+function recordPublication(spans: SpanSource, revision: RevisionRow, sinceWriteMs: number): void {
+  const startedAt = Date.now() - sinceWriteMs;
+  const span = spans.start({ name: 'publish', kind: 'internal', startedAt }, null);
+  span.set({
+    'edgeplan.domain': revision.domain,
+    'edgeplan.revision': revision.revision,
+    'edgeplan.publication': revision.digest === null ? 'tombstone' : 'plan',
+  });
+  span.end(null);
 }
 
 /** The domain lifecycle, as the server starts and stops it. */
@@ -270,6 +309,7 @@ interface Parts {
   readonly store: Store;
   readonly log: Logger;
   readonly flushing: NodeJS.Timeout;
+  readonly telemetry: Telemetry | null;
 }
 
 /** Stops every part in the reverse order of its start, and closes the store last. */
@@ -283,6 +323,7 @@ async function settle({
   store,
   log,
   flushing,
+  telemetry,
 }: Parts): Promise<void> {
   clearInterval(flushing);
   await watch.stop();
@@ -291,6 +332,8 @@ async function settle({
   await budget.stop();
   await compute.close();
   await uses.flush().catch((error: unknown) => log.warn({ err: error }, 'use counts of keys lost'));
+  // The last metrics read the store.
+  await telemetry?.stop();
   await store.close();
 }
 
