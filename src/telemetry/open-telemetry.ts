@@ -13,12 +13,7 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import {
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
+import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { createSpanSource } from './create-span-source.ts';
 import { createExportState, type ExportState, reportExports } from './export-state.ts';
 import {
@@ -41,7 +36,10 @@ export function openTelemetry({ collector, identity, registry, onChange }: Telem
   const tracing = createTracing(collector, { resource, state });
   const metering = registry === null ? null : createMetering(collector, { resource, state, registry });
   return {
-    spans: createSpanSource(tracing.getTracer('edgeplan', identity.version)),
+    spans: createSpanSource({
+      tracer: tracing.getTracer('edgeplan', identity.version),
+      ratio: collector.ratio,
+    }),
     async stop() {
       const flushed = [tracing.shutdown(), metering?.shutdown()];
       let late: NodeJS.Timeout | undefined;
@@ -86,7 +84,8 @@ function createTracing(collector: CollectorOptions, { resource, state }: Exporti
   });
   return new TracerProvider({
     resource,
-    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(collector.ratio) }),
+    // The sampling decision is that of `create-span-source.ts`.
+    sampler: new AlwaysOnSampler(),
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_CHARACTERS },
     spanProcessors: [
       new BatchSpanProcessor({
