@@ -16,6 +16,7 @@ import { isWorthCompressing, takesGzip } from './compress.ts';
 import { MAX_CACHED_CHARACTERS, MAX_CACHED_RESPONSES } from './limits.ts';
 import { rateLimitHeaders } from './rate-limit.ts';
 import { requestIdOf } from './request-id.ts';
+import type { RequestSpans } from './request-spans.ts';
 import type { Caller } from './route.ts';
 import type { Services } from './services.ts';
 
@@ -120,7 +121,9 @@ function isPlain(headers: IncomingHttpHeaders): boolean {
 export interface ResponseCacheOptions {
   readonly services: Services;
   readonly log: Logger;
-  readonly watch?: (kind: AnswerKind) => NoteAnswer;
+  readonly watch: ((kind: AnswerKind) => NoteAnswer) | undefined;
+  /** `null`: no collector gets spans. */
+  readonly spans: RequestSpans | null;
 }
 
 /** A request that waits for the check of the store's version. */
@@ -143,6 +146,7 @@ function sendEntry(
   const limit = Object.entries(rateLimitHeaders(options.services.budget, entry.caller.key_id, now)).flat();
   response.writeHead(200, ['x-request-id', reqId, ...limit, ...entry.headers]);
   response.end(entry.text, entry.encoding);
+  options.spans?.matched(request, entry.path);
   const ms = performance.now() - arrivedAt;
   entry.report ??= reportOf(entry, options);
   entry.report.note?.(ms / 1_000);

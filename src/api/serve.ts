@@ -13,6 +13,7 @@ import Fastify, {
 import type { Logger } from 'pino';
 import { redactKeys } from '../access/key.ts';
 import type { ShownNode } from '../publisher/node-token.ts';
+import type { SpanSource } from '../telemetry/spans.ts';
 import { addNodeRoute, addRoute } from './add-routes.ts';
 import { answerRefusal } from './answer.ts';
 import type { AnswerKind, NoteAnswer } from './answer-times.ts';
@@ -34,6 +35,7 @@ import { methodsAt, pathMeant, segmentsOf } from './paths.ts';
 import { rateLimitHeaders } from './rate-limit.ts';
 import { badRequest, Refusal } from './refusal.ts';
 import { requestId } from './request-id.ts';
+import { createRequestSpans, type RequestSpans } from './request-spans.ts';
 import { createResponseCache, type ResponseCache } from './response-cache.ts';
 import { NODE_ROUTES, ROUTES } from './routes.ts';
 import type { NodeRouteServices, Services } from './services.ts';
@@ -47,6 +49,8 @@ export interface ApiOptions {
   readonly watch?: (kind: AnswerKind) => NoteAnswer;
   /** Records an answered request of an account, for metrics; answers from the response cache are not recorded. */
   readonly answered?: (account: number, seconds: number) => void;
+  /** Where spans of requests start; absent: no collector gets any. */
+  readonly spans?: SpanSource;
   /** The services of routes for nodes; closing the server ends their streams with a reason. */
   readonly nodes: NodeRouteServices;
 }
@@ -75,6 +79,7 @@ declare module 'fastify' {
 /** Builds the server; the caller listens and closes. */
 export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const { services, log, watch, answered, nodes } = options;
+  const spans = options.spans === undefined ? null : createRequestSpans(options.spans);
   const identify = createIdentify(nodes);
   const app: FastifyInstance = Fastify({
     loggerInstance: log as never,
@@ -126,6 +131,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     const status = reply.statusCode;
     const ms = reply.elapsedTime;
     watch?.({ method, path: request.routePath, status })(ms / 1_000);
+    spans?.matched(request.raw, request.routePath);
     if (request.callerAccount !== null) answered?.(request.callerAccount, ms / 1_000);
     request.log.info(
       {
@@ -140,8 +146,8 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     );
     done();
   });
-  const responses = createResponseCache(options);
-  offerToCache(app.server, responses);
+  const responses = createResponseCache({ services, log, watch, spans });
+  offerToCache(app.server, { responses, spans });
   await addReference(app);
   app.after(() => {
     for (const route of ROUTES) {
@@ -153,14 +159,25 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   return app;
 }
 
+/** What a request meets before the router. */
+interface BeforeRouter {
+  readonly responses: ResponseCache;
+  /** `null`: no collector gets spans. */
+  readonly spans: RequestSpans | null;
+}
+
 /** Offers each request to the response cache before the router; not while the server closes its connections. */
-function offerToCache(server: Server, responses: ResponseCache): void {
+function offerToCache(server: Server, { responses, spans }: BeforeRouter): void {
   const [route] = server.listeners('request') as [RequestListener];
   server.removeAllListeners('request');
   // A server may ignore an expectation it does not know (RFC 9110 §10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  const next: RequestListener = (request, response) => route.call(server, request, response);
+  const next: RequestListener =
+    spans === null
+      ? (request, response) => route.call(server, request, response)
+      : (request, response) => spans.run(request, () => route.call(server, request, response));
   server.on('request', (request, response) => {
+    spans?.begin(request, response);
     if (!server.listening || !responses.accept(request, response, next)) next(request, response);
   });
 }

@@ -11,19 +11,22 @@ import { DRAIN_SECONDS } from '../node/limits.ts';
 import { MAX_ADDRESS_CONNECTIONS, MAX_CONNECTIONS, MAX_WEBSOCKETS } from '../proxy/limits.ts';
 import {
   allowOriginsOption,
+  type CollectorFlags,
+  collectorOptions,
   colourOption,
   gather,
   inGroup,
   logLevelOption,
   readNodeId,
   readPort,
+  readShare,
   resolverOption,
 } from './options.ts';
 import type { ColourChoice } from './output.ts';
 import { readWorkers } from './worker-events.ts';
 
 /** The flags of one call, with defaults applied. Names are those of the options in camel case; units are theirs too. */
-export interface NodeFlags {
+export interface NodeFlags extends CollectorFlags {
   readonly file?: string;
   readonly control?: string;
   readonly token?: string;
@@ -248,6 +251,7 @@ function observabilityOptions(): readonly Option[] {
     new Option('--ops-port <number>', 'the port of /healthz, /readyz and /metrics, on 127.0.0.1').argParser(
       readPort,
     ),
+    ...collectorOptions(),
     logLevelOption('warn'),
     colourOption(),
   ];
@@ -299,12 +303,6 @@ function readCount(fewest: number, most: number): (text: string) => number {
     if (count >= fewest && count <= most) return count;
     throw new InvalidArgumentError(`a whole number from ${fewest} to ${most}.`);
   };
-}
-
-function readShare(text: string): number {
-  const share = /^[01]?(?:\.\d{1,9})?$/.test(text) && text !== '' ? Number(text) : -1;
-  if (share >= 0 && share <= 1) return share;
-  throw new InvalidArgumentError('a number from 0 to 1.');
 }
 
 /** The data folder after the XDG Base Directory Specification. */

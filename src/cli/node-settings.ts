@@ -12,6 +12,7 @@ import type {
 } from '../node/options.ts';
 import { usageFault } from './exit.ts';
 import type { NodeFlags } from './node-options.ts';
+import { collectorOf } from './options.ts';
 import type { ColourChoice } from './output.ts';
 import { checkToken, openTokenFile } from './token-file.ts';
 import type { InstalledFile } from './watch-file.ts';
@@ -74,6 +75,7 @@ export function settingsOf(flags: NodeFlags): NodeSettings {
     minRate: flags.minRate,
     decisions: flags.log === undefined ? null : { file: flags.log, rate: flags.logRate },
     operationsPort: flags.opsPort ?? null,
+    collector: collectorOf(flags),
     workers: flags.workers,
   };
 }

@@ -4,6 +4,7 @@ import { parseIpEntry } from '../base/ip.ts';
 import { MAX_NODE_GROUPS } from '../base/limits.ts';
 import { readGroups } from '../base/node-groups.ts';
 import { parseServerAddress } from '../dns/server-address.ts';
+import type { CollectorOptions } from '../telemetry/start-telemetry.ts';
 import { COLOUR_CHOICES } from './output.ts';
 import { jsonFormat } from './print/json-document.ts';
 
@@ -40,6 +41,59 @@ export function logLevelOption(level: (typeof LOG_LEVELS)[number]): Option {
     .choices(LOG_LEVELS)
     .default(level)
     .env('EDGEPLAN_LOG_LEVEL');
+}
+
+/** The share of traces that is sampled: as for the decision log, enough to see what is usual. */
+const DEFAULT_RATIO = 0.01;
+
+/** Options that name an OpenTelemetry collector. */
+export interface CollectorFlags {
+  readonly otlp?: string;
+  readonly traceRatio: number;
+}
+
+/** `--otlp` and `--trace-ratio` of servers and nodes. */
+export function collectorOptions(): readonly Option[] {
+  return [
+    new Option(
+      '--otlp <url>',
+      'export metrics and traces by OTLP/HTTP to this collector, such as http://127.0.0.1:4318',
+    )
+      .argParser(readCollector)
+      .env('EDGEPLAN_OTLP'),
+    new Option('--trace-ratio <share>', 'the share of traces that is sampled')
+      .argParser(readShare)
+      .default(DEFAULT_RATIO)
+      .env('EDGEPLAN_TRACE_RATIO'),
+  ];
+}
+
+/** The collector that the options name; `null`: none. */
+export function collectorOf({ otlp, traceRatio }: CollectorFlags): CollectorOptions | null {
+  // An empty environment variable counts as none.
+  return otlp === undefined || otlp === '' ? null : { url: otlp, ratio: traceRatio };
+}
+
+/** Parses the base URL of a collector. Credentials in it would be in the list of processes and in logs. */
+function readCollector(text: string): string {
+  if (text === '') return text;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new InvalidArgumentError('a collector is written http://host:port.');
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new InvalidArgumentError(
+      'a collector is written http://host:port; credentials belong into OTEL_EXPORTER_OTLP_HEADERS.',
+    );
+  }
+  return text;
+}
+
+/** Parses a share. */
+export function readShare(text: string): number {
+  const share = /^[01]?(?:\.\d{1,9})?$/.test(text) && text !== '' ? Number(text) : -1;
+  if (share >= 0 && share <= 1) return share;
+  throw new InvalidArgumentError('a number from 0 to 1.');
 }
 
 /** `--resolver`: addresses of DNS resolvers. `what` describes one. */

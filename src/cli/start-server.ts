@@ -3,12 +3,14 @@
  * and metrics listener. Input: plain options. Output: the running server and its `stop`; signals and printing
  * belong to the command.
  */
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { type Entitlements, resolveEntitlements } from '../access/entitlements.ts';
 import { createKeyUses, type KeyUses } from '../access/key-uses.ts';
 import { createRequestBudget, type RequestBudget } from '../access/request-budget.ts';
@@ -18,6 +20,7 @@ import { createHealthListener, createMetrics } from '../api/health-listener.ts';
 import { DRAIN_MS, USES_FLUSH_MS } from '../api/limits.ts';
 import { createApi } from '../api/serve.ts';
 import type { Services } from '../api/services.ts';
+import { withTransactionSpans } from '../api/store-spans.ts';
 import { type AllowedOrigins, createSpecialJudge } from '../base/special-addresses.ts';
 import { type Countries, openCountries } from '../classify/country.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
@@ -32,8 +35,10 @@ import { createFeed } from '../publisher/feed.ts';
 import { createPublisher, type Publisher } from '../publisher/publisher.ts';
 import { createRepublisher, type Republisher } from '../publisher/republisher.ts';
 import { openSigner } from '../publisher/signer.ts';
-import type { DomainRow } from '../store/rows.ts';
+import type { DomainRow, RevisionRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
+import type { SpanSource } from '../telemetry/spans.ts';
+import { type CollectorOptions, startTelemetry, type Telemetry } from '../telemetry/start-telemetry.ts';
 import { inputFault } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
@@ -72,6 +77,8 @@ export interface ServerOptions {
   readonly sms?: SmsGatewayOptions;
   /** Where customers read more, as `linkTo` takes it; absent: nowhere. */
   readonly publicUrl?: string;
+  /** Where spans and metrics go by OTLP; absent: nowhere. */
+  readonly collector?: CollectorOptions;
   readonly log: Logger;
 }
 
@@ -124,13 +131,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     older: () => republisher.older(),
     build: { version: version(), planFormat: PLAN_VERSION },
   });
+  const telemetry = await startServerTelemetry(options, metrics.registry);
+  const spans = telemetry?.spans ?? null;
   const publisher: Publisher = createPublisher({
     store,
     log,
     // Several processes share budgets through the store; a store of one process has no shares.
     alone: store.shares === null,
     entitlementsFor: (tx, domain) => entitlementsOf(tx, domain, options.tier),
-    onPublished: ({ revision, sinceWriteMs }) => metrics.published(revision, sinceWriteMs),
+    onPublished: ({ revision, sinceWriteMs }) => {
+      metrics.published(revision, sinceWriteMs);
+      if (spans !== null) recordPublication(spans, revision, sinceWriteMs);
+    },
     onFailed: (pending, failed) => notifier.publicationFailed(pending, failed),
   });
   const republisher: Republisher = createRepublisher({ store, publisher, clock, log });
@@ -145,7 +157,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const specialOrigin = createSpecialJudge(options.allowedOrigins);
   const notifier = createNotifier({ ...options, special: specialOrigin, onOutcome: metrics.delivered });
   const services: Services = {
-    store,
+    store: spans === null ? store : withTransactionSpans(store),
     uses,
     clock,
     budget,
@@ -165,13 +177,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
     watch: metrics.answersOf,
     answered: metrics.answered,
+    ...(spans === null ? {} : { spans }),
     nodes: { store, feed, signer, log, clock, onReportRefused: metrics.reportRefused },
   });
   await feed.start();
-  publisher.start();
-  republisher.start();
-  watch.start();
-  notifier.start();
+  for (const part of [publisher, republisher, watch, notifier]) part.start();
   const flushing = flushRegularly(uses, log);
   const parts: Parts = {
     publisher,
@@ -184,6 +194,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     store,
     log,
     flushing,
+    telemetry,
   };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
   try {
@@ -220,6 +231,32 @@ function runningServer(parts: Parts, { app, operations, publicKey, state }: List
       operations.closeAllConnections();
     },
   };
+}
+
+/** Starts the export to an OpenTelemetry collector; `null`: none is configured, and nothing of it is loaded. */
+async function startServerTelemetry(
+  { collector, log }: Pick<ServerOptions, 'collector' | 'log'>,
+  registry: Registry,
+): Promise<Telemetry | null> {
+  if (collector === undefined) return null;
+  return startTelemetry({
+    collector,
+    identity: { service: 'edgeplan-server', version: version(), instance: randomUUID(), worker: null },
+    registry: () => registry,
+    onChange: (sentence) => log.warn(sentence),
+  });
+}
+
+/** A span from the oldest write that a revision covers to its commit: publications follow requests, and outlast them. */
+function recordPublication(spans: SpanSource, revision: RevisionRow, sinceWriteMs: number): void {
+  const startedAt = Date.now() - sinceWriteMs;
+  const span = spans.start({ name: 'publish', kind: 'internal', startedAt }, null);
+  span.set({
+    'edgeplan.domain': revision.domain,
+    'edgeplan.revision': revision.revision,
+    'edgeplan.publication': revision.digest === null ? 'tombstone' : 'plan',
+  });
+  span.end(null);
 }
 
 /** The domain lifecycle, as the server starts and stops it. */
@@ -310,6 +347,7 @@ interface Parts {
   readonly store: Store;
   readonly log: Logger;
   readonly flushing: NodeJS.Timeout;
+  readonly telemetry: Telemetry | null;
 }
 
 /** Stops every part in the reverse order of its start, and closes the store last. */
@@ -324,6 +362,7 @@ async function settle({
   store,
   log,
   flushing,
+  telemetry,
 }: Parts): Promise<void> {
   clearInterval(flushing);
   await notifier.stop();
@@ -333,6 +372,8 @@ async function settle({
   await budget.stop();
   await compute.close();
   await uses.flush().catch((error: unknown) => log.warn({ err: error }, 'use counts of keys lost'));
+  // The last metrics read the store.
+  await telemetry?.stop();
   await store.close();
 }
 

@@ -7,7 +7,7 @@ import type { NodeFlags } from './node-options.ts';
 
 /** Flags by their name in `NodeFlags`, the one that they need, and what to do. */
 interface Need {
-  readonly needed: 'control' | 'certificates' | 'acme';
+  readonly needed: 'control' | 'certificates' | 'acme' | 'otlp';
   readonly flags: Readonly<Partial<Record<keyof NodeFlags, string>>>;
   readonly remedy: string;
 }
@@ -32,6 +32,11 @@ const NEEDS: readonly Need[] = [
     needed: 'acme',
     flags: { acmeName: '--acme-name', acmeEmail: '--acme-email' },
     remedy: 'name the directory of a certificate authority',
+  },
+  {
+    needed: 'otlp',
+    flags: { traceRatio: '--trace-ratio' },
+    remedy: 'name the OpenTelemetry collector',
   },
 ];
 

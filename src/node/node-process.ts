@@ -18,6 +18,7 @@ import { createNode, type EdgeNode } from '../proxy/node.ts';
 import type { OwnTokens } from '../proxy/services.ts';
 import { createRefusedHandshakes, type RefusedHandshakes } from '../proxy/tls/refused-handshakes.ts';
 import { trustProxies } from '../proxy/visitor.ts';
+import type { SpanSource } from '../telemetry/spans.ts';
 import { FILES_MS } from './limits.ts';
 import type { ResourceShare } from './resource-shares.ts';
 import type { ClearanceSecrets } from './secrets.ts';
@@ -43,6 +44,8 @@ export interface NodeProcessOptions {
   readonly secrets: Pick<ClearanceSecrets, 'of'>;
   /** Counts requests per domain. */
   readonly usage: RequestLog;
+  /** Where spans of requests start; `null`: no collector is configured. */
+  readonly spans: SpanSource | null;
   /** Answers to HTTP-01 challenges. */
   readonly tokens: OwnTokens;
   /** Whether clients on this machine get the hosts that are served with a 421; not those of customers. */
@@ -84,6 +87,7 @@ export async function createNodeProcess(
     requestLog: combineRequestLogs(requestLogs, (error) =>
       log.error({ err: error }, 'a request could not be counted'),
     ),
+    ...(parts.spans === null ? {} : { spans: parts.spans }),
     cache: openCache(share, log),
     markdown: createMarkdownRenderer({
       ...share.markdown,

@@ -5,6 +5,7 @@ import type { SignatureProgram } from '../plan/signature-program.ts';
 import type { WatchedFile } from '../platform/watched-file.ts';
 import type { SyncOptions } from '../sync/options.ts';
 import type { PlanSink } from '../sync/plan-table.ts';
+import type { CollectorOptions } from '../telemetry/start-telemetry.ts';
 import type { WorkerEvent } from '../workers/events.ts';
 
 /** A folder of certificates with their keys, `name.crt` beside `name.key`. */
@@ -120,6 +121,8 @@ export interface EdgeNodeOptions extends ServingOptions {
   readonly decisions: { readonly file: string; readonly rate: number } | null;
   /** TCP port of the health and metrics listener, always on 127.0.0.1; `null`: no such listener. */
   readonly operationsPort: number | null;
+  /** Where spans and metrics go by OTLP; `null`: nowhere. */
+  readonly collector: CollectorOptions | null;
   readonly log: Logger;
   /** The version of edgeplan, for `edgeplan_build_info`. */
   readonly version: string;

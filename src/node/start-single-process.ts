@@ -1,4 +1,5 @@
 /** A node of one process: request handling, listeners, the source of plans, and the health and metrics listener. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addBuildInfo } from '../metrics/build-info.ts';
 import { PLAN_VERSION } from '../plan/layout.ts';
@@ -9,6 +10,7 @@ import { loadWarm } from '../waf/load/load.ts';
 import { openDecisionLog } from './decision-output.ts';
 import { configuredPorts, openListeners } from './listeners.ts';
 import { createNodeProcess, type NodeProcess } from './node-process.ts';
+import { startNodeTelemetry } from './node-telemetry.ts';
 import type { EdgeNodeOptions, RunningNode } from './options.ts';
 import { followPlans, type PlanSource } from './plan-source.ts';
 import { reportReloads } from './reload.ts';
@@ -19,16 +21,21 @@ type Stage = 'starting' | 'serving' | 'draining';
 
 /** Starts the process; as `startNode`. */
 export async function startSingleProcess(options: EdgeNodeOptions): Promise<RunningNode> {
-  const { log, signatures } = options;
+  const { log, signatures, collector, version } = options;
   const secrets = createClearanceSecrets(randomClearance());
   const tokens: AcmeTokens = new Map();
   const ownPorts = configuredPorts(options);
   const decisions = openDecisionLog(options);
   let source: PlanSource | null = null;
-  const serving = await createNodeProcess(resourceShareOf(options, 1), {
+  const telemetry = await startNodeTelemetry(
+    collector === null ? null : { collector, version, instance: randomUUID() },
+    { registry: () => serving.metrics.registry, worker: null, log },
+  );
+  const serving: NodeProcess = await createNodeProcess(resourceShareOf(options, 1), {
     waf: signatures === null ? null : loadWarm(signatures.program),
     secrets,
     usage: { done: (entry) => source?.usage?.done(entry) },
+    spans: telemetry?.spans ?? null,
     tokens,
     listsHosts: options.plans.kind === 'file',
     ownPorts,
@@ -36,7 +43,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
     log,
     fileLog: log,
   });
-  addBuildInfo(serving.metrics.registry, { version: options.version, planFormat: PLAN_VERSION });
+  addBuildInfo(serving.metrics.registry, { version, planFormat: PLAN_VERSION });
   let operations: RunningHealthListener | null = null;
   let stage: Stage = 'starting';
   try {
@@ -63,6 +70,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
         await sleep(drainMs);
         await stopListening();
         await stopFollowing();
+        await telemetry?.stop();
         operations?.close();
         await serving.close();
       },

@@ -2,7 +2,7 @@
  * A node of several processes. This one, the primary, follows the plans, orders certificates, reports traffic, and
  * collects logs and metrics; its workers (`worker.ts`) serve. The protocol between them is in `src/workers`.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,12 +17,14 @@ import type { LineWriter } from '../proxy/log/line-writer.ts';
 import { addLog } from '../proxy/log/metrics.ts';
 import { addSyncMetrics, unreadySync } from '../proxy/log/sync-metrics.ts';
 import { trustProxies } from '../proxy/visitor.ts';
+import type { Telemetry } from '../telemetry/start-telemetry.ts';
 import { collectLines } from '../workers/collect-lines.ts';
 import { type RunningPrimary, startPrimary } from '../workers/primary.ts';
 import { createSharedState, type SharedState } from '../workers/shared-state.ts';
 import { openLineWriter } from './decision-output.ts';
 import { GRACE_MS } from './limits.ts';
 import { urlOf } from './listeners.ts';
+import { type NodeTelemetryOptions, startNodeTelemetry } from './node-telemetry.ts';
 import type { EdgeNodeOptions, RunningNode } from './options.ts';
 import { type CertificateOrders, orderCertificates } from './order-certificates.ts';
 import { followPlans, type PlanSource } from './plan-source.ts';
@@ -33,7 +35,7 @@ import { HTTP, HTTPS, type WorkerSettings } from './worker-settings.ts';
 
 /** Starts the primary and `options.workers` workers; as `startNode`. */
 export async function startWorkers(options: EdgeNodeOptions): Promise<RunningNode> {
-  const { log, plans } = options;
+  const { log, plans, collector, version } = options;
   const sharedState = createSharedState({ inFiles: plans.kind === 'control' });
   const onSecret = (clearance: Clearance): void => {
     sharedState
@@ -46,11 +48,15 @@ export async function startWorkers(options: EdgeNodeOptions): Promise<RunningNod
   let primary: RunningPrimary | null = null;
   let orders: CertificateOrders | null = null;
   let operations: RunningHealthListener | null = null;
+  let telemetry: Telemetry | null = null;
+  const exported = collector === null ? null : { collector, version, instance: randomUUID() };
   async function stop(drainMs: number): Promise<void> {
     log.info({ seconds: drainMs / 1_000 }, 'the node drains');
     primary?.retire();
     await sleep(drainMs);
     orders?.stop();
+    // Before the workers end: the last export has their metrics.
+    await telemetry?.stop();
     await primary?.stop(GRACE_MS);
     await source?.stop();
     operations?.close();
@@ -60,7 +66,9 @@ export async function startWorkers(options: EdgeNodeOptions): Promise<RunningNod
     source = await followPlans(options, { plans: sharedState, onSecret });
     // Before the workers: their settings list its port, which no origin may have.
     operations = await openOperations(options, { sharedState, source, primary: () => primary });
-    primary = await startProcesses(options, { sharedState, lines, source, operations });
+    primary = await startProcesses(options, { sharedState, lines, source, operations, exported });
+    const { registry } = primary;
+    telemetry = await startNodeTelemetry(exported, { registry, worker: null, log });
     orders = await orderCertificates(options, sharedState);
   } catch (error) {
     await stop(0);
@@ -86,11 +94,13 @@ interface PrimaryParts {
   readonly lines: LineWriter | null;
   readonly source: PlanSource;
   readonly operations: RunningHealthListener | null;
+  /** The export of spans by the workers; `null`: there is none. */
+  readonly exported: NodeTelemetryOptions | null;
 }
 
 async function startProcesses(
   options: EdgeNodeOptions,
-  { sharedState, lines, source, operations }: PrimaryParts,
+  { sharedState, lines, source, operations, exported }: PrimaryParts,
 ): Promise<RunningPrimary> {
   const { host, port, tls, workers, log, onWorkerEvent } = options;
   const [trusted, proxies] = [trustProxies(options.trusted), trustProxies(options.proxies)];
@@ -112,7 +122,7 @@ async function startProcesses(
     isProxy: (address) => trusted.has(address) || proxies.has(address),
     sharedState,
     settings: (addresses) =>
-      workerSettings(options, { addresses, operations, counted: source.usage !== null }),
+      workerSettings(options, { addresses, operations, exported, counted: source.usage !== null }),
     onOutput: lines === null ? null : (output) => collect(output, lines),
     onCounted: (counts) => source.usage?.add(counts),
     registry,
@@ -129,13 +139,15 @@ function workerEnv(): NodeJS.ProcessEnv {
   return env;
 }
 
-interface Bound {
+interface Bound extends Pick<PrimaryParts, 'operations' | 'exported'> {
   readonly addresses: Readonly<Record<string, AddressInfo>>;
-  readonly operations: RunningHealthListener | null;
   readonly counted: boolean;
 }
 
-function workerSettings(options: EdgeNodeOptions, { addresses, operations, counted }: Bound): WorkerSettings {
+function workerSettings(
+  options: EdgeNodeOptions,
+  { addresses, operations, exported, counted }: Bound,
+): WorkerSettings {
   const { publicPort, tls, plans, signatures, decisions, data, log, workers } = options;
   return {
     share: resourceShareOf(options, workers),
@@ -154,6 +166,7 @@ function workerSettings(options: EdgeNodeOptions, { addresses, operations, count
     logRate: decisions === null ? null : decisions.rate,
     logLevel: log.level,
     counted,
+    exported,
   };
 }
 

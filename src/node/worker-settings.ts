@@ -1,4 +1,5 @@
 /** The settings that the primary of a node sends to each worker at its start, as JSON. */
+import type { NodeTelemetryOptions } from './node-telemetry.ts';
 import type { ResourceShare } from './resource-shares.ts';
 
 export interface WorkerSettings {
@@ -21,6 +22,8 @@ export interface WorkerSettings {
   readonly logLevel: string;
   /** Whether traffic is counted for a control plane. */
   readonly counted: boolean;
+  /** The export of spans to a collector; `null`: there is none. */
+  readonly exported: NodeTelemetryOptions | null;
 }
 
 /** Listener names, sent with each connection. */

@@ -17,6 +17,7 @@ import type { SharedStateChange, WorkerStart } from '../workers/messages.ts';
 import { type JoinedWorker, joinPrimary, type PrimaryChannel } from '../workers/worker.ts';
 import { openCertificateFolder } from './certificates.ts';
 import { createNodeProcess, type NodeProcess } from './node-process.ts';
+import { startNodeTelemetry } from './node-telemetry.ts';
 import { type ResourceShare, workerFolder } from './resource-shares.ts';
 import { createClearanceSecrets, randomClearance } from './secrets.ts';
 import { HTTP, HTTPS, type WorkerSettings } from './worker-settings.ts';
@@ -36,10 +37,14 @@ async function begin(
   const secrets = createClearanceSecrets(randomClearance());
   const tokens: AcmeTokens = new Map();
   const counts = settings.counted ? createCounts(primary.counted) : null;
+  // The primary exports the metrics of all processes.
+  const exporting = { registry: null, worker: index, log: fileLog };
+  const telemetry = await startNodeTelemetry(settings.exported, exporting);
   const serving = await createNodeProcess(withOwnCache(settings.share, index), {
     waf: openWaf(settings.signatures),
     secrets,
     usage: { done: (entry) => counts?.done(entry) },
+    spans: telemetry?.spans ?? null,
     tokens,
     listsHosts: settings.listsHosts,
     ownPorts: new Set(settings.ownPorts),
@@ -92,6 +97,7 @@ async function begin(
       await Promise.all([...acceptors.values()].map((acceptor) => acceptor.stop(graceMs)));
       certificates?.close();
       await counts?.stop();
+      await telemetry?.stop();
       await serving.close();
     },
   };

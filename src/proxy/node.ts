@@ -10,6 +10,7 @@ import { createCounters, type WafProgram } from '../evaluator/index.ts';
 import type { HttpCache } from '../http-cache/request.ts';
 import type { MarkdownRenderer } from '../markdown/renderer.ts';
 import { createPlanTable, type PlanTable } from '../sync/plan-table.ts';
+import type { SpanSource } from '../telemetry/spans.ts';
 import type { Classifier } from './classifier.ts';
 import type { RequestLog } from './log/request-log.ts';
 import type { OriginBounds } from './origin/guard.ts';
@@ -23,6 +24,8 @@ export interface NodeOptions {
   readonly challenges: Challenges;
   readonly classifier: Classifier;
   readonly requestLog: RequestLog;
+  /** Where spans of requests start. Default: no request has one. */
+  readonly spans?: SpanSource;
   readonly cache: HttpCache | null;
   /** Renders pages of domains that serve them as Markdown; absent: pages stay HTML. */
   readonly markdown?: MarkdownRenderer;
@@ -118,6 +121,7 @@ export function createNode(options: NodeOptions): EdgeNode {
     challenges,
     classifier,
     requestLog,
+    spans: options.spans ?? null,
     buffers,
     keepUnderscores,
     ownTokens: options.ownTokens ?? null,

@@ -12,8 +12,10 @@ import type { ClientRequest } from '../http/client-messages.ts';
 import type { EdgeAnswer, HeaderList } from '../http/response.ts';
 import type { MarkdownOutcome } from '../markdown/outcome.ts';
 import type { ServedDomain } from '../sync/plan-table.ts';
+import type { ActiveSpan } from '../telemetry/spans.ts';
 import type { Exchange, Visitor } from './exchange.ts';
 import type { InspectedBody, ReadPart } from './request-body.ts';
+import { startRequestSpan } from './request-span.ts';
 import type { ProxyServices } from './services.ts';
 import type { UnservedHost } from './unserved.ts';
 
@@ -90,6 +92,8 @@ export interface NodeContext<Client = unknown> extends RequestContext {
   readonly client: Client;
   /** The arrival on the monotonic clock, milliseconds. */
   readonly began: number;
+  /** The request in a distributed trace; `null`: no collector gets spans. */
+  readonly span: ActiveSpan | null;
   /** Set by `choose the origin`. */
   route: Route | null;
   /** The result of the cache for the request log; `null`: the request did not reach the cache. */
@@ -152,6 +156,7 @@ export function createNodeContext<Client>(options: NodeContextOptions<Client>): 
     unserved: null,
     client,
     began: performance.now(),
+    span: services.spans === null ? null : startRequestSpan(services.spans, incoming),
     route: null,
     cacheResult: null,
     markdown: null,

@@ -5,10 +5,10 @@ import type { BufferSpace } from '../buffers/space.ts';
 import type { HttpCache } from '../http-cache/request.ts';
 import type { MarkdownRenderer } from '../markdown/renderer.ts';
 import type { Plans } from '../sync/plan-table.ts';
+import type { SpanSource } from '../telemetry/spans.ts';
 import type { Classifier } from './classifier.ts';
 import type { RequestLog } from './log/request-log.ts';
 import type { Origins } from './origin/request.ts';
-
 import type { Unserved } from './unserved.ts';
 
 export type { Challenges } from '../answers/challenge/challenge.ts';
@@ -35,6 +35,8 @@ export interface ProxyServices {
   readonly challenges: Challenges;
   readonly classifier: Classifier;
   readonly requestLog: RequestLog;
+  /** Where spans of requests start; `null`: no collector gets any. */
+  readonly spans: SpanSource | null;
   readonly buffers: Buffers;
   /** Whether origins get headers with `_` in their names. */
   readonly keepUnderscores: boolean;

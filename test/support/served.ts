@@ -36,10 +36,12 @@ export interface ServeOptions {
   /** The address of a database, or a data folder; by default a new folder. */
   readonly database?: string;
   readonly tier?: string;
+  /** The address of an OpenTelemetry collector, which gets all traces. */
+  readonly otlp?: string;
 }
 
 /** Starts a server that trusts names, on free ports. */
-export async function serve({ database, tier }: ServeOptions = {}): Promise<Served> {
+export async function serve({ database, tier, otlp }: ServeOptions = {}): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), 'edgeplan-served-'));
   const where = database ?? join(folder, 'data');
   const data = [where.startsWith('postgres') ? '--database' : '--data', where];
@@ -54,7 +56,8 @@ export async function serve({ database, tier }: ServeOptions = {}): Promise<Serv
     ...ALLOW_ORIGINS,
   ];
   const tiered = tier === undefined ? [] : ['--tier', tier];
-  const child = startEdgeplan(['serve', ...data, ...options, ...tiered], {
+  const exported = otlp === undefined ? [] : ['--otlp', otlp, '--trace-ratio', '1'];
+  const child = startEdgeplan(['serve', ...data, ...options, ...tiered, ...exported], {
     cwd: folder,
   });
   const ended = new Promise((resolve) => child.on('close', resolve));

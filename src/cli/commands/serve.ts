@@ -9,13 +9,23 @@ import { judgeGatewayUrl, judgeSender, judgeSmtpUrl } from '../../notify/outlet-
 import { usageFault } from '../exit.ts';
 import { listenFault } from '../listen-fault.ts';
 import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
-import { allowOriginsOption, gather, inGroup, logLevelOption, readPort, resolverOption } from '../options.ts';
+import {
+  allowOriginsOption,
+  type CollectorFlags,
+  collectorOf,
+  collectorOptions,
+  gather,
+  inGroup,
+  logLevelOption,
+  readPort,
+  resolverOption,
+} from '../options.ts';
 import { note, write } from '../output.ts';
 import type { RunningServer, ServerOptions } from '../start-server.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 
 /** The options of the command, as commander parses them. */
-interface Flags extends StoreFlags {
+interface Flags extends StoreFlags, CollectorFlags {
   /** The address to listen on. */
   readonly host: string;
   /** The port of the API. */
@@ -52,9 +62,12 @@ interface Flags extends StoreFlags {
 }
 
 /** Opens the store, starts the server and prints its addresses. */
-async function run(flags: Flags): Promise<void> {
+async function run(flags: Flags, command: Command): Promise<void> {
   const nameserverSets = (flags.nsSet ?? []).map(readSet);
   const outlets = readOutlets(flags);
+  const collector = collectorOf(flags);
+  if (collector === null && command.getOptionValueSource('traceRatio') === 'cli')
+    throw usageFault('--trace-ratio has no effect without --otlp', 'name the OpenTelemetry collector');
   // Imported here, so that other commands need not load the web framework.
   const { createLog } = await import('../../access/redacting-log.ts');
   const { startServer } = await import('../start-server.ts');
@@ -80,6 +93,7 @@ async function run(flags: Flags): Promise<void> {
       requestsPerMinute: flags.requestsPerMinute,
       ...outlets,
       ...(flags.publicUrl === undefined ? {} : { publicUrl: flags.publicUrl }),
+      ...(collector === null ? {} : { collector }),
       log: createLog(flags.logLevel, (line) => void process.stderr.write(line)),
     });
   } catch (error) {
@@ -230,7 +244,7 @@ export function serveCommand(): Command {
     ...inGroup('Domain names and DNS:', nameOptions()),
     ...inGroup('Customers and limits:', customerOptions()),
     ...inGroup('Notifications:', notificationOptions()),
-    ...inGroup('Observability:', [logLevelOption('info')]),
+    ...inGroup('Observability:', [...collectorOptions(), logLevelOption('info')]),
   ];
   for (const option of options) command.addOption(option);
   return command.action(run);

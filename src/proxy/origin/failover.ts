@@ -99,6 +99,7 @@ export function sendToOrigins(
 
   function tryOne(request: OutgoingRequest): void {
     tried.push(keyOf(request.origin));
+    first.tried?.(request.origin);
     const place = network.placeOf(request);
     if (!(place instanceof Promise)) {
       dispatch(request, place);

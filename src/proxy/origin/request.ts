@@ -23,6 +23,8 @@ export interface OutgoingRequest {
   readonly body: ClientBody | Uint8Array | null;
   /** The network of the client (`networkOf`), whose clients share one portion of connections and buffers. */
   readonly network: string;
+  /** Called with each origin that the request is sent to, in their order. */
+  readonly tried?: (origin: Origin) => void;
 }
 
 /** The client's side of a connection that switches protocols. */

@@ -10,6 +10,7 @@ import { networkOf } from '../network.ts';
 import type { OutgoingRequest } from '../origin/request.ts';
 import { outgoingHeaders } from '../origin-headers.ts';
 import { exchangeOf, type NodeContext, routeOf } from '../request-context.ts';
+import { fetchInSpan } from '../request-span.ts';
 import { PAGE_METHOD } from './markdown.ts';
 
 /** Header values by lower-case name; `null` removes the header. */
@@ -21,14 +22,18 @@ export type OriginFetch = (changes: HeaderChanges | null, sink: ResponseSink) =>
 /** PERF: the outgoing request is made at the first fetch; most responses from the cache need none. */
 export function originFetch(context: NodeContext, markdown: MarkdownRequest | null): OriginFetch {
   const { origins } = context.services;
+  const { span } = context;
   let outgoing: OutgoingRequest | null = null;
   return (changes, sink) => {
     if (outgoing === null) {
       outgoing = outgoingRequest(context, outgoingBody(context));
       if (markdown !== null) outgoing = pageRequest(outgoing, markdown);
     }
-    if (changes === null) return origins.send(outgoing, sink);
-    return origins.send({ ...outgoing, headers: changedHeaders(outgoing.headers, changes) }, sink);
+    const request =
+      changes === null ? outgoing : { ...outgoing, headers: changedHeaders(outgoing.headers, changes) };
+    return span === null
+      ? origins.send(request, sink)
+      : fetchInSpan({ origins, request, parent: span }, sink);
   };
 }
 

@@ -7,6 +7,7 @@ import { ID_HEADER } from '../../answers/kinds.ts';
 import type { EdgeAnswer } from '../../http/response.ts';
 import { ANSWER_VIA } from '../loops.ts';
 import { exchangeOf, type NodeContext } from '../request-context.ts';
+import { withTraceContext } from '../request-span.ts';
 import { answerOnSocket } from '../socket-answer.ts';
 import { logRequest } from './log.ts';
 import { outgoingRequest } from './origin.ts';
@@ -28,8 +29,9 @@ export function refuseDisabled(context: NodeContext): StageResult {
 
 /** Stage `connect to the origin`: passes octets both ways until either side ends the connection. */
 export function connectToOrigin(context: NodeContext<SwitchingClient>): null {
-  const { client, incoming, services } = context;
-  services.origins.upgrade(outgoingRequest(context, null), {
+  const { client, incoming, services, span } = context;
+  const request = outgoingRequest(context, null);
+  services.origins.upgrade(span === null ? request : withTraceContext(request, span), {
     socket: client.socket,
     head: client.head,
     protocol: String(incoming.message.headers.upgrade ?? 'websocket'),

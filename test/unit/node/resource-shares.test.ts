@@ -43,6 +43,7 @@ function options(more: Partial<EdgeNodeOptions> = {}): EdgeNodeOptions {
     minRate: 1_024,
     decisions: null,
     operationsPort: null,
+    collector: null,
     log: createLog('silent', () => undefined),
     onCaughtUp: () => undefined,
     onTokenRefused: () => undefined,

@@ -1,0 +1,178 @@
+/** The alert rules and dashboards of `fixtures/observability` against a real Prometheus that scrapes a server and a node. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { METRICS } from '../../src/metrics/declared.ts';
+import { builtCli } from '../support/built.ts';
+import { missingProgram, requires } from '../support/requires.ts';
+import { type Served, serve } from '../support/served.ts';
+import { until } from '../support/until.ts';
+import { startWorkerNode, type WorkerNode } from '../support/worker-node.ts';
+
+const FOLDER = new URL('../../fixtures/observability/', import.meta.url).pathname;
+const PATIENCE_MS = 90_000;
+
+interface AlertRule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+const alerts = (
+  parse(readFileSync(join(FOLDER, 'alerts.yml'), 'utf8')) as {
+    readonly groups: readonly { readonly rules: readonly AlertRule[] }[];
+  }
+).groups.flatMap(({ rules }) => rules);
+
+/** The expressions of a dashboard, with Grafana's variables replaced. */
+function expressionsOf(dashboard: string): readonly string[] {
+  const { panels } = JSON.parse(readFileSync(join(FOLDER, dashboard), 'utf8')) as {
+    readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[];
+  };
+  return panels
+    .flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+    .map((expr) => expr.replaceAll('$__rate_interval', '1m').replaceAll('$instance', '.+'));
+}
+
+const expressions = new Map([
+  ['alerts.yml', alerts.map(({ expr }) => expr)],
+  ...['edge.dashboard.json', 'control-plane.dashboard.json'].map((file): [string, readonly string[]] => [
+    file,
+    expressionsOf(file),
+  ]),
+]);
+
+test('alerts and dashboards name declared metrics only', () => {
+  const declared = new Set(Object.keys(METRICS));
+  const named = [...expressions.values()].flat().flatMap((expr) => expr.match(/\bedgeplan_\w+/g) ?? []);
+  expect(named.length).toBeGreaterThan(100);
+  const unknown = named.filter(
+    (name) => !declared.has(name) && !declared.has(name.replace(/_(bucket|sum|count)$/, '')),
+  );
+  expect([...new Set(unknown)]).toEqual([]);
+});
+
+test('each alert waits, and states what it is and what to do', () => {
+  for (const rule of alerts) {
+    expect(rule.for, rule.alert).toMatch(/^\d+[mh]$/);
+    for (const name of ['summary', 'description', 'runbook']) {
+      expect(rule.annotations[name]?.length ?? 0, `${rule.alert} ${name}`).toBeGreaterThan(10);
+    }
+  }
+});
+
+describe(
+  'a real Prometheus',
+  requires(missingProgram('prometheus'), missingProgram('promtool', 'prometheus')),
+  () => {
+    let folder: string;
+    let served: Served;
+    let node: WorkerNode;
+    let url: string;
+    const stops: (() => unknown)[] = [];
+
+    beforeAll(async () => {
+      await builtCli();
+      folder = mkdtempSync(join(tmpdir(), 'edgeplan-prometheus-'));
+      served = await serve();
+      stops.push(() => served.stop());
+      await served.domain('shop.test');
+      const env = await served.node('edge-1');
+      node = await startWorkerNode(['--control', served.url, '--data', join(folder, 'node')], {
+        cwd: folder,
+        env,
+      });
+      stops.push(async () => {
+        node.signal('SIGTERM');
+        await node.ended;
+      });
+      const port = await freePort();
+      url = `http://127.0.0.1:${port}`;
+      writeFileSync(join(folder, 'prometheus.yml'), configuration(served.operations, node.operations));
+      const child = spawn(
+        'prometheus',
+        [
+          `--config.file=${join(folder, 'prometheus.yml')}`,
+          `--storage.tsdb.path=${join(folder, 'db')}`,
+          `--web.listen-address=127.0.0.1:${port}`,
+        ],
+        { stdio: 'ignore' },
+      );
+      const ended = once(child, 'close');
+      stops.push(async () => {
+        child.kill('SIGTERM');
+        await ended;
+      });
+      await until(async () => (await values('up == 1')).length === 2, 'both to be scraped', PATIENCE_MS);
+    }, 2 * PATIENCE_MS);
+    afterAll(async () => {
+      for (const stop of stops.reverse()) await stop();
+      node.signal('SIGTERM');
+      await node.ended;
+      await served.stop();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    /** The series of an expression, now. @throws Error with Prometheus' message */
+    async function values(query: string): Promise<readonly unknown[]> {
+      const answer = await fetch(`${url}/api/v1/query?${new URLSearchParams({ query })}`).catch(() => null);
+      if (answer === null || answer.status === 503) return [];
+      const body = (await answer.json()) as {
+        readonly status: string;
+        readonly error?: string;
+        readonly data: { readonly result: readonly unknown[] };
+      };
+      if (body.status !== 'success') throw new Error(`${query}: ${body.error}`);
+      return body.data.result;
+    }
+
+    test('promtool accepts the rules and the example configuration', () => {
+      execFileSync('promtool', ['check', 'rules', join(FOLDER, 'alerts.yml')], { stdio: 'pipe' });
+      execFileSync('promtool', ['check', 'config', join(FOLDER, 'prometheus.yml')], { stdio: 'pipe' });
+    });
+
+    test(
+      'every expression answers, and most of those of the dashboards have data',
+      async () => {
+        for (const [file, list] of expressions) {
+          let filled = 0;
+          for (const expr of list) filled += (await values(expr)).length > 0 ? 1 : 0;
+          if (file.endsWith('.json')) expect(filled, file).toBeGreaterThan(list.length / 3);
+        }
+      },
+      PATIENCE_MS,
+    );
+
+    test(
+      'an alert fires when a node does not answer',
+      async () => {
+        node.signal('SIGKILL');
+        await node.ended;
+        const down = alerts.find(({ alert }) => alert === 'EdgeplanDown')!;
+        await until(async () => (await values(down.expr)).length === 1, 'the alert', PATIENCE_MS);
+      },
+      PATIENCE_MS,
+    );
+  },
+);
+
+function configuration(server: string, node: string): string {
+  const job = (name: string, target: string): string =>
+    `  - job_name: ${name}\n    static_configs:\n      - targets: ['${new URL(target).host}']\n`;
+  return `global:\n  scrape_interval: 1s\nrule_files:\n  - ${join(FOLDER, 'alerts.yml')}\nscrape_configs:\n${job('edgeplan-server', server)}${job('edgeplan-node', node)}`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { readonly port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
