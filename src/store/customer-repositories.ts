@@ -37,6 +37,8 @@ export interface AccountReads {
   byName(name: string): Promise<AccountRow | null>;
   /** By id. */
   list(): Promise<readonly AccountRow[]>;
+  /** The ids of the accounts with these names, by name; names without an account are left out. Locks none. */
+  idsOf(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Changes of accounts; an account is never removed. */

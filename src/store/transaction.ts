@@ -2,6 +2,7 @@
 import { attempt } from './lock-domain.ts';
 import { accounts } from './repositories/accounts.ts';
 import { audit, secrets } from './repositories/audit.ts';
+import { invoices, quotas, wallets } from './repositories/billing.ts';
 import { domains } from './repositories/domains.ts';
 import { groups } from './repositories/groups.ts';
 import { hits } from './repositories/hits.ts';
@@ -14,6 +15,8 @@ import { records } from './repositories/records.ts';
 import { rules } from './repositories/rules.ts';
 import { scans } from './repositories/scans.ts';
 import { certificates, members, subscriptions } from './repositories/sharing.ts';
+import { suspensions } from './repositories/suspensions.ts';
+import { tickets } from './repositories/tickets.ts';
 import type { Session, WriteSession } from './session.ts';
 import type { ReadTransaction, WriteTransaction } from './store.ts';
 
@@ -25,6 +28,11 @@ const NOUNS = {
   members,
   invitations,
   subscriptions,
+  suspensions,
+  wallets,
+  invoices,
+  quotas,
+  tickets,
   certificates,
   records,
   scans,
