@@ -8,7 +8,8 @@
 import { z } from 'zod';
 import { MAX_LABEL_CHARACTERS } from '../access/keys.ts';
 import type { Diagnostic } from '../base/diagnostic.ts';
-import { checked, converted, filledText, integer, list, text } from '../model/fields.ts';
+import { normalizeName } from '../base/host.ts';
+import { checked, converted, filledText, integer, list } from '../model/fields.ts';
 import { crossCheck, type Fields, type Form, form, readForm } from '../model/form.ts';
 import { createPatternBook } from '../model/pattern.ts';
 import { plainCopy } from '../model/plain.ts';
@@ -75,6 +76,13 @@ const time = converted(
   { format: 'date-time' },
 );
 
+/** The name of a domain, which need not exist: an invoice outlives it. */
+const domainName = converted((value) => {
+  const name = normalizeName(value);
+  if (name !== null) return { value: name };
+  return { problem: { code: 'invalid_name', message: 'must be the name of a domain' } };
+});
+
 /** An amount in minor units. */
 const amount = integer(-MAX_AMOUNT, MAX_AMOUNT);
 
@@ -108,7 +116,7 @@ const INVOICE_FIELDS = {
   kind: z.literal('invoice'),
   ...COMMON,
   number: filledText(MAX_REF_CHARACTERS),
-  domain: orNull(text()),
+  domain: orNull(domainName),
   status: z.enum(INVOICE_STATUSES),
   total: amount,
   period_start: orNull(time),
@@ -174,7 +182,9 @@ export function readLine(bytes: Uint8Array): ReadLine {
 }
 
 /** A line refused as a whole. */
-export function refused(problem: Pick<Diagnostic, 'code' | 'message'> & { readonly path?: Diagnostic['path'] }): {
+export function refused(
+  problem: Pick<Diagnostic, 'code' | 'message'> & { readonly path?: Diagnostic['path'] },
+): {
   readonly ok: false;
   readonly diagnostics: readonly Diagnostic[];
 } {

@@ -1,7 +1,7 @@
 /**
  * Suspends the domains of accounts whose wallet is below zero, and resumes those whose wallet is not any more. A domain that
- * something else suspends as well stays suspended. In: a transaction, and the accounts whose wallets it has locked, or all. Out:
- * how many domains it has settled; fewer than the limit mean that none is left.
+ * something else suspends as well stays suspended. In: a transaction, and the accounts whose wallets it has locked, or all.
+ * Out: how many domains it has settled; fewer than the limit mean that none is left.
  */
 import { resumeDomain, suspendDomain } from '../lifecycle/suspensions.ts';
 import type { DomainRow } from '../store/rows.ts';
@@ -17,17 +17,30 @@ export interface SettleOptions {
   readonly now: number;
 }
 
-/** Settles domains by id, at most `limit`. Returns how many. */
+/** What settling has changed. */
+export interface Settled {
+  /** Domains that were settled. */
+  readonly domains: number;
+  /** Those among them that the edge stops serving, and those that it serves again. */
+  readonly suspended: number;
+  readonly resumed: number;
+}
+
+/** Settles domains by id, at most `limit`. */
 export async function settleDomains(
   tx: WriteTransaction,
   { accountIds, limit, now }: SettleOptions,
-): Promise<number> {
+): Promise<Settled> {
   const ids = await tx.suspensions.unsettled({ accountIds, limit });
+  let [suspended, resumed] = [0, 0];
   for (const id of ids) {
-    const domain = await tx.domains.get(id);
-    if (domain !== null) await settleDomain(tx, domain, now);
+    const before = await tx.domains.get(id);
+    if (before === null) continue;
+    const after = await settleDomain(tx, before, now);
+    if (after.suspended && !before.suspended) suspended++;
+    if (before.suspended && !after.suspended) resumed++;
   }
-  return ids.length;
+  return { domains: ids.length, suspended, resumed };
 }
 
 /**

@@ -10,16 +10,7 @@ import type {
 } from '../billing-repositories.ts';
 import type { InvoiceStatus, QuotaNoticeRow } from '../billing-rows.ts';
 import type { Session } from '../session.ts';
-import {
-  idsIn,
-  type ListedColumns,
-  listed,
-  listedRows,
-  one,
-  raw,
-  statement,
-  textsIn,
-} from '../statement.ts';
+import { idsIn, type ListedColumns, listed, listedRows, one, raw, statement, textsIn } from '../statement.ts';
 
 const getWallet = statement((builder, p: { account_id: number }) =>
   builder.selectFrom('wallets').selectAll().where('account_id', '=', p.account_id),
@@ -197,8 +188,7 @@ const forgetPeriods = statement((builder, p: { domain_id: number; period_start: 
 /** The repository of quota notices. */
 export function quotas(session: Session): QuotaReads & QuotaWrites {
   return {
-    noticed: (domainId, periodStart) =>
-      noticed(session, { domain_id: domainId, period_start: periodStart }),
+    noticed: (domainId, periodStart) => noticed(session, { domain_id: domainId, period_start: periodStart }),
     async note(notice) {
       const { domain_id, period_start } = notice;
       await forgetPeriods(session, { domain_id, period_start });

@@ -104,10 +104,7 @@ export function suspensions(session: Session): SuspensionReads & SuspensionWrite
     async unsettled({ accountIds, limit }) {
       const which = accountIds === null ? 'all' : 'some';
       const parameters = { accounts: JSON.stringify(accountIds), limit };
-      const [down, up] = [
-        await OWING[which](session, parameters),
-        await SETTLED[which](session, parameters),
-      ];
+      const [down, up] = [await OWING[which](session, parameters), await SETTLED[which](session, parameters)];
       // By id, so that transactions lock domains in one order.
       const ids = [...down, ...up].map(({ id }) => id);
       return ids.sort((left, right) => left - right).slice(0, limit);

@@ -1,0 +1,140 @@
+/**
+ * Checks the traffic of one domain against its quota (`max_traffic_gb` in the quota period). In: a domain with its entitlements.
+ * Out: a notice at each level (`QUOTA_LEVELS`), once for each period and size of the quota in all processes; and where the
+ * operator refuses traffic over the quota, the cause `quota` of a suspension, which ends with the period or with a larger
+ * quota. No plan format is needed: such a domain is suspended like one whose wallet is below zero.
+ */
+import type { Entitlements } from '../access/entitlements.ts';
+import { resumeDomain, suspendDomain } from '../lifecycle/suspensions.ts';
+import type { DomainRow } from '../store/rows.ts';
+import { type ReadTransaction, SERVICE, type Store, type WriteTransaction } from '../store/store.ts';
+import { QUOTA_LEVELS } from './limits.ts';
+
+/** What happens to traffic over a quota: it is served, or the domain is suspended until the quota allows it again. */
+export const OVER_QUOTA = ['serve', 'refuse'] as const;
+/** One of OVER_QUOTA. */
+export type OverQuota = (typeof OVER_QUOTA)[number];
+
+const MINUTE_MS = 60_000;
+/** Octets of a gigabyte of traffic. */
+const GIGABYTE = 1_000_000_000;
+
+/** The traffic of a quota period. */
+export interface QuotaUse {
+  readonly octets: number;
+  /** GB of 10^9 octets; `null`: unlimited. */
+  readonly quota_gb: number | null;
+  /** Whole percent of the quota, rounded down; `null`: unlimited. A quota of nothing is at 100 from the start. */
+  readonly percent: number | null;
+}
+
+/** A level of a quota that a domain has reached. */
+export interface QuotaNotice {
+  readonly domain: DomainRow;
+  /** One of QUOTA_LEVELS. */
+  readonly level: number;
+  readonly use: QuotaUse;
+  /** Milliseconds since the epoch. */
+  readonly period_end: number;
+  readonly now: number;
+}
+
+/** Writes the notification of a level, in the transaction that records it. */
+export type NotifyQuota = (tx: WriteTransaction, notice: QuotaNotice) => Promise<void>;
+
+/** The traffic of the current quota period. `now` in milliseconds since the epoch. */
+export async function readQuotaUse(
+  tx: Pick<ReadTransaction, 'usage'>,
+  domainId: number,
+  { entitlements, now }: { readonly entitlements: Entitlements; readonly now: number },
+): Promise<QuotaUse> {
+  const from = Math.floor(entitlements.quota_period_start / MINUTE_MS);
+  const { octets } = await tx.usage.sum(domainId, from, Math.floor(now / MINUTE_MS) + 1);
+  const quota_gb = entitlements.max_traffic_gb;
+  if (quota_gb === null) return { octets, quota_gb, percent: null };
+  return {
+    octets,
+    quota_gb,
+    percent: quota_gb === 0 ? 100 : Math.floor(octets / GIGABYTE / (quota_gb / 100)),
+  };
+}
+
+/** The surroundings of a check. */
+export interface QuotaCheck {
+  readonly store: Store;
+  readonly entitlementsOf: (tx: ReadTransaction, domain: DomainRow) => Promise<Entitlements>;
+  readonly overQuota: OverQuota;
+  readonly notify: NotifyQuota;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Checks one domain: reads first, and opens a transaction only when there is something to write. Returns whether the domain was
+ * suspended or resumed.
+ */
+export async function checkQuota(
+  check: QuotaCheck,
+  domain: DomainRow,
+): Promise<'suspended' | 'resumed' | null> {
+  const { store, overQuota, now } = check;
+  const { latest } = store;
+  const entitlements = await check.entitlementsOf(latest, domain);
+  const causes = await latest.suspensions.list(domain.id);
+  const stopped = causes.some(({ cause }) => cause === 'quota');
+  // PERF: without a quota the traffic is not summed.
+  if (entitlements.max_traffic_gb === null && !stopped) return null;
+  const use = await readQuotaUse(latest, domain.id, { entitlements, now });
+  const stop = overQuota === 'refuse' && use.percent !== null && use.percent >= 100;
+  const levels = await newLevels(latest, { domain, entitlements, use });
+  if (levels.length === 0 && stop === stopped) return null;
+  return store.write(async (tx) => {
+    const fresh = await tx.domains.get(domain.id);
+    if (fresh === null) return null;
+    await noteLevels(tx, check, { domain: fresh, entitlements, use, levels });
+    if (stop === stopped) return null;
+    const change = { cause: 'quota', author: SERVICE, now } as const;
+    if (stop) return (await suspendDomain(tx, fresh, change)) === null ? null : 'suspended';
+    return (await resumeDomain(tx, fresh, change)) === null ? null : 'resumed';
+  });
+}
+
+/** A domain and its traffic. */
+interface Measured {
+  readonly domain: DomainRow;
+  readonly entitlements: Entitlements;
+  readonly use: QuotaUse;
+}
+
+/** Levels that are reached and not recorded, ascending. */
+async function newLevels(
+  tx: ReadTransaction,
+  { domain, entitlements, use }: Measured,
+): Promise<readonly number[]> {
+  const { percent, quota_gb } = use;
+  if (percent === null) return [];
+  const reached = QUOTA_LEVELS.filter((level) => percent >= level);
+  if (reached.length === 0) return [];
+  const noticed = await tx.quotas.noticed(domain.id, entitlements.quota_period_start);
+  return reached.filter(
+    (level) => !noticed.some((notice) => notice.quota_gb === quota_gb && notice.level === level),
+  );
+}
+
+/** Records levels; of several that are new the highest is notified of. */
+async function noteLevels(
+  tx: WriteTransaction,
+  { notify, now }: QuotaCheck,
+  { domain, entitlements, use, levels }: Measured & { readonly levels: readonly number[] },
+): Promise<void> {
+  const { quota_gb } = use;
+  if (quota_gb === null) return;
+  const { quota_period_start: period_start, quota_period_end: period_end } = entitlements;
+  let highest: number | null = null;
+  for (const level of levels) {
+    // Of several processes one records the level and notifies.
+    const notice = { domain_id: domain.id, period_start, quota_gb, level, at: now };
+    if (await tx.quotas.note(notice)) highest = level;
+  }
+  if (highest !== null) await notify(tx, { domain, level: highest, use, period_end, now });
+}
