@@ -13,7 +13,7 @@ import {
 } from './document.ts';
 import { fieldsOf, rows } from './fields.ts';
 import type { Homes } from './homes.ts';
-import { type Content, html, type Markup } from './html.ts';
+import { type Content, html, type Markup } from '../base/html.ts';
 import { isJsonObject, type Json } from './json-object.ts';
 import { inline } from './markdown.ts';
 import { sample } from './sample.ts';

@@ -2,8 +2,8 @@
  * The store has everything that must survive a restart: accounts, keys, domains, records, rules, what was published and how
  * nodes answered. One interface, two databases: embedded SQLite (`sqlite/`) and PostgreSQL (`postgres/`); `open.ts` chooses.
  * In: transactions of functions that are grouped into repositories (`customer-repositories.ts`, `billing-repositories.ts`,
- * `edge-repositories.ts`). Out: rows as read-only data in the API's own field names (`rows.ts`, `billing-rows.ts`). It does
- * not check a customer's input, and throws `StoreFault` alone.
+ * `edge-repositories.ts`, `notify-repositories.ts`). Out: rows as read-only data in the API's own field names (`rows.ts`,
+ * `billing-rows.ts`). It does not check a customer's input, and throws `StoreFault` alone.
  *
  * Three guarantees, tested on both databases by one contract suite: what `write` has answered survives kill -9 and power
  * loss; a transaction happens whole or not at all; two writes that name one domain run one after the other.
@@ -60,6 +60,12 @@ import type {
   UsageReads,
   UsageWrites,
 } from './edge-repositories.ts';
+import type {
+  ContactReads,
+  ContactWrites,
+  NotificationReads,
+  NotificationWrites,
+} from './notify-repositories.ts';
 import type { StorePlace } from './place.ts';
 import type { Author } from './rows.ts';
 
@@ -195,6 +201,8 @@ export interface ReadTransaction {
   readonly groups: GroupReads;
   readonly usage: UsageReads;
   readonly hits: HitReads;
+  readonly notifications: NotificationReads;
+  readonly contacts: ContactReads;
   readonly secrets: SecretReads;
 }
 
@@ -228,6 +236,8 @@ export interface WriteTransaction {
   readonly groups: GroupReads & GroupWrites;
   readonly usage: UsageReads & UsageWrites;
   readonly hits: HitReads & HitWrites;
+  readonly notifications: NotificationReads & NotificationWrites;
+  readonly contacts: ContactReads & ContactWrites;
   readonly secrets: SecretReads & SecretWrites;
 
   /**

@@ -13,6 +13,8 @@ import type {
   AccountRow,
   AuditRow,
   CertificateRow,
+  ContactRow,
+  DeliveryRow,
   DomainRow,
   HitRow,
   InvitationRow,
@@ -21,8 +23,10 @@ import type {
   ManifestRow,
   MemberRow,
   NodeRow,
+  NotificationRow,
   OutboxRow,
   PatternRow,
+  PreferenceRow,
   RecordRow,
   ReplacedTokenRow,
   ReportRow,
@@ -32,6 +36,7 @@ import type {
   ScanRow,
   SubscriptionRow,
   UsageRow,
+  WebhookRow,
 } from './rows.ts';
 
 /** A column that is not a flag. */
@@ -100,5 +105,16 @@ export interface Tables {
   readonly node_batches: { readonly node_id: number; readonly batch: number };
   readonly usage: Table<UsageRow>;
   readonly rule_hits: Table<HitRow>;
+  readonly notifications: Numbered<NotificationRow>;
+  readonly notification_deliveries: Numbered<DeliveryRow>;
+  readonly account_contacts: Table<ContactRow>;
+  readonly account_webhooks: Numbered<WebhookRow>;
+  readonly notification_preferences: Table<PreferenceRow>;
+  /** Accounts that receive notifications for operators. */
+  readonly operator_accounts: { readonly account_id: number };
+  /** Nodes whose loss was notified, and when each was seen last before. */
+  readonly node_losses: { readonly node_id: number; readonly seen_at: number };
+  /** Invitations that wait for their notification. */
+  readonly invitation_notices: { readonly invitation_id: number };
   readonly secrets: { readonly name: string; readonly value: string; readonly created_at: number };
 }

@@ -3,12 +3,14 @@ import { attempt } from './lock-domain.ts';
 import { accounts } from './repositories/accounts.ts';
 import { audit, secrets } from './repositories/audit.ts';
 import { invoices, quotas, wallets } from './repositories/billing.ts';
+import { contacts } from './repositories/contacts.ts';
 import { domains } from './repositories/domains.ts';
 import { groups } from './repositories/groups.ts';
 import { hits } from './repositories/hits.ts';
 import { invitations } from './repositories/invitations.ts';
 import { keys } from './repositories/keys.ts';
 import { nodes, usage } from './repositories/nodes.ts';
+import { notifications } from './repositories/notifications.ts';
 import { outbox } from './repositories/outbox.ts';
 import { plans } from './repositories/plans.ts';
 import { records } from './repositories/records.ts';
@@ -44,6 +46,8 @@ const NOUNS = {
   groups,
   usage,
   hits,
+  notifications,
+  contacts,
   secrets,
 } as const;
 

@@ -435,6 +435,98 @@ CREATE TABLE node_allowances (
 `;
 
 /**
+ * Notifications, what is delivered from them, and where accounts are reached. A notification outlives its domain. The
+ * indexes of deliveries have waiting ones only, but for the one that counts those of an hour.
+ */
+const NOTIFICATIONS = `
+CREATE TABLE notifications (
+  id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id <= 4294967295),
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  domain_id INTEGER,
+  domain TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  data_json TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  read_at INTEGER
+) STRICT;
+CREATE INDEX notifications_by_account ON notifications (account_id, id);
+CREATE INDEX notifications_unread ON notifications (account_id, id) WHERE read_at IS NULL;
+CREATE INDEX notifications_by_kind ON notifications (account_id, kind, id);
+CREATE INDEX notifications_by_age ON notifications (created_at);
+
+CREATE TABLE notification_deliveries (
+  id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id <= 4294967295),
+  notification_id INTEGER NOT NULL REFERENCES notifications ON DELETE CASCADE,
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  channel TEXT NOT NULL,
+  target_id INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  tries INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  next_at INTEGER NOT NULL,
+  leased_until INTEGER NOT NULL,
+  last_error TEXT NOT NULL,
+  delivered_at INTEGER
+) STRICT;
+CREATE INDEX notification_deliveries_due ON notification_deliveries (next_at) WHERE state = 'waiting';
+CREATE INDEX notification_deliveries_by_target ON notification_deliveries (channel, account_id, target_id)
+  WHERE state = 'waiting';
+CREATE INDEX notification_deliveries_by_account ON notification_deliveries (account_id, channel, created_at);
+CREATE INDEX notification_deliveries_by_notification ON notification_deliveries (notification_id);
+
+CREATE TABLE account_contacts (
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  channel TEXT NOT NULL,
+  address TEXT NOT NULL,
+  pending TEXT NOT NULL,
+  code_hash TEXT NOT NULL,
+  code_expires_at INTEGER NOT NULL,
+  code_tries INTEGER NOT NULL,
+  sends INTEGER NOT NULL,
+  sends_since INTEGER NOT NULL,
+  sent_at INTEGER NOT NULL,
+  PRIMARY KEY (account_id, channel)
+) STRICT;
+
+CREATE TABLE account_webhooks (
+  id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id <= 4294967295),
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  url TEXT NOT NULL,
+  secret TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX account_webhooks_by_account ON account_webhooks (account_id);
+
+CREATE TABLE notification_preferences (
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  kind TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  enabled INTEGER NOT NULL,
+  PRIMARY KEY (account_id, kind, channel)
+) STRICT;
+
+CREATE TABLE operator_accounts (
+  account_id INTEGER PRIMARY KEY REFERENCES accounts
+) STRICT;
+
+CREATE TABLE node_losses (
+  node_id INTEGER PRIMARY KEY REFERENCES nodes,
+  seen_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE invitation_notices (
+  invitation_id INTEGER PRIMARY KEY REFERENCES invitations ON DELETE CASCADE
+) STRICT;
+`;
+
+/** The steps 12, 13 and 15 are of traffic, of logs and of uptime. */
+const TRAFFIC_PARTS = '';
+/** See `TRAFFIC_PARTS`. */
+const LOG_ENTRIES = '';
+/** See `TRAFFIC_PARTS`. */
+const UPTIME = '';
+
+/**
  * Why a domain is suspended: it stays suspended as long as it has a row. A domain that is suspended at this step was
  * suspended by the operator.
  */
@@ -533,9 +625,9 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 9, ddl: INVITATIONS + UNPROVED_NAMES },
   { version: 10, ddl: REPLACED_TOKENS },
   { version: 11, ddl: NODE_GROUPS + NODE_ALLOWANCES },
-  { version: 12, ddl: '' },
-  { version: 13, ddl: '' },
-  { version: 14, ddl: '' },
-  { version: 15, ddl: '' },
+  { version: 12, ddl: TRAFFIC_PARTS },
+  { version: 13, ddl: LOG_ENTRIES },
+  { version: 14, ddl: NOTIFICATIONS },
+  { version: 15, ddl: UPTIME },
   { version: 16, ddl: SUSPENSIONS + WALLETS_AND_INVOICES + QUOTA_NOTICES + TICKETS },
 ];

@@ -5,7 +5,7 @@ import { documentRoutes } from '../../../src/api/openapi.ts';
 import { ROUTES } from '../../../src/api/routes.ts';
 import { json } from '../../../src/reference/code.ts';
 import { type ApiDocument, apiDocument, operationsOf } from '../../../src/reference/document.ts';
-import { html } from '../../../src/reference/html.ts';
+import { html } from '../../../src/base/html.ts';
 import type { Json, JsonObject } from '../../../src/reference/json-object.ts';
 import { inline, markdownParts } from '../../../src/reference/markdown.ts';
 import { referencePage } from '../../../src/reference/reference.ts';
