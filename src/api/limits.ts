@@ -45,6 +45,8 @@ export const MAX_AUDITED_MOVES = 100;
 export const MAX_PAGE = 1_000;
 /** Characters of a search text for rules: a search reads every rule of the domain. */
 export const MAX_SEARCH = 100;
+/** Domains of a page of subscriptions: each costs a sum over the traffic of its quota period. */
+export const MAX_SUBSCRIPTIONS = 50;
 /** Entries of a page where the request has no `limit`. */
 export const USUAL_PAGE = 100;
 /** Findings of a page of the analysis, at most and by default. */

@@ -39,6 +39,8 @@ export const QUOTAS_AT_ONCE = 300;
 export const MAX_SUBJECT = 200;
 /** Characters of a message: some pages of text, or a long log excerpt. */
 export const MAX_TICKET_MESSAGE = 10_000;
+/** Characters of an answer that its e-mail repeats: a page; the rest is in the ticket. */
+export const MAX_LETTER_ANSWER = 4_000;
 /** Messages of one ticket, so that reading it is bounded (2 MB); a longer conversation continues in a new ticket. */
 export const MAX_TICKET_MESSAGES = 200;
 /** Tickets of an account that are not closed: more than anyone follows at a time. */

@@ -9,62 +9,19 @@ import { resumeDomain, suspendDomain } from '../lifecycle/suspensions.ts';
 import type { DomainRow } from '../store/rows.ts';
 import { type ReadTransaction, SERVICE, type Store, type WriteTransaction } from '../store/store.ts';
 import { QUOTA_LEVELS } from './limits.ts';
+import { notifyQuota } from './notices.ts';
+import { type QuotaUse, readQuotaUse } from './quota-use.ts';
 
 /** What happens to traffic over a quota: it is served, or the domain is suspended until the quota allows it again. */
 export const OVER_QUOTA = ['serve', 'refuse'] as const;
 /** One of OVER_QUOTA. */
 export type OverQuota = (typeof OVER_QUOTA)[number];
 
-const MINUTE_MS = 60_000;
-/** Octets of a gigabyte of traffic. */
-const GIGABYTE = 1_000_000_000;
-
-/** The traffic of a quota period. */
-export interface QuotaUse {
-  readonly octets: number;
-  /** GB of 10^9 octets; `null`: unlimited. */
-  readonly quota_gb: number | null;
-  /** Whole percent of the quota, rounded down; `null`: unlimited. A quota of nothing is at 100 from the start. */
-  readonly percent: number | null;
-}
-
-/** A level of a quota that a domain has reached. */
-export interface QuotaNotice {
-  readonly domain: DomainRow;
-  /** One of QUOTA_LEVELS. */
-  readonly level: number;
-  readonly use: QuotaUse;
-  /** Milliseconds since the epoch. */
-  readonly period_end: number;
-  readonly now: number;
-}
-
-/** Writes the notification of a level, in the transaction that records it. */
-export type NotifyQuota = (tx: WriteTransaction, notice: QuotaNotice) => Promise<void>;
-
-/** The traffic of the current quota period. `now` in milliseconds since the epoch. */
-export async function readQuotaUse(
-  tx: Pick<ReadTransaction, 'usage'>,
-  domainId: number,
-  { entitlements, now }: { readonly entitlements: Entitlements; readonly now: number },
-): Promise<QuotaUse> {
-  const from = Math.floor(entitlements.quota_period_start / MINUTE_MS);
-  const { octets } = await tx.usage.sum(domainId, from, Math.floor(now / MINUTE_MS) + 1);
-  const quota_gb = entitlements.max_traffic_gb;
-  if (quota_gb === null) return { octets, quota_gb, percent: null };
-  return {
-    octets,
-    quota_gb,
-    percent: quota_gb === 0 ? 100 : Math.floor(octets / GIGABYTE / (quota_gb / 100)),
-  };
-}
-
 /** The surroundings of a check. */
 export interface QuotaCheck {
   readonly store: Store;
   readonly entitlementsOf: (tx: ReadTransaction, domain: DomainRow) => Promise<Entitlements>;
   readonly overQuota: OverQuota;
-  readonly notify: NotifyQuota;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -124,7 +81,7 @@ async function newLevels(
 /** Records levels; of several that are new the highest is notified of. */
 async function noteLevels(
   tx: WriteTransaction,
-  { notify, now }: QuotaCheck,
+  { now }: QuotaCheck,
   { domain, entitlements, use, levels }: Measured & { readonly levels: readonly number[] },
 ): Promise<void> {
   const { quota_gb } = use;
@@ -136,5 +93,5 @@ async function noteLevels(
     const notice = { domain_id: domain.id, period_start, quota_gb, level, at: now };
     if (await tx.quotas.note(notice)) highest = level;
   }
-  if (highest !== null) await notify(tx, { domain, level: highest, use, period_end, now });
+  if (highest !== null) await notifyQuota(tx, { domain, level: highest, use, period_end, now });
 }

@@ -2,10 +2,11 @@
  * Support tickets, as customers write them through the API and the operator through the command line. A ticket is `open` while
  * it waits for the operator, `answered` while it waits for its customer, and `closed` when either side has ended it; a message
  * of the customer opens it again. Every tier has tickets: `dedicated_support_enabled` promises direct support besides. In: a
- * transaction and a ticket that was read in it. Out: the ticket after the change, or a sentence why it was refused.
+ * transaction and a ticket that was read in it. Out: the ticket after the change with the notification of the other side, or a
+ * sentence why it was refused.
  */
 import type { NamedTicket } from '../store/billing-repositories.ts';
-import type { TicketMessageRow, TicketRow } from '../store/billing-rows.ts';
+import type { TicketAuthor, TicketMessageRow, TicketRow } from '../store/billing-rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
 import {
   CLOSED_TICKET_MS,
@@ -15,6 +16,7 @@ import {
   MESSAGES_PERIOD_MS,
   PRUNED_TICKETS,
 } from './limits.ts';
+import { notifyTicketAnswered, notifyTicketClosed, notifyTicketWaits } from './notices.ts';
 
 /** The result of a change, or the sentence of its refusal. */
 export type TicketOutcome<T> =
@@ -26,12 +28,6 @@ export interface WholeTicket {
   readonly ticket: TicketRow;
   readonly messages: readonly TicketMessageRow[];
 }
-
-/** Writes the notification of a ticket's new state, in the transaction that changes it. */
-export type NotifyTicket = (
-  tx: WriteTransaction,
-  notice: { readonly ticket: NamedTicket; readonly now: number },
-) => Promise<void>;
 
 function refuse(reason: string): { readonly ok: false; readonly reason: string } {
   return { ok: false, reason };
@@ -69,7 +65,9 @@ export async function openTicket(
     body: message,
     created_at: now,
   } as const;
-  return { ok: true, value: { ticket, messages: [await tx.tickets.addMessage(row)] } };
+  const messages = [await tx.tickets.addMessage(row)];
+  await notifyTicketWaits(tx, ticket, { actor_id: account_id, now });
+  return { ok: true, value: { ticket, messages } };
 }
 
 /** The sentence when an account has written too much in a day; `null`: it has not. */
@@ -79,50 +77,65 @@ async function judgeRate(tx: WriteTransaction, accountId: number, now: number): 
   return `the account has written ${MAX_MESSAGES_PER_DAY} messages in 24 hours, and may not write more; write again later`;
 }
 
-/** A message to add. */
-export interface NewMessage {
+/** A message of a customer. */
+export interface CustomerMessage {
+  readonly account_id: number;
   readonly body: string;
-  /** The account that writes; `null`: the operator. */
-  readonly account_id: number | null;
+  /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Adds a message. One of the customer opens the ticket again; one of the operator answers it. */
-export async function addTicketMessage(
+/** Adds a message of the customer, which opens the ticket again. Operators are notified when it did not wait for them before. */
+export async function writeToTicket(
   tx: WriteTransaction,
   ticket: TicketRow,
-  { body, account_id, now }: NewMessage,
+  { account_id, body, now }: CustomerMessage,
 ): Promise<TicketOutcome<WholeTicket>> {
   const messages = await tx.tickets.messages(ticket.id);
-  // The operator may always answer what the customer has written.
-  if (account_id !== null && messages.length >= MAX_TICKET_MESSAGES)
-    return refuse(
-      `the ticket has ${messages.length} messages of at most ${MAX_TICKET_MESSAGES}; open a new one that names it`,
-    );
-  const often = account_id === null ? null : await judgeRate(tx, account_id, now);
+  if (messages.length >= MAX_TICKET_MESSAGES) {
+    const most = `the ticket has ${messages.length} messages of at most ${MAX_TICKET_MESSAGES}`;
+    return refuse(`${most}; open a new one that names it`);
+  }
+  const often = await judgeRate(tx, account_id, now);
   if (often !== null) return refuse(often);
-  const author = account_id === null ? 'operator' : 'customer';
-  const message = await tx.tickets.addMessage({
-    ticket_id: ticket.id,
-    account_id,
-    author,
-    body,
-    created_at: now,
-  });
-  const status = account_id === null ? 'answered' : 'open';
-  const after = { ...ticket, status, updated_at: now, closed_at: null } as const;
+  const common = { ticket_id: ticket.id, author: 'customer', created_at: now } as const;
+  const message = await tx.tickets.addMessage({ ...common, account_id, body });
+  const after = { ...ticket, status: 'open', updated_at: now, closed_at: null } as const;
   await tx.tickets.update(after);
+  if (ticket.status !== 'open') await notifyTicketWaits(tx, after, { actor_id: account_id, now });
   return { ok: true, value: { ticket: after, messages: [...messages, message] } };
 }
 
-/** Closes a ticket. One that is closed stays as it is. `now` in milliseconds since the epoch. */
-export async function closeTicket<T extends TicketRow>(
+/** Adds the operator's answer and notifies the account. `now` in milliseconds since the epoch. */
+export async function answerTicket(
   tx: WriteTransaction,
-  ticket: T,
-  now: number,
-): Promise<T> {
+  ticket: NamedTicket,
+  { body, now }: { readonly body: string; readonly now: number },
+): Promise<NamedTicket> {
+  const common = { ticket_id: ticket.id, author: 'operator', created_at: now } as const;
+  await tx.tickets.addMessage({ ...common, account_id: null, body });
+  const after = { ...ticket, status: 'answered', updated_at: now, closed_at: null } as const;
+  await tx.tickets.update(after);
+  await notifyTicketAnswered(tx, after, { answer: body, now });
+  return after;
+}
+
+/** How a ticket is closed. */
+export interface TicketClosing {
+  readonly by: TicketAuthor;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Closes a ticket, and notifies the account when the operator does so. One that is closed stays as it is. */
+export async function closeTicket(
+  tx: WriteTransaction,
+  ticket: NamedTicket,
+  { by, now }: TicketClosing,
+): Promise<NamedTicket> {
   if (ticket.status === 'closed') return ticket;
   const after = { ...ticket, status: 'closed', updated_at: now, closed_at: now } as const;
   await tx.tickets.update(after);
+  if (by === 'operator') await notifyTicketClosed(tx, after, now);
   return after;
 }

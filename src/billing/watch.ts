@@ -8,7 +8,7 @@ import type { Entitlements } from '../access/entitlements.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import { BILLING_POLL_MS, QUOTAS_AT_ONCE, SETTLED_AT_ONCE } from './limits.ts';
-import { checkQuota, type NotifyQuota, type OverQuota } from './quota.ts';
+import { checkQuota, type OverQuota } from './quota.ts';
 import { settleDomains } from './settle.ts';
 
 /** The surroundings of the watch. */
@@ -16,7 +16,6 @@ export interface BillingWatchOptions {
   readonly store: Store;
   readonly entitlementsOf: (tx: ReadTransaction, domain: DomainRow) => Promise<Entitlements>;
   readonly overQuota: OverQuota;
-  readonly notify: NotifyQuota;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Called with each event, for logs. */

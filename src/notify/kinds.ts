@@ -6,6 +6,7 @@ import { CERTIFICATE_KINDS } from './kinds/certificate.ts';
 import { DOMAIN_KINDS } from './kinds/domain.ts';
 import { OPERATION_KINDS } from './kinds/operation.ts';
 import { OUTAGE_KINDS } from './kinds/outage.ts';
+import { TICKET_KINDS } from './kinds/ticket.ts';
 
 /** The kinds by name, in the order of lists. */
 export const KINDS = {
@@ -14,6 +15,7 @@ export const KINDS = {
   ...CERTIFICATE_KINDS,
   ...OPERATION_KINDS,
   ...ACCOUNT_KINDS,
+  ...TICKET_KINDS,
 } as const;
 
 /** The name of a kind. */

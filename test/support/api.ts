@@ -9,6 +9,7 @@ import type { TierSlug } from '../../src/access/tiers.ts';
 import { createApi } from '../../src/api/serve.ts';
 import type { PublicationService, Services } from '../../src/api/services.ts';
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import type { OverQuota } from '../../src/billing/quota.ts';
 import { type ComputeOptions, createCompute } from '../../src/compute/pool.ts';
 import type { DomainLookups } from '../../src/lifecycle/lookups.ts';
 import { openClearance } from '../../src/publisher/clearance.ts';
@@ -68,6 +69,7 @@ export interface Answer {
 
 export interface TestApiOptions {
   readonly tier?: TierSlug;
+  readonly overQuota?: OverQuota;
   readonly budget?: number;
   /** Default: true, so that tests register names that are nobody's. */
   readonly privateNames?: boolean;
@@ -106,6 +108,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     clock,
     budget: createRequestBudget(options.budget ?? 1_000_000),
     tier: options.tier ?? 'enterprise',
+    overQuota: options.overQuota ?? 'serve',
     privateNames: options.privateNames ?? true,
     specialOrigin: createSpecialJudge({ prefixes: options.allowedOrigins ?? TEST_ORIGINS, local: false }),
     lifecycle: scriptLifecycle(dns),

@@ -98,6 +98,7 @@ function servicesOf(store: Store, publisher: Publisher): Services {
     uses: createKeyUses(store),
     clock: Date.now,
     budget: createRequestBudget(1_000_000),
+    overQuota: 'serve',
     tier: 'enterprise',
     privateNames: true,
     specialOrigin: createSpecialJudge({ prefixes: TEST_ORIGINS, local: false }),
