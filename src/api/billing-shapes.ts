@@ -26,7 +26,9 @@ export const WALLET = z
   .object({
     balance: z
       .int()
-      .describe('the balance in minor units of the currency, such as cents; below zero all domains are suspended')
+      .describe(
+        'the balance in minor units of the currency, such as cents; below zero all domains are suspended',
+      )
       .meta({ examples: [-1250] }),
     currency: currency.nullable().describe('the currency by ISO 4217; `null`: the account has no wallet'),
     updated_at: time.nullable().describe('when the balance was true; `null`: the account has no wallet'),
@@ -53,7 +55,10 @@ export function showWallet(
 /** One invoice. */
 export const INVOICE = z
   .object({
-    id: z.int().describe('the id of the invoice').meta({ examples: [7] }),
+    id: z
+      .int()
+      .describe('the id of the invoice')
+      .meta({ examples: [7] }),
     reference: z
       .string()
       .describe('its id in the billing of the operator')
@@ -117,14 +122,23 @@ function timeOrNull(at: number | null): string | null {
 /** What a domain has bought, with its traffic beside the quota. */
 export const SUBSCRIPTION = z
   .object({
-    id: z.int().nullable().describe('the id of the subscription; `null`: the default tier applies without one'),
+    id: z
+      .int()
+      .nullable()
+      .describe('the id of the subscription; `null`: the default tier applies without one'),
     domain_id: z.int().describe('the id of the domain'),
     domain: z
       .string()
       .describe('the name of the domain')
       .meta({ examples: ['shop.example'] }),
-    plan_slug: z.string().describe('the tier that applies').meta({ examples: ['pro'] }),
-    plan_name: z.string().describe('its name').meta({ examples: ['Pro'] }),
+    plan_slug: z
+      .string()
+      .describe('the tier that applies')
+      .meta({ examples: ['pro'] }),
+    plan_name: z
+      .string()
+      .describe('its name')
+      .meta({ examples: ['Pro'] }),
     in_force: z.boolean().describe('whether a subscription applies; otherwise the tier is the default one'),
     started_at: time.nullable().describe('when the subscription began; `null`: there is none'),
     ends_at: time.nullable().describe('when it ends; `null`: without an end, or there is none'),
@@ -144,11 +158,15 @@ export const SUBSCRIPTION = z
       .meta({ examples: [81] }),
     over_quota: z
       .enum(OVER_QUOTA)
-      .describe('what happens to traffic over the quota: it is served, or the domain is suspended until it fits'),
+      .describe(
+        'what happens to traffic over the quota: it is served, or the domain is suspended until it fits',
+      ),
     suspended: z.boolean().describe('whether the edge refuses its visitors'),
     suspended_for: z
       .array(z.enum(SUSPENSION_CAUSES))
-      .describe('why: by the operator, a wallet below zero, a quota that is reached; empty: it is not suspended'),
+      .describe(
+        'why: by the operator, a wallet below zero, a quota that is reached; empty: it is not suspended',
+      ),
   })
   .meta({ id: 'Subscription' });
 

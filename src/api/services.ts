@@ -6,6 +6,7 @@ import type { SpecialJudge } from '../base/special-addresses.ts';
 import type { OverQuota } from '../billing/quota.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
 import type { DomainLookups } from '../lifecycle/lookups.ts';
+import type { Outlets } from '../notify/outlets.ts';
 import type { Feed } from '../publisher/feed.ts';
 import type { PublisherLog } from '../publisher/log.ts';
 import type { Signer } from '../publisher/signer.ts';
@@ -34,6 +35,8 @@ export interface Services {
   readonly countryOf?: (address: string) => string | null;
   /** The signatures for simulations of `waf` rules; absent: a simulation inspects nothing and reports that. */
   readonly signaturesFor?: (plan: Uint8Array) => Promise<SealedSignatures | null>;
+  /** Sends codes to new addresses of accounts; absent: the server sends none. */
+  readonly codes?: Outlets['codes'];
   /** The threads for answers whose computation would block the API's thread. */
   readonly compute: Compute;
 }

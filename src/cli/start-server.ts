@@ -5,6 +5,7 @@
  */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import type { Server } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -18,12 +19,15 @@ import { DRAIN_MS, USES_FLUSH_MS } from '../api/limits.ts';
 import { createApi } from '../api/serve.ts';
 import type { Services } from '../api/services.ts';
 import { type AllowedOrigins, createSpecialJudge } from '../base/special-addresses.ts';
+import type { OverQuota } from '../billing/quota.ts';
+import { type BillingWatch, createBillingWatch } from '../billing/watch.ts';
 import { type Countries, openCountries } from '../classify/country.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
 import { createCompute } from '../compute/pool.ts';
 import { createDns } from '../dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
 import { createLookups, type DomainLookups, lookupsWithoutDns } from '../lifecycle/lookups.ts';
+import type { SmsGatewayOptions, SmtpOptions } from '../notify/outlet-options.ts';
 import { PLAN_VERSION } from '../plan/layout.ts';
 import { openClearance } from '../publisher/clearance.ts';
 import { createFeed } from '../publisher/feed.ts';
@@ -35,6 +39,7 @@ import type { ReadTransaction, Store } from '../store/store.ts';
 import { inputFault } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
+import { createNotifier, type Notifier } from './notifier.ts';
 import { version } from './version.ts';
 
 /** Options of a server. */
@@ -49,6 +54,8 @@ export interface ServerOptions {
   readonly operationsPort: number;
   /** The tier of domains without a subscription. */
   readonly tier: TierSlug;
+  /** What happens to traffic over a quota. */
+  readonly overQuota: OverQuota;
   /** Delegations that a managed domain may have. */
   readonly nameserverSets: readonly (readonly string[])[];
   /** Addresses of recursive resolvers; empty: the system's. */
@@ -63,6 +70,12 @@ export interface ServerOptions {
   readonly requestsPerMinute: number;
   /** The path of a country database in MaxMind's format; absent: none. */
   readonly countries?: string;
+  /** The mail relay; `null`: no e-mail is sent. */
+  readonly smtp: SmtpOptions | null;
+  /** The SMS gateway; `null`: no SMS is sent. */
+  readonly sms: SmsGatewayOptions | null;
+  /** Where customers read more, as `linkTo` takes it; `null`: nowhere. */
+  readonly publicUrl: string | null;
   readonly log: Logger;
 }
 
@@ -122,6 +135,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     alone: store.shares === null,
     entitlementsFor: (tx, domain) => entitlementsOf(tx, domain, options.tier),
     onPublished: ({ revision, sinceWriteMs }) => metrics.published(revision, sinceWriteMs),
+    onFailed: (pending, failed) => notifier.publicationFailed(pending, failed),
   });
   const republisher: Republisher = createRepublisher({ store, publisher, clock, log });
   const countries = options.countries === undefined ? null : await openCountryFile(options.countries);
@@ -130,16 +144,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const feed = createFeed({ store, signer, log });
   const uses = createKeyUses(store);
   const watch = watchDomains(options);
+  const billing = watchBilling(options);
   const budget = budgetOf(options);
   const compute = createCompute({ store, onJob: metrics.computed });
+  const specialOrigin = createSpecialJudge(options.allowedOrigins);
+  const notifier = createNotifier({ ...options, special: specialOrigin, onOutcome: metrics.delivered });
   const services: Services = {
     store,
     uses,
     clock,
     budget,
     tier: options.tier,
+    overQuota: options.overQuota,
     privateNames: options.privateNames,
-    specialOrigin: createSpecialJudge(options.allowedOrigins),
+    specialOrigin,
+    codes: notifier.codes,
     lifecycle: watch.lookups,
     publication: publisher,
     aheadOfStore: feed.ahead,
@@ -158,7 +177,22 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   publisher.start();
   republisher.start();
   watch.start();
+  billing.start();
+  notifier.start();
   const flushing = flushRegularly(uses, log);
+  const parts: Parts = {
+    publisher,
+    republisher,
+    watch,
+    billing,
+    notifier,
+    uses,
+    budget,
+    compute,
+    store,
+    log,
+    flushing,
+  };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
   try {
     await app.listen({ host: options.host, port: options.port });
@@ -166,17 +200,30 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await once(operations, 'listening');
   } catch (error) {
     await app.close();
-    await settle({ publisher, republisher, watch, uses, budget, compute, store, log, flushing });
+    await settle(parts);
     throw error;
   }
+  return runningServer(parts, { app, operations, publicKey: signer.publicKey, state });
+}
+
+/** What a running server has besides its parts. */
+interface Listening {
+  readonly app: FastifyInstance;
+  readonly operations: Server;
+  readonly publicKey: string;
+  readonly state: { draining: boolean };
+}
+
+/** The addresses of a server that listens, and its end. */
+function runningServer(parts: Parts, { app, operations, publicKey, state }: Listening): RunningServer {
   return {
     url: urlOf(app.server.address() as AddressInfo),
     operationsUrl: urlOf(operations.address() as AddressInfo),
-    publicKey: signer.publicKey,
+    publicKey,
     async stop() {
       state.draining = true;
       await drain(app);
-      await settle({ publisher, republisher, watch, uses, budget, compute, store, log, flushing });
+      await settle(parts);
       operations.close();
       operations.closeAllConnections();
     },
@@ -234,6 +281,20 @@ function watchDomains(options: ServerOptions): Watch {
   };
 }
 
+/** Wallets and traffic quotas. */
+function watchBilling({ store, log, tier, overQuota }: ServerOptions): BillingWatch {
+  return createBillingWatch({
+    store,
+    overQuota,
+    clock: Date.now,
+    entitlementsOf: (tx, domain) => entitlementsOf(tx, domain, tier),
+    note: (note) => {
+      if (note.kind === 'failed') log.warn({ domain: note.domain, err: note.error }, 'billing');
+      else log.info({ ...note }, 'billing');
+    },
+  });
+}
+
 /** The request budget of keys; processes on one database share it. */
 function budgetOf({ store: { shares }, requestsPerMinute: limit, log }: ServerOptions): RequestBudget {
   if (shares === null) return createRequestBudget(limit);
@@ -264,6 +325,8 @@ interface Parts {
   readonly publisher: Publisher;
   readonly republisher: Republisher;
   readonly watch: Watch;
+  readonly billing: BillingWatch;
+  readonly notifier: Notifier;
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
   readonly compute: Compute;
@@ -277,6 +340,8 @@ async function settle({
   publisher,
   republisher,
   watch,
+  billing,
+  notifier,
   uses,
   budget,
   compute,
@@ -285,7 +350,9 @@ async function settle({
   flushing,
 }: Parts): Promise<void> {
   clearInterval(flushing);
+  await notifier.stop();
   await watch.stop();
+  await billing.stop();
   await republisher.stop();
   await publisher.stop();
   await budget.stop();

@@ -7,13 +7,7 @@ import { randomInt, timingSafeEqual } from 'node:crypto';
 import { normalizeName } from '../base/host.ts';
 import { sha256Hex } from '../platform/sha256.ts';
 import type { ContactRow } from '../store/rows.ts';
-import {
-  CODE_MS,
-  CODE_PAUSE_MS,
-  CODES_DAY_MS,
-  MAX_CODE_TRIES,
-  MAX_CODES_PER_DAY,
-} from './limits.ts';
+import { CODE_MS, CODE_PAUSE_MS, CODES_DAY_MS, MAX_CODE_TRIES, MAX_CODES_PER_DAY } from './limits.ts';
 
 /** The channel of an address. */
 export type ContactChannel = ContactRow['channel'];
@@ -33,7 +27,9 @@ export function readAddress(
 ): { readonly address: string } | { readonly problem: string } {
   if (channel === 'sms') {
     const address = text.replaceAll(/[ ().-]/g, '');
-    return PHONE.test(address) ? { address } : { problem: 'must be a number like +4930123456, with its country code' };
+    return PHONE.test(address)
+      ? { address }
+      : { problem: 'must be a number like +4930123456, with its country code' };
   }
   const at = text.lastIndexOf('@');
   const local = text.slice(0, Math.max(0, at));

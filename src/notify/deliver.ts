@@ -159,7 +159,13 @@ async function attempt(state: State, delivery: ClaimedDelivery): Promise<void> {
     if (outcome.kind === 'delivered') await notifications.hasten(delivery, now);
   });
   const { notification, channel, account_id, tries } = delivery;
-  const fields = { notification: publicId(notification), kind: notification.kind, channel, account_id, tries };
+  const fields = {
+    notification: publicId(notification),
+    kind: notification.kind,
+    channel,
+    account_id,
+    tries,
+  };
   state.onOutcome?.(channel, outcome.kind);
   if (outcome.kind === 'delivered') state.log.info(fields, 'notification delivered');
   else state.log.warn({ ...fields, reason: outcome.reason }, `notification: ${result.state}`);
@@ -203,7 +209,8 @@ async function send(state: State, delivery: ClaimedDelivery): Promise<SendOutcom
     return hook === null ? skip('the webhook was removed') : within(senders.webhook, hook);
   }
   const sender = senders[channel];
-  if (sender === null) return skip(channel === 'email' ? 'this server sends no e-mail' : 'this server sends no SMS');
+  if (sender === null)
+    return skip(channel === 'email' ? 'this server sends no e-mail' : 'this server sends no SMS');
   const address = (await store.latest.contacts.get(account_id, channel))?.address ?? '';
   if (address === '') return skip('the address was removed');
   if (channel === 'sms' && !(await includesSms(store.latest, { ...delivery.notification, ...state })))

@@ -5,7 +5,7 @@
 import { assert } from '../base/assert.ts';
 import type { DeliveryRow, DomainRow, NotificationRow, NotifyChannel } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
-import { type KindData, type KindName, KINDS } from './kinds.ts';
+import { KINDS, type KindData, type KindName } from './kinds.ts';
 import { MAX_PER_HOUR, MAX_STORED } from './limits.ts';
 import { chosenChannels } from './preferences.ts';
 

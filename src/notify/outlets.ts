@@ -4,9 +4,10 @@ import { withDeadline } from '../platform/deadline.ts';
 import { type ContactChannel, codeText } from './contact.ts';
 import type { Senders } from './deliver.ts';
 import { ATTEMPT_MS } from './limits.ts';
+import type { SmsGatewayOptions, SmtpOptions } from './outlet-options.ts';
 import type { SendOutcome } from './send.ts';
-import { createEmailSender, type SmtpOptions, sendMail } from './send-email.ts';
-import { createSmsSender, type SmsGatewayOptions, sendShortMessage } from './send-sms.ts';
+import { createEmailSender, sendMail } from './send-email.ts';
+import { createSmsSender, sendShortMessage } from './send-sms.ts';
 import { createWebhookSender } from './send-webhook.ts';
 
 /** What an operator has configured; `null`: the server has none. */

@@ -1,6 +1,6 @@
 /** What an account wants on which channel: the defaults of the kinds, changed by its own preferences. */
 import { NOTIFY_CHANNELS, type NotifyChannel, type PreferenceRow } from '../store/rows.ts';
-import { KIND_NAMES, type KindName, KINDS } from './kinds.ts';
+import { KIND_NAMES, KINDS, type KindName } from './kinds.ts';
 
 /** The channels of one kind; `null`: the kind never goes out on it. */
 export type ChannelChoice = Readonly<Record<NotifyChannel, boolean | null>>;

@@ -32,7 +32,7 @@ function wrap(text: string, indent = ''): string {
 
 /** The last lines: why the account gets this, and how to change it. */
 function footer({ account, id }: Envelope): string {
-  return `Sent to the account ${account}, notification ${id}. PUT /notifications/preferences sets what is sent.`;
+  return `You get this because the account ${account} is notified here. The preferences of its notifications set what is sent (API: PUT /notifications/preferences). Id: ${id}`;
 }
 
 /** The plain text of an e-mail. */
@@ -44,9 +44,7 @@ export function renderText({ headline, paragraphs, facts, steps }: Letter, envel
     facts
       .map(({ label, value }) => wrap(`${`${label}:`.padEnd(width)}${value}`, ' '.repeat(width)))
       .join('\n'),
-    steps.length === 0
-      ? ''
-      : ['What to do:', ...steps.map((step) => wrap(`- ${step}`, '  '))].join('\n'),
+    steps.length === 0 ? '' : ['What to do:', ...steps.map((step) => wrap(`- ${step}`, '  '))].join('\n'),
     envelope.link ?? '',
     `-- \n${wrap(footer(envelope))}`,
   ];

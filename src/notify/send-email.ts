@@ -6,27 +6,16 @@ import { readFileSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
 import { specialKind } from '../base/special-addresses.ts';
 import { ATTEMPT_MS } from './limits.ts';
+import type { SmtpOptions } from './outlet-options.ts';
 import { renderHtml, renderText } from './render.ts';
-import { DELIVERED, networkReason, refusedForGood, retryLater, type Sender, type SendOutcome } from './send.ts';
-
-/** The operator's relay. */
-export interface SmtpOptions {
-  /** `smtp://[user@]host[:port]` (587) or `smtps://…` (465, TLS from the start). */
-  readonly url: string;
-  /** A file with the password of the user, read for each message; absent: none. */
-  readonly passwordFile?: string;
-  /** The sender: `name@host`, or `Name <name@host>`. */
-  readonly from: string;
-}
-
-/** What is wrong with the URL of a relay; `null`: nothing. */
-export function judgeSmtpUrl(text: string): string | null {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '')
-    return 'write smtp://user@host:587, or smtps://user@host:465';
-  if (url.password !== '') return 'a password does not belong into the address; --smtp-password-file has it';
-  return null;
-}
+import {
+  DELIVERED,
+  networkReason,
+  refusedForGood,
+  retryLater,
+  type Sender,
+  type SendOutcome,
+} from './send.ts';
 
 /** The host of an address in the form `name@host` or `Name <name@host>`. */
 function hostOf(from: string): string {

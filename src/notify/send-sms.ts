@@ -5,16 +5,16 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { MAX_RESPONSE_OCTETS } from './limits.ts';
+import type { SmsGatewayOptions } from './outlet-options.ts';
 import { renderSms } from './render.ts';
-import { DELIVERED, networkReason, refusedForGood, retryLater, type Sender, type SendOutcome } from './send.ts';
-
-/** The operator's gateway. */
-export interface SmsGatewayOptions {
-  /** Its URL, http or https. */
-  readonly url: string;
-  /** A file with the bearer token, read for each message; absent: none. */
-  readonly tokenFile?: string;
-}
+import {
+  DELIVERED,
+  networkReason,
+  refusedForGood,
+  retryLater,
+  type Sender,
+  type SendOutcome,
+} from './send.ts';
 
 /** One short message. */
 export interface ShortMessage {

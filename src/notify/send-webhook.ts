@@ -79,7 +79,8 @@ function outcomeOf(status: number): SendOutcome {
   if (status >= 200 && status < 300) return DELIVERED;
   // 410: the receiver wants no more of them (Standard Webhooks, "Disabling").
   if (status === 410) return refusedForGood('the endpoint answered 410: it is gone');
-  if (status >= 300 && status < 400) return retryLater(`the endpoint answered ${status}; redirects are not followed`);
+  if (status >= 300 && status < 400)
+    return retryLater(`the endpoint answered ${status}; redirects are not followed`);
   return retryLater(`the endpoint answered ${status}`);
 }
 

@@ -41,8 +41,8 @@ export interface NotificationReads {
     readonly channel: NotifyChannel;
     readonly since: number;
   }): Promise<number>;
-  /** Deliveries that wait, and when the oldest of them was created: for metrics. */
-  deliveryBacklog(): Promise<{ readonly rows: number; readonly since: number | null }>;
+  /** The number of deliveries that wait: for metrics. */
+  countWaiting(): Promise<number>;
   /** Whether a delivery is due at `now`. */
   isDue(now: number): Promise<boolean>;
   /** Invitations that wait for their notification and name an existing account, with its id; at most `limit`. */

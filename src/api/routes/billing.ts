@@ -40,7 +40,11 @@ export const listInvoices = operation({
   }),
   response: z.array(INVOICE),
   async handle({ caller: { account_id }, query, read }) {
-    const { status, limit = USUAL_PAGE, cursor } = query as {
+    const {
+      status,
+      limit = USUAL_PAGE,
+      cursor,
+    } = query as {
       readonly status?: InvoiceStatus;
       readonly limit?: number;
       readonly cursor?: string;
@@ -102,7 +106,10 @@ export const listSubscriptions = operation({
   }),
   response: z.array(SUBSCRIPTION),
   async handle({ caller: { account_id }, query, read, services, now }) {
-    const { limit = MAX_SUBSCRIPTIONS, after = 0 } = query as { readonly limit?: number; readonly after?: number };
+    const { limit = MAX_SUBSCRIPTIONS, after = 0 } = query as {
+      readonly limit?: number;
+      readonly after?: number;
+    };
     return read(async (tx) => {
       const rows = await tx.domains.ownedBy(account_id, { afterId: after, limit: limit + 1 });
       const shown = rows.slice(0, limit);

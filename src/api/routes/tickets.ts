@@ -3,9 +3,9 @@
  * `edgeplan ticket`.
  */
 import { z } from 'zod';
+import { normalizeName } from '../../base/host.ts';
 import { MAX_SUBJECT, MAX_TICKET_MESSAGE } from '../../billing/limits.ts';
 import { closeTicket, openTicket, type TicketOutcome, writeToTicket } from '../../billing/tickets.ts';
-import { normalizeName } from '../../base/host.ts';
 import { filledText, text } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
 import type { NamedTicket } from '../../store/billing-repositories.ts';
@@ -28,7 +28,10 @@ import { ok, operation } from '../route.ts';
 
 /** The fields of a ticket. */
 const TICKET_FIELDS = {
-  id: z.int().describe('the id of the ticket').meta({ examples: [12] }),
+  id: z
+    .int()
+    .describe('the id of the ticket')
+    .meta({ examples: [12] }),
   subject: z
     .string()
     .describe('what it is about')
@@ -36,7 +39,9 @@ const TICKET_FIELDS = {
   domain: z.string().nullable().describe('the domain that it is about; `null`: none'),
   status: z
     .enum(TICKET_STATUSES)
-    .describe('`open` waits for support, `answered` for the account; a message opens a `closed` ticket again'),
+    .describe(
+      '`open` waits for support, `answered` for the account; a message opens a `closed` ticket again',
+    ),
   created_at: z.iso.datetime().describe('when it was opened'),
   updated_at: z.iso.datetime().describe('when it was last written to or closed'),
   closed_at: z.iso.datetime().nullable().describe('when it was closed; `null`: it is not'),
@@ -123,7 +128,7 @@ async function own(
 }
 
 /** The value of an outcome. @throws Refusal 409 */
-function valueOf<T>(outcome: TicketOutcome<T>): T {
+function accepted<T>(outcome: TicketOutcome<T>): T {
   if (!outcome.ok) throw conflict(outcome.reason);
   return outcome.value;
 }
@@ -138,7 +143,11 @@ export const list = operation({
   }),
   response: z.array(TICKET),
   async handle({ caller: { account_id }, query, read }) {
-    const { status, limit = USUAL_PAGE, before } = query as {
+    const {
+      status,
+      limit = USUAL_PAGE,
+      before,
+    } = query as {
       readonly status?: TicketStatus;
       readonly limit?: number;
       readonly before?: number;
@@ -160,7 +169,11 @@ export const open = operation({
   response: WHOLE_TICKET,
   statuses: [409],
   async handle({ body, caller: { account_id }, write }) {
-    const { subject, message, domain: named } = body as {
+    const {
+      subject,
+      message,
+      domain: named,
+    } = body as {
       readonly subject: string;
       readonly message: string;
       readonly domain: string | null;
@@ -170,7 +183,7 @@ export const open = operation({
       const seen = domain === null ? null : await tx.domains.seenBy(account_id, domain);
       if (named !== null && (seen === null || seen.role === null))
         throw badRequest('domain: must be a domain that the account sees');
-      const made = valueOf(await openTicket(tx, { account_id, subject, message, domain, now }));
+      const made = accepted(await openTicket(tx, { account_id, subject, message, domain, now }));
       return ok(showWhole(made.ticket, made.messages));
     });
   },
@@ -200,7 +213,7 @@ export const addMessage = operation({
     const id = idOf(params['ticketId']);
     return write(async ({ tx, now }) => {
       const ticket = await own(tx, { account_id, id });
-      const written = valueOf(await writeToTicket(tx, ticket, { account_id, body: message, now }));
+      const written = accepted(await writeToTicket(tx, ticket, { account_id, body: message, now }));
       return ok(showWhole(written.ticket, written.messages));
     });
   },

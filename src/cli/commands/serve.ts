@@ -3,13 +3,16 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { MAX_REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE } from '../../access/request-budget.ts';
 import { DEFAULT_TIER, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
 import { normalizeName } from '../../base/host.ts';
+import { OVER_QUOTA, type OverQuota } from '../../billing/quota.ts';
 import { DnsFault } from '../../dns/fault.ts';
+import { judgePublicUrl } from '../../notify/link.ts';
+import { judgeGatewayUrl, judgeSender, judgeSmtpUrl } from '../../notify/outlet-options.ts';
 import { usageFault } from '../exit.ts';
 import { listenFault } from '../listen-fault.ts';
 import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
 import { allowOriginsOption, gather, inGroup, logLevelOption, readPort, resolverOption } from '../options.ts';
 import { note, write } from '../output.ts';
-import type { RunningServer } from '../start-server.ts';
+import type { RunningServer, ServerOptions } from '../start-server.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 
 /** The options of the command, as commander parses them. */
@@ -22,6 +25,8 @@ interface Flags extends StoreFlags {
   readonly opsPort: number;
   /** The tier of domains without a subscription. */
   readonly tier: TierSlug;
+  /** What happens to traffic over a quota. */
+  readonly overQuota: OverQuota;
   /** Nameserver sets, each as names separated by commas. */
   readonly nsSet?: readonly string[];
   /** Addresses of DNS resolvers. */
@@ -36,12 +41,23 @@ interface Flags extends StoreFlags {
   readonly countries?: string;
   /** Requests per minute and API key. */
   readonly requestsPerMinute: number;
+  /** The address of the mail relay. */
+  readonly smtp?: string;
+  readonly smtpPasswordFile?: string;
+  /** The sender of e-mails. */
+  readonly mailFrom?: string;
+  /** The URL of the SMS gateway. */
+  readonly smsGateway?: string;
+  readonly smsTokenFile?: string;
+  /** Where customers read more. */
+  readonly publicUrl?: string;
   readonly logLevel: string;
 }
 
 /** Opens the store, starts the server and prints its addresses. */
 async function run(flags: Flags): Promise<void> {
   const nameserverSets = (flags.nsSet ?? []).map(readSet);
+  const outlets = readOutlets(flags);
   // Imported here, so that other commands need not load the web framework.
   const { createLog } = await import('../../access/redacting-log.ts');
   const { startServer } = await import('../start-server.ts');
@@ -58,6 +74,7 @@ async function run(flags: Flags): Promise<void> {
       port: flags.port,
       operationsPort: flags.opsPort,
       tier: flags.tier,
+      overQuota: flags.overQuota,
       nameserverSets,
       resolvers: flags.resolver ?? [],
       trustNames: flags.trustNames === true,
@@ -65,6 +82,8 @@ async function run(flags: Flags): Promise<void> {
       allowedOrigins: { prefixes: flags.allowOrigins ?? [], local: false },
       ...(flags.countries === undefined ? {} : { countries: flags.countries }),
       requestsPerMinute: flags.requestsPerMinute,
+      ...outlets,
+      publicUrl: flags.publicUrl ?? null,
       log: createLog(flags.logLevel, (line) => void process.stderr.write(line)),
     });
   } catch (error) {
@@ -97,6 +116,32 @@ function readSet(text: string): readonly string[] {
   );
 }
 
+/** The mail relay and the SMS gateway of the flags. @throws CommandFault when options are missing beside one another */
+function readOutlets(flags: Flags): Pick<ServerOptions, 'smtp' | 'sms'> {
+  const { smtp: url, smtpPasswordFile, mailFrom: from, smsGateway, smsTokenFile } = flags;
+  if ((url === undefined) !== (from === undefined))
+    throw usageFault('--smtp and --mail-from go together', 'give both, or neither: then no e-mail is sent');
+  if (smtpPasswordFile !== undefined && url === undefined)
+    throw usageFault('--smtp-password-file goes with --smtp');
+  if (smsTokenFile !== undefined && smsGateway === undefined)
+    throw usageFault('--sms-token-file goes with --sms-gateway');
+  const password = smtpPasswordFile === undefined ? {} : { passwordFile: smtpPasswordFile };
+  const token = smsTokenFile === undefined ? {} : { tokenFile: smsTokenFile };
+  return {
+    smtp: url === undefined || from === undefined ? null : { url, from, ...password },
+    sms: smsGateway === undefined ? null : { url: smsGateway, ...token },
+  };
+}
+
+/** A parser of an option that `judge` finds fault with. */
+function judgedBy(judge: (text: string) => string | null): (text: string) => string {
+  return (text) => {
+    const problem = judge(text);
+    if (problem !== null) throw new InvalidArgumentError(`${problem}.`);
+    return text;
+  };
+}
+
 /** Parses `--requests-per-minute`. */
 function readBudget(text: string): number {
   const budget = /^\d{1,7}$/.test(text) ? Number(text) : 0;
@@ -126,12 +171,46 @@ function customerOptions(): readonly Option[] {
       .choices(TIER_SLUGS)
       .default(DEFAULT_TIER)
       .env('EDGEPLAN_TIER'),
+    new Option(
+      '--over-quota <what>',
+      'what happens to traffic over max_traffic_gb; refuse: the domain is suspended until its quota allows it again',
+    )
+      .choices(OVER_QUOTA)
+      .default('serve')
+      .env('EDGEPLAN_OVER_QUOTA'),
     new Option('--requests-per-minute <number>', 'what each API key may ask for in any minute')
       .argParser(readBudget)
       .default(REQUESTS_PER_MINUTE)
       .env('EDGEPLAN_REQUESTS_PER_MINUTE'),
     allowOriginsOption(),
     new Option('--countries <file>', "a country database in MaxMind's format, to tell where origins are"),
+  ];
+}
+
+/** Where notifications are sent. */
+function notificationOptions(): readonly Option[] {
+  return [
+    new Option(
+      '--smtp <url>',
+      'the mail relay, smtp://user@host:587 or smtps://…; without it no e-mail is sent',
+    )
+      .argParser(judgedBy(judgeSmtpUrl))
+      .env('EDGEPLAN_SMTP'),
+    new Option('--smtp-password-file <file>', 'the password of its user, read for each message').env(
+      'EDGEPLAN_SMTP_PASSWORD_FILE',
+    ),
+    new Option('--mail-from <address>', 'the sender, such as "Alerts <alerts@example.net>"')
+      .argParser(judgedBy(judgeSender))
+      .env('EDGEPLAN_MAIL_FROM'),
+    new Option('--sms-gateway <url>', 'gets { id, to, text } as JSON for each SMS; without it none is sent')
+      .argParser(judgedBy(judgeGatewayUrl))
+      .env('EDGEPLAN_SMS_GATEWAY'),
+    new Option('--sms-token-file <file>', 'its bearer token, read for each message').env(
+      'EDGEPLAN_SMS_TOKEN_FILE',
+    ),
+    new Option('--public-url <url>', 'where customers read more; {domain} in it is replaced')
+      .argParser(judgedBy(judgePublicUrl))
+      .env('EDGEPLAN_PUBLIC_URL'),
   ];
 }
 
@@ -161,6 +240,7 @@ export function serveCommand(): Command {
     ...inGroup('Listening:', listenerOptions()),
     ...inGroup('Domain names and DNS:', nameOptions()),
     ...inGroup('Customers and limits:', customerOptions()),
+    ...inGroup('Notifications:', notificationOptions()),
     ...inGroup('Observability:', [logLevelOption('info')]),
   ];
   for (const option of options) command.addOption(option);

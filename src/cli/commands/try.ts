@@ -89,12 +89,16 @@ async function start(folder: string, { host, port, opsPort }: Flags): Promise<St
         host,
         ...ports,
         tier: DEFAULT_TIER,
+        overQuota: 'serve',
         nameserverSets: [],
         resolvers: [],
         trustNames: true,
         privateNames: true,
         allowedOrigins: TRIED_ORIGINS,
         requestsPerMinute: REQUESTS_PER_MINUTE,
+        smtp: null,
+        sms: null,
+        publicUrl: null,
         log: createLog('error', (line) => void process.stderr.write(line)),
       });
       return { server, store };

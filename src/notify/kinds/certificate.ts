@@ -72,7 +72,9 @@ const failed = kind({
       { label: 'Tried', value: timeWords(at) },
       ...(data.next_try_at === null ? [] : [{ label: 'Next attempt', value: timeWords(data.next_try_at) }]),
     ],
-    steps: ['Check that the names lead to the edge in the DNS, and that no CAA record excludes the authority.'],
+    steps: [
+      'Check that the names lead to the edge in the DNS, and that no CAA record excludes the authority.',
+    ],
   }),
 });
 

@@ -132,9 +132,15 @@ const shared = kind({
   data: z.object({
     event: z.enum(['invited', 'joined']).describe('the account was invited, or another one accepted'),
     role: z.enum(MEMBER_ROLES).describe('the role on the domain'),
-    account: z.string().nullable().describe('the name of the account that accepted; `null` for an invitation'),
+    account: z
+      .string()
+      .nullable()
+      .describe('the name of the account that accepted; `null` for an invitation'),
     invitation_id: z.int().nullable().describe('the invitation to answer; `null` once it was accepted'),
-    expires_at: z.iso.datetime().nullable().describe('when the invitation lapses; `null` once it was accepted'),
+    expires_at: z.iso
+      .datetime()
+      .nullable()
+      .describe('when the invitation lapses; `null` once it was accepted'),
   }),
   letter: ({ event, role, account, invitation_id, expires_at }, { domain, at }) =>
     event === 'joined'

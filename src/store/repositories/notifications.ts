@@ -82,10 +82,10 @@ const countDeliveries = statement((builder, p: { account_id: number; channel: st
     .where('state', '<>', 'skipped'),
 );
 
-const deliveryBacklog = statement((builder, _: object) =>
+const countWaiting = statement((builder, _: object) =>
   builder
     .selectFrom('notification_deliveries')
-    .select(({ fn }) => [fn.countAll<number>().as('rows'), fn.min<number | null>('created_at').as('since')])
+    .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('state', '=', 'waiting'),
 );
 
@@ -364,8 +364,8 @@ export function notifications(session: Session): NotificationReads & Notificatio
     async countDeliveries(question) {
       return (await one(session, countDeliveries, question))!.count;
     },
-    async deliveryBacklog() {
-      return (await one(session, deliveryBacklog, {}))!;
+    async countWaiting() {
+      return (await one(session, countWaiting, {}))!.count;
     },
     async isDue(now) {
       return (await one(session, firstDue, { now })) !== null;
