@@ -4,7 +4,7 @@ import { parseIpEntry } from '../base/ip.ts';
 import { MAX_NODE_GROUPS } from '../base/limits.ts';
 import { readGroups } from '../base/node-groups.ts';
 import { parseServerAddress } from '../dns/server-address.ts';
-import type { CollectorOptions } from '../telemetry/start-telemetry.ts';
+import type { CollectorOptions } from '../telemetry/options.ts';
 import { COLOUR_CHOICES } from './output.ts';
 import { jsonFormat } from './print/json-document.ts';
 

@@ -35,8 +35,9 @@ import { createRepublisher, type Republisher } from '../publisher/republisher.ts
 import { openSigner } from '../publisher/signer.ts';
 import type { DomainRow, RevisionRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
+import type { CollectorOptions, Telemetry } from '../telemetry/options.ts';
 import type { SpanSource } from '../telemetry/spans.ts';
-import { type CollectorOptions, startTelemetry, type Telemetry } from '../telemetry/start-telemetry.ts';
+import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import { inputFault } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';

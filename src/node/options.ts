@@ -5,7 +5,7 @@ import type { SignatureProgram } from '../plan/signature-program.ts';
 import type { WatchedFile } from '../platform/watched-file.ts';
 import type { SyncOptions } from '../sync/options.ts';
 import type { PlanSink } from '../sync/plan-table.ts';
-import type { CollectorOptions } from '../telemetry/start-telemetry.ts';
+import type { CollectorOptions } from '../telemetry/options.ts';
 import type { WorkerEvent } from '../workers/events.ts';
 
 /** A folder of certificates with their keys, `name.crt` beside `name.key`. */

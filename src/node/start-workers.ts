@@ -17,7 +17,7 @@ import type { LineWriter } from '../proxy/log/line-writer.ts';
 import { addLog } from '../proxy/log/metrics.ts';
 import { addSyncMetrics, unreadySync } from '../proxy/log/sync-metrics.ts';
 import { trustProxies } from '../proxy/visitor.ts';
-import type { Telemetry } from '../telemetry/start-telemetry.ts';
+import type { Telemetry } from '../telemetry/options.ts';
 import { collectLines } from '../workers/collect-lines.ts';
 import { type RunningPrimary, startPrimary } from '../workers/primary.ts';
 import { createSharedState, type SharedState } from '../workers/shared-state.ts';

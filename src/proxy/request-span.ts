@@ -5,12 +5,12 @@
  */
 import type { Origin } from '../evaluator/decision.ts';
 import { refText } from '../evaluator/identity.ts';
+import type { ClientRequest } from '../http/client-messages.ts';
 import { type HeaderList, type ResponseSink, type ResponseSource, withoutHeaders } from '../http/response.ts';
 import type { ActiveSpan, SpanAttributes, SpanSource, TraceContext } from '../telemetry/spans.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, Visitor } from './exchange.ts';
 import type { RequestLogEntry } from './log/request-log.ts';
 import type { Origins, OutgoingRequest } from './origin/request.ts';
-import type { Incoming } from './request-context.ts';
 
 /** The methods of RFC 9110 §9 and RFC 5789; the conventions name a span of any other `HTTP`. */
 const METHODS: ReadonlySet<string> = new Set([
@@ -29,14 +29,17 @@ const CONTEXT_HEADERS: ReadonlySet<string> = new Set(['traceparent', 'tracestate
 /** A fault that visitors cause by leaving: no error of the edge. */
 const LEFT = 'aborted';
 
+/** A request that arrived, and the visitor who sent it. */
+interface SpannedRequest {
+  readonly message: ClientRequest;
+  readonly visitor: Visitor;
+}
+
 /**
  * Starts the span of a request. Only a trusted proxy may continue its own trace, as with Envoy's and nginx's internal
  * listeners: anybody else could have each of its requests sampled, or write into the traces of others.
  */
-export function startRequestSpan(
-  spans: SpanSource,
-  { message, visitor }: Pick<Incoming, 'message' | 'visitor'>,
-): ActiveSpan {
+export function startRequestSpan(spans: SpanSource, { message, visitor }: SpannedRequest): ActiveSpan {
   const { traceparent, tracestate } = message.headers;
   const isContinued = visitor.trusted && typeof traceparent === 'string';
   const caller = isContinued
@@ -48,7 +51,7 @@ export function startRequestSpan(
 /** Ends the span of a request. */
 export function endRequestSpan(
   span: ActiveSpan,
-  { message }: Pick<Incoming, 'message'>,
+  { message }: Pick<SpannedRequest, 'message'>,
   { exchange, id, status, octets, cache, fault }: RequestLogEntry,
 ): void {
   if (span.isRecorded) {

@@ -26,8 +26,8 @@ import {
   METRICS_MS,
   SPANS_MS,
 } from './limits.ts';
+import type { CollectorOptions, Telemetry, TelemetryIdentity, TelemetryOptions } from './options.ts';
 import { collectRegistry } from './registry-metrics.ts';
-import type { CollectorOptions, Telemetry, TelemetryIdentity, TelemetryOptions } from './start-telemetry.ts';
 
 /** Starts the export; as `startTelemetry`. */
 export function openTelemetry({ collector, identity, registry, onChange }: TelemetryOptions): Telemetry {
