@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { pageAnswer } from '../answers/kinds.ts';
 import type { UnservedHelp } from '../answers/unserved.ts';
 import { assert } from '../base/assert.ts';
+import type { ClientBody } from '../buffers/client-body.ts';
 import type { Origin } from '../evaluator/decision.ts';
 import type { EdgeRequest } from '../evaluator/index.ts';
 import type { ClientRequest } from '../http/client-messages.ts';
@@ -13,6 +14,7 @@ import type { EdgeAnswer, HeaderList } from '../http/response.ts';
 import type { MarkdownOutcome } from '../markdown/outcome.ts';
 import type { ServedDomain } from '../sync/plan-table.ts';
 import type { Exchange, Visitor } from './exchange.ts';
+import type { OriginUse } from './origin/request.ts';
 import type { InspectedBody, ReadPart } from './request-body.ts';
 import type { ProxyServices } from './services.ts';
 import type { UnservedHost } from './unserved.ts';
@@ -72,6 +74,8 @@ export interface RequestContext {
   identified: IdentifiedRequest | null;
   /** Set by `inspect the body`: what of the body remains for the origin; `null`: the request has none. */
   body: ReadPart | ClientRequest | null;
+  /** Octets of the body that were read at the edge: inspected ones, solutions of challenges. */
+  octetsRead: number;
   /** Set by `decide`. */
   exchange: Exchange | null;
   /** Set where the answer is 421. */
@@ -92,6 +96,10 @@ export interface NodeContext<Client = unknown> extends RequestContext {
   readonly began: number;
   /** Set by `choose the origin`. */
   route: Route | null;
+  /** The body as the origin gets it, which counts what it receives; `null`: none was passed on. */
+  clientBody: ClientBody | null;
+  /** The request's way to the origin; `null`: it did not go there. */
+  originUse: OriginUse | null;
   /** The result of the cache for the request log; `null`: the request did not reach the cache. */
   cacheResult: string | null;
   /** The outcome of a request for Markdown; `null`: HTML was requested. */
@@ -124,6 +132,7 @@ export function createRequestContext({
       pageOf(incoming, help === undefined ? { status, id } : { status, id, help }, more),
     identified: null,
     body: null,
+    octetsRead: 0,
     exchange: null,
     unserved: null,
   };
@@ -148,11 +157,14 @@ export function createNodeContext<Client>(options: NodeContextOptions<Client>): 
       pageOf(incoming, help === undefined ? { status, id } : { status, id, help }, more),
     identified: null,
     body: null,
+    octetsRead: 0,
     exchange: null,
     unserved: null,
     client,
     began: performance.now(),
     route: null,
+    clientBody: null,
+    originUse: null,
     cacheResult: null,
     markdown: null,
     fault: null,
