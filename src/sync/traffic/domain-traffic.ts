@@ -70,7 +70,10 @@ export function addRequest({ counts, tops }: DomainTraffic, request: CountedRequ
  * Adds a sealed entry. Lists that were dropped on one side are dropped on both: the rest would be taken for all of it.
  * @throws CountsFault when it is damaged; nothing is added then
  */
-export function addSealed(span: SpanTraffic, entry: Pick<TrafficBatchEntry, 'domain' | 'counts' | 'tops'>): void {
+export function addSealed(
+  span: SpanTraffic,
+  entry: Pick<TrafficBatchEntry, 'domain' | 'counts' | 'tops'>,
+): void {
   const counts = openCounts(entry.counts);
   const tops = entry.tops === null ? null : openTops(entry.tops);
   const traffic = trafficOf(span, entry.domain);

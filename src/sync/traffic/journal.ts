@@ -5,7 +5,7 @@
  * Appends are in the page cache when they resolve, which outlives the process; `sync` makes them durable.
  */
 import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
-import { type ReadFrames, frameOf, readFrames } from './frames.ts';
+import { frameOf, type ReadFrames, readFrames } from './frames.ts';
 
 /** The journal of a minute. */
 export interface Journal {

@@ -33,10 +33,15 @@ export const MAX_FRAME_OCTETS = 256 * 1024 * 1024;
 export const MAX_BATCH_FILES = 120;
 /** Maximum size, in octets, of all batch files: an hour of a node with a thousand busy domains, or weeks of a small one. */
 export const MAX_BATCH_FILES_OCTETS = 512 * 1024 * 1024;
-/** Maximum number, and size in octets, of batch files that are merged in one step: what is open in memory meanwhile. */
-export const MERGE_FILES = 61;
-export const MERGE_OCTETS = 64 * 1024 * 1024;
+/** Maximum number of batch files that are merged in one step: half of them, so that merges are rare. */
+export const MERGE_FILES = 60;
+/** Maximum size, in octets, of the batch files that are merged in one step; in memory they take some ten times as much. */
+export const MERGE_OCTETS = 16 * 1024 * 1024;
 /** Maximum number of spans in memory that cannot be written to the disk; beyond it the oldest are merged. */
 export const MAX_UNWRITTEN_SPANS = 48;
+/** Milliseconds between attempts to write what could not be written. */
+export const UNWRITTEN_RETRY_MS = 10_000;
+/** Maximum size, in octets, of what waits to be appended to journals: a disk that stalls must not fill the memory. */
+export const MAX_APPENDING_OCTETS = 32 * 1024 * 1024;
 /** Milliseconds between reports of one kind of trouble. */
 export const REPORT_TROUBLE_MS = 60_000;
