@@ -27,8 +27,12 @@ export function countRequest(counts: TrafficCounts, request: CountedRequest): vo
     addKey(counts, dimension, { key: keyOf(request, dimension), requests: 1 });
   if (request.edgeMs !== null) record(counts.edgeTimes, request.edgeMs);
   if (request.originMs !== null) record(counts.originTimes, request.originMs);
-  addHash(counts.visitors, hashPair(hashText(request.ip ?? ''), hashText(request.userAgent ?? '')));
+  addHash(counts.visitors, hashPair(hashOf(request.ip), hashOf(request.userAgent)));
   if (decision !== null) countRules(counts, decision, request);
+}
+
+function hashOf(value: string | null): number {
+  return hashText(value === null ? '' : topValue(value));
 }
 
 /** Adds one request to the sums. */

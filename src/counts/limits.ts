@@ -42,10 +42,5 @@ export const MAX_VALUE_LENGTH = 512;
  * long values must not make lists, batches and rows of the store grow; a list with longer values has fewer.
  */
 export const MAX_LIST_LENGTH = 128_000;
-/**
- * Maximum number of keys of one dimension, or values of one list, that a second's requests are counted under exactly; then
- * they are added to the counts or the summary, and the cells start anew. As many as a list has values.
- */
-export const MAX_CELLS = 1_024;
 /** Maximum number of domains and minutes in one batch: what a node with 10,000 busy domains counts in six minutes. */
 export const MAX_BATCH_ENTRIES = 65_536;

@@ -1,10 +1,10 @@
 /**
- * Counts finished requests of one domain: what `countRequest` and `countTops` count, at a fraction of their cost. In: finished
- * requests. Out, at each drain: what was counted since the last one. A node drains every second.
+ * Counts finished requests of one domain: what `countRequest` and `countTops` count, at a third of their cost. In: finished
+ * requests. Out, at each drain: what was counted since the last one.
  *
- * PERF: until the drain, numbers are in cells, which a request finds by a number or by the very text that the request before
- * had; the hash of an address or User-Agent is computed once per second, not per request; values of top lists are counted
- * exactly, and offered to the summaries with their numbers.
+ * PERF: until the drain, keys of dimensions are in cells, which the very key of the request before needs no look-up for; hits
+ * are found by a number; an address and a User-Agent are hashed once, not per request; nothing is allocated for a request
+ * whose rules and values have been counted before.
  */
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import { EFFECTS, type Match } from '../evaluator/decision.ts';
@@ -20,18 +20,15 @@ import {
   type Dimension,
   fromEach,
   type RuleHits,
-  TOP_KINDS,
-  type TopKind,
   type TopLists,
   type TrafficCounts,
 } from './counts.ts';
 import { hashPair, hashText } from './hash.ts';
 import { addHash } from './hyperloglog.ts';
-import { MAX_CELLS, MAX_HITS } from './limits.ts';
+import { MAX_HITS, MAX_KEYS } from './limits.ts';
 import { record } from './log-histogram.ts';
-import { ownText } from './own-text.ts';
 import { shadowChanges } from './shadow-changes.ts';
-import { offer } from './space-saving.ts';
+import { offer, type SpaceSaving } from './space-saving.ts';
 
 /** Counts of requests with their top lists. */
 export interface CountedTraffic {
@@ -46,19 +43,16 @@ export interface RequestCounter {
   drain(): CountedTraffic | null;
 }
 
-/** The number of requests with one key of a dimension, or one value of a top list. */
+/** The number of requests with one key. */
 interface Cell {
   requests: number;
-  /** Of the value, for the visitor sketch. */
-  readonly hash: number;
 }
 
-/** Cells by text. The text of the last request needs no look-up. */
+/** The cells of one dimension. */
 interface Cells {
-  readonly byText: Map<string, Cell>;
-  /** Whether cells have the hashes of their texts. */
-  readonly hashed: boolean;
-  lastText: string | null;
+  readonly byKey: Map<string, Cell>;
+  /** The key of the last request, and its cell. */
+  lastKey: string | null;
   lastCell: Cell;
 }
 
@@ -70,7 +64,6 @@ interface HitCell extends RuleHits {
 /** What is counted until the next drain. */
 interface Pending extends CountedTraffic {
   readonly keys: Readonly<Record<Dimension, Cells>>;
-  readonly values: Readonly<Record<TopKind, Cells>>;
   /** By `hitNumber`. */
   readonly hits: Map<number, HitCell>;
 }
@@ -94,34 +87,33 @@ function createPending(): Pending {
   return {
     counts: createTrafficCounts(),
     tops: createTopLists(),
-    keys: fromEach(DIMENSIONS, () => createCells(false)),
-    values: fromEach(TOP_KINDS, (kind) => createCells(kind === 'address' || kind === 'user_agent')),
+    keys: fromEach(DIMENSIONS, createCells),
     hits: new Map(),
   };
 }
 
-/** What `lastCell` is before the first text; never counted in. */
-const NO_CELL: Cell = Object.freeze({ requests: 0, hash: 0 });
+/** What `lastCell` is before the first key; nothing is counted in it. */
+const NO_CELL: Cell = Object.freeze({ requests: 0 });
 const HASH_OF_NONE = hashText('');
 
-function createCells(hashed: boolean): Cells {
-  return { byText: new Map(), hashed, lastText: null, lastCell: NO_CELL };
+function createCells(): Cells {
+  return { byKey: new Map(), lastKey: null, lastCell: NO_CELL };
 }
 
 function countInto(pending: Pending, request: CountedRequest): void {
-  const { counts } = pending;
+  const { counts, tops } = pending;
   const { decision, edgeMs, originMs } = request;
   countSums(counts, request);
   for (const dimension of DIMENSIONS) countKey(pending, dimension, keyOf(request, dimension));
   if (edgeMs !== null) record(counts.edgeTimes, edgeMs);
   if (originMs !== null) record(counts.originTimes, originMs);
-  const address = countValue(pending, 'address', request.ip);
-  const userAgent = countValue(pending, 'user_agent', request.userAgent);
+  const address = countAndHash(tops.address, request.ip);
+  const userAgent = countAndHash(tops.user_agent, request.userAgent);
   addHash(counts.visitors, hashPair(address, userAgent));
-  countValue(pending, 'path', request.path);
-  countValue(pending, 'country', request.country);
-  countValue(pending, 'ja4', request.ja4);
-  countValue(pending, 'referrer', request.referrer);
+  countValue(tops.path, request.path);
+  countValue(tops.country, request.country);
+  countValue(tops.ja4, request.ja4);
+  countValue(tops.referrer, request.referrer);
   if (decision === null) return;
   countMatches(pending, decision.matches, request);
   countMatches(pending, request.pageMatches, request);
@@ -129,39 +121,32 @@ function countInto(pending: Pending, request: CountedRequest): void {
   for (const change of shadowChanges(decision)) addChange(counts, change);
 }
 
+function countValue(list: SpaceSaving, value: string | null): void {
+  if (value !== null) offer(list, topValue(value));
+}
+
+/** @returns the hash of the value, by which visitors are told apart */
+function countAndHash(list: SpaceSaving, value: string | null): number {
+  if (value === null) return HASH_OF_NONE;
+  const text = topValue(value);
+  const entry = offer(list, text);
+  if (entry.hash < 0) entry.hash = hashText(text);
+  return entry.hash;
+}
+
 function countKey(pending: Pending, dimension: Dimension, key: string): void {
   const cells = pending.keys[dimension];
-  if (key === cells.lastText) {
-    cells.lastCell.requests++;
-    return;
+  if (key !== cells.lastKey) {
+    cells.lastCell = cells.byKey.get(key) ?? addCell(pending, dimension, key);
+    cells.lastKey = key;
   }
-  if (cells.byText.size >= MAX_CELLS) flushKeys(pending, dimension);
-  cellOf(cells, key).requests++;
+  cells.lastCell.requests++;
 }
 
-/** Counts a value of a top list. @returns its hash, for lists that visitors are told apart by */
-function countValue(pending: Pending, kind: TopKind, value: string | null): number {
-  if (value === null) return HASH_OF_NONE;
-  const cells = pending.values[kind];
-  if (value === cells.lastText) {
-    cells.lastCell.requests++;
-    return cells.lastCell.hash;
-  }
-  if (cells.byText.size >= MAX_CELLS) flushValues(pending, kind);
-  const cell = cellOf(cells, topValue(value));
-  cell.requests++;
-  return cell.hash;
-}
-
-/** The cell of a text, which becomes the last one. */
-function cellOf(cells: Cells, text: string): Cell {
-  let cell = cells.byText.get(text);
-  if (cell === undefined) {
-    cell = { requests: 0, hash: cells.hashed ? hashText(text) : 0 };
-    cells.byText.set(ownText(text), cell);
-  }
-  cells.lastText = text;
-  cells.lastCell = cell;
+function addCell(pending: Pending, dimension: Dimension, key: string): Cell {
+  if (pending.keys[dimension].byKey.size >= MAX_KEYS[dimension]) flushKeys(pending, dimension);
+  const cell = { requests: 0 };
+  pending.keys[dimension].byKey.set(key, cell);
   return cell;
 }
 
@@ -206,26 +191,17 @@ function addHitCell(
   pending.hits.set(number, { type, id, mode, effect, hits: 1, lastAt: at, request });
 }
 
-/** Adds everything in cells to the counts and top lists. */
+/** Adds everything in cells to the counts. */
 function flush(pending: Pending): void {
   for (const dimension of DIMENSIONS) flushKeys(pending, dimension);
-  for (const kind of TOP_KINDS) flushValues(pending, kind);
   flushHits(pending);
 }
 
 function flushKeys({ counts, keys }: Pending, dimension: Dimension): void {
-  for (const [key, { requests }] of keys[dimension].byText) addKey(counts, dimension, { key, requests });
-  clear(keys[dimension]);
-}
-
-function flushValues({ tops, values }: Pending, kind: TopKind): void {
-  for (const [value, { requests }] of values[kind].byText) offer(tops[kind], value, requests);
-  clear(values[kind]);
-}
-
-function clear(cells: Cells): void {
-  cells.byText.clear();
-  cells.lastText = null;
+  const cells = keys[dimension];
+  for (const [key, { requests }] of cells.byKey) addKey(counts, dimension, { key, requests });
+  cells.byKey.clear();
+  cells.lastKey = null;
   cells.lastCell = NO_CELL;
 }
 
