@@ -4,16 +4,16 @@
  */
 import type { CountedRequest } from '../../counts/counted-request.ts';
 import { sealBatch } from '../../counts/layout.ts';
+import { createRequestCounter, type RequestCounter } from '../../counts/request-counter.ts';
 import {
-  addRequest,
+  addTraffic,
   createTrafficSpans,
   limitTops,
-  type SpanTraffic,
   sealTraffic,
   spanAt,
-  trafficOf,
+  type TrafficSpans,
 } from './domain-traffic.ts';
-import { DRAIN_MS, MEASURE_REQUESTS } from './limits.ts';
+import { DRAIN_MS } from './limits.ts';
 
 /** Counts of one minute since the last drain. */
 export interface CountedSecond {
@@ -50,29 +50,40 @@ export interface TrafficCounterOptions {
 
 const MINUTE_MS = 60_000;
 
+interface CounterState {
+  readonly traffic: TrafficSpans;
+  /** Counters of the domains with requests since the last collection. */
+  readonly counters: Map<string, RequestCounter>;
+  /** The minute that they count. */
+  minute: number;
+  droppedTops: number;
+  unsent: readonly CountedSecond[];
+}
+
 /** Starts to drain. */
 export function createTrafficCounter(options: TrafficCounterOptions): TrafficCounter {
   const { send, clock = Date.now, drainMs = DRAIN_MS, maxTopsOctets } = options;
-  const traffic = createTrafficSpans(maxTopsOctets);
-  /** The minute of the last request. PERF: nearly all requests end in it. */
-  let minute = Number.NaN;
-  let span: SpanTraffic = new Map();
-  let requests = 0;
-  let droppedTops = 0;
-  let unsent: CountedSecond[] = [];
+  const state: CounterState = {
+    traffic: createTrafficSpans(maxTopsOctets),
+    counters: new Map(),
+    minute: 0,
+    droppedTops: 0,
+    unsent: [],
+  };
   let sending: Promise<void> | null = null;
 
   function flush(): Promise<void> {
+    collect(state);
     if (sending !== null) return sending;
-    const seconds = [...unsent, ...drain()];
+    const seconds = [...state.unsent, ...seal(state, Math.floor(clock()))];
     if (seconds.length === 0) return Promise.resolve();
-    const dropped = droppedTops;
-    droppedTops = 0;
-    unsent = [];
-    sending = send({ seconds, droppedTops: dropped })
+    const { droppedTops } = state;
+    state.droppedTops = 0;
+    state.unsent = [];
+    sending = send({ seconds, droppedTops })
       .catch(() => {
-        unsent = seconds;
-        droppedTops += dropped;
+        state.unsent = seconds;
+        state.droppedTops += droppedTops;
       })
       .finally(() => {
         sending = null;
@@ -80,28 +91,20 @@ export function createTrafficCounter(options: TrafficCounterOptions): TrafficCou
     return sending;
   }
 
-  function drain(): readonly CountedSecond[] {
-    droppedTops += limitTops(traffic);
-    const batch = Math.floor(clock());
-    const seconds = [...traffic.spans].map(([start, domains]) => {
-      const entries = [...domains].map((one) => sealTraffic(start, one));
-      return { minute: start, sealed: sealBatch({ batch, entries }) };
-    });
-    traffic.spans.clear();
-    minute = Number.NaN;
-    return seconds;
-  }
-
   const timer = setInterval(() => void flush(), drainMs).unref();
   return {
     count(domain, request) {
-      const start = Math.floor(request.at / MINUTE_MS) * MINUTE_MS;
-      if (start !== minute) {
-        span = spanAt(traffic, start);
-        minute = start;
+      const minute = Math.floor(request.at / MINUTE_MS) * MINUTE_MS;
+      if (minute !== state.minute) {
+        collect(state);
+        state.minute = minute;
       }
-      addRequest(trafficOf(span, domain), request);
-      if (++requests % MEASURE_REQUESTS === 0) droppedTops += limitTops(traffic);
+      let counter = state.counters.get(domain);
+      if (counter === undefined) {
+        counter = createRequestCounter();
+        state.counters.set(domain, counter);
+      }
+      counter.count(request);
     },
     async stop() {
       clearInterval(timer);
@@ -109,4 +112,29 @@ export function createTrafficCounter(options: TrafficCounterOptions): TrafficCou
       await flush();
     },
   };
+}
+
+/** Adds what the counters have to the traffic that waits to be sent. A counter without requests ends. */
+function collect(state: CounterState): void {
+  const { traffic, counters, minute } = state;
+  if (counters.size === 0) return;
+  const span = spanAt(traffic, minute);
+  for (const [domain, counter] of counters) {
+    const counted = counter.drain();
+    if (counted === null) counters.delete(domain);
+    else addTraffic(span, domain, counted);
+  }
+  state.droppedTops += limitTops(traffic);
+}
+
+/** Seals the traffic that waits, a batch for each minute. */
+function seal({ traffic }: CounterState, batch: number): readonly CountedSecond[] {
+  const seconds = [...traffic.spans]
+    .filter(([, domains]) => domains.size > 0)
+    .map(([minute, domains]) => {
+      const entries = [...domains].map((one) => sealTraffic(minute, one));
+      return { minute, sealed: sealBatch({ batch, entries }) };
+    });
+  traffic.spans.clear();
+  return seconds;
 }

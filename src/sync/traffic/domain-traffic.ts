@@ -2,13 +2,9 @@
  * The traffic of domains by minute, in memory. In: requests, or the counts of other processes. Out: sealed entries of
  * batches. Top lists are bounded over all domains and minutes: the domains with the fewest requests lose theirs first.
  */
-import { countRequest, countTops } from '../../counts/count-request.ts';
-import type { CountedRequest } from '../../counts/counted-request.ts';
 import {
   addTopLists,
   addTrafficCounts,
-  createTopLists,
-  createTrafficCounts,
   TOP_KINDS,
   type TopLists,
   type TrafficCounts,
@@ -50,22 +46,6 @@ export function spanAt({ spans }: TrafficSpans, start: number): SpanTraffic {
   return span;
 }
 
-/** The traffic of a domain; none if it is new. */
-export function trafficOf(span: SpanTraffic, domain: string): DomainTraffic {
-  let traffic = span.get(domain);
-  if (traffic === undefined) {
-    traffic = { counts: createTrafficCounts(), tops: createTopLists() };
-    span.set(domain, traffic);
-  }
-  return traffic;
-}
-
-/** Counts a request. */
-export function addRequest({ counts, tops }: DomainTraffic, request: CountedRequest): void {
-  countRequest(counts, request);
-  if (tops !== null) countTops(tops, request);
-}
-
 /**
  * Adds a sealed entry. Lists that were dropped on one side are dropped on both: the rest would be taken for all of it.
  * @throws CountsFault when it is damaged; nothing is added then
@@ -76,15 +56,16 @@ export function addSealed(
 ): void {
   const counts = openCounts(entry.counts);
   const tops = entry.tops === null ? null : openTops(entry.tops);
-  const traffic = trafficOf(span, entry.domain);
-  addTrafficCounts(traffic.counts, counts);
-  if (tops === null) traffic.tops = null;
-  else if (traffic.tops !== null) addTopLists(traffic.tops, tops);
+  addTraffic(span, entry.domain, { counts, tops });
 }
 
-/** Adds the traffic of a domain to that of another span. */
+/** Adds the traffic of a domain to that of another span, which takes it over if it has none. */
 export function addTraffic(span: SpanTraffic, domain: string, from: DomainTraffic): void {
-  const traffic = trafficOf(span, domain);
+  const traffic = span.get(domain);
+  if (traffic === undefined) {
+    span.set(domain, from);
+    return;
+  }
   addTrafficCounts(traffic.counts, from.counts);
   if (from.tops === null) traffic.tops = null;
   else if (traffic.tops !== null) addTopLists(traffic.tops, from.tops);

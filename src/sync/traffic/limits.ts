@@ -17,8 +17,6 @@ export const SPREAD_MS = 15_000;
 export const MAX_TOPS_OCTETS = 128 * 1024 * 1024;
 /** Octets that an entry of a top list takes besides its text: the slot of a hash table, an object and the head of a text. */
 export const TOP_ENTRY_OCTETS = 120;
-/** Requests between two measurements of a counter's top lists, which are some MB of new values at most. */
-export const MEASURE_REQUESTS = 4_096;
 /** Maximum number of domains in one batch: the control plane writes a row for each in one transaction. */
 export const MAX_BATCH_DOMAINS = 500;
 /** Octets of sealed counts and lists after which a batch gets no further domain: a short request, and a short transaction. */
