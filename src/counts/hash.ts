@@ -1,7 +1,7 @@
 /**
- * Hashes of texts for sketches, 53 bits: an integer that a JavaScript number represents exactly. Two multiplicative lanes
- * over the UTF-16 units, mixed by the finaliser of MurmurHash3 (A. Appleby, 2011). Not against chosen collisions: visitors
- * who make addresses or User-Agents collide lower a count that they could raise as well.
+ * Hashes of texts for sketches, 53 bits: an integer that a JavaScript number represents exactly. Two lanes of
+ * FNV-1a (RFC 9923) with multipliers of 32 random bits over the UTF-16 units, mixed by the finaliser of MurmurHash3
+ * (A. Appleby, 2011). Not against chosen collisions: visitors who make them lower a count that they could raise as well.
  */
 const LANE_1 = 0x9e3779b1;
 const LANE_2 = 0x5f356495;
@@ -26,9 +26,7 @@ export function hashText(text: string): number {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     first = Math.imul(first ^ code, LANE_1);
-    first ^= first >>> 15;
     second = Math.imul(second ^ code, LANE_2);
-    second ^= second >>> 13;
   }
   return join(second, first);
 }
