@@ -176,6 +176,8 @@ export interface TrafficWrites {
   renewLease(lease: Omit<SliceLease, 'now'>): Promise<boolean>;
   /** Ends a lease. */
   endLease(lease: Pick<SliceLease, 'slice' | 'owner'>): Promise<void>;
+  /** Ends every lease: for the only process of a store, whose earlier leases are of a process that ended. */
+  endLeases(): Promise<void>;
   /** Raises what `lease` returns. */
   setDaysThrough(slice: number, daysThrough: number): Promise<void>;
   /** Removes parts; returns how many there were. */

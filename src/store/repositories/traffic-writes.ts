@@ -167,6 +167,10 @@ const endLease = statement((builder, p: Pick<SliceLease, 'slice' | 'owner'>) =>
   raw(sql`update traffic_slices set until = 0 where slice = ${p.slice} and owner = ${p.owner}`, builder),
 );
 
+const endLeases = statement((builder, _: object) =>
+  raw(sql`update traffic_slices set until = 0 where until > 0`, builder),
+);
+
 const setDaysThrough = statement((builder, p: { slice: number; days: number }) =>
   raw(
     sql`update traffic_slices set days_through = ${int(p.days)}
@@ -222,6 +226,9 @@ export function traffic(session: Session): TrafficReads & TrafficWrites {
     },
     async endLease(ended) {
       await endLease(session, ended);
+    },
+    async endLeases() {
+      await endLeases(session, {});
     },
     async setDaysThrough(slice, daysThrough) {
       await setDaysThrough(session, { slice, days: daysThrough });
