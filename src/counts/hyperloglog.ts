@@ -3,30 +3,46 @@
  * estimation algorithm") with 2^12 registers, and the estimator of O. Ertl 2017, "New cardinality estimation algorithms
  * for HyperLogLog sketches", algorithm 6, which needs no correction by range. Standard error: 1.04 / sqrt(4096) = 1.6 %.
  *
- * As in S. Heule, M. Nunkesser, A. Hall 2013, "HyperLogLog in practice", a sketch of few elements is sparse: it lists the
- * registers that are not 0. Both forms have the same registers.
+ * A sketch of few elements is sparse, as in S. Heule, M. Nunkesser, A. Hall 2013, "HyperLogLog in practice": it lists the
+ * elements by 20 bits of their hashes, so that small numbers are exact but for one in a thousand. The form depends on the
+ * elements alone, not on their order or on merges.
  */
 import { hashText } from './hash.ts';
 
 const INDEX_BITS = 12;
 /** The number of registers. */
 export const REGISTERS = 1 << INDEX_BITS;
-/** Bits of a hash after those of the register's index: 20 of the low word and 21 of the high one. */
-const RANK_BITS = 41;
+/** Bits of a hash that the sparse form distinguishes elements by: the register's index in the low bits, and 8 more. */
+const POSITION_BITS = 20;
+/** The number of positions of the sparse form. */
+export const POSITIONS = 1 << POSITION_BITS;
+const MIDDLE_BITS = POSITION_BITS - INDEX_BITS;
+/** Bits of a hash after those of its position: 12 of the low word and 21 of the high one. */
+const REST_BITS = 33;
 /** The largest value of a register: all bits of the hash after the index are 0. */
-export const MAX_RANK = RANK_BITS + 1;
+export const MAX_RANK = MIDDLE_BITS + REST_BITS + 1;
+/** The least value of a register whose 8 bits above the index are 0. */
+export const FIRST_REST_RANK = MIDDLE_BITS + 1;
+/** 2^32: the low word of a hash has 32 bits, the high word 21. */
 const WORD = 4_294_967_296;
+const HIGH_BITS = 21;
 const FIRST_SLOTS = 16;
-/** Slots of the largest sparse form; its 2 KiB are half of what the registers need. */
-const MAX_SLOTS = 512;
-/** Bits of an entry of the sparse form below those of the register's index. */
+/** Slots of the largest sparse form; its 4 KiB are what the registers need. */
+const MAX_SLOTS = 1_024;
+/** Elements of the largest sparse form: in a table more than three quarters full, runs of used slots become long. */
+export const MAX_SPARSE = (MAX_SLOTS / 4) * 3;
+/** Bits of an entry of the sparse form below those of the position. */
 const RANK_SHIFT = 6;
+const RANK_MASK = (1 << RANK_SHIFT) - 1;
 
 /** A sketch of a set, from which the number of its elements is estimated. */
 export interface HyperLogLog {
   /** The registers; `null` in the sparse form. */
   registers: Uint8Array | null;
-  /** Sparse form: a hash table of entries, index + 1 in the high bits and the register's value below; 0: a free slot. */
+  /**
+   * Sparse form: a hash table. An entry is the position, and in the low 6 bits the register's value if its 8 bits above the
+   * index are 0, else 0. A free slot is 0, which no entry is.
+   */
   slots: Int32Array;
   /** Slots in use. */
   used: number;
@@ -41,11 +57,17 @@ export function createHyperLogLog(): HyperLogLog {
 
 /** Adds the element with this hash, an integer below 2^53 (`hash.ts`). */
 export function addHash(sketch: HyperLogLog, hash: number): void {
-  const low = hash | 0;
+  const position = (hash | 0) & (POSITIONS - 1);
+  const middle = position >>> INDEX_BITS;
+  addPosition(sketch, position, middle === 0 ? MIDDLE_BITS + rankOfRest(hash) : 0);
+}
+
+/** The place of the first bit that is 1 after those of the position, from 1; the high word comes first. */
+function rankOfRest(hash: number): number {
   const high = Math.floor(hash / WORD);
-  const rest = low >>> INDEX_BITS;
-  const rank = high !== 0 ? Math.clz32(high) - 10 : rest !== 0 ? Math.clz32(rest) + 10 : MAX_RANK;
-  raise(sketch, low & (REGISTERS - 1), rank);
+  if (high !== 0) return Math.clz32(high) - (32 - HIGH_BITS) + 1;
+  const low = (hash | 0) >>> POSITION_BITS;
+  return low === 0 ? REST_BITS + 1 : HIGH_BITS + Math.clz32(low) - POSITION_BITS + 1;
 }
 
 /** Adds a text. */
@@ -53,75 +75,85 @@ export function addText(sketch: HyperLogLog, text: string): void {
   addHash(sketch, hashText(text));
 }
 
-/** Raises a register to `rank` if it is lower. */
-export function raise(sketch: HyperLogLog, index: number, rank: number): void {
-  const { registers } = sketch;
-  if (registers === null) raiseSparse(sketch, index, rank);
-  else if (registers[index]! < rank) registers[index] = rank;
-}
-
-function raiseSparse(sketch: HyperLogLog, index: number, rank: number): void {
-  // Three quarters full: longer runs of used slots would cost more than the memory that they save.
-  if (sketch.used * 4 >= sketch.slots.length * 3) {
-    grow(sketch);
-    raise(sketch, index, rank);
+/** Adds an element by its position. @param rank the register's value if the 8 bits above the index are 0, else 0 */
+export function addPosition(sketch: HyperLogLog, position: number, rank: number): void {
+  if (sketch.registers !== null) {
+    const middle = position >>> INDEX_BITS;
+    const value = middle === 0 ? rank : Math.clz32(middle) - (32 - MIDDLE_BITS) + 1;
+    raise(sketch.registers, position & (REGISTERS - 1), value);
     return;
   }
   const { slots } = sketch;
   const mask = slots.length - 1;
-  // The index is a part of a hash already.
-  let at = index & mask;
-  for (let entry = slots[at]!; entry !== 0; entry = slots[at]!) {
-    if (entry >> RANK_SHIFT === index + 1) {
-      if ((entry & (2 ** RANK_SHIFT - 1)) < rank) slots[at] = ((index + 1) << RANK_SHIFT) | rank;
+  // The position is a part of a hash already.
+  let at = position & mask;
+  for (let entry = slots[at] ?? 0; entry !== 0; entry = slots[at]!) {
+    if (entry >> RANK_SHIFT === position) {
+      if ((entry & RANK_MASK) < rank) slots[at] = (position << RANK_SHIFT) | rank;
       return;
     }
     at = (at + 1) & mask;
   }
-  slots[at] = ((index + 1) << RANK_SHIFT) | rank;
+  if (sketch.used * 4 >= slots.length * 3) {
+    grow(sketch);
+    addPosition(sketch, position, rank);
+    return;
+  }
+  slots[at] = (position << RANK_SHIFT) | rank;
   sketch.used++;
 }
 
-function grow(sketch: HyperLogLog): void {
-  const before: HyperLogLog = { ...sketch };
-  const size = Math.max(FIRST_SLOTS, before.slots.length * 2);
-  sketch.registers = size > MAX_SLOTS ? new Uint8Array(REGISTERS) : null;
-  sketch.slots = size > MAX_SLOTS ? NO_SLOTS : new Int32Array(size);
-  sketch.used = 0;
-  eachRegister(before, (index, rank) => raise(sketch, index, rank));
+function raise(registers: Uint8Array, index: number, rank: number): void {
+  if (registers[index]! < rank) registers[index] = rank;
 }
 
-/** Calls `use` with every register that is not 0: by index in the dense form, in no order in the sparse form. */
-export function eachRegister(sketch: HyperLogLog, use: (index: number, rank: number) => void): void {
-  const { registers, slots } = sketch;
-  if (registers === null) {
-    for (const entry of slots) {
-      if (entry !== 0) use((entry >> RANK_SHIFT) - 1, entry & (2 ** RANK_SHIFT - 1));
-    }
-    return;
-  }
-  for (let index = 0; index < REGISTERS; index++) {
-    if (registers[index] !== 0) use(index, registers[index]!);
-  }
+/** Doubles the table of a sparse sketch, or makes the sketch dense. */
+function grow(sketch: HyperLogLog): void {
+  const before = { ...sketch };
+  const size = Math.max(FIRST_SLOTS, before.slots.length * 2);
+  sketch.used = 0;
+  if (size > MAX_SLOTS) makeDense(sketch);
+  else sketch.slots = new Int32Array(size);
+  for (const [position, rank] of positionsOf(before)) addPosition(sketch, position, rank);
+}
+
+/** Makes a sketch dense, without the elements of its sparse form. @returns the registers */
+export function makeDense(sketch: HyperLogLog): Uint8Array {
+  sketch.slots = NO_SLOTS;
+  sketch.registers = new Uint8Array(REGISTERS);
+  return sketch.registers;
+}
+
+/** The elements of a sparse sketch as pairs of position and rank (`addPosition`), by position. */
+export function positionsOf({ slots }: HyperLogLog): readonly (readonly [number, number])[] {
+  return Array.from(slots.filter((entry) => entry !== 0).sort(), (entry) => [
+    entry >> RANK_SHIFT,
+    entry & RANK_MASK,
+  ]);
 }
 
 /** Makes `to` the sketch of both sets. */
 export function mergeHyperLogLog(to: HyperLogLog, from: HyperLogLog): void {
-  eachRegister(from, (index, rank) => raise(to, index, rank));
+  const { registers } = from;
+  if (registers === null) {
+    for (const [position, rank] of positionsOf(from)) addPosition(to, position, rank);
+    return;
+  }
+  const before = to.registers === null ? positionsOf(to) : [];
+  const dense = to.registers ?? makeDense(to);
+  for (const [position, rank] of before) addPosition(to, position, rank);
+  for (let index = 0; index < REGISTERS; index++) raise(dense, index, registers[index]!);
 }
 
-/** The estimated number of elements; exact when it is 0. */
-export function estimate(sketch: HyperLogLog): number {
+/** The estimated number of elements. */
+export function estimate({ registers, used }: HyperLogLog): number {
+  // Linear counting over the positions: of 2^20 the free ones are so many that it is nearly `used`.
+  if (registers === null) return -POSITIONS * Math.log1p(-used / POSITIONS);
   const histogram = new Float64Array(MAX_RANK + 1);
-  let raised = 0;
-  eachRegister(sketch, (_index, rank) => {
-    histogram[rank]!++;
-    raised++;
-  });
-  if (raised === 0) return 0;
+  for (const rank of registers) histogram[rank]!++;
   let sum = REGISTERS * tau(1 - histogram[MAX_RANK]! / REGISTERS);
-  for (let rank = RANK_BITS; rank >= 1; rank--) sum = (sum + histogram[rank]!) / 2;
-  sum += REGISTERS * sigma((REGISTERS - raised) / REGISTERS);
+  for (let rank = MAX_RANK - 1; rank >= 1; rank--) sum = (sum + histogram[rank]!) / 2;
+  sum += REGISTERS * sigma(histogram[0]! / REGISTERS);
   return (REGISTERS * REGISTERS) / (2 * Math.LN2 * sum);
 }
 

@@ -20,7 +20,17 @@ import {
   type TopLists,
   type TrafficCounts,
 } from './counts.ts';
-import { eachRegister, type HyperLogLog, MAX_RANK, REGISTERS, raise } from './hyperloglog.ts';
+import {
+  addPosition,
+  FIRST_REST_RANK,
+  type HyperLogLog,
+  MAX_RANK,
+  MAX_SPARSE,
+  makeDense,
+  POSITIONS,
+  positionsOf,
+  REGISTERS,
+} from './hyperloglog.ts';
 import {
   MAX_BATCH_ENTRIES,
   MAX_CHANGES,
@@ -40,6 +50,7 @@ import {
   openFrame,
   type Reader,
   readCount,
+  readFixed,
   readInteger,
   readOctet,
   readOctets,
@@ -60,13 +71,8 @@ const BATCH = { version: COUNTS_VERSION, kind: 'b' } as const;
 const MINUTE_MS = 60_000;
 /** Maximum length of a domain's name (RFC 1035 §3.1, as text). */
 const MAX_DOMAIN_LENGTH = 253;
-/** Registers of a sparse visitor sketch take about two octets each, those of a dense one half an octet. */
-const MAX_SPARSE_REGISTERS = REGISTERS / 4;
 /** What half an octet contains if the register's value exceeds the base by as much or more. */
 const ESCAPE = 15;
-/** A register's value is in the low 6 bits of an entry, the distance to the previous register above them. */
-const RANK_VALUES = 64;
-
 /** A batch of counts, as a node sends it. */
 export interface TrafficBatch {
   /** The number of the batch, which only rises for a node: a batch is counted once. */
@@ -233,65 +239,68 @@ function readHistogram(reader: Reader, histogram: LogHistogram): void {
   }
 }
 
-/** Sparse: the number of registers, then each. Dense: a number beyond that, the base, half an octet each, and escapes. */
+/**
+ * Sparse: one more than the number of elements, then each. Dense: 0, the least register's value, half an octet for what each
+ * exceeds it by, and an octet for each that exceeds it by 15 or more.
+ */
 function writeVisitors(writer: Writer, visitors: HyperLogLog): void {
-  const ranks = new Uint8Array(REGISTERS);
-  let used = 0;
-  eachRegister(visitors, (index, rank) => {
-    ranks[index] = rank;
-    used++;
-  });
-  writeInteger(writer, Math.min(used, MAX_SPARSE_REGISTERS + 1));
-  if (used > MAX_SPARSE_REGISTERS) {
-    writeDense(writer, ranks);
+  if (visitors.registers !== null) {
+    writeInteger(writer, 0);
+    writeRegisters(writer, visitors.registers);
     return;
   }
-  let previous = -1;
-  for (let index = 0; index < REGISTERS; index++) {
-    if (ranks[index] === 0) continue;
-    writeInteger(writer, (index - previous - 1) * RANK_VALUES + ranks[index]!);
-    previous = index;
+  const positions = positionsOf(visitors);
+  writeInteger(writer, positions.length + 1);
+  let next = 0;
+  for (const [position, rank] of positions) {
+    // Only a position without bits above the index has a rank.
+    writeInteger(writer, position - next);
+    if (position < REGISTERS) writeOctet(writer, rank);
+    next = position + 1;
   }
 }
 
-function writeDense(writer: Writer, ranks: Uint8Array): void {
-  const base = ranks.reduce((least, rank) => Math.min(least, rank));
-  const half = (index: number): number => Math.min(ESCAPE, ranks[index]! - base);
+function writeRegisters(writer: Writer, registers: Uint8Array): void {
+  const base = registers.reduce((least, rank) => Math.min(least, rank));
+  const half = (index: number): number => Math.min(ESCAPE, registers[index]! - base);
   writeOctet(writer, base);
   for (let index = 0; index < REGISTERS; index += 2) writeOctet(writer, half(index) | (half(index + 1) << 4));
-  for (const rank of ranks) {
+  for (const rank of registers) {
     if (rank - base >= ESCAPE) writeOctet(writer, rank);
   }
 }
 
 function readVisitors(reader: Reader, visitors: HyperLogLog): void {
-  const used = readInteger(reader, MAX_SPARSE_REGISTERS + 1);
-  if (used > MAX_SPARSE_REGISTERS) {
-    readDense(reader, visitors);
+  const size = readInteger(reader, MAX_SPARSE + 1);
+  if (size === 0) {
+    readRegisters(reader, visitors);
     return;
   }
-  let index = -1;
-  for (let rest = used; rest > 0; rest--) {
-    const entry = readInteger(reader, REGISTERS * RANK_VALUES);
-    index += 1 + Math.floor(entry / RANK_VALUES);
-    const rank = entry % RANK_VALUES;
-    if (index >= REGISTERS || rank === 0 || rank > MAX_RANK)
-      throw layoutFault('a register that no sketch has');
-    raise(visitors, index, rank);
+  let position = -1;
+  for (let rest = size - 1; rest > 0; rest--) {
+    position += 1 + readInteger(reader, POSITIONS);
+    if (position >= POSITIONS) throw layoutFault('a visitor beyond all positions');
+    addPosition(visitors, position, position < REGISTERS ? readRank(reader, FIRST_REST_RANK) : 0);
   }
 }
 
-function readDense(reader: Reader, visitors: HyperLogLog): void {
-  const base = readOctet(reader);
-  const from = reader.at;
-  for (let index = 0; index < REGISTERS; index += 2) readOctet(reader);
+function readRegisters(reader: Reader, visitors: HyperLogLog): void {
+  const base = readRank(reader, 0);
+  const halves = readFixed(reader, REGISTERS / 2);
+  const registers = makeDense(visitors);
   for (let index = 0; index < REGISTERS; index++) {
-    const pair = reader.bytes[from + (index >> 1)]!;
+    const pair = halves[index >> 1]!;
     const half = index % 2 === 0 ? pair & ESCAPE : pair >> 4;
-    const rank = half === ESCAPE ? readOctet(reader) : base + half;
-    if (rank > MAX_RANK || rank < base) throw layoutFault('a register that no sketch has');
-    if (rank > 0) raise(visitors, index, rank);
+    registers[index] = half === ESCAPE ? readRank(reader, base + ESCAPE) : base + half;
+    if (registers[index]! > MAX_RANK) throw layoutFault(`a register above ${MAX_RANK}`);
   }
+}
+
+function readRank(reader: Reader, least: number): number {
+  const rank = readOctet(reader);
+  if (rank < least || rank > MAX_RANK)
+    throw layoutFault(`a register of ${rank}, not ${least} to ${MAX_RANK}`);
+  return rank;
 }
 
 /** Seals top lists, each as compacted. */

@@ -156,10 +156,16 @@ export function readText(reader: Reader, most: number): string {
 
 /** Reads octets with their length; a view of the input. */
 export function readOctets(reader: Reader): Uint8Array {
-  const size = readCount(reader, Number.MAX_SAFE_INTEGER);
-  const start = reader.at;
+  return readFixed(reader, readInteger(reader));
+}
+
+/** Reads so many octets; a view of the input. */
+export function readFixed(reader: Reader, size: number): Uint8Array {
+  if (size > reader.end - reader.at) {
+    throw new CountsFault('truncated', `sealed counts without ${size} octets at ${reader.at}`);
+  }
   reader.at += size;
-  return reader.bytes.subarray(start, reader.at);
+  return reader.bytes.subarray(reader.at - size, reader.at);
 }
 
 /** Checks that nothing follows. */

@@ -10,6 +10,7 @@
  * `count - error`; `unlisted` is at most `total / (capacity + 1)`, unless values were removed for their length.
  */
 import { MAX_LIST_LENGTH, TOP_CAPACITY } from './limits.ts';
+import { ownText } from './own-text.ts';
 
 /** The bounds of one value's count. */
 export interface FrequentValue {
@@ -51,7 +52,7 @@ export function offer(summary: SpaceSaving, value: string, weight = 1): void {
     return;
   }
   const { unlisted } = summary;
-  insert(summary, { value, count: unlisted + weight, error: unlisted });
+  insert(summary, { value: ownText(value), count: unlisted + weight, error: unlisted });
   if (isFull(summary)) compact(summary);
 }
 
@@ -103,11 +104,7 @@ function valuesOf(entries: SpaceSaving['entries']): FrequentValue[] {
 /** Makes `to` the summary of both streams. */
 export function mergeSpaceSaving(to: SpaceSaving, from: SpaceSaving): void {
   const missing = to.unlisted;
-  for (const [value, bounds] of to.entries) {
-    if (from.entries.has(value)) continue;
-    bounds.count += from.unlisted;
-    bounds.error += from.unlisted;
-  }
+  if (from.unlisted > 0) addMissing(to, from);
   for (const [value, { count, error }] of from.entries) {
     const known = to.entries.get(value);
     if (known === undefined) {
@@ -120,6 +117,15 @@ export function mergeSpaceSaving(to: SpaceSaving, from: SpaceSaving): void {
   to.total += from.total;
   to.unlisted += from.unlisted;
   if (isFull(to)) compact(to);
+}
+
+/** Adds the bound of the values that `from` has no entry for to the entries of `to` that it lacks. */
+function addMissing(to: SpaceSaving, from: SpaceSaving): void {
+  for (const [value, bounds] of to.entries) {
+    if (from.entries.has(value)) continue;
+    bounds.count += from.unlisted;
+    bounds.error += from.unlisted;
+  }
 }
 
 /** The values with the highest upper bounds, at most `most`; equal ones by value. */

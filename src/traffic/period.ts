@@ -1,25 +1,26 @@
 /** Spans of time that traffic is read for: the steps that counts are stored by, and how long each is stored. */
 
+import { DAY, DAYS_FOR_MS, HOUR, HOURS_FOR_MS, MINUTE_MS, MINUTES_FOR_MS } from './limits.ts';
+import type { TrafficStep } from './read-traffic.ts';
+
 /** The steps, the shortest first. All of them begin at midnight UTC. */
-export const TRAFFIC_STEPS = ['minute', 'hour', 'day'] as const;
-/** One of TRAFFIC_STEPS. */
-export type TrafficStep = (typeof TRAFFIC_STEPS)[number];
+export const TRAFFIC_STEPS = ['minute', 'hour', 'day'] as const satisfies readonly TrafficStep[];
 
 /** Milliseconds of each step. */
 export const STEP_MS: Readonly<Record<TrafficStep, number>> = {
-  minute: 60_000,
-  hour: 3_600_000,
-  day: 86_400_000,
+  minute: MINUTE_MS,
+  hour: HOUR * MINUTE_MS,
+  day: DAY * MINUTE_MS,
 };
 
 /** Milliseconds that counts of each step are stored. */
 export type TrafficKept = Readonly<Record<TrafficStep, number>>;
 
-/** The usual times (semantics §10): 48 hours by minute, 35 days by hour, 400 days by day. */
+/** The times unless the operator says otherwise. */
 export const USUAL_TRAFFIC_KEPT: TrafficKept = {
-  minute: 48 * STEP_MS.hour,
-  hour: 35 * STEP_MS.day,
-  day: 400 * STEP_MS.day,
+  minute: MINUTES_FOR_MS,
+  hour: HOURS_FOR_MS,
+  day: DAYS_FOR_MS,
 };
 
 /** A period to read, in milliseconds since the epoch: `from` inclusive, `to` exclusive, both where a step begins. */

@@ -11,8 +11,8 @@ import {
   TRAFFIC_STEPS,
   type TrafficKept,
   type TrafficPeriod,
-  type TrafficStep,
 } from '../../traffic/period.ts';
+import type { TrafficStep } from '../../traffic/read-traffic.ts';
 import { MAX_TRAFFIC_POINTS, USUAL_TRAFFIC_MS } from '../limits.ts';
 import { badRequest } from '../refusal.ts';
 

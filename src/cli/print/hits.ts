@@ -4,7 +4,8 @@
  */
 import type { RuleType } from '../../base/vocabulary.ts';
 import { hang, quantity, type RenderedLine, span, type TextSpan, wrap } from '../../simulator/render-text.ts';
-import { startsOf, type TrafficStep } from '../../traffic/period.ts';
+import { startsOf } from '../../traffic/period.ts';
+import type { TrafficStep } from '../../traffic/read-traffic.ts';
 import {
   type HitSums,
   type RemovedRule,

@@ -1,7 +1,7 @@
 /** Prints the traffic of a domain: totals, a division with charts, and a top list with the bounds of its counts. */
 import type { Dimension, TopKind } from '../../counts/counts.ts';
 import { hang, type RenderedLine, span, wrap } from '../../simulator/render-text.ts';
-import type { TrafficStep } from '../../traffic/period.ts';
+import type { TrafficStep } from '../../traffic/read-traffic.ts';
 import type { TopAnswer } from '../../traffic/show-top.ts';
 import type { Quantiles, ShownTotals, ShownTraffic, ShownValue } from '../../traffic/show-traffic.ts';
 import { periodText } from '../traffic/period-flags.ts';
