@@ -22,7 +22,7 @@ export interface ReportFlags {
 }
 
 /** One report in both forms. */
-export interface Report {
+export interface PrintedReport {
   /** The fields of the JSON document. */
   readonly fields: object;
   /** The lines of the text for a terminal. */
@@ -36,7 +36,7 @@ export function followOption(): Option {
 
 /** Prints the report that `make` returns; `name` is that of its JSON format. @throws CommandFault */
 export async function printReport(
-  make: () => Promise<Report>,
+  make: () => Promise<PrintedReport>,
   { name, flags }: { readonly name: string; readonly flags: ReportFlags },
 ): Promise<void> {
   if (flags.follow !== true) return printOnce(await make(), name, flags);
@@ -69,13 +69,13 @@ async function pause(signal: AbortSignal): Promise<void> {
   }
 }
 
-async function printOnce({ fields, lines }: Report, name: string, flags: ReportFlags): Promise<void> {
+async function printOnce({ fields, lines }: PrintedReport, name: string, flags: ReportFlags): Promise<void> {
   if (flags.json === true) return writeDocument(name, fields);
   await write(paint(lines, colourFor(process.stdout, flags.color)));
 }
 
 /** One of several reports: JSON on a line of its own, a terminal painted from its upper left corner, or text. */
-async function printAgain({ fields, lines }: Report, name: string, flags: ReportFlags): Promise<void> {
+async function printAgain({ fields, lines }: PrintedReport, name: string, flags: ReportFlags): Promise<void> {
   if (flags.json === true) {
     return write(`${JSON.stringify({ format: jsonFormat(name), ...fields })}\n`);
   }
