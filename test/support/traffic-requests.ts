@@ -1,4 +1,4 @@
-/** Requests as nodes count them, made for tests, and their way into a store or a batch. */
+/** Requests as nodes count them, made for tests, and their way into a store. */
 import type { ActionMode, RuleType } from '../../src/base/vocabulary.ts';
 import { countRequest, countTops } from '../../src/counts/count-request.ts';
 import type { CountedRequest } from '../../src/counts/counted-request.ts';
@@ -8,7 +8,7 @@ import {
   type TopLists,
   type TrafficCounts,
 } from '../../src/counts/counts.ts';
-import { sealBatch, sealCounts, sealTops } from '../../src/counts/layout.ts';
+import { sealCounts, sealTops } from '../../src/counts/layout.ts';
 import type { Action, Decision, Effect, Match } from '../../src/evaluator/decision.ts';
 import type { Store } from '../../src/store/store.ts';
 import { columnsOf } from '../../src/traffic/blocks.ts';
@@ -114,21 +114,6 @@ function countMinutes(requests: readonly SentRequest[]): readonly CountedMinute[
     countTops(there.tops, counted);
   }
   return [...minutes.values()];
-}
-
-/** A batch as a node sends it. */
-export function sealedBatch(
-  domain: string,
-  requests: readonly SentRequest[],
-  { batch }: { readonly batch: number },
-): Uint8Array {
-  const entries = countMinutes(requests).map(({ minute, counts, tops }) => ({
-    domain,
-    minute,
-    counts: sealCounts(counts),
-    tops: sealTops(tops),
-  }));
-  return sealBatch({ batch, entries });
 }
 
 let batches = 0;
