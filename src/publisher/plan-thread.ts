@@ -4,7 +4,7 @@ import { StoreFault, type StoreFaultCode } from '../store/fault.ts';
 import type { StorePlace } from '../store/place.ts';
 import { openSnapshots, type Snapshots } from '../store/snapshots.ts';
 import { PublishFault, type PublishFaultCode } from './fault.ts';
-import { lowerPriority } from './low-priority.ts';
+import { lowerPriority } from '../platform/low-priority.ts';
 import { makePlan } from './make-plan.ts';
 import { type PlanSubject, readSubject } from './plan-subject.ts';
 

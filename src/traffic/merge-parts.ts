@@ -141,7 +141,7 @@ async function mergeMinutes(
     const before = new Map(stored.map((block) => [block.domain_id, block]));
     for (const [domain_id, own] of byDomain) {
       const block = before.get(domain_id);
-      const minutes = block === undefined ? new Map() : openStoredMinutes(block, damaged);
+      const minutes: Map<number, TrafficCounts> = block === undefined ? new Map() : openStoredMinutes(block, damaged);
       for (const part of own) {
         const offset = part.minute - start;
         const counts = minutes.get(offset) ?? createTrafficCounts();

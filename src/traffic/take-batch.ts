@@ -20,7 +20,7 @@ export interface TakenBatch {
 
 /** @throws TrafficRefusal for what cannot be true, TrafficFault, StoreFault; nothing is counted then */
 export async function takeBatch(
-  { store, thread }: { readonly store: Store; readonly thread: TrafficThread },
+  { store, thread }: { readonly store: Store; readonly thread: Pick<TrafficThread, 'check'> },
   node: NodeRow,
   sent: SentBatch,
 ): Promise<TakenBatch> {

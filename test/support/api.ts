@@ -116,7 +116,8 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
   const signer = await openSigner(store, clock);
   await openClearance(store, clock());
   const feed = createFeed({ store, signer, log: own });
-  const nodes = { store, feed, signer, log: own, clock };
+  const traffic = createTrafficThread({ store });
+  const nodes = { store, feed, signer, log: own, clock, traffic };
   const app = await createApi({ services, nodes, log: own });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
