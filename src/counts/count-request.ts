@@ -5,6 +5,7 @@ import {
   addChange,
   addHits,
   addKey,
+  DIMENSIONS,
   type Dimension,
   hitKey,
   TOP_KINDS,
@@ -22,18 +23,20 @@ import { offer } from './space-saving.ts';
 export function countRequest(counts: TrafficCounts, request: CountedRequest): void {
   const { decision } = request;
   countSums(counts, request);
-  countKey(counts, 'action', decision === null ? 'none' : decision.action);
-  countKey(counts, 'status', statusKey(request.status));
-  countKey(counts, 'cache', request.cache ?? 'none');
-  countKey(counts, 'country', request.country ?? 'unknown');
-  countKey(counts, 'bot', request.bot ?? 'none');
+  for (const dimension of DIMENSIONS)
+    addKey(counts, dimension, { key: keyOf(request, dimension), requests: 1 });
   if (request.edgeMs !== null) record(counts.edgeTimes, request.edgeMs);
   if (request.originMs !== null) record(counts.originTimes, request.originMs);
-  addHash(counts.visitors, hashPair(hashText(request.ip ?? ''), hashText(request.userAgent ?? '')));
+  addHash(counts.visitors, hashPair(hashOf(request.ip), hashOf(request.userAgent)));
   if (decision !== null) countRules(counts, decision, request);
 }
 
-function countSums({ sums }: TrafficCounts, request: CountedRequest): void {
+function hashOf(value: string | null): number {
+  return hashText(value === null ? '' : topValue(value));
+}
+
+/** Adds one request to the sums. */
+export function countSums({ sums }: TrafficCounts, request: CountedRequest): void {
   sums.requests++;
   sums.octets_in += request.octetsIn;
   sums.octets_out += request.octetsOut;
@@ -46,8 +49,20 @@ function countSums({ sums }: TrafficCounts, request: CountedRequest): void {
   if (request.originError) sums.monitored_errors++;
 }
 
-function countKey(counts: TrafficCounts, dimension: Dimension, key: string): void {
-  addKey(counts, dimension, { key, requests: 1 });
+/** The key of a dimension that a request is counted under. */
+export function keyOf(request: CountedRequest, dimension: Dimension): string {
+  switch (dimension) {
+    case 'action':
+      return request.decision === null ? 'none' : request.decision.action;
+    case 'status':
+      return statusKey(request.status);
+    case 'cache':
+      return request.cache ?? 'none';
+    case 'country':
+      return request.country ?? 'unknown';
+    case 'bot':
+      return request.bot ?? 'none';
+  }
 }
 
 /** Counts every rule once with each mode and effect, and what dry_run rules would have changed. */

@@ -20,16 +20,20 @@ export interface FrequentValue {
   readonly error: number;
 }
 
-interface Bounds {
+/** The entry of a value. */
+export interface SpaceSavingEntry {
+  /** As in `FrequentValue`. */
   count: number;
   error: number;
+  /** The hash of the value, for who needs it of every request (`hash.ts`); -1: not computed yet. */
+  hash: number;
 }
 
 /** A summary of a stream of values. */
 export interface SpaceSaving {
   /** Values after a compaction; before it up to twice as many. */
   readonly capacity: number;
-  readonly entries: Map<string, Bounds>;
+  readonly entries: Map<string, SpaceSavingEntry>;
   /** The sum of the weights of all offers. */
   total: number;
   /** An upper bound of the count of each value without an entry. */
@@ -43,23 +47,26 @@ export function createSpaceSaving(capacity = TOP_CAPACITY): SpaceSaving {
   return { capacity, entries: new Map(), total: 0, unlisted: 0, length: 0 };
 }
 
-/** Adds `weight` occurrences of a value; the caller limits its length. */
-export function offer(summary: SpaceSaving, value: string, weight = 1): void {
+/** Adds `weight` occurrences of a value; the caller limits its length. @returns the entry of the value */
+export function offer(summary: SpaceSaving, value: string, weight = 1): SpaceSavingEntry {
   summary.total += weight;
   const known = summary.entries.get(value);
   if (known !== undefined) {
     known.count += weight;
-    return;
+    return known;
   }
   const { unlisted } = summary;
-  insert(summary, { value: ownText(value), count: unlisted + weight, error: unlisted });
+  const added = insert(summary, { value: ownText(value), count: unlisted + weight, error: unlisted });
   if (isFull(summary)) compact(summary);
+  return added;
 }
 
-/** Adds an entry for a value that has none. */
-export function insert(summary: SpaceSaving, { value, count, error }: FrequentValue): void {
-  summary.entries.set(value, { count, error });
+/** Adds an entry for a value that has none. @returns the entry */
+export function insert(summary: SpaceSaving, { value, count, error }: FrequentValue): SpaceSavingEntry {
+  const entry = { count, error, hash: -1 };
+  summary.entries.set(value, entry);
   summary.length += value.length;
+  return entry;
 }
 
 function isFull({ entries, capacity, length }: SpaceSaving): boolean {
