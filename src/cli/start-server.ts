@@ -171,7 +171,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   watch.start();
   rollUp.start();
   const flushing = flushRegularly(uses, log);
-  const parts = { publisher, republisher, watch, rollUp, traffic, uses, budget, compute, store, log, flushing };
+  const parts = {
+    publisher,
+    republisher,
+    watch,
+    rollUp,
+    traffic,
+    uses,
+    budget,
+    compute,
+    store,
+    log,
+    flushing,
+  };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
   try {
     await app.listen({ host: options.host, port: options.port });

@@ -77,7 +77,10 @@ export async function readTotal(
   const add = (_: number, counts: TrafficCounts): void => addTrafficCounts(total, counts);
   for (const part of await tx.traffic.parts(domainId, span)) add(part.minute, openPart(part));
   const days = await tx.traffic.blocks('days', [domainId], { from: startOf(span.from, DAY), to: span.to });
-  const hours = await tx.traffic.blockSums('hours', domainId, { from: startOf(span.from, HOUR), to: span.to });
+  const hours = await tx.traffic.blockSums('hours', domainId, {
+    from: startOf(span.from, HOUR),
+    to: span.to,
+  });
   const chosen = chooseBlocks<BlockSums>({ days, hours, span });
   const wanted = new Set(chosen.days.map(({ start }) => start));
   for (const day of days) if (wanted.has(day.start)) add(day.start, openBlock(day));

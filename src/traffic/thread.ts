@@ -102,7 +102,9 @@ function send(state: State, order: TrafficOrder, file: URL): Promise<TrafficDeli
   state.given += 1;
   const number = state.given;
   return new Promise((resolve, reject) => {
-    const late = new TrafficFault(`an order of traffic took longer than ${orderMs / 1_000} s, which is the limit`);
+    const late = new TrafficFault(
+      `an order of traffic took longer than ${orderMs / 1_000} s, which is the limit`,
+    );
     const timer = setTimeout(() => lose(state, thread, late), orderMs);
     waiting.set(number, { resolve, reject, timer });
     thread.postMessage({ number, order } satisfies NumberedOrder);

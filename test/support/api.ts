@@ -17,6 +17,7 @@ import { openSigner } from '../../src/publisher/signer.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { AccountRow, MemberRole } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
+import { createTrafficThread } from '../../src/traffic/thread.ts';
 import { judgeAnswer } from './api-shapes.ts';
 import type { TestDatabase } from './databases.ts';
 import { TEST_ORIGINS } from './origin-bounds.ts';
@@ -146,6 +147,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     async close() {
       await app.close();
       await compute.close();
+      await traffic.close();
       await store.close();
       await made.drop();
     },

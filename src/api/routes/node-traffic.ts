@@ -14,7 +14,10 @@ export const traffic = nodeOperation({
   summary: 'Report traffic as a sealed batch',
   octets: `a batch as \`counts/layout.ts\` seals it, of at most ${MAX_ENTRIES} entries; \`Content-Encoding: gzip\` is accepted`,
   response: z.object({
-    message: z.string().describe('what became of the batch').meta({ examples: ['batch 7: 3 entries counted'] }),
+    message: z
+      .string()
+      .describe('what became of the batch')
+      .meta({ examples: ['batch 7: 3 entries counted'] }),
   }),
   async serve({ store, traffic: thread, log, clock, onReportRefused }, { node, octets }) {
     try {
