@@ -10,7 +10,8 @@ import type { PublisherLog } from '../publisher/log.ts';
 import type { Signer } from '../publisher/signer.ts';
 import type { DomainRow, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
-import type { TrafficKept } from '../traffic/period.ts';
+import type { Retention } from '../traffic/retention.ts';
+import type { TrafficThread } from '../traffic/thread.ts';
 
 /** The services of routes for customers. */
 export interface Services {
@@ -32,8 +33,8 @@ export interface Services {
   readonly countryOf?: (address: string) => string | null;
   /** The signatures for simulations of `waf` rules; absent: a simulation inspects nothing and reports that. */
   readonly signaturesFor?: (plan: Uint8Array) => Promise<SealedSignatures | null>;
-  /** How long counts of traffic are stored; absent: the usual times. */
-  readonly trafficKept?: TrafficKept;
+  /** How long traffic is stored by minute, hour and day; absent: `USUAL_RETENTION`. */
+  readonly trafficRetention?: Retention;
   /** The threads for answers whose computation would block the API's thread. */
   readonly compute: Compute;
 }
@@ -56,6 +57,8 @@ export interface NodeRouteServices {
   readonly feed: Feed;
   readonly signer: Pick<Signer, 'signSelf'>;
   readonly log: PublisherLog;
+  /** Opens and checks the traffic that nodes report. */
+  readonly traffic: Pick<TrafficThread, 'check'>;
   /** Called for each report that is refused as implausible, for metrics. */
   readonly onReportRefused?: () => void;
   /** Milliseconds since the epoch. */

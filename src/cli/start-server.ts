@@ -32,6 +32,9 @@ import { createRepublisher, type Republisher } from '../publisher/republisher.ts
 import { openSigner } from '../publisher/signer.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
+import type { Retention } from '../traffic/retention.ts';
+import { createRollUp, type RollUp } from '../traffic/roll-up.ts';
+import { createTrafficThread, type TrafficThread } from '../traffic/thread.ts';
 import { inputFault } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
@@ -61,6 +64,8 @@ export interface ServerOptions {
   readonly allowedOrigins: AllowedOrigins;
   /** Requests per minute and API key. */
   readonly requestsPerMinute: number;
+  /** Milliseconds for which traffic is stored by minute, hour and day; absent: `USUAL_RETENTION`. */
+  readonly trafficRetention?: Retention;
   /** The path of a country database in MaxMind's format; absent: none. */
   readonly countries?: string;
   readonly log: Logger;
@@ -132,6 +137,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const watch = watchDomains(options);
   const budget = budgetOf(options);
   const compute = createCompute({ store, onJob: metrics.computed });
+  const traffic = createTrafficThread({ store });
+  const rollUp = createRollUp({
+    ...{ store, thread: traffic, log, clock },
+    ...(options.trafficRetention === undefined ? {} : { retention: options.trafficRetention }),
+    alone: store.shares === null,
+  });
   const services: Services = {
     store,
     uses,
@@ -145,6 +156,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     aheadOfStore: feed.ahead,
     ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
     signaturesFor: createSignatures(),
+    ...(options.trafficRetention === undefined ? {} : { trafficRetention: options.trafficRetention }),
     compute,
   };
   const app = await createApi({
@@ -152,13 +164,27 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
     watch: metrics.answersOf,
     answered: metrics.answered,
-    nodes: { store, feed, signer, log, clock, onReportRefused: metrics.reportRefused },
+    nodes: { store, feed, signer, log, clock, traffic, onReportRefused: metrics.reportRefused },
   });
   await feed.start();
   publisher.start();
   republisher.start();
   watch.start();
+  rollUp.start();
   const flushing = flushRegularly(uses, log);
+  const parts = {
+    publisher,
+    republisher,
+    watch,
+    rollUp,
+    traffic,
+    uses,
+    budget,
+    compute,
+    store,
+    log,
+    flushing,
+  };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
   try {
     await app.listen({ host: options.host, port: options.port });
@@ -166,7 +192,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await once(operations, 'listening');
   } catch (error) {
     await app.close();
-    await settle({ publisher, republisher, watch, uses, budget, compute, store, log, flushing });
+    await settle(parts);
     throw error;
   }
   return {
@@ -176,7 +202,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     async stop() {
       state.draining = true;
       await drain(app);
-      await settle({ publisher, republisher, watch, uses, budget, compute, store, log, flushing });
+      await settle(parts);
       operations.close();
       operations.closeAllConnections();
     },
@@ -264,6 +290,8 @@ interface Parts {
   readonly publisher: Publisher;
   readonly republisher: Republisher;
   readonly watch: Watch;
+  readonly rollUp: RollUp;
+  readonly traffic: TrafficThread;
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
   readonly compute: Compute;
@@ -277,6 +305,8 @@ async function settle({
   publisher,
   republisher,
   watch,
+  rollUp,
+  traffic,
   uses,
   budget,
   compute,
@@ -286,6 +316,8 @@ async function settle({
 }: Parts): Promise<void> {
   clearInterval(flushing);
   await watch.stop();
+  await rollUp.stop();
+  await traffic.close();
   await republisher.stop();
   await publisher.stop();
   await budget.stop();

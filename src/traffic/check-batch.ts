@@ -4,7 +4,7 @@
  * all counts have to be opened.
  */
 import { gunzipSync } from 'node:zlib';
-import { DIMENSIONS, type TopLists, TOP_KINDS, type TrafficCounts } from '../counts/counts.ts';
+import { DIMENSIONS, TOP_KINDS, type TopLists, type TrafficCounts } from '../counts/counts.ts';
 import { CountsFault } from '../counts/fault.ts';
 import { openBatch, openCounts, openTops, type TrafficBatchEntry } from '../counts/layout.ts';
 import { count } from '../counts/log-histogram.ts';
@@ -67,7 +67,9 @@ function inflated(octets: Uint8Array): Uint8Array {
   } catch (error) {
     if (error instanceof RangeError || (error as { readonly code?: string }).code === 'ERR_BUFFER_TOO_LARGE')
       throw new TrafficRefusal(`a batch has at most ${MAX_BATCH_OCTETS} octets inflated`, 413);
-    throw new TrafficRefusal(`the batch cannot be inflated: ${error instanceof Error ? error.message : error}`);
+    throw new TrafficRefusal(
+      `the batch cannot be inflated: ${error instanceof Error ? error.message : error}`,
+    );
   }
 }
 
@@ -86,7 +88,10 @@ interface Place {
   readonly now: number;
 }
 
-function checkEntry({ domain, minute: start, counts: octets, tops }: TrafficBatchEntry, place: Place): NamedPart {
+function checkEntry(
+  { domain, minute: start, counts: octets, tops }: TrafficBatchEntry,
+  place: Place,
+): NamedPart {
   const { field } = place;
   if (!domain.isWellFormed() || domain.includes('\0'))
     throw new TrafficRefusal(`${field}.domain: must be plain text`);
@@ -109,7 +114,9 @@ export function checkMinute(minute: number, { field, now }: Place): void {
   const last = Math.floor((now + MAX_CLOCK_AHEAD_MS) / MINUTE_MS);
   const first = Math.floor(now / MINUTE_MS) - TAKEN_MINUTES;
   if (minute >= first && minute <= last) return;
-  throw new TrafficRefusal(`${field}.minute: from ${first} to ${last} by the server's clock, found ${minute}`);
+  throw new TrafficRefusal(
+    `${field}.minute: from ${first} to ${last} by the server's clock, found ${minute}`,
+  );
 }
 
 /** Nothing happens more often than there are requests. */

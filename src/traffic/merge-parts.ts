@@ -141,7 +141,8 @@ async function mergeMinutes(
     const before = new Map(stored.map((block) => [block.domain_id, block]));
     for (const [domain_id, own] of byDomain) {
       const block = before.get(domain_id);
-      const minutes = block === undefined ? new Map() : openStoredMinutes(block, damaged);
+      const minutes: Map<number, TrafficCounts> =
+        block === undefined ? new Map() : openStoredMinutes(block, damaged);
       for (const part of own) {
         const offset = part.minute - start;
         const counts = minutes.get(offset) ?? createTrafficCounts();
@@ -186,7 +187,10 @@ async function mergeHours(
   const merged: TrafficBlock[] = [];
   for (const [start, byDomain] of grouped(parts, HOUR)) {
     if (start + HOUR <= merging.order.expired.hours) continue;
-    const stored = await tx.traffic.wholeBlocks('hours', [...byDomain.keys()], { from: start, to: start + 1 });
+    const stored = await tx.traffic.wholeBlocks('hours', [...byDomain.keys()], {
+      from: start,
+      to: start + 1,
+    });
     merged.push(...addToBlocks(stored, { start, byDomain, damaged: merging.damaged }));
   }
   return merged;

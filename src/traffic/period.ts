@@ -1,6 +1,7 @@
 /** Spans of time that traffic is read for: the steps that counts are stored by, and how long each is stored. */
 
-import { DAY, DAYS_FOR_MS, HOUR, HOURS_FOR_MS, MINUTE_MS, MINUTES_FOR_MS } from './limits.ts';
+import type { BlockUnit } from '../store/traffic-repositories.ts';
+import { DAY, HOUR, MINUTE_MS } from './limits.ts';
 import type { TrafficStep } from './read-traffic.ts';
 
 /** The steps, the shortest first. All of them begin at midnight UTC. */
@@ -13,14 +14,11 @@ export const STEP_MS: Readonly<Record<TrafficStep, number>> = {
   day: DAY * MINUTE_MS,
 };
 
-/** Milliseconds that counts of each step are stored. */
-export type TrafficKept = Readonly<Record<TrafficStep, number>>;
-
-/** The times unless the operator says otherwise. */
-export const USUAL_TRAFFIC_KEPT: TrafficKept = {
-  minute: MINUTES_FOR_MS,
-  hour: HOURS_FOR_MS,
-  day: DAYS_FOR_MS,
+/** The blocks that each step is read from. */
+export const STEP_UNITS: Readonly<Record<TrafficStep, BlockUnit>> = {
+  minute: 'minutes',
+  hour: 'hours',
+  day: 'days',
 };
 
 /** A period to read, in milliseconds since the epoch: `from` inclusive, `to` exclusive, both where a step begins. */

@@ -44,7 +44,10 @@ export async function readSums(
     for (const name of TRAFFIC_SUMS) total[name] += sums[name];
   };
   const days = await tx.traffic.blockSums('days', domainId, { from: startOf(span.from, DAY), to: span.to });
-  const hours = await tx.traffic.blockSums('hours', domainId, { from: startOf(span.from, HOUR), to: span.to });
+  const hours = await tx.traffic.blockSums('hours', domainId, {
+    from: startOf(span.from, HOUR),
+    to: span.to,
+  });
   const used = chooseBlocks({ days, hours, span });
   for (const day of used.days) add(day);
   for (const hour of used.hours) {

@@ -15,7 +15,7 @@ import {
 } from '../counts/counts.ts';
 import { openTops } from '../counts/layout.ts';
 import type { ReadTransaction } from '../store/store.ts';
-import type { MinuteSpan, MonitoredMinute } from '../store/traffic-repositories.ts';
+import type { BlockSums, MinuteSpan, MonitoredMinute } from '../store/traffic-repositories.ts';
 import { openBlock, openMinutes, openPart, openTopBlock, readMonitored } from './blocks.ts';
 import { BLOCK_MINUTES, DAY, HOUR, MINUTE_MS } from './limits.ts';
 import { chooseBlocks, minutesOf, startOf, type TimeSpan } from './read-sums.ts';
@@ -63,14 +63,39 @@ export async function readTops(tx: TrafficReader, domainId: number, times: TimeS
   return lists;
 }
 
-/** All counts of a span together, widened to whole minutes, hours or days as `step` says. @throws CountsFault, StoreFault */
+/**
+ * All counts of a span together, as exact as `readSums`, from as few blocks as there are: of 31 days some 80 hours and days
+ * and up to 120 minutes. @throws CountsFault, StoreFault
+ */
 export async function readTotal(
   tx: TrafficReader,
   domainId: number,
-  times: TimeSpan & { readonly step: TrafficStep },
+  times: TimeSpan,
 ): Promise<TrafficCounts> {
+  const span = minutesOf(times);
   const total = createTrafficCounts();
-  for (const counts of (await readTraffic(tx, domainId, times)).values()) addTrafficCounts(total, counts);
+  const add = (_: number, counts: TrafficCounts): void => addTrafficCounts(total, counts);
+  for (const part of await tx.traffic.parts(domainId, span)) add(part.minute, openPart(part));
+  const days = await tx.traffic.blocks('days', [domainId], { from: startOf(span.from, DAY), to: span.to });
+  const hours = await tx.traffic.blockSums('hours', domainId, {
+    from: startOf(span.from, HOUR),
+    to: span.to,
+  });
+  const chosen = chooseBlocks<BlockSums>({ days, hours, span });
+  const wanted = new Set(chosen.days.map(({ start }) => start));
+  for (const day of days) if (wanted.has(day.start)) add(day.start, openBlock(day));
+  const edges = chosen.hours.filter(({ start }) => start < span.from || start + HOUR > span.to);
+  const whole = new Set(chosen.hours.filter((hour) => !edges.includes(hour)).map(({ start }) => start));
+  for (const edge of edges) {
+    const within = { from: Math.max(edge.start, span.from), to: Math.min(edge.start + HOUR, span.to) };
+    const opened = await addMinutes(tx, domainId, { span: within, add });
+    // The minutes are gone: the hour belongs to the time at which it begins.
+    if (!opened && edge.start >= span.from) whole.add(edge.start);
+  }
+  for (const day of new Set([...whole].map((start) => startOf(start, DAY)))) {
+    for (const hour of await tx.traffic.blocks('hours', [domainId], { from: day, to: day + DAY }))
+      if (whole.has(hour.start)) add(hour.start, openBlock(hour));
+  }
   return total;
 }
 
@@ -110,14 +135,18 @@ interface Adding {
   readonly add: (minute: number, counts: TrafficCounts) => void;
 }
 
-async function addMinutes(tx: TrafficReader, domainId: number, { span, add }: Adding): Promise<void> {
-  const blocks = { from: startOf(span.from, BLOCK_MINUTES), to: span.to };
-  for (const { start, counts } of await tx.traffic.minutes([domainId], blocks)) {
+/** Returns whether the hours of the span have minutes at all. */
+async function addMinutes(tx: TrafficReader, domainId: number, { span, add }: Adding): Promise<boolean> {
+  const blocks = { from: startOf(span.from, HOUR), to: startOf(span.to + HOUR - 1, HOUR) };
+  const found = await tx.traffic.minutes([domainId], blocks);
+  for (const { start, counts } of found) {
+    if (start + BLOCK_MINUTES <= span.from || start >= span.to) continue;
     for (const [offset, minute] of openMinutes(counts)) {
       const at = start + offset;
       if (at >= span.from && at < span.to) add(at, minute);
     }
   }
+  return found.length > 0;
 }
 
 async function addBlocks(

@@ -20,7 +20,7 @@ export interface TakenBatch {
 
 /** @throws TrafficRefusal for what cannot be true, TrafficFault, StoreFault; nothing is counted then */
 export async function takeBatch(
-  { store, thread }: { readonly store: Store; readonly thread: TrafficThread },
+  { store, thread }: { readonly store: Store; readonly thread: Pick<TrafficThread, 'check'> },
   node: NodeRow,
   sent: SentBatch,
 ): Promise<TakenBatch> {
@@ -36,7 +36,8 @@ export async function takeBatch(
     return domain_id === undefined ? [] : [{ ...rest, domain_id, node_id: node.id, batch, taken_at: now }];
   });
   return store.write(async (tx) => {
-    if (!(await tx.nodes.takeBatch(node.id, { batch, at: now }))) return { batch, parts: 0, isRepeated: true };
+    if (!(await tx.nodes.takeBatch(node.id, { batch, at: now })))
+      return { batch, parts: 0, isRepeated: true };
     await spend(tx, node, { parts, now, field: 'entries' });
     await tx.traffic.add(parts);
     return { batch, parts: parts.length, isRepeated: false };

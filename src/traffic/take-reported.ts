@@ -107,7 +107,9 @@ function checkUsage(
     );
   }
   if (octets <= requests * MAX_REQUEST_OCTETS) return;
-  throw new TrafficRefusal(`${field}.octets: at most ${MAX_REQUEST_OCTETS} for each request, found ${octets}`);
+  throw new TrafficRefusal(
+    `${field}.octets: at most ${MAX_REQUEST_OCTETS} for each request, found ${octets}`,
+  );
 }
 
 interface MinuteCounts {
@@ -117,7 +119,10 @@ interface MinuteCounts {
 }
 
 /** The rows of a report by domain and minute. */
-function countsByMinute({ usage, hits }: ReportedTraffic, ids: ReadonlyMap<string, number>): readonly MinuteCounts[] {
+function countsByMinute(
+  { usage, hits }: ReportedTraffic,
+  ids: ReadonlyMap<string, number>,
+): readonly MinuteCounts[] {
   const found = new Map<string, MinuteCounts>();
   const countsIn = (domain: string, minute: number): TrafficCounts | null => {
     const domain_id = ids.get(domain);

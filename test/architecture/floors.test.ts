@@ -107,6 +107,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'metrics',
     'model',
     'plan',
+    'platform',
     'base',
   ],
   api: [

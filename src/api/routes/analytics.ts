@@ -1,7 +1,7 @@
 /** Analytics of a domain: counts of its traffic by step, and the most frequent values. Both run in compute threads. */
 import { z } from 'zod';
 import { DIMENSIONS, type Dimension, TOP_KINDS, type TopKind } from '../../counts/counts.ts';
-import { USUAL_TRAFFIC_KEPT } from '../../traffic/period.ts';
+import { USUAL_RETENTION } from '../../traffic/retention.ts';
 import { MAX_TOP, USUAL_TOP } from '../limits.ts';
 import { queryNumber } from '../query.ts';
 import { jsonText, operation } from '../route.ts';
@@ -22,7 +22,8 @@ export const analytics = operation({
   response: TRAFFIC,
   async handle({ caller, domain, now, query, services }) {
     const { by = null, ...asked } = query as AskedPeriod & { readonly by?: Dimension };
-    const period = readPeriod(asked, { now, kept: services.trafficKept ?? USUAL_TRAFFIC_KEPT });
+    const retention = services.trafficRetention ?? USUAL_RETENTION;
+    const period = readPeriod(asked, { now, retention });
     const job = { kind: 'traffic', domainId: domain.id, period, by } as const;
     return jsonText(await services.compute.run(caller.account_id, async () => job));
   },
@@ -43,8 +44,8 @@ export const top = operation({
   async handle({ caller, domain, now, query, services }) {
     const { limit = USUAL_TOP, ...asked } = query as AskedPeriod & { readonly limit?: number };
     const of = query['of'] as TopKind;
-    const kept = services.trafficKept ?? USUAL_TRAFFIC_KEPT;
-    const period = readPeriod(asked, { now, kept, steps: ['hour', 'day'] });
+    const retention = services.trafficRetention ?? USUAL_RETENTION;
+    const period = readPeriod(asked, { now, retention, steps: ['hour', 'day'] });
     const job = { kind: 'top', domainId: domain.id, period, of, limit } as const;
     return jsonText(await services.compute.run(caller.account_id, async () => job));
   },

@@ -1,6 +1,6 @@
 /** Hits of rules: how often each matched, what it did, and what a dry_run rule would have changed. */
 import { z } from 'zod';
-import { USUAL_TRAFFIC_KEPT } from '../../traffic/period.ts';
+import { USUAL_RETENTION } from '../../traffic/retention.ts';
 import { MAX_PAGE } from '../limits.ts';
 import { queryNumber } from '../query.ts';
 import { jsonText, operation } from '../route.ts';
@@ -19,8 +19,8 @@ export const hits = operation({
   response: HITS,
   async handle({ caller, domain, now, query, services }) {
     const { limit = MAX_PAGE, cursor: from = 0, ...asked } = query as AskedPeriod & Page;
-    const kept = services.trafficKept ?? USUAL_TRAFFIC_KEPT;
-    const period = readPeriod(asked, { now, kept });
+    const retention = services.trafficRetention ?? USUAL_RETENTION;
+    const period = readPeriod(asked, { now, retention });
     const series = asked.step !== undefined;
     const job = { kind: 'hits', domainId: domain.id, period, series, limit, from } as const;
     const { text, of, shown } = await services.compute.run(caller.account_id, async () => job);

@@ -5,14 +5,9 @@
 import { z } from 'zod';
 import { quoteValue } from '../../base/diagnostic.ts';
 import { converted } from '../../model/fields.ts';
-import {
-  STEP_MS,
-  suitsStep,
-  TRAFFIC_STEPS,
-  type TrafficKept,
-  type TrafficPeriod,
-} from '../../traffic/period.ts';
+import { STEP_MS, STEP_UNITS, suitsStep, TRAFFIC_STEPS, type TrafficPeriod } from '../../traffic/period.ts';
 import type { TrafficStep } from '../../traffic/read-traffic.ts';
+import type { Retention } from '../../traffic/retention.ts';
 import { MAX_TRAFFIC_POINTS, USUAL_TRAFFIC_MS } from '../limits.ts';
 import { badRequest } from '../refusal.ts';
 
@@ -67,7 +62,7 @@ export interface AskedPeriod {
 interface PeriodContext {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  readonly kept: TrafficKept;
+  readonly retention: Retention;
   /** Steps that the counts have; default: all. */
   readonly steps?: readonly TrafficStep[];
 }
@@ -75,7 +70,7 @@ interface PeriodContext {
 /** The period to read. @throws Refusal 400, with a step or a start that would be accepted */
 export function readPeriod(
   asked: AskedPeriod,
-  { now, kept, steps = TRAFFIC_STEPS }: PeriodContext,
+  { now, retention, steps = TRAFFIC_STEPS }: PeriodContext,
 ): TrafficPeriod {
   // Nothing is counted ahead of time.
   const end = Math.min(asked.to ?? now, now);
@@ -84,10 +79,11 @@ export function readPeriod(
     const ends = asked.from !== undefined && asked.from >= now ? 'lies in the future' : 'must be before `to`';
     throw badRequest(`from: ${ends}, found \`${timeText(start)}\``);
   }
-  const isStored = (step: TrafficStep): boolean => floor(start, step) >= floor(now - kept[step], step);
+  const isStored = (step: TrafficStep): boolean =>
+    floor(start, step) >= floor(now - retention[STEP_UNITS[step]], step);
   const usual = steps.find((step) => suitsStep(end - start, step) && isStored(step));
   const step = asked.step ?? usual ?? 'day';
-  if (!isStored(step)) throw notStored(step, start, { now, kept });
+  if (!isStored(step)) throw notStored(step, start, { now, retention });
   const [from, to] = [floor(start, step), floor(end - 1, step) + STEP_MS[step]];
   const points = (to - from) / STEP_MS[step];
   if (points > MAX_TRAFFIC_POINTS) throw tooMany(step, points, to);
@@ -95,16 +91,16 @@ export function readPeriod(
 }
 
 /** The 400 for counts that are not stored any more. */
-function notStored(step: TrafficStep, start: number, { now, kept }: PeriodContext): Error {
-  const earliest = floor(now - kept[step], step);
+function notStored(step: TrafficStep, start: number, { now, retention }: PeriodContext): Error {
+  const earliest = floor(now - retention[STEP_UNITS[step]], step);
   const longer = TRAFFIC_STEPS.slice(TRAFFIC_STEPS.indexOf(step) + 1).find(
-    (other) => start >= now - kept[other],
+    (other) => start >= now - retention[STEP_UNITS[other]],
   );
   const remedies = [
     ...(longer === undefined ? [] : [`\`step=${longer}\``]),
     `a \`from\` of ${timeText(earliest)} or later`,
   ];
-  const stored = `counts by ${step} are stored for ${spanText(kept[step])}, and \`${timeText(start)}\` is longer ago`;
+  const stored = `counts by ${step} are stored for ${spanText(retention[STEP_UNITS[step]])}, and \`${timeText(start)}\` is longer ago`;
   return badRequest(`from: ${stored}; use ${remedies.join(', or ')}`);
 }
 

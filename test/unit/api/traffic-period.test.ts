@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type AskedPeriod, PERIOD_QUERY, readPeriod } from '../../../src/api/traffic/period.ts';
-import { USUAL_TRAFFIC_KEPT as kept } from '../../../src/traffic/period.ts';
+import { USUAL_RETENTION as retention } from '../../../src/traffic/retention.ts';
 
 const now = Date.parse('2026-11-25T04:37:12.345Z');
 const schema = z.object(PERIOD_QUERY);
 
 /** The period of a query, with times as texts. */
 function periodOf(query: Readonly<Record<string, string>>) {
-  const { step, from, to } = readPeriod(schema.parse(query) as AskedPeriod, { now, kept });
+  const { step, from, to } = readPeriod(schema.parse(query) as AskedPeriod, { now, retention });
   return [step, short(from), short(to)];
 }
 
