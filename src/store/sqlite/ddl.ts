@@ -434,6 +434,12 @@ CREATE TABLE node_allowances (
 ) STRICT;
 `;
 
+/** Reserved for the tables of traffic counts, which another change adds under this number. */
+const TRAFFIC = '';
+
+/** Nothing: entries of the decision log are in files of their own (`logs/sqlite-days.ts`), in tables on PostgreSQL. */
+const DECISION_LOGS = '';
+
 /** The steps from an empty file to this version's tables. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -447,4 +453,6 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 9, ddl: INVITATIONS + UNPROVED_NAMES },
   { version: 10, ddl: REPLACED_TOKENS },
   { version: 11, ddl: NODE_GROUPS + NODE_ALLOWANCES },
+  { version: 12, ddl: TRAFFIC },
+  { version: 13, ddl: DECISION_LOGS },
 ];
