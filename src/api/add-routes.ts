@@ -8,6 +8,7 @@ import { type ResponseContext, sendAnswer } from './answer.ts';
 import { type NodeRoute, readSent } from './node-route.ts';
 import { urlOf } from './paths.ts';
 import { checkNames } from './query.ts';
+import { Refusal } from './refusal.ts';
 import type { ResponseCache } from './response-cache.ts';
 import type { ApiRoute } from './route.ts';
 import { run, type SentBody } from './run.ts';
@@ -36,12 +37,19 @@ export function addNodeRoute(app: FastifyInstance, services: NodeRouteServices, 
         node,
         params: params as Record<string, string>,
         query: query === undefined ? undefined : readSent(query, sentQuery),
-        body: body === undefined ? undefined : readSent(body, sent?.value ?? {}),
+        body: body === undefined ? undefined : readSent(body, bodyOf(route, sent)),
         request,
         reply,
       });
     },
   });
+}
+
+/** The parsed body of a request. @throws Refusal 415 for another content type than the route takes */
+function bodyOf({ consumes = 'application/json' }: NodeRoute, sent: SentBody | null): unknown {
+  if (sent !== null && sent.type !== consumes)
+    throw new Refusal(415, `the content type must be \`${consumes}\``);
+  return sent?.value ?? {};
 }
 
 /** Registers a route for customers, authenticated by an API key. */

@@ -19,6 +19,8 @@ export interface NodeOperation<Query = unknown, Body = unknown> {
   readonly query?: z.ZodType<Query>;
   /** The schema of the JSON body; absent: the request has no body. */
   readonly body?: z.ZodType<Body>;
+  /** The content type of the body where it is not JSON; the handler then gets its octets. */
+  readonly consumes?: string;
   /** Request headers, for the OpenAPI document only. */
   readonly headers?: z.ZodObject;
   /** The body of the 200; for another content type see `produces`. */

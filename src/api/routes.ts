@@ -13,7 +13,9 @@ import * as domains from './routes/domains.ts';
 import { features } from './routes/features.ts';
 import * as feed from './routes/feed.ts';
 import * as invitations from './routes/invitations.ts';
+import * as logs from './routes/logs.ts';
 import * as members from './routes/members.ts';
+import { ship } from './routes/node-logs.ts';
 import * as nodes from './routes/nodes.ts';
 import * as plans from './routes/plans.ts';
 import * as records from './routes/records.ts';
@@ -26,6 +28,9 @@ import { traffic } from './routes/traffic.ts';
 
 /** The entitlement check of a purge. */
 const purgeGate = checkFeature('cache_purge_enabled');
+
+/** The entitlement check of logged decisions. */
+const logsGate = checkFeature('logs_enabled');
 
 /** All routes. A literal segment takes precedence over a variable one: `/domains/ns-sets` is no domain. */
 // biome-ignore format: a table is read in columns
@@ -83,6 +88,9 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/domains/{domain}/diff', permission: 'domain.view', ...diff },
   { method: 'GET', path: '/domains/{domain}/analysis', permission: 'domain.view', ...questions.analysis },
   { method: 'GET', path: '/domains/{domain}/traffic', permission: 'domain.view', ...traffic },
+  { method: 'GET', path: '/domains/{domain}/logs/', permission: 'domain.view', gate: logsGate, ...logs.list },
+  { method: 'GET', path: '/domains/{domain}/logs/{decisionId}', permission: 'domain.view', gate: logsGate, ...logs.read },
+  { method: 'GET', path: '/domains/{domain}/logs/{decisionId}/trace', permission: 'domain.view', gate: logsGate, ...logs.explain },
   { method: 'GET', path: '/domains/{domain}/nodes/', permission: 'domain.view', ...nodes.onDomain },
   { method: 'GET', path: '/nodes/', permission: null, ...nodes.list },
 
@@ -92,6 +100,7 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/nodes/plans/{digest}', permission: 'node', ...feed.plan },
   { method: 'GET', path: '/nodes/self', permission: 'node', ...feed.self },
   { method: 'POST', path: '/nodes/reports', permission: 'node', ...feed.report },
+  { method: 'POST', path: '/nodes/logs', permission: 'node', ...ship },
 ];
 
 /** The routes that a node token authenticates. */

@@ -35,6 +35,7 @@ import { rateLimitHeaders } from './rate-limit.ts';
 import { badRequest, Refusal } from './refusal.ts';
 import { requestId } from './request-id.ts';
 import { createResponseCache, type ResponseCache } from './response-cache.ts';
+import { LINES_TYPE } from './routes/node-logs.ts';
 import { NODE_ROUTES, ROUTES } from './routes.ts';
 import type { NodeRouteServices, Services } from './services.ts';
 import { answerUnparsed } from './unparsed.ts';
@@ -263,6 +264,11 @@ function readBodies(app: FastifyInstance): void {
       return read.value === undefined ? null : { type: 'application/json', value: read.value };
     },
   );
+  // A route for nodes unpacks it within its own bounds.
+  app.addContentTypeParser(LINES_TYPE, { parseAs: 'buffer' }, async (_: FastifyRequest, octets: unknown) => ({
+    type: LINES_TYPE,
+    value: octets,
+  }));
   for (const type of ['text/dns', 'text/plain']) {
     app.addContentTypeParser(
       type,

@@ -35,6 +35,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   apply: async () => (await import('./commands/apply.ts')).applyCommand(),
   import: async () => (await import('./commands/import.ts')).importCommand(),
   audit: async () => (await import('./commands/audit.ts')).auditCommand(),
+  logs: async () => (await import('./commands/logs.ts')).logsCommand(),
   publish: async () => (await import('./commands/publish.ts')).publishCommand(),
   rollback: async () => (await import('./commands/rollback.ts')).rollbackCommand(),
 };
@@ -55,7 +56,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'backup',
     'restore',
   ],
-  'Work with a server:': ['export', 'apply', 'import', 'audit', 'publish', 'rollback'],
+  'Work with a server:': ['export', 'apply', 'import', 'audit', 'logs', 'publish', 'rollback'],
   'Help:': ['completion', 'help'],
 };
 

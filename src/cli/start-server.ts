@@ -24,6 +24,7 @@ import { createCompute } from '../compute/pool.ts';
 import { createDns } from '../dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
 import { createLookups, type DomainLookups, lookupsWithoutDns } from '../lifecycle/lookups.ts';
+import { DEFAULT_DAYS } from '../logs/limits.ts';
 import { PLAN_VERSION } from '../plan/layout.ts';
 import { openClearance } from '../publisher/clearance.ts';
 import { createFeed } from '../publisher/feed.ts';
@@ -35,6 +36,7 @@ import type { ReadTransaction, Store } from '../store/store.ts';
 import { inputFault } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
+import { type DecisionLogOptions, type DecisionLogs, openDecisionLogs } from './open-decision-logs.ts';
 import { version } from './version.ts';
 
 /** Options of a server. */
@@ -63,6 +65,8 @@ export interface ServerOptions {
   readonly requestsPerMinute: number;
   /** The path of a country database in MaxMind's format; absent: none. */
   readonly countries?: string;
+  /** Where entries of nodes' decision logs go. Default: the store, for `DEFAULT_DAYS`. */
+  readonly decisionLogs?: DecisionLogOptions;
   readonly log: Logger;
 }
 
@@ -132,6 +136,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const watch = watchDomains(options);
   const budget = budgetOf(options);
   const compute = createCompute({ store, onJob: metrics.computed });
+  const logs = openDecisionLogs(options.decisionLogs ?? { to: 'store', days: DEFAULT_DAYS }, {
+    store,
+    log,
+    onAppended: metrics.logged,
+    onFailed: metrics.logFailed,
+  });
   const services: Services = {
     store,
     uses,
@@ -146,13 +156,22 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
     signaturesFor: createSignatures(),
     compute,
+    ...(logs === null || logs.search === null ? {} : { logs: logs.search }),
   };
   const app = await createApi({
     services,
     log,
     watch: metrics.answersOf,
     answered: metrics.answered,
-    nodes: { store, feed, signer, log, clock, onReportRefused: metrics.reportRefused },
+    nodes: {
+      store,
+      feed,
+      signer,
+      log,
+      clock,
+      onReportRefused: metrics.reportRefused,
+      ...(logs === null ? {} : { logs: logs.intake }),
+    },
   });
   await feed.start();
   publisher.start();
@@ -166,7 +185,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await once(operations, 'listening');
   } catch (error) {
     await app.close();
-    await settle({ publisher, republisher, watch, uses, budget, compute, store, log, flushing });
+    await settle({ publisher, republisher, watch, uses, budget, compute, logs, store, log, flushing });
     throw error;
   }
   return {
@@ -176,7 +195,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     async stop() {
       state.draining = true;
       await drain(app);
-      await settle({ publisher, republisher, watch, uses, budget, compute, store, log, flushing });
+      await settle({ publisher, republisher, watch, uses, budget, compute, logs, store, log, flushing });
       operations.close();
       operations.closeAllConnections();
     },
@@ -267,6 +286,8 @@ interface Parts {
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
   readonly compute: Compute;
+  /** `null`: the server takes no entries of decision logs. */
+  readonly logs: DecisionLogs | null;
   readonly store: Store;
   readonly log: Logger;
   readonly flushing: NodeJS.Timeout;
@@ -280,6 +301,7 @@ async function settle({
   uses,
   budget,
   compute,
+  logs,
   store,
   log,
   flushing,
@@ -290,6 +312,7 @@ async function settle({
   await publisher.stop();
   await budget.stop();
   await compute.close();
+  await logs?.close();
   await uses.flush().catch((error: unknown) => log.warn({ err: error }, 'use counts of keys lost'));
   await store.close();
 }

@@ -37,6 +37,8 @@ export interface PostgresDaysOptions {
 const CONNECTIONS = 2;
 /** Key of the advisory lock under which partitions are made and dropped: "logs". */
 const PARTITION_LOCK = 0x6c6f6773;
+/** `check_violation` (PostgreSQL, Appendix A): no partition for the row. */
+const NO_PARTITION = '23514';
 /** The tables that have a partition for each day. */
 const TABLES = ['decision_logs', 'decision_log_rules'] as const;
 
@@ -120,6 +122,19 @@ export function openPostgresDays(options: PostgresDaysOptions): LogTables {
     });
     for (const day of missing) made.add(day);
   }
+  const domainOctets = options.domainOctets ?? MAX_DOMAIN_DAY_OCTETS;
+  async function storeDay(day: number, rows: readonly LogRow[]): Promise<Appended> {
+    const work = (run: Query): Promise<Appended> => insertDay(run, rows, { day, domainOctets });
+    try {
+      return await inTransaction(pool, work);
+    } catch (error) {
+      if ((error as Partial<pg.DatabaseError>).code !== NO_PARTITION) throw error;
+      // Another process has dropped the partition since this one saw it.
+      made.delete(day);
+      await makeDays([day]);
+      return inTransaction(pool, work);
+    }
+  }
 
   return {
     insert: (rows, now) =>
@@ -131,9 +146,7 @@ export function openPostgresDays(options: PostgresDaysOptions): LogTables {
         // Tomorrow's are made ahead, so that midnight waits for no lock.
         await makeDays([...byDay.keys(), dayOf(now), dayOf(now) + 1]);
         for (const [day, own] of byDay) {
-          const { stored, repeated, dropped } = await inTransaction(pool, (run) =>
-            insertDay(run, own, { day, domainOctets: options.domainOctets ?? MAX_DOMAIN_DAY_OCTETS }),
-          );
+          const { stored, repeated, dropped } = await storeDay(day, own);
           sum.stored += stored;
           sum.repeated += repeated;
           sum.dropped += dropped;

@@ -114,6 +114,18 @@ export const METRICS = {
     labels: [],
     help: 'Reports of nodes that were refused since they cannot be true; the log names node, field and limit',
   },
+  edgeplan_log_entries_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: ['outcome'],
+    help: 'Entries of decision logs that nodes shipped: `stored`, `repeated` (stored before), `dropped` (too old, of no domain, or beyond the bound of their domain and day)',
+  },
+  edgeplan_log_batches_failed_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: ['code'],
+    help: 'Batches of log entries that could not be stored, by the reason: `full`, `busy`, `unavailable`; nodes send them again',
+  },
   edgeplan_node_requests_total: {
     type: 'counter',
     at: ['node'],

@@ -21,6 +21,7 @@ import { trustProxies } from '../proxy/visitor.ts';
 import { FILES_MS } from './limits.ts';
 import type { ResourceShare } from './resource-shares.ts';
 import type { ClearanceSecrets } from './secrets.ts';
+import type { ShippedDecisions } from './shipped-decisions.ts';
 
 /** Request handling of one process. */
 export interface NodeProcess {
@@ -51,6 +52,8 @@ export interface NodeProcessOptions {
   readonly ownPorts: ReadonlySet<number>;
   /** `null`: no decision log. */
   readonly decisions: Pick<DecisionLog, 'done' | 'stats' | 'close'> | null;
+  /** Queues decisions for the control plane; `null`: none are shipped. */
+  readonly shipped: ShippedDecisions | null;
   readonly log: Logger;
   /** Log for files that cannot be used; silent in all processes but one, as all read the same files. */
   readonly fileLog: Logger;
@@ -64,7 +67,7 @@ export async function createNodeProcess(
   share: ResourceShare,
   parts: NodeProcessOptions,
 ): Promise<NodeProcess> {
-  const { log, fileLog, decisions, usage } = parts;
+  const { log, fileLog, decisions, usage, shipped } = parts;
   const files = await openClassificationFiles({
     database: share.countries,
     ranges: share.botRanges,
@@ -76,7 +79,7 @@ export async function createNodeProcess(
     originsDown: () => node.origins.down(),
     log: decisions === null ? null : decisions.stats,
   });
-  const requestLogs = [metrics, usage, ...(decisions === null ? [] : [decisions])];
+  const requestLogs = [metrics, usage, ...[decisions, shipped].filter((one) => one !== null)];
   const node: EdgeNode = createNode({
     ownTokens: parts.tokens,
     challenges: createChallenges({ secrets: (domain) => parts.secrets.of(node.plans, domain) }),
@@ -128,6 +131,7 @@ export async function createNodeProcess(
     async close() {
       files.close();
       await node.close();
+      await shipped?.close();
       await decisions?.close();
     },
   };

@@ -14,6 +14,7 @@ import { followPlans, type PlanSource } from './plan-source.ts';
 import { reportReloads } from './reload.ts';
 import { removeOtherCaches, resourceShareOf } from './resource-shares.ts';
 import { createClearanceSecrets, randomClearance } from './secrets.ts';
+import { openShippedDecisions, type ShippedDecisions } from './shipped-decisions.ts';
 
 type Stage = 'starting' | 'serving' | 'draining';
 
@@ -24,6 +25,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
   const tokens: AcmeTokens = new Map();
   const ownPorts = configuredPorts(options);
   const decisions = openDecisionLog(options);
+  const shipped = shippedOf(options);
   let source: PlanSource | null = null;
   const serving = await createNodeProcess(resourceShareOf(options, 1), {
     waf: signatures === null ? null : loadWarm(signatures.program),
@@ -33,6 +35,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
     listsHosts: options.plans.kind === 'file',
     ownPorts,
     decisions,
+    shipped,
     log,
     fileLog: log,
   });
@@ -62,6 +65,8 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
         retire();
         await sleep(drainMs);
         await stopListening();
+        // Before the last shipment, which sends what is on the disk.
+        await shipped?.close();
         await stopFollowing();
         operations?.close();
         await serving.close();
@@ -73,6 +78,12 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
     await serving.close();
     throw error;
   }
+}
+
+/** The queue of decisions for the control plane; `null`: none are shipped. */
+function shippedOf({ plans, shippedRate: rate, data, log }: EdgeNodeOptions): ShippedDecisions | null {
+  if (plans.kind !== 'control' || rate === null) return null;
+  return openShippedDecisions({ data, rate, process: 0, processes: 1, log });
 }
 
 interface Observed {

@@ -14,6 +14,7 @@ import {
   MAX_REQUEST_OCTETS,
   TRAFFIC_SLACK_MS,
 } from './limits.ts';
+import { findOwnDomain } from './own-domain.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -73,13 +74,9 @@ async function ownIds(
     ...usage.map(({ domain }): [string, string] => [domain, 'usage']),
   ]);
   for (const [name, field] of fields) {
-    const domain = await tx.domains.byName(name);
-    if (domain === null) continue;
-    const current = await tx.plans.current(name);
-    const own = current?.domain_id === domain.id ? current : null;
-    const groups = own?.node_groups ?? (await tx.groups.ofDomain(domain.id)) ?? '';
-    if (shareGroup(groups, node.node_groups)) ids.set(name, domain.id);
-    else if (!shareGroup(own?.left_groups ?? '', node.node_groups)) throw foreign(field, name);
+    const domain = await findOwnDomain(tx, node, name);
+    if (domain === 'foreign') throw foreign(field, name);
+    if (domain !== null) ids.set(name, domain.id);
   }
   return ids;
 }

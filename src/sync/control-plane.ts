@@ -40,6 +40,8 @@ export interface ControlPlaneClient {
   plan(digest: string): Promise<Uint8Array>;
   /** Sends reports of plans or of traffic. */
   report(body: object): Promise<void>;
+  /** Ships a batch of log entries, JSON lines in gzip. */
+  shipLogs(batch: Uint8Array): Promise<void>;
   /** Opens the feed above a position; `signal` closes it. */
   feed(from: ReadUpTo, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   /** Aborts running requests and closes all connections. */
@@ -55,7 +57,7 @@ export interface ControlOptions {
 
 interface ControlRequest {
   readonly method?: 'GET' | 'POST';
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   /** Most octets of the response. */
   readonly limit: number;
@@ -122,6 +124,21 @@ export function createControl({ url, token }: ControlOptions): ControlPlaneClien
       });
       if (isJson(response)) return;
       throw new ControlPlaneFault('away', 'a report was answered by something else than the control plane');
+    },
+    async shipLogs(batch) {
+      const headers = { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' };
+      const response = await fetchWhole('/nodes/logs', {
+        method: 'POST',
+        body: batch,
+        headers,
+        limit: MAX_ANSWER_OCTETS,
+        within: ANSWER_MS,
+      });
+      if (isJson(response)) return;
+      throw new ControlPlaneFault(
+        'away',
+        'log entries were answered by something else than the control plane',
+      );
     },
     async feed({ position, epoch }, signal) {
       const headers = { 'edgeplan-epoch': String(epoch) };

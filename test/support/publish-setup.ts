@@ -8,6 +8,7 @@ import { createRequestBudget } from '../../src/access/request-budget.ts';
 import { createApi } from '../../src/api/serve.ts';
 import type { Services } from '../../src/api/services.ts';
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import { openDecisionLogs } from '../../src/cli/open-decision-logs.ts';
 import { createCompute } from '../../src/compute/pool.ts';
 import { openClearance } from '../../src/publisher/clearance.ts';
 import { createFeed, type Feed } from '../../src/publisher/feed.ts';
@@ -62,10 +63,14 @@ export async function openHouse({ database, maxBacklog, idle }: HouseOptions): P
     ...(maxBacklog === undefined ? {} : { maxBacklog }),
   });
   await feed.start();
+  const logs = openDecisionLogs(
+    { to: 'store', days: 7 },
+    { store, log, onAppended: () => undefined, onFailed: () => undefined },
+  )!;
   const app = await createApi({
-    services: { ...servicesOf(store, publisher), aheadOfStore: feed.ahead },
+    services: { ...servicesOf(store, publisher), aheadOfStore: feed.ahead, logs: logs.search! },
     log,
-    nodes: { store, feed, signer, log, clock: Date.now },
+    nodes: { store, feed, signer, log, clock: Date.now, logs: logs.intake },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -86,6 +91,7 @@ export async function openHouse({ database, maxBacklog, idle }: HouseOptions): P
     async close() {
       await publisher.stop();
       await app.close();
+      await logs.close();
       await store.close();
     },
   };

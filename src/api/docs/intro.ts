@@ -119,6 +119,10 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
         name: 'Questions',
         description: 'What a request would meet, what looks like a mistake, what came in.',
       },
+      {
+        name: 'Logs',
+        description: 'Which requests the edge stopped, would have stopped or failed, and why.',
+      },
       { name: 'Nodes', description: 'What the nodes said last.' },
       {
         name: NODE_TAG,
@@ -139,6 +143,7 @@ const PARTS: Readonly<Record<string, string>> = {
   analysis: 'Questions',
   diff: 'Plans',
   traffic: 'Questions',
+  logs: 'Logs',
   nodes: 'Nodes',
 };
 /** Parts of a path that belong to the domain itself. */

@@ -4,6 +4,7 @@ import { MAX_REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE } from '../../access/reque
 import { DEFAULT_TIER, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
 import { normalizeName } from '../../base/host.ts';
 import { DnsFault } from '../../dns/fault.ts';
+import { DEFAULT_DAYS, MAX_DAYS } from '../../logs/limits.ts';
 import { usageFault } from '../exit.ts';
 import { listenFault } from '../listen-fault.ts';
 import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
@@ -36,6 +37,10 @@ interface Flags extends StoreFlags {
   readonly countries?: string;
   /** Requests per minute and API key. */
   readonly requestsPerMinute: number;
+  /** Where entries of nodes' decision logs go. */
+  readonly decisionLogs: string;
+  /** Days that they are stored. */
+  readonly decisionLogDays: number;
   readonly logLevel: string;
 }
 
@@ -65,6 +70,7 @@ async function run(flags: Flags): Promise<void> {
       allowedOrigins: { prefixes: flags.allowOrigins ?? [], local: false },
       ...(flags.countries === undefined ? {} : { countries: flags.countries }),
       requestsPerMinute: flags.requestsPerMinute,
+      decisionLogs: { to: flags.decisionLogs, days: flags.decisionLogDays },
       log: createLog(flags.logLevel, (line) => void process.stderr.write(line)),
     });
   } catch (error) {
@@ -72,7 +78,10 @@ async function run(flags: Flags): Promise<void> {
     throw refusal(error, flags);
   }
   stopOnSignals(() => server.stop());
-  await write(`listening on ${server.url}\ndata in ${where}\noperators: ${server.operationsUrl}/metrics\n`);
+  const started = `listening on ${server.url}\ndata in ${where}\noperators: ${server.operationsUrl}/metrics`;
+  // Entries on stdout are JSON lines and nothing else.
+  if (flags.decisionLogs === '-') note(started);
+  else await write(`${started}\n`);
   // Hints for a first start; without these steps the API refuses every request.
   if (accounts === 0)
     note('no accounts yet: edgeplan account create <name>, then edgeplan key create <name>');
@@ -153,6 +162,29 @@ function nameOptions(): readonly Option[] {
   ];
 }
 
+/** Where entries of nodes' decision logs go, and for how long. */
+function decisionLogOptions(): readonly Option[] {
+  return [
+    new Option(
+      '--decision-logs <place>',
+      "where entries of nodes' decision logs go: `store` (searched by the API), `off`, or JSON lines to a file; `-` is stdout",
+    )
+      .default('store')
+      .env('EDGEPLAN_DECISION_LOGS'),
+    new Option('--decision-log-days <days>', 'days that those entries are stored')
+      .argParser(readDays)
+      .default(DEFAULT_DAYS)
+      .env('EDGEPLAN_DECISION_LOG_DAYS'),
+  ];
+}
+
+/** Parses `--decision-log-days`. */
+function readDays(text: string): number {
+  const days = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (days >= 1 && days <= MAX_DAYS) return days;
+  throw new InvalidArgumentError(`a whole number from 1 to ${MAX_DAYS}.`);
+}
+
 /** Creates the command. */
 export function serveCommand(): Command {
   const command = new Command('serve').description('Run the management API.');
@@ -161,7 +193,7 @@ export function serveCommand(): Command {
     ...inGroup('Listening:', listenerOptions()),
     ...inGroup('Domain names and DNS:', nameOptions()),
     ...inGroup('Customers and limits:', customerOptions()),
-    ...inGroup('Observability:', [logLevelOption('info')]),
+    ...inGroup('Observability:', [...decisionLogOptions(), logLevelOption('info')]),
   ];
   for (const option of options) command.addOption(option);
   return command.action(run);
