@@ -14,7 +14,7 @@ import type { LogPlaceOfStore } from '../logs/place.ts';
 import type { Store } from '../store/store.ts';
 
 /** Where entries go: `store` beside the other data, `off` nowhere, else a path, or `-` for stdout. */
-export interface DecisionLogOptions {
+export interface DecisionLogTarget {
   readonly to: string;
   /** Days that entries are stored, today included. */
   readonly days: number;
@@ -39,7 +39,7 @@ interface DecisionLogParts {
 
 /** Opens the log; `null`: it is off. */
 export function openDecisionLogs(
-  { to, days }: DecisionLogOptions,
+  { to, days }: DecisionLogTarget,
   { store, log, onAppended, onFailed }: DecisionLogParts,
 ): DecisionLogs | null {
   if (to === 'off') return null;

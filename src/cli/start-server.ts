@@ -36,7 +36,7 @@ import type { ReadTransaction, Store } from '../store/store.ts';
 import { inputFault } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
-import { type DecisionLogOptions, type DecisionLogs, openDecisionLogs } from './open-decision-logs.ts';
+import { type DecisionLogs, type DecisionLogTarget, openDecisionLogs } from './open-decision-logs.ts';
 import { version } from './version.ts';
 
 /** Options of a server. */
@@ -66,7 +66,7 @@ export interface ServerOptions {
   /** The path of a country database in MaxMind's format; absent: none. */
   readonly countries?: string;
   /** Where entries of nodes' decision logs go. Default: the store, for `DEFAULT_DAYS`. */
-  readonly decisionLogs?: DecisionLogOptions;
+  readonly decisionLogs?: DecisionLogTarget;
   readonly log: Logger;
 }
 

@@ -78,14 +78,14 @@ export interface LogQuery {
 }
 
 /** An entry as JSON text, and the node that sent it. */
-export interface StoredEntry {
+export interface StoredLogEntry {
   readonly nodeId: number;
   readonly line: string;
 }
 
 /** A part of what a search finds, newest first. */
 export interface LogPage {
-  readonly entries: readonly StoredEntry[];
+  readonly entries: readonly StoredLogEntry[];
   /** Where the search goes on; `null`: there is nothing more in its time. */
   readonly next: LogPlace | null;
   /** `false`: the search ended at a bound of its cost, not of its page. */
@@ -101,7 +101,7 @@ export interface LogStore {
   append(batch: LogBatch): Promise<Appended>;
   find(query: LogQuery): Promise<LogPage>;
   /** One entry by its id; `null`: it is not stored. */
-  get(domainId: number, id: string): Promise<StoredEntry | null>;
+  get(domainId: number, id: string): Promise<StoredLogEntry | null>;
   /** Removes days that are over, and the oldest beyond the bound of all days; resolves to their number. */
   prune(now: number): Promise<number>;
   close(): Promise<void>;

@@ -7,8 +7,8 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { LogFault } from './fault.ts';
-import { MAX_WAITING_CALLS } from './limits.ts';
-import type { Appended, LogPage, LogStore, StoredEntry } from './log-store.ts';
+import { MAX_SEARCHES_OF_DOMAIN, MAX_WAITING_CALLS } from './limits.ts';
+import type { Appended, LogPage, LogStore, StoredLogEntry } from './log-store.ts';
 import {
   deliverCall,
   type LogCall,
@@ -36,16 +36,38 @@ interface Caller {
 export function openLogs({ place, file = threadFile() }: OpenLogsOptions): LogStore {
   const writer = file === null ? callHere(place) : callInThread(place, file);
   const reader = file === null ? writer : callInThread(place, file);
+  const searching = new Map<number, number>();
   return {
     append: (batch) => writer.call({ method: 'append', batch }) as Promise<Appended>,
-    find: (query) => reader.call({ method: 'find', query }) as Promise<LogPage>,
-    get: (domainId, id) => reader.call({ method: 'get', domainId, id }) as Promise<StoredEntry | null>,
+    find: (query) =>
+      bounded(searching, query.domainId, () => reader.call({ method: 'find', query }) as Promise<LogPage>),
+    get: (domainId, id) => reader.call({ method: 'get', domainId, id }) as Promise<StoredLogEntry | null>,
     prune: (now) => writer.call({ method: 'prune', now }) as Promise<number>,
     async close() {
       await writer.close();
       if (reader !== writer) await reader.close();
     },
   };
+}
+
+/** Runs a search unless its domain has as many as it may. @throws LogFault `busy` */
+async function bounded<T>(
+  searching: Map<number, number>,
+  domainId: number,
+  search: () => Promise<T>,
+): Promise<T> {
+  const running = searching.get(domainId) ?? 0;
+  if (running >= MAX_SEARCHES_OF_DOMAIN) {
+    throw new LogFault('busy', `${running} searches of this domain run already; try again`);
+  }
+  searching.set(domainId, running + 1);
+  try {
+    return await search();
+  } finally {
+    const left = searching.get(domainId)! - 1;
+    if (left === 0) searching.delete(domainId);
+    else searching.set(domainId, left);
+  }
 }
 
 /** The thread's compiled code beside this file; `null` for the sources, which Node 20 cannot run. */

@@ -10,9 +10,9 @@ import { admitted, createPool, postgresFault } from '../store/postgres/pool.ts';
 import { LogFault } from './fault.ts';
 import { gapRow } from './gap-row.ts';
 import { LOOK_MS, MAX_DOMAIN_DAY_OCTETS, MAX_TOTAL_OCTETS } from './limits.ts';
-import type { Appended, StoredEntry } from './log-store.ts';
+import type { Appended, StoredLogEntry } from './log-store.ts';
 import type { LogRow } from './read-batch.ts';
-import type { Candidate } from './search.ts';
+import type { LogCandidate } from './search.ts';
 import {
   dayName,
   dayOf,
@@ -159,10 +159,10 @@ export function openPostgresDays(options: PostgresDaysOptions): LogTables {
         const rows = (await (rule === null
           ? query(SCAN, values)
           : query(SCAN_RULE, [...values, rule]))) as Row[];
-        return rows.map(({ node_id, ...row }): Candidate => ({ ...row, nodeId: node_id }));
+        return rows.map(({ node_id, ...row }): LogCandidate => ({ ...row, nodeId: node_id }));
       }),
     get: (domainId, id) =>
-      guarded(async (): Promise<StoredEntry | null> => {
+      guarded(async (): Promise<StoredLogEntry | null> => {
         const [row] = (await query(GET, [domainId, id])) as Row[];
         return row === undefined ? null : { nodeId: row.node_id, line: row.line };
       }),

@@ -5,10 +5,10 @@
  */
 import { type IpInterval, parseIp, parseIpEntry } from '../base/ip.ts';
 import { EXAMINED_AT_ONCE, MAX_EXAMINED, MAX_PAGE_OCTETS, SEARCH_MS } from './limits.ts';
-import type { LogAction, LogPage, LogPlace, LogQuery, StoredEntry } from './log-store.ts';
+import type { LogAction, LogPage, LogPlace, LogQuery, StoredLogEntry } from './log-store.ts';
 
 /** A stored entry with the columns that filters compare. */
-export interface Candidate extends LogPlace, StoredEntry {
+export interface LogCandidate extends LogPlace, StoredLogEntry {
   readonly action: string;
   readonly would: string | null;
   readonly fault: boolean;
@@ -17,7 +17,7 @@ export interface Candidate extends LogPlace, StoredEntry {
 }
 
 /** Which entries to read next, newest first. */
-export interface Scan {
+export interface LogScan {
   readonly domainId: number;
   /** Milliseconds since the epoch, included. */
   readonly from: number;
@@ -29,15 +29,15 @@ export interface Scan {
 }
 
 /** The filters of a query as one test. */
-type Filter = (candidate: Candidate) => boolean;
+type Filter = (candidate: LogCandidate) => boolean;
 
 /** Searches until the page is full, the time of the query ends, or the bounds of a search are reached. */
 export async function searchEntries(
   query: LogQuery,
-  scan: (part: Scan) => Promise<readonly Candidate[]>,
+  scan: (part: LogScan) => Promise<readonly LogCandidate[]>,
 ): Promise<LogPage> {
   const passes = filterOf(query);
-  const entries: StoredEntry[] = [];
+  const entries: StoredLogEntry[] = [];
   const until = performance.now() + SEARCH_MS;
   const { domainId, from, to, rule, limit } = query;
   // No id sorts before the empty one: the place before all entries of the millisecond `to`.

@@ -3,18 +3,18 @@
  * by removing its file, and so that neither their size nor their writes burden the database of the API. Everything here is
  * synchronous and belongs in a thread (`thread.ts`).
  */
-import { readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../platform/make-folder.ts';
 import { StoreFault } from '../store/fault.ts';
 import { type Database, openDatabase, type PreparedStatement, sqliteFault } from '../store/sqlite/driver.ts';
 import { settle } from '../store/sqlite/settings.ts';
+import { createRoom, daysIn, removeDay, sizesByDay } from './day-files.ts';
 import { LogFault } from './fault.ts';
 import { gapRow } from './gap-row.ts';
-import { LOOK_MS, MAX_DOMAIN_DAY_OCTETS, MAX_TOTAL_OCTETS, MIN_ROOM_OCTETS } from './limits.ts';
-import type { Appended, StoredEntry } from './log-store.ts';
+import { MAX_DOMAIN_DAY_OCTETS, MAX_TOTAL_OCTETS } from './limits.ts';
+import type { Appended, StoredLogEntry } from './log-store.ts';
 import type { LogRow } from './read-batch.ts';
-import type { Candidate, Scan } from './search.ts';
+import type { LogCandidate, LogScan } from './search.ts';
 import {
   dayName,
   dayOf,
@@ -136,7 +136,7 @@ export function openSqliteDays(options: SqliteDaysOptions): LogTables {
       }),
     scan: async (part) =>
       guarded(() => {
-        const found: Candidate[] = [];
+        const found: LogCandidate[] = [];
         for (const day of storedDays()) {
           if (day > dayOf(part.before.at) || startOfDay(day + 1) <= part.from) continue;
           const limit = part.limit - found.length;
@@ -171,7 +171,7 @@ export function openSqliteDays(options: SqliteDaysOptions): LogTables {
 
 type StoredRow = Pick<Row, 'node_id' | 'line'>;
 
-function entryOf({ node_id, line }: StoredRow): StoredEntry {
+function entryOf({ node_id, line }: StoredRow): StoredLogEntry {
   return { nodeId: node_id, line };
 }
 
@@ -256,7 +256,7 @@ function valuesOf(row: LogRow): readonly (string | number | null)[] {
   return [domainId, at, id, nodeId, action, would, fault ? 1 : 0, ip, path, line];
 }
 
-function scanDay(day: Day, { domainId, from, before, rule, limit }: Scan): readonly Candidate[] {
+function scanDay(day: Day, { domainId, from, before, rule, limit }: LogScan): readonly LogCandidate[] {
   const place = [from, before.at, before.id, limit];
   const rows = (
     rule === null
@@ -264,61 +264,6 @@ function scanDay(day: Day, { domainId, from, before, rule, limit }: Scan): reado
       : day.statement(SCAN_RULE).all(domainId, rule, ...place)
   ) as Row[];
   return rows.map(({ node_id, fault, ...row }) => ({ ...row, nodeId: node_id, fault: fault === 1 }));
-}
-
-/** The days with a file in the folder, the newest first. */
-function daysIn(folder: string): readonly number[] {
-  return readdirSync(folder)
-    .flatMap((name) => (/^\d{4}-\d\d-\d\d\.db$/.test(name) ? [dayOf(Date.parse(name.slice(0, 10)))] : []))
-    .filter((day) => Number.isSafeInteger(day))
-    .sort((left, right) => right - left);
-}
-
-/** A day's file, its write-ahead log, and the index of that log. */
-const ENDINGS = ['.db', '.db-wal', '.db-shm'];
-
-function octetsOf(folder: string, day: number): number {
-  return ENDINGS.reduce((sum, ending) => {
-    const found = statSync(join(folder, `${dayName(day)}${ending}`), { throwIfNoEntry: false });
-    return sum + (found?.size ?? 0);
-  }, 0);
-}
-
-function sizesByDay(folder: string): ReadonlyMap<number, number> {
-  return new Map(daysIn(folder).map((day) => [day, octetsOf(folder, day)]));
-}
-
-function removeDay(folder: string, day: number): void {
-  for (const ending of ENDINGS) rmSync(join(folder, `${dayName(day)}${ending}`), { force: true });
-}
-
-/** The check for room before a batch, which looks at the disk at most every `LOOK_MS`. */
-function createRoom(folder: string, totalOctets: number) {
-  let looked = Number.NEGATIVE_INFINITY;
-  let reason: string | null = null;
-  function look(now: number): string | null {
-    const { bavail, bsize } = statfsSync(folder);
-    const [free, least] = [bavail * bsize, MIN_ROOM_OCTETS].map((octets) => Math.floor(octets / 1_048_576));
-    if (free! < least!) return `the disk has ${free} MiB left, less than ${least}`;
-    const days = daysIn(folder);
-    const octets = days.reduce((sum, day) => sum + octetsOf(folder, day), 0);
-    // With older days, the next removal makes room.
-    if (octets <= totalOctets || days.some((day) => day < dayOf(now))) return null;
-    return `the entries of this day take ${octets} octets, more than ${totalOctets}`;
-  }
-  return {
-    /** @throws LogFault `full` */
-    check(now: number): void {
-      if (Math.abs(now - looked) >= LOOK_MS) {
-        reason = look(now);
-        looked = now;
-      }
-      if (reason !== null) throw withoutRoom(reason);
-    },
-    forget(): void {
-      looked = Number.NEGATIVE_INFINITY;
-    },
-  };
 }
 
 /** Runs work and converts what it throws to a LogFault. */

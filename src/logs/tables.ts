@@ -1,15 +1,15 @@
 /** The tables of stored entries in one database, and the log store over them. */
 import { LogFault } from './fault.ts';
-import type { Appended, LogStore, StoredEntry } from './log-store.ts';
+import type { Appended, LogStore, StoredLogEntry } from './log-store.ts';
 import { type LogRow, readBatch } from './read-batch.ts';
-import { type Candidate, type Scan, searchEntries } from './search.ts';
+import { type LogCandidate, type LogScan, searchEntries } from './search.ts';
 
 /** The queries of one database. Every method throws LogFault. */
 export interface LogTables {
   /** Stores rows in one transaction for each day; resolves when they are on the disk. */
   insert(rows: readonly LogRow[], now: number): Promise<Appended>;
-  scan(part: Scan): Promise<readonly Candidate[]>;
-  get(domainId: number, id: string): Promise<StoredEntry | null>;
+  scan(part: LogScan): Promise<readonly LogCandidate[]>;
+  get(domainId: number, id: string): Promise<StoredLogEntry | null>;
   prune(now: number): Promise<number>;
   close(): Promise<void>;
 }

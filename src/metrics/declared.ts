@@ -291,6 +291,13 @@ export const METRICS = {
     needs: '--log',
     help: 'Lines missing from the decision log: not written fast enough, or not at all',
   },
+  edgeplan_node_shipped_lines_dropped_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: [],
+    needs: '--control',
+    help: 'Lines of the decision log that are not shipped: beyond the rate or the share of their domain, or the queue on the disk',
+  },
   edgeplan_node_log_failures_total: {
     type: 'counter',
     at: ['node'],

@@ -12,7 +12,7 @@ import { createBotResolver, createClassifier } from '../proxy/classifier.ts';
 import { type ConnectionBounds, createConnectionBounds } from '../proxy/listen/connection-limits.ts';
 import { addConnections } from '../proxy/log/connection-metrics.ts';
 import { combineRequestLogs, type DecisionLog } from '../proxy/log/decision-log.ts';
-import { createNodeMetrics, type NodeMetrics } from '../proxy/log/metrics.ts';
+import { addShippedLog, createNodeMetrics, type NodeMetrics } from '../proxy/log/metrics.ts';
 import type { RequestLog } from '../proxy/log/request-log.ts';
 import { createNode, type EdgeNode } from '../proxy/node.ts';
 import type { OwnTokens } from '../proxy/services.ts';
@@ -114,6 +114,7 @@ export async function createNodeProcess(
     onUnserved: (sentence) => log.warn(sentence),
     onFault: (error, about) => log.error({ err: error }, `a fault in ${about}`),
   });
+  if (shipped !== null) addShippedLog(metrics.registry, shipped.dropped);
   const connections = createBounds(share, log);
   const handshakes = createRefusedHandshakes((sentence) => log.warn(sentence));
   addConnections(metrics.registry, {

@@ -7,6 +7,8 @@ import { makeQueueFolder } from '../sync/ship-logs.ts';
 
 /** Queues decisions until it is closed. */
 export interface ShippedDecisions extends RequestLog {
+  /** Lines that are not shipped, since the start. */
+  dropped(): number;
   /** Writes what is in memory to the queue on the disk, and ends. */
   close(): Promise<void>;
 }
@@ -27,5 +29,5 @@ export function openShippedDecisions(options: ShippedDecisionsOptions): ShippedD
   const { data, rate, process, processes, log } = options;
   const share = 1 / processes;
   const queue = openLogQueue({ folder: makeQueueFolder(data), process, share, log });
-  return { done: createShippedLog({ queue, rate, share }).done, close: queue.close };
+  return { done: createShippedLog({ queue, rate, share }).done, dropped: queue.dropped, close: queue.close };
 }

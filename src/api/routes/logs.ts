@@ -11,7 +11,7 @@ import {
   type LogPlace,
   type LogQuery,
   type LogStore,
-  type StoredEntry,
+  type StoredLogEntry,
 } from '../../logs/log-store.ts';
 import { ENTRY_ID_SHAPE, LOG_GAP_FORMAT, LOG_LINE_FORMAT } from '../../logs/read-batch.ts';
 import { findBlob } from '../../publisher/blob.ts';
@@ -177,7 +177,7 @@ function logsOf({ logs }: Pick<Services, 'logs'>): LogStore {
 }
 
 /** The entry of the path. @throws Refusal 404 */
-async function findEntry({ services, domain, params }: Call<unknown>): Promise<StoredEntry> {
+async function findEntry({ services, domain, params }: Call<unknown>): Promise<StoredLogEntry> {
   const id = params['decisionId'] ?? '';
   const entry = ENTRY_ID_SHAPE.test(id) ? await logsOf(services).get(domain.id, id) : null;
   if (entry === null) throw notFound();
@@ -187,7 +187,7 @@ async function findEntry({ services, domain, params }: Call<unknown>): Promise<S
 /** Entries with the names of their nodes. */
 async function shown(
   { latest }: Call<unknown>,
-  entries: readonly StoredEntry[],
+  entries: readonly StoredLogEntry[],
 ): Promise<readonly unknown[]> {
   const names = new Map<number, string | null>();
   for (const { nodeId } of entries) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LogFault, LogRefusal } from '../../../src/logs/fault.ts';
+import { MAX_SEARCHES_OF_DOMAIN } from '../../../src/logs/limits.ts';
 import type { LogAction, LogQuery, LogStore } from '../../../src/logs/log-store.ts';
 import { openLogs } from '../../../src/logs/open-logs.ts';
 import type { LogPlaceOfStore } from '../../../src/logs/place.ts';
@@ -246,6 +247,20 @@ describe.each(everyDatabase())('the log store on $kind', (database) => {
     ]);
     // What was stored before the bound was reached is recognised when it is sent again.
     expect((await append(small, shop.slice(0, result.stored))).repeated).toBe(result.stored);
+  });
+
+  test('more searches of one domain at once than the bound are refused, and those of another domain run', async () => {
+    await append(logs, generate(50));
+    const searches = Array.from({ length: MAX_SEARCHES_OF_DOMAIN + 1 }, () => logs.find(ALL));
+    const other = logs.find({ ...ALL, domainId: BLOG.id });
+    const outcomes = await Promise.allSettled(searches);
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      ...Array.from({ length: MAX_SEARCHES_OF_DOMAIN }, () => 'fulfilled'),
+      'rejected',
+    ]);
+    expect(outcomes.at(-1)).toMatchObject({ reason: { code: 'busy' } });
+    expect((await other).entries.length).toBeGreaterThan(0);
+    expect((await logs.find(ALL)).entries.length).toBeGreaterThan(0);
   });
 
   test('days that are over are removed, and the oldest days beyond the bound of all', async () => {
