@@ -34,6 +34,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   answers: ['evaluator', 'http', 'base'],
   classify: ['base'],
   publisher: ['compiler', 'evaluator', 'store', 'model', 'plan', 'platform', 'base'],
+  uptime: ['traffic', 'notify', 'store', 'model', 'platform', 'base'],
   traffic: ['counts', 'evaluator', 'store', 'model', 'plan', 'platform', 'base'],
   logs: ['counts', 'store', 'model', 'platform', 'base'],
   notify: ['access', 'store', 'model', 'platform', 'base'],
