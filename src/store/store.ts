@@ -50,6 +50,7 @@ import type {
 } from './edge-repositories.ts';
 import type { StorePlace } from './place.ts';
 import type { Author } from './rows.ts';
+import type { UptimeReads, UptimeWrites } from './uptime-repositories.ts';
 
 /** An open store. */
 export interface Store {
@@ -178,6 +179,7 @@ export interface ReadTransaction {
   readonly groups: GroupReads;
   readonly usage: UsageReads;
   readonly hits: HitReads;
+  readonly uptime: UptimeReads;
   readonly secrets: SecretReads;
 }
 
@@ -206,6 +208,7 @@ export interface WriteTransaction {
   readonly groups: GroupReads & GroupWrites;
   readonly usage: UsageReads & UsageWrites;
   readonly hits: HitReads & HitWrites;
+  readonly uptime: UptimeReads & UptimeWrites;
   readonly secrets: SecretReads & SecretWrites;
 
   /**

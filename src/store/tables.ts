@@ -7,6 +7,7 @@ import type {
   CertificateRow,
   DomainRow,
   HitRow,
+  IncidentRow,
   InvitationRow,
   KeyRow,
   KeyUseRow,
@@ -23,6 +24,7 @@ import type {
   RuleRow,
   ScanRow,
   SubscriptionRow,
+  UptimeStateRow,
   UsageRow,
 } from './rows.ts';
 
@@ -86,5 +88,9 @@ export interface Tables {
   readonly node_batches: { readonly node_id: number; readonly batch: number };
   readonly usage: Table<UsageRow>;
   readonly rule_hits: Table<HitRow>;
+  readonly uptime_states: Table<UptimeStateRow>;
+  /** One row: the last judged minute. A process that judges locks it until the commit. */
+  readonly uptime_progress: { readonly id: number; readonly through: number };
+  readonly incidents: Numbered<IncidentRow>;
   readonly secrets: { readonly name: string; readonly value: string; readonly created_at: number };
 }

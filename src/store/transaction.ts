@@ -14,6 +14,7 @@ import { records } from './repositories/records.ts';
 import { rules } from './repositories/rules.ts';
 import { scans } from './repositories/scans.ts';
 import { certificates, members, subscriptions } from './repositories/sharing.ts';
+import { uptime } from './repositories/uptime.ts';
 import type { Session, WriteSession } from './session.ts';
 import type { ReadTransaction, WriteTransaction } from './store.ts';
 
@@ -36,6 +37,7 @@ const NOUNS = {
   groups,
   usage,
   hits,
+  uptime,
   secrets,
 } as const;
 

@@ -4,6 +4,7 @@
  * order, so the result is the same whichever process judges it, and a restart continues where the last one ended.
  */
 import type { DomainSettings } from '../model/settings.ts';
+import type { Resolution } from '../store/rows.ts';
 import { MAX_WINDOW_MINUTES, NO_TRAFFIC_MINUTES } from './limits.ts';
 
 /** The settings that uptime is judged by; the API document has their meanings. */
@@ -49,11 +50,6 @@ export interface UptimeState {
   /** The last populated minute; `null`: none was judged. */
   readonly lastPopulated: number | null;
 }
-
-/** Why an incident resolved. `recovered`: the origin answers again. `no_traffic`: nobody asked for 24 hours. */
-export const RESOLUTIONS = ['recovered', 'no_traffic'] as const;
-/** One of RESOLUTIONS. */
-export type Resolution = (typeof RESOLUTIONS)[number];
 
 /** A change of the incident of a domain. */
 export type IncidentEvent =

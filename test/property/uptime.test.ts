@@ -8,6 +8,7 @@ import {
   type MonitoredMinute,
   type UptimeSettings,
 } from '../../src/uptime/state.ts';
+import { readState, writeState } from '../../src/uptime/stored-state.ts';
 import { type NaiveIncident, naiveIncidents } from '../oracle/uptime.ts';
 import { sizeOf } from '../support/size.ts';
 
@@ -81,8 +82,8 @@ test('the machine finds the incidents of the naive reading, with any cuts and re
       const ends = [...cuts.map((part) => Math.floor(part * series.length) - 1), series.length - 1];
       for (const through of ends.sort((a, b) => a - b)) {
         const minutes = populated.filter(({ minute }) => minute > state.through);
-        // As JSON, since a store has it between two runs.
-        const judged = judgeMinutes(JSON.parse(JSON.stringify(state)), { minutes, through }, given);
+        // Written and read, since a store has it between two runs.
+        const judged = judgeMinutes(readState(writeState(state)), { minutes, through }, given);
         state = judged.state;
         events.push(...judged.events);
       }
