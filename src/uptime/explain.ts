@@ -36,11 +36,11 @@ function explainNone(state: UptimeState, settings: UptimeSettings): UptimeAccoun
   if (up > 0) reasons.push(`${up} of ${minutes.length} minutes with requests ${span} were not down`);
   if (missingMinutes > 0) {
     reasons.push(
-      `${minutes.length} minutes with requests ${span}, an incident needs ${uptime_min_active_min}`,
+      `minutes with requests ${span}: ${minutes.length}, an incident needs ${uptime_min_active_min}`,
     );
   }
   if (missingRequests > 0) {
-    reasons.push(`${requests} requests ${span}, an incident needs ${uptime_min_requests}`);
+    reasons.push(`requests ${span}: ${requests}, an incident needs ${uptime_min_requests}`);
   }
   return { status: 'up', reasons };
 }

@@ -36,8 +36,8 @@ describe('explainUptime', () => {
 
   test('too few minutes and requests prevent an incident', () => {
     expect(explainUptime(judged([3, 3]), DEFAULT_SETTINGS).reasons).toEqual([
-      '1 minutes with requests in the last 5 minutes, an incident needs 2',
-      '3 requests in the last 5 minutes, an incident needs 20',
+      'minutes with requests in the last 5 minutes: 1, an incident needs 2',
+      'requests in the last 5 minutes: 3, an incident needs 20',
     ]);
   });
 
