@@ -37,19 +37,16 @@ import type {
 import type {
   GroupReads,
   GroupWrites,
-  HitReads,
-  HitWrites,
   NodeReads,
   NodeWrites,
   OutboxReads,
   OutboxWrites,
   PlanReads,
   PlanWrites,
-  UsageReads,
-  UsageWrites,
 } from './edge-repositories.ts';
 import type { StorePlace } from './place.ts';
 import type { Author } from './rows.ts';
+import type { TrafficReads, TrafficWrites } from './traffic-repositories.ts';
 import type { UptimeReads, UptimeWrites } from './uptime-repositories.ts';
 
 /** An open store. */
@@ -177,8 +174,7 @@ export interface ReadTransaction {
   readonly plans: PlanReads;
   readonly nodes: NodeReads;
   readonly groups: GroupReads;
-  readonly usage: UsageReads;
-  readonly hits: HitReads;
+  readonly traffic: TrafficReads;
   readonly uptime: UptimeReads;
   readonly secrets: SecretReads;
 }
@@ -206,8 +202,7 @@ export interface WriteTransaction {
   readonly plans: PlanReads & PlanWrites;
   readonly nodes: NodeReads & NodeWrites;
   readonly groups: GroupReads & GroupWrites;
-  readonly usage: UsageReads & UsageWrites;
-  readonly hits: HitReads & HitWrites;
+  readonly traffic: TrafficReads & TrafficWrites;
   readonly uptime: UptimeReads & UptimeWrites;
   readonly secrets: SecretReads & SecretWrites;
 

@@ -6,7 +6,6 @@ import type {
   AuditRow,
   CertificateRow,
   DomainRow,
-  HitRow,
   IncidentRow,
   InvitationRow,
   KeyRow,
@@ -25,8 +24,8 @@ import type {
   ScanRow,
   SubscriptionRow,
   UptimeStateRow,
-  UsageRow,
 } from './rows.ts';
+import type { MinutesBlock, TrafficBlock, TrafficPart } from './traffic-repositories.ts';
 
 /** A column that is not a flag. */
 type Column<T> = T extends boolean ? never : T;
@@ -84,10 +83,19 @@ export interface Tables {
   readonly domain_groups: { readonly domain_id: number; readonly node_groups: string };
   readonly node_allowances: { readonly node_id: number; readonly spent_until: number };
   readonly node_reports: Table<ReportRow>;
-  /** The last batch of traffic that was accepted from each node. */
-  readonly node_batches: { readonly node_id: number; readonly batch: number };
-  readonly usage: Table<UsageRow>;
-  readonly rule_hits: Table<HitRow>;
+  /** Batches of traffic that were accepted, as long as their minutes are. */
+  readonly node_batches: { readonly node_id: number; readonly batch: number; readonly taken_at: number };
+  readonly traffic_parts: TrafficPart;
+  readonly traffic_minutes: MinutesBlock;
+  readonly traffic_hours: TrafficBlock;
+  readonly traffic_days: TrafficBlock;
+  /** Of each slice of the domains: who rolls it up, and up to which day the blocks of days exist. */
+  readonly traffic_slices: {
+    readonly slice: number;
+    readonly owner: string;
+    readonly until: number;
+    readonly days_through: number;
+  };
   readonly uptime_states: Table<UptimeStateRow>;
   /** One row: the last judged minute. A process that judges locks it until the commit. */
   readonly uptime_progress: { readonly id: number; readonly through: number };

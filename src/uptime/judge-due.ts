@@ -11,7 +11,7 @@ import {
   createUptimeState,
   type IncidentEvent,
   judgeMinutes,
-  type MonitoredMinute,
+  type UptimeMinute,
   type UptimeState,
 } from './state.ts';
 import { readState, writeState } from './stored-state.ts';
@@ -22,7 +22,7 @@ const MINUTE_MS = 60_000;
 export type ReadMonitored = (span: {
   readonly after: number;
   readonly through: number;
-}) => Promise<ReadonlyMap<number, readonly MonitoredMinute[]>>;
+}) => Promise<ReadonlyMap<number, readonly UptimeMinute[]>>;
 
 /** An incident that opened or resolved. */
 export interface IncidentChange {
@@ -70,7 +70,7 @@ export async function judgeDue(options: JudgeOptions, now: number): Promise<bool
 interface Pass {
   readonly after: number;
   readonly through: number;
-  readonly populated: ReadonlyMap<number, readonly MonitoredMinute[]>;
+  readonly populated: ReadonlyMap<number, readonly UptimeMinute[]>;
   readonly ids: readonly number[];
 }
 

@@ -18,7 +18,7 @@ export type UptimeSettings = Pick<
 >;
 
 /** The requests of one minute that went to an origin and are monitored. */
-export interface MonitoredMinute {
+export interface UptimeMinute {
   /** Whole minutes since the epoch. */
   readonly minute: number;
   /** At least 1: a minute without requests is not listed. */
@@ -43,7 +43,7 @@ export interface UptimeState {
   /** The last judged minute. */
   readonly through: number;
   /** Judged minutes with requests, by minute: those within `MAX_WINDOW_MINUTES` of `through`. */
-  readonly recent: readonly MonitoredMinute[];
+  readonly recent: readonly UptimeMinute[];
   readonly incident: OpenIncident | null;
   /** While an incident is open: populated minutes in a row that were not down. */
   readonly clear: number;
@@ -72,7 +72,7 @@ export interface Judged {
 /** Minutes to judge. */
 export interface MinutesToJudge {
   /** The populated minutes after `state.through`, by minute; later ones than `through` are not read. */
-  readonly minutes: readonly MonitoredMinute[];
+  readonly minutes: readonly UptimeMinute[];
   /** The last minute to judge. */
   readonly through: number;
 }
@@ -84,7 +84,7 @@ export function createUptimeState(through: number): UptimeState {
 
 /** Whether a populated minute counts as down. */
 export function isDown(
-  { requests, errors }: Pick<MonitoredMinute, 'requests' | 'errors'>,
+  { requests, errors }: Pick<UptimeMinute, 'requests' | 'errors'>,
   { uptime_threshold_pct: threshold }: Pick<UptimeSettings, 'uptime_threshold_pct'>,
 ): boolean {
   return errors * 100 >= threshold * requests;
@@ -116,7 +116,7 @@ export function judgeMinutes(
  * that an incident resolves as `no_traffic`; most domains are idle for most of the time.
  * @param next the next populated minute; `null`: none is listed
  */
-function nextMinute(state: UptimeState, next: MonitoredMinute | null): number {
+function nextMinute(state: UptimeState, next: UptimeMinute | null): number {
   const { through, recent, incident, lastPopulated } = state;
   if (recent.length > 0) return through + 1;
   const populated = next?.minute ?? Number.POSITIVE_INFINITY;
@@ -127,7 +127,7 @@ function nextMinute(state: UptimeState, next: MonitoredMinute | null): number {
 interface JudgedMinute {
   readonly minute: number;
   /** `null`: no request. */
-  readonly counts: MonitoredMinute | null;
+  readonly counts: UptimeMinute | null;
 }
 
 function judgeMinute(state: UptimeState, judged: JudgedMinute, settings: UptimeSettings): Judged {
@@ -141,7 +141,7 @@ function judgeMinute(state: UptimeState, judged: JudgedMinute, settings: UptimeS
     : resolveIfClear({ ...next, incident: addMinute(state.incident, counts) }, counts, settings);
 }
 
-function addMinute(incident: OpenIncident, counts: MonitoredMinute | null): OpenIncident {
+function addMinute(incident: OpenIncident, counts: UptimeMinute | null): OpenIncident {
   if (counts === null) return incident;
   return {
     ...incident,
@@ -163,11 +163,7 @@ function openIfDown(state: UptimeState, settings: UptimeSettings): Judged {
   return { state: { ...state, incident, clear: 0 }, events: [{ kind: 'opened', incident }] };
 }
 
-function resolveIfClear(
-  state: UptimeState,
-  counts: MonitoredMinute | null,
-  settings: UptimeSettings,
-): Judged {
+function resolveIfClear(state: UptimeState, counts: UptimeMinute | null, settings: UptimeSettings): Judged {
   const incident = state.incident!;
   const clear = counts === null ? state.clear : isDown(counts, settings) ? 0 : state.clear + 1;
   const resolution: Resolution | null =
@@ -186,7 +182,7 @@ function resolveIfClear(
 /** The window of the last judged minute, with what it lacks for an incident. */
 export interface UptimeWindow {
   /** Populated minutes, by minute. */
-  readonly minutes: readonly MonitoredMinute[];
+  readonly minutes: readonly UptimeMinute[];
   readonly requests: number;
   /** Populated minutes that are not down. */
   readonly up: number;

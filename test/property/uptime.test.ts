@@ -5,7 +5,7 @@ import {
   createUptimeState,
   type IncidentEvent,
   judgeMinutes,
-  type MonitoredMinute,
+  type UptimeMinute,
   type UptimeSettings,
 } from '../../src/uptime/state.ts';
 import { readState, writeState } from '../../src/uptime/stored-state.ts';
@@ -74,7 +74,7 @@ test('the machine finds the incidents of the naive reading, with any cuts and re
   fc.assert(
     fc.property(cases, ({ settings: given, stretches, cuts }) => {
       const series = stretches.flat();
-      const populated: readonly MonitoredMinute[] = series.flatMap((one, minute) =>
+      const populated: readonly UptimeMinute[] = series.flatMap((one, minute) =>
         one.requests === 0 ? [] : [{ minute, ...one }],
       );
       const events: IncidentEvent[] = [];

@@ -5,7 +5,7 @@ import type { IncidentRow } from '../../../src/store/rows.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { type IncidentChange, type JudgeOptions, judgeDue } from '../../../src/uptime/judge-due.ts';
 import { SETTLING_MINUTES } from '../../../src/uptime/limits.ts';
-import type { MonitoredMinute } from '../../../src/uptime/state.ts';
+import type { UptimeMinute } from '../../../src/uptime/state.ts';
 import { type NaiveIncident, naiveIncidents } from '../../oracle/uptime.ts';
 import { activeDomain, T } from '../../support/sample-rows.ts';
 import { sizeOf } from '../../support/size.ts';
@@ -130,7 +130,7 @@ type Minutes = readonly { readonly requests: number; readonly errors: number }[]
 function populated(
   minutes: Minutes,
   { start, after, through }: { readonly start: number; readonly after: number; readonly through: number },
-): readonly MonitoredMinute[] {
+): readonly UptimeMinute[] {
   return minutes.flatMap((one, at) => {
     const number = start + at;
     return one.requests === 0 || number <= after || number > through ? [] : [{ minute: number, ...one }];

@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_SETTINGS } from '../../../src/model/settings.ts';
 import { explainUptime } from '../../../src/uptime/explain.ts';
-import { createUptimeState, judgeMinutes, type MonitoredMinute } from '../../../src/uptime/state.ts';
+import { createUptimeState, judgeMinutes, type UptimeMinute } from '../../../src/uptime/state.ts';
 
 /** The state after minutes of requests and errors, one after the other; `null`: an empty minute. */
 function judged(...series: readonly (readonly [number, number] | null)[]) {
-  const minutes = series.flatMap((one, minute): MonitoredMinute[] =>
+  const minutes = series.flatMap((one, minute): UptimeMinute[] =>
     one === null ? [] : [{ minute, requests: one[0], errors: one[1] }],
   );
   return judgeMinutes(createUptimeState(-1), { minutes, through: series.length - 1 }, DEFAULT_SETTINGS).state;
