@@ -13,8 +13,8 @@ export interface UptimeReads {
   /** The last minute that was judged for all domains, minutes since the epoch; `null`: none yet. */
   through(): Promise<number | null>;
   state(domainId: number): Promise<UptimeStateRow | null>;
-  /** Domains whose state can change without traffic, and that are not judged through a minute; by id. */
-  active(before: number): Promise<readonly number[]>;
+  /** Domains to judge through a minute: with monitored records, or with a state that can change without traffic; by id. */
+  due(through: number): Promise<readonly number[]>;
   /** Incidents of a domain, newest first. */
   incidents(domainId: number, page: PageBack): Promise<readonly IncidentRow[]>;
   /** Incidents that overlap the span, oldest first; at most `limit`. */

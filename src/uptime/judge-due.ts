@@ -18,11 +18,11 @@ import { readState, writeState } from './stored-state.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Reads the populated minutes of all domains with `after` < minute ≤ `through`. */
-export type ReadMonitored = (span: {
-  readonly after: number;
-  readonly through: number;
-}) => Promise<ReadonlyMap<number, readonly UptimeMinute[]>>;
+/** Reads the populated minutes of domains with `after` < minute ≤ `through`, by domain. */
+export type ReadMinutes = (
+  domainIds: readonly number[],
+  span: { readonly after: number; readonly through: number },
+) => Promise<ReadonlyMap<number, readonly UptimeMinute[]>>;
 
 /** An incident that opened or resolved. */
 export interface IncidentChange {
@@ -33,7 +33,7 @@ export interface IncidentChange {
 
 export interface JudgeOptions {
   readonly store: Store;
-  readonly monitored: ReadMonitored;
+  readonly minutes: ReadMinutes;
   /** Called for each change in the transaction that stores it. */
   readonly changed: (tx: WriteTransaction, change: IncidentChange) => Promise<void>;
 }
@@ -48,17 +48,15 @@ export function settledMinute(now: number): number {
  * @param now milliseconds since the epoch
  */
 export async function judgeDue(options: JudgeOptions, now: number): Promise<boolean> {
-  const { store, monitored } = options;
+  const { store, minutes } = options;
   const settled = settledMinute(now);
   const after = (await store.latest.uptime.through()) ?? settled - 1;
   if (after >= settled) return false;
   const through = Math.min(settled, after + MINUTES_A_PASS);
-  const populated = await monitored({ after, through });
-  const active = await store.latest.uptime.active(through);
-  const ids = [...new Set([...populated.keys(), ...active])].sort((a, b) => a - b);
-  for (let from = 0; from < ids.length; from += DOMAINS_AT_ONCE) {
-    const some = ids.slice(from, from + DOMAINS_AT_ONCE);
-    const pass = { after, through, populated, ids: some };
+  const due = await store.latest.uptime.due(through);
+  for (let from = 0; from < due.length; from += DOMAINS_AT_ONCE) {
+    const ids = due.slice(from, from + DOMAINS_AT_ONCE);
+    const pass = { after, through, ids, populated: await minutes(ids, { after, through }) };
     if (!(await store.write((tx) => judgeSome(tx, pass, options)))) return true;
   }
   await store.write(async (tx) => {

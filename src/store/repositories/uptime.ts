@@ -31,12 +31,19 @@ const state = statement((builder, p: { domain_id: number }) =>
   builder.selectFrom('uptime_states').selectAll().where('domain_id', '=', p.domain_id),
 );
 
-const active = statement((builder, p: { before: number }) =>
+const due = statement((builder, p: { through: number }) =>
   builder
-    .selectFrom('uptime_states')
+    .selectFrom('dns_records')
     .select('domain_id')
-    .where('active', '=', 1)
-    .where('through', '<', p.before)
+    .where('monitor', '=', 1)
+    .where('proxied', '=', 1)
+    .union(
+      builder
+        .selectFrom('uptime_states')
+        .select('domain_id')
+        .where('active', '=', 1)
+        .where('through', '<', p.through),
+    )
     .orderBy('domain_id'),
 );
 
@@ -139,8 +146,8 @@ export function uptime(session: Session): UptimeReads & UptimeWrites {
       const row = await one(session, state, { domain_id: domainId });
       return row === null ? null : decodeState(row);
     },
-    async active(before) {
-      return (await active(session, { before })).map(({ domain_id }) => domain_id);
+    async due(minute) {
+      return (await due(session, { through: minute })).map(({ domain_id }) => domain_id);
     },
     incidents: (domainId, { before, limit }) =>
       incidents(session, { domain_id: domainId, below: before ?? Number.MAX_SAFE_INTEGER, limit }),

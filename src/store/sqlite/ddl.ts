@@ -558,6 +558,7 @@ CREATE TABLE incidents (
 ) STRICT;
 CREATE INDEX incidents_by_domain ON incidents (domain_id, id);
 CREATE UNIQUE INDEX "incidents.domain_id" ON incidents (domain_id) WHERE resolved_at IS NULL;
+CREATE INDEX dns_records_monitored ON dns_records (domain_id) WHERE monitor = 1 AND proxied = 1;
 `;
 
 /** The steps from an empty file to this version's tables. */

@@ -7,7 +7,7 @@ import { type IncidentChange, type JudgeOptions, judgeDue } from '../../../src/u
 import { SETTLING_MINUTES } from '../../../src/uptime/limits.ts';
 import type { UptimeMinute } from '../../../src/uptime/state.ts';
 import { type NaiveIncident, naiveIncidents } from '../../oracle/uptime.ts';
-import { activeDomain, T } from '../../support/sample-rows.ts';
+import { activeDomain, newRecord, T } from '../../support/sample-rows.ts';
 import { sizeOf } from '../../support/size.ts';
 import { kinds, type Place } from './databases.ts';
 
@@ -65,11 +65,15 @@ describe.each(kinds)('$name', (kind) => {
             updated_at: T,
           });
           const rows = domains.map((_, at) => activeDomain(`d${at}-${round}.test`, account.id, SETTINGS));
-          return Promise.all(rows.map((row) => tx.domains.insert(row))).then((made) =>
-            made.map(({ id }) => id),
+          return Promise.all(
+            rows.map(async (row) => {
+              const { id } = await tx.domains.insert(row);
+              await tx.records.insert([newRecord(id, { monitor: true })]);
+              return id;
+            }),
           );
         });
-        const monitored: JudgeOptions['monitored'] = async ({ after, through }) =>
+        const minutes: JudgeOptions['minutes'] = async (_, { after, through }) =>
           new Map(ids.map((id, at) => [id, populated(domains[at]!, { start, after, through })]));
         const changes: IncidentChange[] = [];
         await stores[0]!.write(async (tx) => {
@@ -86,7 +90,7 @@ describe.each(kinds)('$name', (kind) => {
             return drain(
               {
                 store: announcing(store, committed, changes),
-                monitored,
+                minutes,
                 async changed(_, change) {
                   if (broken) {
                     broken = false;
@@ -101,9 +105,9 @@ describe.each(kinds)('$name', (kind) => {
           await Promise.all(passes);
         }
         for (const [at, id] of ids.entries()) {
-          const minutes = [...domains[at]!];
-          while (minutes.length <= through - start) minutes.push({ requests: 0, errors: 0 });
-          const naive = naiveIncidents(minutes, {
+          const padded = [...domains[at]!];
+          while (padded.length <= through - start) padded.push({ requests: 0, errors: 0 });
+          const naive = naiveIncidents(padded, {
             threshold: SETTINGS.uptime_threshold_pct,
             window: SETTINGS.uptime_window_min,
             minRequests: SETTINGS.uptime_min_requests,
