@@ -2,12 +2,6 @@
 import type { PageBack } from './customer-repositories.ts';
 import type { IncidentRow, UptimeStateRow, WatchedDomain } from './rows.ts';
 
-/** A span of time, milliseconds since the epoch: `from` ≤ time < `to`. */
-interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** Reads of uptime. */
 export interface UptimeReads {
   /** The last minute that was judged for all domains, minutes since the epoch; `null`: none yet. */
@@ -17,8 +11,6 @@ export interface UptimeReads {
   due(through: number): Promise<readonly number[]>;
   /** Incidents of a domain, newest first. */
   incidents(domainId: number, page: PageBack): Promise<readonly IncidentRow[]>;
-  /** Incidents that overlap the span, oldest first; at most `limit`. */
-  overlapping(domainId: number, span: Span & { readonly limit: number }): Promise<readonly IncidentRow[]>;
 }
 
 /** Changes of uptime. They lock no domain; `lock` serialises them. */

@@ -113,6 +113,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   api: [
     'reference',
     'compute',
+    'uptime',
     'traffic',
     'logs',
     'notify',

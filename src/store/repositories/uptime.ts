@@ -91,17 +91,6 @@ const incidents = statement((builder, p: { domain_id: number; below: number; lim
     .limit(p.limit),
 );
 
-const overlapping = statement((builder, p: { domain_id: number; from: number; to: number; limit: number }) =>
-  builder
-    .selectFrom('incidents')
-    .selectAll()
-    .where('domain_id', '=', p.domain_id)
-    .where('began_at', '<', p.to)
-    .where((row) => row.or([row('resolved_at', 'is', null), row('resolved_at', '>=', p.from)]))
-    .orderBy('id')
-    .limit(p.limit),
-);
-
 const open = statement((builder, p: Omit<IncidentRow, 'id' | 'resolved_at' | 'resolution'>) =>
   builder
     .insertInto('incidents')
@@ -151,8 +140,6 @@ export function uptime(session: Session): UptimeReads & UptimeWrites {
     },
     incidents: (domainId, { before, limit }) =>
       incidents(session, { domain_id: domainId, below: before ?? Number.MAX_SAFE_INTEGER, limit }),
-    overlapping: (domainId, { from, to, limit }) =>
-      overlapping(session, { domain_id: domainId, from, to, limit }),
     async lock(first) {
       return (await one(session, lock, { first }))!.through;
     },
