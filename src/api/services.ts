@@ -10,6 +10,7 @@ import type { PublisherLog } from '../publisher/log.ts';
 import type { Signer } from '../publisher/signer.ts';
 import type { DomainRow, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
+import type { TrafficKept } from '../traffic/period.ts';
 
 /** The services of routes for customers. */
 export interface Services {
@@ -31,6 +32,8 @@ export interface Services {
   readonly countryOf?: (address: string) => string | null;
   /** The signatures for simulations of `waf` rules; absent: a simulation inspects nothing and reports that. */
   readonly signaturesFor?: (plan: Uint8Array) => Promise<SealedSignatures | null>;
+  /** How long counts of traffic are stored; absent: the usual times. */
+  readonly trafficKept?: TrafficKept;
   /** The threads for answers whose computation would block the API's thread. */
   readonly compute: Compute;
 }
