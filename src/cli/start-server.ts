@@ -32,7 +32,7 @@ import { createRepublisher, type Republisher } from '../publisher/republisher.ts
 import { openSigner } from '../publisher/signer.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
-import type { Retention } from '../traffic/retention.ts';
+import { type Retention, USUAL_RETENTION } from '../traffic/retention.ts';
 import { createRollUp, type RollUp } from '../traffic/roll-up.ts';
 import { createTrafficThread, type TrafficThread } from '../traffic/thread.ts';
 import { inputFault } from './exit.ts';
@@ -138,9 +138,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const budget = budgetOf(options);
   const compute = createCompute({ store, onJob: metrics.computed });
   const traffic = createTrafficThread({ store });
+  const retention = options.trafficRetention ?? USUAL_RETENTION;
   const rollUp = createRollUp({
-    ...{ store, thread: traffic, log, clock },
-    ...(options.trafficRetention === undefined ? {} : { retention: options.trafficRetention }),
+    store,
+    thread: traffic,
+    log,
+    clock,
+    retention,
     alone: store.shares === null,
   });
   const services: Services = {
@@ -156,7 +160,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     aheadOfStore: feed.ahead,
     ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
     signaturesFor: createSignatures(),
-    ...(options.trafficRetention === undefined ? {} : { trafficRetention: options.trafficRetention }),
+    trafficRetention: retention,
     compute,
   };
   const app = await createApi({
