@@ -137,45 +137,38 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const watch = watchDomains(options);
   const budget = budgetOf(options);
   const compute = createCompute({ store, onJob: metrics.computed });
-  const traffic = createTrafficThread({ store });
-  const rollUp = createRollUp({
-    ...{ store, thread: traffic, log, clock },
-    ...(options.trafficRetention === undefined ? {} : { retention: options.trafficRetention }),
-    alone: store.shares === null,
-  });
-  const services: Services = {
-    store,
-    uses,
-    clock,
-    budget,
-    tier: options.tier,
-    privateNames: options.privateNames,
-    specialOrigin: createSpecialJudge(options.allowedOrigins),
+  const traffic = createTraffic(options);
+  const services = servicesOf(options, countries, {
+    ...{ uses, clock, budget, compute },
     lifecycle: watch.lookups,
     publication: publisher,
     aheadOfStore: feed.ahead,
-    ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
-    signaturesFor: createSignatures(),
-    compute,
-  };
+  });
   const app = await createApi({
     services,
     log,
     watch: metrics.answersOf,
     answered: metrics.answered,
-    nodes: { store, feed, signer, log, clock, traffic, onReportRefused: metrics.reportRefused },
+    nodes: {
+      store,
+      feed,
+      signer,
+      log,
+      clock,
+      traffic: traffic.thread,
+      onReportRefused: metrics.reportRefused,
+    },
   });
   await feed.start();
   publisher.start();
   republisher.start();
   watch.start();
-  rollUp.start();
+  traffic.rollUp.start();
   const flushing = flushRegularly(uses, log);
   const parts = {
     publisher,
     republisher,
     watch,
-    rollUp,
     traffic,
     uses,
     budget,
@@ -206,6 +199,38 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       operations.closeAllConnections();
     },
   };
+}
+
+/** The services that `startServer` has made for the API. */
+type MadeServices = Pick<
+  Services,
+  'uses' | 'clock' | 'budget' | 'compute' | 'lifecycle' | 'publication' | 'aheadOfStore'
+>;
+
+/** All services of routes for customers: those made, and what the options say. */
+function servicesOf(options: ServerOptions, countries: Countries | null, made: MadeServices): Services {
+  const { store, tier, privateNames, allowedOrigins } = options;
+  return {
+    ...made,
+    ...{ store, tier, privateNames },
+    specialOrigin: createSpecialJudge(allowedOrigins),
+    ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
+    signaturesFor: createSignatures(),
+  };
+}
+
+/** What opens, merges and removes the traffic of nodes. */
+interface Traffic {
+  readonly thread: TrafficThread;
+  readonly rollUp: RollUp;
+}
+
+/** One process of a store without shares has it alone. */
+function createTraffic({ store, log, trafficRetention: retention }: ServerOptions): Traffic {
+  const thread = createTrafficThread({ store });
+  const alone = store.shares === null;
+  const storedFor = retention === undefined ? {} : { retention };
+  return { thread, rollUp: createRollUp({ store, thread, log, alone, ...storedFor }) };
 }
 
 /** The domain lifecycle, as the server starts and stops it. */
@@ -289,8 +314,7 @@ interface Parts {
   readonly publisher: Publisher;
   readonly republisher: Republisher;
   readonly watch: Watch;
-  readonly rollUp: RollUp;
-  readonly traffic: TrafficThread;
+  readonly traffic: Traffic;
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
   readonly compute: Compute;
@@ -304,7 +328,6 @@ async function settle({
   publisher,
   republisher,
   watch,
-  rollUp,
   traffic,
   uses,
   budget,
@@ -315,8 +338,8 @@ async function settle({
 }: Parts): Promise<void> {
   clearInterval(flushing);
   await watch.stop();
-  await rollUp.stop();
-  await traffic.close();
+  await traffic.rollUp.stop();
+  await traffic.thread.close();
   await republisher.stop();
   await publisher.stop();
   await budget.stop();
