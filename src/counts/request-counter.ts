@@ -1,6 +1,6 @@
 /**
- * Counts finished requests of one domain: what `countRequest` and `countTops` count, at a third of their cost. In: finished
- * requests. Out, at each drain: what was counted since the last one.
+ * Counts finished requests of one domain: what `countRequest` and `countTops` count, at two thirds of their cost. In:
+ * finished requests. Out, at each drain: what was counted since the last one.
  *
  * PERF: until the drain, keys of dimensions are in cells, which the very key of the request before needs no look-up for; hits
  * are found by a number; an address and a User-Agent are hashed once, not per request; nothing is allocated for a request

@@ -26,7 +26,8 @@ export interface LineFields {
 /** `<rule>: <from> → <to>, not <rule>`, each once, sorted. */
 export function changesOfLine({ decision, shadow, matches }: LineFields): readonly string[] {
   if (shadow === null) return [];
-  const outcome = (side: LineSide): string => [side.action, side.status].filter((part) => part !== null).join(' ');
+  const outcome = (side: LineSide): string =>
+    [side.action, side.status].filter((part) => part !== null).join(' ');
   const both = (action: string): boolean => decision.action === action && shadow.action === action;
   const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
   const differing: string[] = [];

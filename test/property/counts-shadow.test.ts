@@ -30,13 +30,17 @@ test('the changes of a decision are those that its log line shows', () => {
     const naive = changesOfLine(lineOf(decision));
     expect(texts(decision), JSON.stringify(decision)).toEqual(naive);
     for (const { from, to } of shadowChanges(decision)) {
-      const kind = from === 'forward' && to.startsWith('forward') ? to : `${from.split(' ')[0]} → ${to.split(' ')[0]}`;
+      const kind =
+        from === 'forward' && to.startsWith('forward') ? to : `${from.split(' ')[0]} → ${to.split(' ')[0]}`;
       seen.set(kind, (seen.get(kind) ?? 0) + 1);
     }
   }
   // The generated cases reach what they are meant to: every field of a forwarded request, and outcomes of all kinds.
   for (const kind of ['origin', 'path', 'tags', 'cache'])
-    expect([...seen.keys()].some((key) => key.startsWith('forward with') && key.includes(kind)), kind).toBe(true);
+    expect(
+      [...seen.keys()].some((key) => key.startsWith('forward with') && key.includes(kind)),
+      kind,
+    ).toBe(true);
   for (const kind of ['forward → block', 'forward → challenge', 'forward → redirect', 'redirect → forward'])
     expect(seen.get(kind) ?? 0, `${kind} of ${[...seen]}`).toBeGreaterThan(0);
 });
@@ -52,7 +56,9 @@ test('a shadow that differs is attributed to at least one dry_run rule that matc
     const outcomeDiffers = decision.action !== shadow.action || decision.status !== shadow.status;
     if (outcomeDiffers) expect(changes.length, JSON.stringify(decision)).toBeGreaterThan(0);
     for (const { type, id } of changes)
-      expect(matches.some((match) => match.type === type && match.id === id && match.mode === 'dry_run')).toBe(true);
+      expect(
+        matches.some((match) => match.type === type && match.id === id && match.mode === 'dry_run'),
+      ).toBe(true);
     expect(new Set(changes.map(({ type, id }) => `${type}/${id}`)).size).toBe(changes.length);
   }
 });
