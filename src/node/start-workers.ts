@@ -94,7 +94,7 @@ interface PrimaryParts {
   readonly lines: LineWriter | null;
   readonly source: PlanSource;
   readonly operations: RunningHealthListener | null;
-  /** The export of spans by the workers; `null`: there is none. */
+  /** What the processes export with; `null`: no collector is configured. */
   readonly exported: NodeTelemetryOptions | null;
 }
 

@@ -22,7 +22,7 @@ export interface WorkerSettings {
   readonly logLevel: string;
   /** Whether traffic is counted for a control plane. */
   readonly counted: boolean;
-  /** The export of spans to a collector; `null`: there is none. */
+  /** What the worker exports its spans with; `null`: no collector is configured. */
   readonly exported: NodeTelemetryOptions | null;
 }
 

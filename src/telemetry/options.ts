@@ -18,7 +18,7 @@ export interface TelemetryIdentity {
   readonly version: string;
   /** `service.instance.id`: the same for all processes of a node, and another after each start. */
   readonly instance: string;
-  /** The index of a worker process; `null`: the process is none. */
+  /** The index of a worker process; `null`: any other process. */
   readonly worker: number | null;
 }
 

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { METRICS } from '../../src/metrics/declared.ts';
@@ -12,10 +13,13 @@ import { builtCli } from '../support/built.ts';
 import { missingProgram, requires } from '../support/requires.ts';
 import { type Served, serve } from '../support/served.ts';
 import { until } from '../support/until.ts';
-import { startWorkerNode, type WorkerNode } from '../support/worker-node.ts';
+import { ask, startWorkerNode, type WorkerNode } from '../support/worker-node.ts';
 
 const FOLDER = new URL('../../fixtures/observability/', import.meta.url).pathname;
 const PATIENCE_MS = 90_000;
+const RECORD = { name: '@', type: 'A', destination: '127.0.0.1', proxied: true };
+/** Metrics without a series here: the node is one process without a decision log, an origin and a fault. */
+const MAY_BE_EMPTY = /edgeplan_node_(?:worker|workers|log|cache_requests|markdown_requests|faults)_/;
 
 interface AlertRule {
   readonly alert: string;
@@ -80,9 +84,16 @@ describe(
     beforeAll(async () => {
       await builtCli();
       folder = mkdtempSync(join(tmpdir(), 'edgeplan-prometheus-'));
-      served = await serve();
+      served = await serve({ tier: 'enterprise' });
       stops.push(() => served.stop());
       await served.domain('shop.test');
+      const made = [
+        await served.call('POST', '/domains/shop.test/records/', RECORD),
+        await served.call('POST', '/domains/shop.test/rules/drop/?wait=published', {
+          ips: ['0.0.0.0/0', '::/0'],
+        }),
+      ];
+      expect(made.map(({ status, text }) => (status === 200 ? status : text))).toEqual([200, 200]);
       const env = await served.node('edge-1');
       node = await startWorkerNode(['--control', served.url, '--data', join(folder, 'node')], {
         cwd: folder,
@@ -109,20 +120,17 @@ describe(
         child.kill('SIGTERM');
         await ended;
       });
+      await until(isReady, 'Prometheus', PATIENCE_MS);
       await until(async () => (await values('up == 1')).length === 2, 'both to be scraped', PATIENCE_MS);
     }, 2 * PATIENCE_MS);
     afterAll(async () => {
       for (const stop of stops.reverse()) await stop();
-      node.signal('SIGTERM');
-      await node.ended;
-      await served.stop();
       rmSync(folder, { recursive: true, force: true });
     });
 
     /** The series of an expression, now. @throws Error with Prometheus' message */
     async function values(query: string): Promise<readonly unknown[]> {
-      const answer = await fetch(`${url}/api/v1/query?${new URLSearchParams({ query })}`).catch(() => null);
-      if (answer === null || answer.status === 503) return [];
+      const answer = await fetch(`${url}/api/v1/query?${new URLSearchParams({ query })}`);
       const body = (await answer.json()) as {
         readonly status: string;
         readonly error?: string;
@@ -132,25 +140,53 @@ describe(
       return body.data.result;
     }
 
+    /** Whether Prometheus has started: it answers 503, or nothing, before. */
+    async function isReady(): Promise<boolean> {
+      const answer = await fetch(`${url}/-/ready`).catch(() => null);
+      return answer?.status === 200;
+    }
+
+    /** Causes traffic of each kind; whether two scrapes have seen some of it. */
+    async function hasRates(): Promise<boolean> {
+      await ask({ port: node.port, path: '/' });
+      await served.call('GET', '/domains/none.test');
+      await served.call('GET', '/domains/shop.test/analysis');
+      const counters = [
+        'edgeplan_node_requests_total{action="block"}',
+        'edgeplan_api_requests_total{status="404"}',
+        'edgeplan_compute_duration_seconds_count',
+        'edgeplan_compute_account_computations_total',
+      ];
+      const rates = await Promise.all(counters.map((name) => values(`rate(${name}[1m]) > 0`)));
+      // A key has 300 requests a minute.
+      await wait(500);
+      return rates.every((series) => series.length > 0);
+    }
+
     test('promtool accepts the rules and the example configuration', () => {
       execFileSync('promtool', ['check', 'rules', join(FOLDER, 'alerts.yml')], { stdio: 'pipe' });
       execFileSync('promtool', ['check', 'config', join(FOLDER, 'prometheus.yml')], { stdio: 'pipe' });
     });
 
     test(
-      'every expression answers, and most of those of the dashboards have data',
+      'every expression answers, and those of the dashboards have data',
       async () => {
+        await until(hasRates, 'rates', PATIENCE_MS);
+        const empty: string[] = [];
         for (const [file, list] of expressions) {
-          let filled = 0;
-          for (const expr of list) filled += (await values(expr)).length > 0 ? 1 : 0;
-          if (file.endsWith('.json')) expect(filled, file).toBeGreaterThan(list.length / 3);
+          for (const expr of list) {
+            const hasData = (await values(expr)).length > 0;
+            if (!hasData && file.endsWith('.json') && !MAY_BE_EMPTY.test(expr))
+              empty.push(`${file}: ${expr}`);
+          }
         }
+        expect(empty).toEqual([]);
       },
-      PATIENCE_MS,
+      2 * PATIENCE_MS,
     );
 
     test(
-      'an alert fires when a node does not answer',
+      'the expression of an alert selects a node that does not answer',
       async () => {
         node.signal('SIGKILL');
         await node.ended;
