@@ -3,10 +3,11 @@
  * (semantics §10). All of it is additive: the counts of two spans, or of two nodes, can be merged.
  */
 import type { ActionMode, RuleType } from '../base/vocabulary.ts';
-import type { Effect } from '../evaluator/decision.ts';
-import type { HyperLogLog } from './hyperloglog.ts';
-import type { LogHistogram } from './log-histogram.ts';
-import type { SpaceSaving } from './space-saving.ts';
+import type { Decision, Effect } from '../evaluator/decision.ts';
+import { createHyperLogLog, type HyperLogLog, mergeHyperLogLog } from './hyperloglog.ts';
+import { MAX_CHANGES, MAX_HITS, MAX_KEY_LENGTH, MAX_KEYS, OTHER } from './limits.ts';
+import { createLogHistogram, type LogHistogram, mergeLogHistogram } from './log-histogram.ts';
+import { createSpaceSaving, mergeSpaceSaving, type SpaceSaving } from './space-saving.ts';
 
 /** Plain sums. Octets of messages are those of bodies. */
 export const SUMS = [
@@ -22,6 +23,9 @@ export const SUMS = [
   'monitored_errors',
   /** Requests through gateways, which a quota counts. */
   'gateway_requests',
+  /** Matches, and changes by dry_run rules, beyond MAX_HITS and MAX_CHANGES (`limits.ts`), which no entry counts. */
+  'uncounted_hits',
+  'uncounted_changes',
 ] as const;
 /** One of SUMS. */
 export type Sum = (typeof SUMS)[number];
@@ -79,3 +83,109 @@ export type TopKind = (typeof TOP_KINDS)[number];
 
 /** The most frequent values of one domain in one span of time. */
 export type TopLists = Readonly<Record<TopKind, SpaceSaving>>;
+
+/** Counts of nothing. */
+export function createTrafficCounts(): TrafficCounts {
+  return {
+    sums: fromEach(SUMS, () => 0),
+    by: fromEach(DIMENSIONS, () => new Map<string, number>()),
+    hits: new Map(),
+    changes: new Map(),
+    edgeTimes: createLogHistogram(),
+    originTimes: createLogHistogram(),
+    visitors: createHyperLogLog(),
+  };
+}
+
+/** Top lists of nothing. */
+export function createTopLists(): TopLists {
+  return fromEach(TOP_KINDS, () => createSpaceSaving());
+}
+
+/** An object with a value for each name of a list. */
+export function fromEach<Name extends string, Value>(
+  names: readonly Name[],
+  make: (name: Name) => Value,
+): Record<Name, Value> {
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, Value>;
+}
+
+/** Adds the counts of `from`, which stay as they are, to those of `to`. */
+export function addTrafficCounts(to: TrafficCounts, from: TrafficCounts): void {
+  for (const sum of SUMS) to.sums[sum] += from.sums[sum];
+  for (const dimension of DIMENSIONS) {
+    for (const [key, requests] of from.by[dimension]) addKey(to, dimension, { key, requests });
+  }
+  for (const hits of from.hits.values()) addHits(to, hits);
+  for (const change of from.changes.values()) addChange(to, change);
+  mergeLogHistogram(to.edgeTimes, from.edgeTimes);
+  mergeLogHistogram(to.originTimes, from.originTimes);
+  mergeHyperLogLog(to.visitors, from.visitors);
+}
+
+/** Adds the lists of `from`, which stay as they are, to those of `to`. */
+export function addTopLists(to: TopLists, from: TopLists): void {
+  for (const kind of TOP_KINDS) mergeSpaceSaving(to[kind], from[kind]);
+}
+
+/** Adds requests under a key of a dimension; a full dimension counts further keys as `other`. */
+export function addKey(
+  { by }: TrafficCounts,
+  dimension: Dimension,
+  { key, requests }: { readonly key: string; readonly requests: number },
+): void {
+  const counts = by[dimension];
+  const before = counts.get(key);
+  if (before !== undefined) counts.set(key, before + requests);
+  else if (isKey(key) && hasPlace(counts, dimension)) counts.set(key, requests);
+  else counts.set(OTHER, (counts.get(OTHER) ?? 0) + requests);
+}
+
+function isKey(key: string): boolean {
+  return key.length <= MAX_KEY_LENGTH && key !== OTHER;
+}
+
+/** Whether a dimension has a place for another key, besides that for `other`. */
+function hasPlace(counts: ReadonlyMap<string, number>, dimension: Dimension): boolean {
+  return counts.size < MAX_KEYS[dimension] - (counts.has(OTHER) ? 0 : 1);
+}
+
+/** Adds matches of one rule with one mode and effect. */
+export function addHits({ hits, sums }: TrafficCounts, added: RuleHits): void {
+  const key = hitKey(added);
+  const before = hits.get(key);
+  if (before !== undefined) {
+    before.hits += added.hits;
+    before.lastAt = Math.max(before.lastAt, added.lastAt);
+  } else if (hits.size < MAX_HITS) hits.set(key, { ...added });
+  else sums.uncounted_hits += added.hits;
+}
+
+/** Adds requests whose decision one dry_run rule would have changed in one way. */
+export function addChange({ changes, sums }: TrafficCounts, added: ShadowChange): void {
+  const key = changeKey(added);
+  const before = changes.get(key);
+  if (before !== undefined) before.requests += added.requests;
+  else if (changes.size < MAX_CHANGES) changes.set(key, { ...added });
+  else sums.uncounted_changes += added.requests;
+}
+
+/** The key of `TrafficCounts.hits`. */
+export function hitKey({
+  type,
+  id,
+  mode,
+  effect,
+}: Pick<RuleHits, 'type' | 'id' | 'mode' | 'effect'>): string {
+  return `${type}/${id} ${mode} ${effect ?? ''}`;
+}
+
+/** The key of `TrafficCounts.changes`. */
+export function changeKey({ type, id, from, to, instead }: Omit<ShadowChange, 'requests'>): string {
+  return `${type}/${id} ${from}|${to}|${instead}`;
+}
+
+/** A decision in a few words: `forward`, `block 403`, `redirect 301`. */
+export function outcomeText({ action, status }: Pick<Decision, 'action' | 'status'>): string {
+  return status === null ? action : `${action} ${status}`;
+}

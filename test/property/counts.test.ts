@@ -1,0 +1,145 @@
+/**
+ * Laws of traffic counts: sealing and opening are inverse, merging is commutative and associative, and the counter of a node
+ * counts what the plain way counts.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { countRequest, countTops } from '../../src/counts/count-request.ts';
+import type { CountedRequest } from '../../src/counts/counted-request.ts';
+import {
+  addTopLists,
+  addTrafficCounts,
+  createTopLists,
+  createTrafficCounts,
+  type TopLists,
+  type TrafficCounts,
+} from '../../src/counts/counts.ts';
+import { openCounts, openTops, sealCounts, sealTops } from '../../src/counts/layout.ts';
+import { createRequestCounter } from '../../src/counts/request-counter.ts';
+import { generatedCounted, generatedDecisions } from '../support/counted-requests.ts';
+import { plainCounts, plainLists } from '../support/plain-counts.ts';
+
+const REQUESTS = generatedCounted(generatedDecisions(120, 50), 5);
+type Requests = readonly CountedRequest[];
+
+function countsOf(requests: Requests): TrafficCounts {
+  const counts = createTrafficCounts();
+  for (const request of requests) countRequest(counts, request);
+  return counts;
+}
+
+function listsOf(requests: Requests): TopLists {
+  const lists = createTopLists();
+  for (const request of requests) countTops(lists, request);
+  return lists;
+}
+
+function sumOf(parts: readonly TrafficCounts[]): TrafficCounts {
+  const sum = createTrafficCounts();
+  for (const part of parts) addTrafficCounts(sum, part);
+  return sum;
+}
+
+/** Runs of the generated requests, of very different lengths from anywhere: the first one's position, and how many. */
+const SPAN = fc.tuple(fc.nat(REQUESTS.length - 1), fc.oneof(fc.nat(8), fc.nat(300), fc.nat(4_000)));
+
+function requestsOf([from, size]: readonly [number, number]): Requests {
+  return REQUESTS.slice(from, from + size);
+}
+
+describe('traffic counts', () => {
+  test('are the same after sealing and opening', () => {
+    fc.assert(
+      fc.property(SPAN, (span) => {
+        const counts = countsOf(requestsOf(span));
+        expect(plainCounts(openCounts(sealCounts(counts)))).toEqual(plainCounts(counts));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('of no request are the same after sealing and opening', () => {
+    const nothing = createTrafficCounts();
+    expect(plainCounts(openCounts(sealCounts(nothing)))).toEqual(plainCounts(nothing));
+    const lists = createTopLists();
+    expect(plainLists(openTops(sealTops(lists)))).toEqual(plainLists(lists));
+  });
+
+  test('of parts, in any order and grouping, add up to those of the whole', () => {
+    fc.assert(
+      fc.property(SPAN, SPAN, SPAN, (...spans) => {
+        const [one, two, three] = spans.map(requestsOf) as [Requests, Requests, Requests];
+        const [a, b, c] = [countsOf(one), countsOf(two), countsOf(three)];
+        const whole = plainCounts(countsOf([...one, ...two, ...three]));
+        expect(plainCounts(sumOf([a, b, c]))).toEqual(whole);
+        expect(plainCounts(sumOf([c, sumOf([b, a])]))).toEqual(whole);
+        expect(plainCounts(sumOf([sumOf([a, c]), openCounts(sealCounts(b))]))).toEqual(whole);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('do not change when they are added to others', () => {
+    const part = countsOf(REQUESTS.slice(0, 500));
+    const before = plainCounts(part);
+    const sum = sumOf([part, part]);
+    countRequest(sum, REQUESTS[0]!);
+    expect(plainCounts(part)).toEqual(before);
+  });
+});
+
+describe('top lists', () => {
+  test('are the same after sealing and opening', () => {
+    fc.assert(
+      fc.property(SPAN, (span) => {
+        const lists = listsOf(requestsOf(span));
+        expect(plainLists(openTops(sealTops(lists)))).toEqual(plainLists(lists));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('of parts, in any order, add up to those of the whole while all values are listed', () => {
+    fc.assert(
+      fc.property(SPAN, SPAN, (...spans) => {
+        const [one, two] = spans.map(requestsOf) as [Requests, Requests];
+        const whole = plainLists(listsOf([...one, ...two]));
+        for (const parts of [
+          [one, two],
+          [two, one],
+        ]) {
+          const sum = createTopLists();
+          for (const part of parts) addTopLists(sum, openTops(sealTops(listsOf(part))));
+          expect(plainLists(sum)).toEqual(whole);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('a request counter', () => {
+  test('counts what the plain counters count, between any drains', () => {
+    fc.assert(
+      fc.property(SPAN, fc.array(fc.nat(400), { maxLength: 6 }), (whole, drains) => {
+        const requests = requestsOf(whole);
+        const counter = createRequestCounter();
+        const counts = createTrafficCounts();
+        let from = 0;
+        for (const size of [...drains, requests.length]) {
+          const span = requests.slice(from, from + size);
+          from += size;
+          for (const request of span) counter.count(request);
+          const drained = counter.drain();
+          expect(drained === null).toBe(span.length === 0);
+          if (drained === null) continue;
+          expect(plainCounts(drained.counts)).toEqual(plainCounts(countsOf(span)));
+          expect(plainLists(drained.tops)).toEqual(plainLists(listsOf(span)));
+          addTrafficCounts(counts, drained.counts);
+        }
+        expect(plainCounts(counts)).toEqual(plainCounts(countsOf(requests.slice(0, from))));
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
