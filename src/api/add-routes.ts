@@ -5,9 +5,10 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { assert } from '../base/assert.ts';
 import { type ResponseContext, sendAnswer } from './answer.ts';
-import { type NodeRoute, readSent } from './node-route.ts';
+import { type NodeRoute, OCTETS_TYPE, readSent, type SentOctets } from './node-route.ts';
 import { urlOf } from './paths.ts';
 import { checkNames } from './query.ts';
+import { badRequest, Refusal } from './refusal.ts';
 import type { ResponseCache } from './response-cache.ts';
 import type { ApiRoute } from './route.ts';
 import { run, type SentBody } from './run.ts';
@@ -22,7 +23,7 @@ interface Added {
 
 /** Registers a route for nodes, authenticated by a node token. */
 export function addNodeRoute(app: FastifyInstance, services: NodeRouteServices, route: NodeRoute): void {
-  const { query, body } = route;
+  const { query, body, octets } = route;
   app.route({
     ...urlOf(route),
     config: { route },
@@ -37,11 +38,19 @@ export function addNodeRoute(app: FastifyInstance, services: NodeRouteServices, 
         params: params as Record<string, string>,
         query: query === undefined ? undefined : readSent(query, sentQuery),
         body: body === undefined ? undefined : readSent(body, sent?.value ?? {}),
+        octets: octets === undefined ? null : octetsOf(sent),
         request,
         reply,
       });
     },
   });
+}
+
+/** The octets of a body. @throws Refusal 400 without a body, 415 for another content type */
+function octetsOf(sent: SentBody | null): SentOctets {
+  if (sent === null) throw badRequest('the body is missing');
+  if (sent.type !== OCTETS_TYPE) throw new Refusal(415, `the content type must be \`${OCTETS_TYPE}\``);
+  return sent.value as SentOctets;
 }
 
 /** Registers a route for customers, authenticated by an API key. */

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ComputeFault } from '../compute/fault.ts';
 import { StoreFault } from '../store/fault.ts';
+import { TrafficFault } from '../traffic/fault.ts';
 import { onlyReads } from './checks.ts';
 import { gzipped, isWorthCompressing, takesGzip } from './compress.ts';
 import { namesTag, tagOf } from './etag.ts';
@@ -103,6 +104,8 @@ export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof StoreFault) return refusalOfFault(error);
   if (error instanceof ComputeFault) return refusalOfComputation(error);
+  if (error instanceof TrafficFault)
+    return new Refusal(503, 'traffic cannot be taken at the moment', { 'retry-after': '5' });
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return FRAMEWORK[code]?.() ?? null;
 }

@@ -19,6 +19,8 @@ export interface NodeOperation<Query = unknown, Body = unknown> {
   readonly query?: z.ZodType<Query>;
   /** The schema of the JSON body; absent: the request has no body. */
   readonly body?: z.ZodType<Body>;
+  /** Describes a body of octets (`application/octet-stream`); absent: the body is JSON or there is none. */
+  readonly octets?: string;
   /** Request headers, for the OpenAPI document only. */
   readonly headers?: z.ZodObject;
   /** The body of the 200; for another content type see `produces`. */
@@ -31,6 +33,15 @@ export interface NodeOperation<Query = unknown, Body = unknown> {
   serve(services: NodeRouteServices, exchange: NodeExchange<Query, Body>): Promise<unknown>;
 }
 
+/** The content type of a body of octets. */
+export const OCTETS_TYPE = 'application/octet-stream';
+
+/** A body of octets, not inflated. */
+export interface SentOctets {
+  readonly octets: Uint8Array;
+  readonly isGzip: boolean;
+}
+
 /** A node's request as its handler sees it. */
 export interface NodeExchange<Query, Body> {
   /** The node that the token identifies. */
@@ -40,6 +51,8 @@ export interface NodeExchange<Query, Body> {
   /** The output of the operation's schemas; `undefined` where it has none. */
   readonly query: Query;
   readonly body: Body;
+  /** The body of an operation with `octets`; `null`: of any other. */
+  readonly octets: SentOctets | null;
   /** For headers, conditions and streams. */
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;

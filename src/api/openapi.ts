@@ -10,7 +10,7 @@ import { isRead, onlyReads } from './checks.ts';
 import { INTRODUCTION, NODE_TAG, tagOf } from './docs/intro.ts';
 import { operationId } from './docs/operation-id.ts';
 import { polish, REFUSED } from './docs/polish.ts';
-import { type AnyRoute, isNodeRoute, type NodeRoute } from './node-route.ts';
+import { type AnyRoute, isNodeRoute, type NodeRoute, OCTETS_TYPE } from './node-route.ts';
 import { urlOf } from './paths.ts';
 import { WRITE_QUERY } from './query.ts';
 import type { ApiRoute } from './route.ts';
@@ -96,8 +96,9 @@ function commonSchema({ method, path, summary }: AnyRoute) {
 
 /** The operation of a route for nodes. */
 function schemaForNodes(route: NodeRoute): FastifySchema {
-  const { query, body, headers, statuses = [] } = route;
-  const refused = [400, 401, ...statuses, ...(body === undefined ? [] : [413, 415]), 503];
+  const { query, body, octets, headers, statuses = [] } = route;
+  const hasBody = body !== undefined || octets !== undefined;
+  const refused = [400, 401, ...statuses, ...(hasBody ? [413, 415] : []), 503];
   return {
     ...commonSchema(route),
     description: 'Needs the token of a node, not an API key.',
@@ -106,6 +107,7 @@ function schemaForNodes(route: NodeRoute): FastifySchema {
     ...(query === undefined ? {} : { querystring: query }),
     ...(headers === undefined ? {} : { headers }),
     ...(body === undefined ? {} : { body }),
+    ...(octets === undefined ? {} : { body: z.string().describe(octets), consumes: [OCTETS_TYPE] }),
     response: { 200: documentAnswer(route) },
     [REFUSED]: refused,
   } as FastifySchema;

@@ -14,6 +14,7 @@ import { features } from './routes/features.ts';
 import * as feed from './routes/feed.ts';
 import * as invitations from './routes/invitations.ts';
 import * as members from './routes/members.ts';
+import { traffic as nodeTraffic } from './routes/node-traffic.ts';
 import * as nodes from './routes/nodes.ts';
 import * as plans from './routes/plans.ts';
 import * as records from './routes/records.ts';
@@ -92,6 +93,7 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/nodes/plans/{digest}', permission: 'node', ...feed.plan },
   { method: 'GET', path: '/nodes/self', permission: 'node', ...feed.self },
   { method: 'POST', path: '/nodes/reports', permission: 'node', ...feed.report },
+  { method: 'POST', path: '/nodes/traffic', permission: 'node', ...nodeTraffic },
 ];
 
 /** The routes that a node token authenticates. */

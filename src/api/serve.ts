@@ -30,7 +30,7 @@ import {
   MAX_SEGMENT_CHARACTERS,
   REQUEST_TIMEOUT_MS,
 } from './limits.ts';
-import { type AnyRoute, createIdentify, isNodeRoute } from './node-route.ts';
+import { type AnyRoute, createIdentify, isNodeRoute, OCTETS_TYPE, type SentOctets } from './node-route.ts';
 import { methodsAt, pathMeant, segmentsOf } from './paths.ts';
 import { rateLimitHeaders } from './rate-limit.ts';
 import { badRequest, Refusal } from './refusal.ts';
@@ -257,17 +257,22 @@ async function answerUnroutable(
   }
 }
 
-/** Refuses a body with a content encoding, since none is decoded. @throws Refusal 415 */
-function refuseEncoded({ headers }: FastifyRequest): void {
+/** The content encoding of a body in lower case. */
+function encodingOf({ headers }: FastifyRequest): string {
   const encoding = headers['content-encoding'] ?? '';
-  if (encoding === '' || encoding.toLowerCase() === 'identity') return;
+  return encoding === '' ? 'identity' : encoding.toLowerCase();
+}
+
+/** Refuses a body with a content encoding, since none is decoded. @throws Refusal 415 */
+function refuseEncoded(request: FastifyRequest): void {
+  if (encodingOf(request) === 'identity') return;
   // RFC 9110 §15.5.16: the answer lists the accepted encodings.
   throw new Refusal(415, 'the body must be sent without a content encoding', {
     'accept-encoding': 'identity',
   });
 }
 
-/** Registers the body parsers: JSON and plain texts; every other content type is a 415. */
+/** Registers the body parsers: JSON, plain texts and octets of nodes; every other content type is a 415. */
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -278,6 +283,20 @@ function readBodies(app: FastifyInstance): void {
       const read = readJson(octets as Buffer);
       if (!read.ok) throw badRequest(read.reason);
       return read.value === undefined ? null : { type: 'application/json', value: read.value };
+    },
+  );
+  app.addContentTypeParser(
+    OCTETS_TYPE,
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, octets: unknown) => {
+      const encoding = encodingOf(request);
+      if (encoding !== 'identity' && encoding !== 'gzip') {
+        throw new Refusal(415, 'octets must be sent without a content encoding or with `gzip`', {
+          'accept-encoding': 'gzip, identity',
+        });
+      }
+      const value: SentOctets = { octets: octets as Buffer, isGzip: encoding === 'gzip' };
+      return { type: OCTETS_TYPE, value };
     },
   );
   for (const type of ['text/dns', 'text/plain']) {

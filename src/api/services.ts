@@ -10,6 +10,7 @@ import type { PublisherLog } from '../publisher/log.ts';
 import type { Signer } from '../publisher/signer.ts';
 import type { DomainRow, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
+import type { TrafficThread } from '../traffic/thread.ts';
 
 /** The services of routes for customers. */
 export interface Services {
@@ -53,6 +54,8 @@ export interface NodeRouteServices {
   readonly feed: Feed;
   readonly signer: Pick<Signer, 'signSelf'>;
   readonly log: PublisherLog;
+  /** Opens and checks the traffic that nodes report. */
+  readonly traffic: Pick<TrafficThread, 'check'>;
   /** Called for each report that is refused as implausible, for metrics. */
   readonly onReportRefused?: () => void;
   /** Milliseconds since the epoch. */

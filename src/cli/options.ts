@@ -224,15 +224,39 @@ export function overlapOption(what: string, { milliseconds }: { readonly millise
     .default(milliseconds, durationText(milliseconds));
 }
 
-/** Parses a duration such as `7d` as milliseconds. */
-function readOverlap(text: string): number {
+/** Parses a duration such as `7d` as milliseconds; negative: it is none. */
+function readDuration(text: string): number {
   const parts = /^(\d{1,9})([smhd])$/.exec(text);
-  const milliseconds = text === '0' ? 0 : parts === null ? -1 : Number(parts[1]) * UNITS[parts[2]!]!;
+  return text === '0' ? 0 : parts === null ? -1 : Number(parts[1]) * UNITS[parts[2]!]!;
+}
+
+function readOverlap(text: string): number {
+  const milliseconds = readDuration(text);
   if (milliseconds >= 0 && milliseconds <= LONGEST_OVERLAP_MS) return milliseconds;
   throw new InvalidArgumentError('write a duration of up to 366d, such as 90s, 30m, 12h or 7d; or 0.');
 }
 
-/** A duration in the syntax of `overlapOption`. */
+/** A time for which something is stored. */
+interface StoredFor {
+  /** Milliseconds, as the default and the bounds are. */
+  readonly usual: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** An option that says how long something is stored; the value is in milliseconds. */
+export function storedForOption(flags: string, what: string, { usual, least, most }: StoredFor): Option {
+  return new Option(flags, `${what}, from ${durationText(least)} to ${durationText(most)}`)
+    .argParser((text: string) => {
+      const milliseconds = readDuration(text);
+      if (milliseconds >= least && milliseconds <= most) return milliseconds;
+      const bounds = `from ${durationText(least)} to ${durationText(most)}`;
+      throw new InvalidArgumentError(`write a duration ${bounds}, such as 90m, 48h or 35d.`);
+    })
+    .default(usual, durationText(usual));
+}
+
+/** A duration in the syntax of `readDuration`. */
 function durationText(milliseconds: number): string {
   const unit = Object.keys(UNITS).findLast((one) => milliseconds % UNITS[one]! === 0) ?? 's';
   return `${milliseconds / UNITS[unit]!}${unit}`;

@@ -38,6 +38,9 @@ import type { ReadTransaction, Store } from '../store/store.ts';
 import type { CollectorOptions, Telemetry } from '../telemetry/options.ts';
 import type { SpanSource } from '../telemetry/spans.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
+import type { Retention } from '../traffic/retention.ts';
+import { createRollUp, type RollUp } from '../traffic/roll-up.ts';
+import { createTrafficThread, type TrafficThread } from '../traffic/thread.ts';
 import { inputFault } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
@@ -67,6 +70,8 @@ export interface ServerOptions {
   readonly allowedOrigins: AllowedOrigins;
   /** Requests per minute and API key. */
   readonly requestsPerMinute: number;
+  /** Milliseconds for which traffic is stored by minute, hour and day; absent: `USUAL_RETENTION`. */
+  readonly trafficRetention?: Retention;
   /** The path of a country database in MaxMind's format; absent: none. */
   readonly countries?: string;
   /** Where spans and metrics go by OTLP; absent: nowhere. */
@@ -145,34 +150,49 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const watch = watchDomains(options);
   const budget = budgetOf(options);
   const compute = createCompute({ store, onJob: metrics.computed });
-  const services: Services = {
+  const traffic = createTraffic(options);
+  const services = servicesOf(options, countries, {
+    ...{ uses, clock, budget, compute },
     store: spans === null ? store : withTransactionSpans(store),
-    uses,
-    clock,
-    budget,
-    tier: options.tier,
-    privateNames: options.privateNames,
-    specialOrigin: createSpecialJudge(options.allowedOrigins),
     lifecycle: watch.lookups,
     publication: publisher,
     aheadOfStore: feed.ahead,
-    ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
-    signaturesFor: createSignatures(),
-    compute,
-  };
+  });
   const app = await createApi({
     services,
     log,
     watch: metrics.answersOf,
     answered: metrics.answered,
     ...(spans === null ? {} : { spans }),
-    nodes: { store, feed, signer, log, clock, onReportRefused: metrics.reportRefused },
+    nodes: {
+      store,
+      feed,
+      signer,
+      log,
+      clock,
+      traffic: traffic.thread,
+      onReportRefused: metrics.reportRefused,
+    },
   });
   await feed.start();
   publisher.start();
   republisher.start();
   watch.start();
+  traffic.rollUp.start();
   const flushing = flushRegularly(uses, log);
+  const parts = {
+    publisher,
+    republisher,
+    watch,
+    traffic,
+    uses,
+    budget,
+    compute,
+    store,
+    log,
+    flushing,
+    telemetry,
+  };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
   try {
     await app.listen({ host: options.host, port: options.port });
@@ -180,7 +200,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await once(operations, 'listening');
   } catch (error) {
     await app.close();
-    await settle({ publisher, republisher, watch, uses, budget, compute, store, log, flushing, telemetry });
+    await settle(parts);
     throw error;
   }
   return {
@@ -190,7 +210,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     async stop() {
       state.draining = true;
       await drain(app);
-      await settle({ publisher, republisher, watch, uses, budget, compute, store, log, flushing, telemetry });
+      await settle(parts);
       operations.close();
       operations.closeAllConnections();
     },
@@ -221,6 +241,38 @@ function recordPublication(spans: SpanSource, revision: RevisionRow, sinceWriteM
     'edgeplan.publication': revision.digest === null ? 'tombstone' : 'plan',
   });
   span.end(null);
+}
+
+/** The services that `startServer` has made for the API. */
+type MadeServices = Pick<
+  Services,
+  'store' | 'uses' | 'clock' | 'budget' | 'compute' | 'lifecycle' | 'publication' | 'aheadOfStore'
+>;
+
+/** All services of routes for customers: those made, and what the options say. */
+function servicesOf(options: ServerOptions, countries: Countries | null, made: MadeServices): Services {
+  const { tier, privateNames, allowedOrigins } = options;
+  return {
+    ...made,
+    ...{ tier, privateNames },
+    specialOrigin: createSpecialJudge(allowedOrigins),
+    ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
+    signaturesFor: createSignatures(),
+  };
+}
+
+/** What opens, merges and removes the traffic of nodes. */
+interface Traffic {
+  readonly thread: TrafficThread;
+  readonly rollUp: RollUp;
+}
+
+/** One process of a store without shares has it alone. */
+function createTraffic({ store, log, trafficRetention: retention }: ServerOptions): Traffic {
+  const thread = createTrafficThread({ store });
+  const alone = store.shares === null;
+  const storedFor = retention === undefined ? {} : { retention };
+  return { thread, rollUp: createRollUp({ store, thread, log, alone, ...storedFor }) };
 }
 
 /** The domain lifecycle, as the server starts and stops it. */
@@ -304,6 +356,7 @@ interface Parts {
   readonly publisher: Publisher;
   readonly republisher: Republisher;
   readonly watch: Watch;
+  readonly traffic: Traffic;
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
   readonly compute: Compute;
@@ -318,6 +371,7 @@ async function settle({
   publisher,
   republisher,
   watch,
+  traffic,
   uses,
   budget,
   compute,
@@ -328,6 +382,8 @@ async function settle({
 }: Parts): Promise<void> {
   clearInterval(flushing);
   await watch.stop();
+  await traffic.rollUp.stop();
+  await traffic.thread.close();
   await republisher.stop();
   await publisher.stop();
   await budget.stop();

@@ -1,6 +1,6 @@
 /** The code of a compute thread, which `pooled-thread.ts` starts. It answers each job before the next one is sent. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { lowerPriority } from '../publisher/low-priority.ts';
+import { lowerPriority } from '../platform/low-priority.ts';
 import type { StorePlace } from '../store/place.ts';
 import { openSnapshots } from '../store/snapshots.ts';
 import { deliver } from './deliver.ts';

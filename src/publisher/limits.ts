@@ -93,25 +93,3 @@ export const MAX_TRANSITIONS = 16;
 export const TOKEN_OVERLAP_MS = 24 * 3_600_000;
 /** Maximum number of replaced tokens per node that are still valid: with more, more can leak. */
 export const MAX_REPLACED_TOKENS = 2;
-
-/**
- * Maximum number of requests that a node can have had per second: ten times what the fastest machine that was measured
- * answers.
- */
-export const MAX_NODE_REQUESTS_PER_SEC = 200_000;
-/** Maximum number of octets that a node can have sent per second: a network of 100 Gbit/s. */
-export const MAX_NODE_OCTETS_PER_SEC = 12_500_000_000;
-/** Maximum size, in octets, of one request's answer: what 10 Gbit/s carry in a quarter of an hour. */
-export const MAX_REQUEST_OCTETS = 2 ** 40;
-/**
- * Milliseconds of traffic that a node may report beyond the time since its last accepted report: its minute is over before
- * it is sent, reports are a minute apart give or take, and a long answer is counted when it ends.
- */
-export const TRAFFIC_SLACK_MS = 120_000;
-/** Maximum time, in milliseconds, that a node's clock may be ahead of the server's. */
-export const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
-/**
- * Minutes for which hits of rules are stored, a row for each rule and minute: a month and the days to look at it. Traffic of
- * a node that was away is accepted as long: older hits would be removed at once.
- */
-export const HITS_STORED_MINUTES = 35 * 24 * 60;

@@ -1,13 +1,10 @@
 /**
- * The repositories of the edge: what waits for publication, what was published, the nodes that serve it, and the traffic that
- * they report. Conventions as in `customer-repositories.ts`.
+ * The repositories of the edge: what waits for publication, what was published, and the nodes that serve it. Conventions as in `customer-repositories.ts`.
  */
 import type { PageBack } from './customer-repositories.ts';
 import type {
   FiledRevision,
   GroupedDomains,
-  HitRow,
-  HitSum,
   ManifestRow,
   NodeRow,
   OutboxRow,
@@ -17,8 +14,6 @@ import type {
   ReportRow,
   RevisionRow,
   StoredPlan,
-  UsageRow,
-  UsageSum,
 } from './rows.ts';
 
 /** Changes that wait for a publication. */
@@ -171,10 +166,15 @@ export interface NodeWrites {
   /** Stores answers; locks no domain. `missing` when there is no such node. */
   report(reports: readonly ReportRow[]): Promise<void>;
   /**
-   * Accepts a node's batch of traffic by its number, which rises with every batch: true when it is a new one, false when
-   * it, or a later one, was accepted before. In the same transaction as `usage.add`, a retry counts once.
+   * Accepts a node's batch of traffic by its number: false when it was accepted before. In the same transaction as
+   * `traffic.add`, a batch counts once, in whatever order batches come.
    */
-  takeBatch(nodeId: number, batch: number): Promise<boolean>;
+  takeBatch(nodeId: number, batch: { readonly batch: number; readonly at: number }): Promise<boolean>;
+  /**
+   * Removes the numbers of batches that were accepted before a time, at most `limit`; returns how many. Must be so late that
+   * the minutes of such a batch are refused.
+   */
+  pruneBatches(before: number, limit: number): Promise<number>;
   /**
    * Takes `ms` from the time that a node has: from where it has spent it (at first `since`), or `earliest` if that is
    * later, until `until`. What is left from before `floor` lapses. False, and nothing is taken, when there is less than `ms`.
@@ -196,37 +196,4 @@ export interface GroupReads {
 export interface GroupWrites {
   /** Nodes see it once the domain is published again. */
   setDomain(domainId: number, groups: string): Promise<void>;
-}
-
-/** Traffic of a domain by minute (whole minutes since the epoch). */
-export interface UsageReads {
-  /** Sum of minutes `from` ≤ minute < `to`. */
-  sum(domainId: number, from: number, to: number): Promise<UsageSum>;
-  /** Minutes `from` ≤ minute < `to` that have traffic, by minute. */
-  list(domainId: number, from: number, to: number): Promise<readonly UsageRow[]>;
-}
-
-/** How often rules matched, by minute. */
-export interface HitReads {
-  /** Sums by rule over minutes `from` ≤ minute < `to`, the most hits first; at most `limit` rules. */
-  sums(
-    domainId: number,
-    span: { readonly from: number; readonly to: number; readonly limit: number },
-  ): Promise<readonly HitSum[]>;
-}
-
-/** Adds and removes counts of matched rules. */
-export interface HitWrites {
-  /** Adds to the minutes. Locks no domain; domains that are gone are left out. */
-  add(hits: readonly HitRow[]): Promise<void>;
-  /** A rule that matched in a minute more often than its domain had requests; `null`: none. */
-  excess(domainId: number, minute: number): Promise<HitRow | null>;
-  prune(beforeMinute: number): Promise<void>;
-}
-
-/** Adds and removes traffic. */
-export interface UsageWrites {
-  /** Adds to the minutes. Locks no domain; domains that are gone are left out. */
-  add(usage: readonly UsageRow[]): Promise<void>;
-  prune(beforeMinute: number): Promise<void>;
 }

@@ -356,33 +356,6 @@ export interface ScanRow extends Author {
   readonly tries: number;
 }
 
-/** Traffic of one domain in one minute, summed over nodes. */
-export interface UsageRow {
-  readonly domain_id: number;
-  /** Whole minutes since the epoch. */
-  readonly minute: number;
-  readonly requests: number;
-  readonly octets: number;
-  readonly gateway_requests: number;
-}
-
-/** Requests of one domain in one minute that one rule matched, summed over nodes. */
-export interface HitRow {
-  readonly domain_id: number;
-  /** Whole minutes since the epoch. */
-  readonly minute: number;
-  readonly type: RuleType;
-  /** The rule may be gone by now. */
-  readonly rule_id: number;
-  readonly hits: number;
-}
-
-/** Hits of one rule over a period. */
-export type HitSum = Pick<HitRow, 'type' | 'rule_id' | 'hits'>;
-
-/** Traffic of one domain over a period. */
-export type UsageSum = Pick<UsageRow, 'requests' | 'octets' | 'gateway_requests'>;
-
 /**
  * What a store has one of, each under its name: secrets (`signing_keys` and `clearance_masters` as
  * `publisher/signing-keys.ts` and `publisher/clearance.ts` write them, `signing_key` and `clearance` as releases before them

@@ -37,19 +37,16 @@ import type {
 import type {
   GroupReads,
   GroupWrites,
-  HitReads,
-  HitWrites,
   NodeReads,
   NodeWrites,
   OutboxReads,
   OutboxWrites,
   PlanReads,
   PlanWrites,
-  UsageReads,
-  UsageWrites,
 } from './edge-repositories.ts';
 import type { StorePlace } from './place.ts';
 import type { Author } from './rows.ts';
+import type { TrafficReads, TrafficWrites } from './traffic-repositories.ts';
 
 /** An open store. */
 export interface Store {
@@ -176,8 +173,7 @@ export interface ReadTransaction {
   readonly plans: PlanReads;
   readonly nodes: NodeReads;
   readonly groups: GroupReads;
-  readonly usage: UsageReads;
-  readonly hits: HitReads;
+  readonly traffic: TrafficReads;
   readonly secrets: SecretReads;
 }
 
@@ -204,8 +200,7 @@ export interface WriteTransaction {
   readonly plans: PlanReads & PlanWrites;
   readonly nodes: NodeReads & NodeWrites;
   readonly groups: GroupReads & GroupWrites;
-  readonly usage: UsageReads & UsageWrites;
-  readonly hits: HitReads & HitWrites;
+  readonly traffic: TrafficReads & TrafficWrites;
   readonly secrets: SecretReads & SecretWrites;
 
   /**

@@ -6,7 +6,6 @@ import type {
   AuditRow,
   CertificateRow,
   DomainRow,
-  HitRow,
   InvitationRow,
   KeyRow,
   KeyUseRow,
@@ -23,8 +22,8 @@ import type {
   RuleRow,
   ScanRow,
   SubscriptionRow,
-  UsageRow,
 } from './rows.ts';
+import type { MinutesBlock, TrafficBlock, TrafficPart } from './traffic-repositories.ts';
 
 /** A column that is not a flag. */
 type Column<T> = T extends boolean ? never : T;
@@ -82,9 +81,18 @@ export interface Tables {
   readonly domain_groups: { readonly domain_id: number; readonly node_groups: string };
   readonly node_allowances: { readonly node_id: number; readonly spent_until: number };
   readonly node_reports: Table<ReportRow>;
-  /** The last batch of traffic that was accepted from each node. */
-  readonly node_batches: { readonly node_id: number; readonly batch: number };
-  readonly usage: Table<UsageRow>;
-  readonly rule_hits: Table<HitRow>;
+  /** Batches of traffic that were accepted, as long as their minutes are. */
+  readonly node_batches: { readonly node_id: number; readonly batch: number; readonly taken_at: number };
+  readonly traffic_parts: TrafficPart;
+  readonly traffic_minutes: MinutesBlock;
+  readonly traffic_hours: TrafficBlock;
+  readonly traffic_days: TrafficBlock;
+  /** Of each slice of the domains: who rolls it up, and up to which day the blocks of days exist. */
+  readonly traffic_slices: {
+    readonly slice: number;
+    readonly owner: string;
+    readonly until: number;
+    readonly days_through: number;
+  };
   readonly secrets: { readonly name: string; readonly value: string; readonly created_at: number };
 }

@@ -4,16 +4,16 @@ import { accounts } from './repositories/accounts.ts';
 import { audit, secrets } from './repositories/audit.ts';
 import { domains } from './repositories/domains.ts';
 import { groups } from './repositories/groups.ts';
-import { hits } from './repositories/hits.ts';
 import { invitations } from './repositories/invitations.ts';
 import { keys } from './repositories/keys.ts';
-import { nodes, usage } from './repositories/nodes.ts';
+import { nodes } from './repositories/nodes.ts';
 import { outbox } from './repositories/outbox.ts';
 import { plans } from './repositories/plans.ts';
 import { records } from './repositories/records.ts';
 import { rules } from './repositories/rules.ts';
 import { scans } from './repositories/scans.ts';
 import { certificates, members, subscriptions } from './repositories/sharing.ts';
+import { traffic } from './repositories/traffic-writes.ts';
 import type { Session, WriteSession } from './session.ts';
 import type { ReadTransaction, WriteTransaction } from './store.ts';
 
@@ -34,8 +34,7 @@ const NOUNS = {
   plans,
   nodes,
   groups,
-  usage,
-  hits,
+  traffic,
   secrets,
 } as const;
 

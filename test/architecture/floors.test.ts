@@ -110,6 +110,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'metrics',
     'model',
     'plan',
+    'platform',
     'base',
   ],
   api: [

@@ -333,15 +333,16 @@ for (const database of everyDatabase()) {
       const figures = { domain: 'shop.test', minute, requests: 3, octets: 1_000, gateway_requests: 1 };
       expect((await post({ usage: [figures, { ...figures, domain: 'gone.test' }] }))[0]).toBe(200);
       expect((await post({ usage: [figures] }))[0]).toBe(200);
-      // The same batch again, as after a lost answer, and one from before it: neither counts.
+      // The same batch again, as after a lost answer, does not count; one from before it, which comes late, does.
       const later = { ...figures, minute: minute + 15 };
-      for (const batch of [7, 7, 6]) expect((await post({ batch, usage: [later] }))[0]).toBe(200);
+      for (const batch of [7, 7, 6, 7, 6]) expect((await post({ batch, usage: [later] }))[0]).toBe(200);
       expect((await post({ batch: 8, usage: [later] }))[0]).toBe(200);
-      const counted = await house.store.latest.usage.sum(shop.id, minute + 15, minute + 16);
-      expect(counted.requests).toBe(2 * figures.requests);
+      const sums = (from: number, to: number) => house.store.latest.traffic.partSums(shop.id, { from, to });
+      expect((await sums(minute + 15, minute + 16)).requests).toBe(3 * figures.requests);
       expect((await post({ batch: 0, usage: [later] }))[0]).toBe(400);
-      const sum = await house.store.latest.usage.sum(shop.id, 0, minute + 10);
-      expect(sum).toMatchObject({ requests: 6, octets: 2_000, gateway_requests: 2 });
+      expect(await sums(0, minute + 10)).toMatchObject({
+        ...{ requests: 6, octets_in: 0, octets_out: 2_000, gateway_requests: 2 },
+      });
     });
 
     test('closing the server ends streams with a reason', async () => {

@@ -17,6 +17,7 @@ import { openSigner } from '../../src/publisher/signer.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { AccountRow, MemberRole } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
+import { createTrafficThread } from '../../src/traffic/thread.ts';
 import { judgeAnswer } from './api-shapes.ts';
 import type { TestDatabase } from './databases.ts';
 import { TEST_ORIGINS } from './origin-bounds.ts';
@@ -116,7 +117,8 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
   const signer = await openSigner(store, clock);
   await openClearance(store, clock());
   const feed = createFeed({ store, signer, log: own });
-  const nodes = { store, feed, signer, log: own, clock };
+  const traffic = createTrafficThread({ store });
+  const nodes = { store, feed, signer, log: own, clock, traffic };
   const app = await createApi({ services, nodes, log: own });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -145,6 +147,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     async close() {
       await app.close();
       await compute.close();
+      await traffic.close();
       await store.close();
       await made.drop();
     },

@@ -17,6 +17,7 @@ import { openSigner, type Signer } from '../../src/publisher/signer.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { DomainRow, RuleRow } from '../../src/store/rows.ts';
 import { SERVICE, type Store } from '../../src/store/store.ts';
+import { createTrafficThread } from '../../src/traffic/thread.ts';
 import { type Answer, send } from './api.ts';
 import { TEST_ORIGINS } from './origin-bounds.ts';
 import { activeDomain, newRecord } from './sample-rows.ts';
@@ -62,10 +63,11 @@ export async function openHouse({ database, maxBacklog, idle }: HouseOptions): P
     ...(maxBacklog === undefined ? {} : { maxBacklog }),
   });
   await feed.start();
+  const traffic = createTrafficThread({ store });
   const app = await createApi({
     services: { ...servicesOf(store, publisher), aheadOfStore: feed.ahead },
     log,
-    nodes: { store, feed, signer, log, clock: Date.now },
+    nodes: { store, feed, signer, log, clock: Date.now, traffic },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -86,6 +88,7 @@ export async function openHouse({ database, maxBacklog, idle }: HouseOptions): P
     async close() {
       await publisher.stop();
       await app.close();
+      await traffic.close();
       await store.close();
     },
   };

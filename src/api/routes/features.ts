@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Entitlements } from '../../access/entitlements.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
 import type { ReadTransaction } from '../../store/store.ts';
+import { readSums } from '../../traffic/read-sums.ts';
 import { timeText } from '../domain-shape.ts';
 import { ok, operation } from '../route.ts';
 
@@ -55,9 +56,9 @@ const FEATURES = z
   })
   .meta({ id: 'Features' });
 
+/** Milliseconds of the 30 days that `max_gateway_requests_30d` covers. */
+const MONTH_MS = 30 * 24 * 3_600_000;
 const MINUTE_MS = 60_000;
-/** Minutes of the 30 days that `max_gateway_requests_30d` covers. */
-const MONTH_MINUTES = 30 * 24 * 60;
 /** Octets of a gigabyte of traffic. */
 const GIGABYTE = 1_000_000_000;
 
@@ -73,17 +74,17 @@ async function readUsage(
   tx: ReadTransaction,
   { domainId, entitlements, now }: UsageOf,
 ): Promise<z.output<typeof USAGE>[]> {
-  const thisMinute = Math.floor(now / MINUTE_MS) + 1;
-  const periodStart = Math.floor(entitlements.quota_period_start / MINUTE_MS);
+  // The present minute is whole.
+  const to = now + MINUTE_MS;
   const records = await tx.records.count(domainId);
   const rules = new Map((await tx.rules.totals(domainId)).map((row) => [row.type, row.rules]));
-  const traffic = await tx.usage.sum(domainId, periodStart, thisMinute);
-  const month = await tx.usage.sum(domainId, thisMinute - MONTH_MINUTES, thisMinute);
+  const traffic = await readSums(tx, domainId, { from: entitlements.quota_period_start, to });
+  const month = await readSums(tx, domainId, { from: to - MONTH_MS, to });
   return [
     { name: 'max_records', used: records, limit: entitlements.max_records },
     {
       name: 'max_traffic_gb',
-      used: Math.round((traffic.octets / GIGABYTE) * 1_000) / 1_000,
+      used: Math.round((traffic.octets_out / GIGABYTE) * 1_000) / 1_000,
       limit: entitlements.max_traffic_gb,
     },
     {

@@ -14,10 +14,12 @@ import { DEFAULT_GROUP, shareGroup } from '../../base/node-groups.ts';
 import { findBlob } from '../../publisher/blob.ts';
 import { readMasters, sharedClearance } from '../../publisher/clearance.ts';
 import type { FeedSink } from '../../publisher/feed.ts';
-import { fileReports, ReportRefusal } from '../../publisher/file-reports.ts';
+import { checkReports, fileReports, ReportRefusal } from '../../publisher/file-reports.ts';
 import type { ShownNode } from '../../publisher/node-token.ts';
 import { signedGroups } from '../../publisher/pages.ts';
 import type { NodeRow } from '../../store/rows.ts';
+import { TrafficRefusal } from '../../traffic/fault.ts';
+import { checkReported, storeReported } from '../../traffic/take-reported.ts';
 import { nodeOperation, readSent } from '../node-route.ts';
 import { badRequest, notFound } from '../refusal.ts';
 import type { NodeRouteServices } from '../services.ts';
@@ -208,19 +210,24 @@ function openStream(
 async function takeReports(
   { store, log, clock, onReportRefused }: NodeRouteServices,
   node: NodeRow,
-  { hits, ...sent }: z.infer<typeof reportsBody>,
+  { reports, ...traffic }: z.infer<typeof reportsBody>,
 ): Promise<{ readonly message: string }> {
-  const matched = hits.map(({ id, count, ...hit }) => ({ ...hit, rule_id: id, hits: count }));
+  const now = clock();
   try {
-    await fileReports(store, node, { sent: { ...sent, hits: matched }, now: clock() });
+    await checkReports(store.latest, node, reports);
+    const checked = await store.read((tx) => checkReported(tx, node, { sent: traffic, now }));
+    await store.write(async (tx) => {
+      await fileReports(tx, node, { reports, now });
+      await storeReported(tx, node, checked);
+    });
   } catch (error) {
-    if (!(error instanceof ReportRefusal)) throw error;
+    if (!(error instanceof ReportRefusal || error instanceof TrafficRefusal)) throw error;
     log.warn({ node: node.name, err: error.message }, 'a report of a node was refused: it cannot be true');
     onReportRefused?.();
     throw badRequest(error.message);
   }
-  for (const { domain, revision, outcome, reason } of sent.reports) {
+  for (const { domain, revision, outcome, reason } of reports) {
     if (outcome === 'nack') log.warn({ node: node.name, domain, revision, reason }, 'a node refused a plan');
   }
-  return { message: `${sent.reports.length} reports filed` };
+  return { message: `${reports.length} reports filed` };
 }

@@ -1,6 +1,8 @@
 /** Traffic counts of a domain, reported by nodes: requests, octets, and the matches of each rule. */
 import { z } from 'zod';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
+import type { RuleHits } from '../../counts/counts.ts';
+import { readTotal } from '../../traffic/read-traffic.ts';
 import { ok, operation } from '../route.ts';
 
 /** Milliseconds of a minute, the unit of stored counts. */
@@ -24,11 +26,27 @@ export const traffic = operation({
   handle: (call) =>
     call.read(async (tx) => {
       const minutes = call.query['minutes'] as number;
-      const to = Math.floor(call.now / MINUTE_MS) + 1;
-      const from = to - minutes;
-      const { requests, octets } = await tx.usage.sum(call.domain.id, from, to);
-      const sums = await tx.hits.sums(call.domain.id, { from, to, limit: MOST_RULES });
-      const rules = sums.map(({ type, rule_id, hits }) => ({ type, id: rule_id, hits }));
-      return ok({ minutes, requests, octets, rules });
+      // The present minute is whole.
+      const to = call.now + MINUTE_MS;
+      const { sums, hits } = await readTotal(tx, call.domain.id, { from: to - minutes * MINUTE_MS, to });
+      const rules = hitsByRule(hits.values()).slice(0, MOST_RULES);
+      return ok({ minutes, requests: sums.requests, octets: sums.octets_out, rules });
     }),
 });
+
+/** Matches of a rule with all modes and effects. */
+type Matched = Pick<RuleHits, 'type' | 'id' | 'hits'>;
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The rules with the most matches first. */
+function hitsByRule(hits: Iterable<RuleHits>): readonly Matched[] {
+  const rules = new Map<string, Matched>();
+  for (const { type, id, hits: matches } of hits) {
+    const key = `${type}/${id}`;
+    rules.set(key, { type, id, hits: matches + (rules.get(key)?.hits ?? 0) });
+  }
+  return [...rules.values()].sort((a, b) => b.hits - a.hits || compare(a.type, b.type) || a.id - b.id);
+}

@@ -4,6 +4,7 @@ import { MAX_REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE } from '../../access/reque
 import { DEFAULT_TIER, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
 import { normalizeName } from '../../base/host.ts';
 import { DnsFault } from '../../dns/fault.ts';
+import { DAYS_FOR_MS, HOURS_FOR_MS, LEAST_HOURS_FOR_MS, MINUTES_FOR_MS } from '../../traffic/limits.ts';
 import { usageFault } from '../exit.ts';
 import { listenFault } from '../listen-fault.ts';
 import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
@@ -17,6 +18,7 @@ import {
   logLevelOption,
   readPort,
   resolverOption,
+  storedForOption,
 } from '../options.ts';
 import { note, write } from '../output.ts';
 import type { RunningServer } from '../start-server.ts';
@@ -46,6 +48,10 @@ interface Flags extends StoreFlags, CollectorFlags {
   readonly countries?: string;
   /** Requests per minute and API key. */
   readonly requestsPerMinute: number;
+  /** Milliseconds for which traffic is stored by minute, hour and day. */
+  readonly trafficMinutesFor: number;
+  readonly trafficHoursFor: number;
+  readonly trafficDaysFor: number;
   readonly logLevel: string;
 }
 
@@ -79,6 +85,11 @@ async function run(flags: Flags, command: Command): Promise<void> {
       ...(flags.countries === undefined ? {} : { countries: flags.countries }),
       requestsPerMinute: flags.requestsPerMinute,
       ...(collector === null ? {} : { collector }),
+      trafficRetention: {
+        minutes: flags.trafficMinutesFor,
+        hours: flags.trafficHoursFor,
+        days: flags.trafficDaysFor,
+      },
       log: createLog(flags.logLevel, (line) => void process.stderr.write(line)),
     });
   } catch (error) {
@@ -167,6 +178,25 @@ function nameOptions(): readonly Option[] {
   ];
 }
 
+/** An hour and a year in milliseconds. */
+const HOUR_MS = 3_600_000;
+const YEAR_MS = 366 * 24 * HOUR_MS;
+
+/** How long traffic is stored. */
+function trafficOptions(): readonly Option[] {
+  return [
+    storedForOption('--traffic-minutes-for <duration>', 'how long traffic is stored by minute', {
+      ...{ usual: MINUTES_FOR_MS, least: HOUR_MS, most: YEAR_MS },
+    }).env('EDGEPLAN_TRAFFIC_MINUTES_FOR'),
+    storedForOption('--traffic-hours-for <duration>', 'the same by hour', {
+      ...{ usual: HOURS_FOR_MS, least: LEAST_HOURS_FOR_MS, most: 2 * YEAR_MS },
+    }).env('EDGEPLAN_TRAFFIC_HOURS_FOR'),
+    storedForOption('--traffic-days-for <duration>', 'the same by day; quotas of a year need 366d', {
+      ...{ usual: DAYS_FOR_MS, least: LEAST_HOURS_FOR_MS, most: 10 * YEAR_MS },
+    }).env('EDGEPLAN_TRAFFIC_DAYS_FOR'),
+  ];
+}
+
 /** Creates the command. */
 export function serveCommand(): Command {
   const command = new Command('serve').description('Run the management API.');
@@ -175,6 +205,7 @@ export function serveCommand(): Command {
     ...inGroup('Listening:', listenerOptions()),
     ...inGroup('Domain names and DNS:', nameOptions()),
     ...inGroup('Customers and limits:', customerOptions()),
+    ...inGroup('Traffic:', trafficOptions()),
     ...inGroup('Observability:', [...collectorOptions(), logLevelOption('info')]),
   ];
   for (const option of options) command.addOption(option);

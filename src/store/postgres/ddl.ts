@@ -403,6 +403,113 @@ CREATE TABLE node_allowances (
 );
 `;
 
+/**
+ * Traffic: what nodes reported (`traffic_parts`), and what a roll-up merges it into (`traffic_minutes`, ten minutes in each
+ * row, `traffic_hours`, `traffic_days`). Times are whole minutes since the epoch.
+ *
+ * All but the days are partitioned by day, so that what is too old is dropped with its partition. Partitions of days ahead
+ * are created while the server runs; rows of all other days are in the default partition. They have no reference to
+ * `domains`, since creating and dropping a partition would lock that table: a trigger removes the rows of a domain.
+ *
+ * The traffic that earlier versions stored by minute becomes sums by hour, or by day where it is older than hours are
+ * stored; an empty `counts` has no more than the sums. Hits of rules are not carried over.
+ */
+const TRAFFIC = `
+CREATE TABLE traffic_parts (
+  domain_id bigint NOT NULL,
+  minute bigint NOT NULL,
+  node_id bigint NOT NULL,
+  batch bigint NOT NULL,
+  requests bigint NOT NULL,
+  octets_in bigint NOT NULL,
+  octets_out bigint NOT NULL,
+  monitored bigint NOT NULL,
+  monitored_errors bigint NOT NULL,
+  gateway_requests bigint NOT NULL,
+  taken_at bigint NOT NULL,
+  counts bytea NOT NULL,
+  tops bytea,
+  PRIMARY KEY (domain_id, minute, node_id, batch)
+) PARTITION BY RANGE (minute);
+CREATE TABLE IF NOT EXISTS traffic_parts_default PARTITION OF traffic_parts DEFAULT;
+
+CREATE TABLE traffic_minutes (
+  domain_id bigint NOT NULL,
+  start bigint NOT NULL,
+  requests bigint NOT NULL,
+  octets_in bigint NOT NULL,
+  octets_out bigint NOT NULL,
+  monitored bigint NOT NULL,
+  monitored_errors bigint NOT NULL,
+  gateway_requests bigint NOT NULL,
+  monitored_minutes text COLLATE "C" NOT NULL,
+  counts bytea NOT NULL,
+  PRIMARY KEY (domain_id, start)
+) PARTITION BY RANGE (start);
+CREATE TABLE IF NOT EXISTS traffic_minutes_default PARTITION OF traffic_minutes DEFAULT;
+CREATE INDEX traffic_minutes_default_by_start ON traffic_minutes_default (start);
+
+CREATE TABLE traffic_hours (
+  domain_id bigint NOT NULL,
+  start bigint NOT NULL,
+  requests bigint NOT NULL,
+  octets_in bigint NOT NULL,
+  octets_out bigint NOT NULL,
+  monitored bigint NOT NULL,
+  monitored_errors bigint NOT NULL,
+  gateway_requests bigint NOT NULL,
+  counts bytea NOT NULL,
+  tops bytea,
+  PRIMARY KEY (domain_id, start)
+) PARTITION BY RANGE (start);
+CREATE TABLE IF NOT EXISTS traffic_hours_default PARTITION OF traffic_hours DEFAULT;
+CREATE INDEX traffic_hours_default_by_start ON traffic_hours_default (start);
+
+CREATE TABLE traffic_days (
+  domain_id bigint NOT NULL,
+  start bigint NOT NULL,
+  requests bigint NOT NULL,
+  octets_in bigint NOT NULL,
+  octets_out bigint NOT NULL,
+  monitored bigint NOT NULL,
+  monitored_errors bigint NOT NULL,
+  gateway_requests bigint NOT NULL,
+  counts bytea NOT NULL,
+  tops bytea,
+  PRIMARY KEY (domain_id, start)
+);
+CREATE INDEX traffic_days_by_start ON traffic_days (start);
+
+CREATE TABLE traffic_slices (
+  slice bigint PRIMARY KEY,
+  owner text COLLATE "C" NOT NULL,
+  until bigint NOT NULL,
+  days_through bigint NOT NULL
+);
+
+CREATE FUNCTION remove_traffic() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  DELETE FROM traffic_parts WHERE domain_id = OLD.id;
+  DELETE FROM traffic_minutes WHERE domain_id = OLD.id;
+  DELETE FROM traffic_hours WHERE domain_id = OLD.id;
+  DELETE FROM traffic_days WHERE domain_id = OLD.id;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER remove_traffic AFTER DELETE ON domains FOR EACH ROW EXECUTE FUNCTION remove_traffic();
+
+INSERT INTO traffic_hours SELECT domain_id, minute / 60 * 60, sum(requests), 0, sum(octets), 0, 0, sum(gateway_requests), '', NULL
+FROM usage WHERE minute >= (extract(epoch FROM now())::bigint / 86400 - 35) * 1440 GROUP BY domain_id, minute / 60;
+INSERT INTO traffic_days SELECT domain_id, minute / 1440 * 1440, sum(requests), 0, sum(octets), 0, 0, sum(gateway_requests), '', NULL
+FROM usage WHERE minute < (extract(epoch FROM now())::bigint / 86400 - 35) * 1440 GROUP BY domain_id, minute / 1440;
+DROP TABLE usage;
+DROP TABLE rule_hits;
+
+ALTER TABLE node_batches DROP CONSTRAINT node_batches_pkey;
+ALTER TABLE node_batches ADD COLUMN taken_at bigint NOT NULL DEFAULT (extract(epoch FROM now()) * 1000)::bigint;
+ALTER TABLE node_batches ALTER COLUMN taken_at DROP DEFAULT;
+ALTER TABLE node_batches ADD PRIMARY KEY (node_id, batch);
+CREATE INDEX node_batches_by_time ON node_batches (taken_at);
+`;
+
 /** The steps from an empty database to this version's tables. */
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -416,4 +523,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 9, ddl: INVITATIONS + UNPROVED_NAMES },
   { version: 10, ddl: REPLACED_TOKENS },
   { version: 11, ddl: NODE_GROUPS + NODE_ALLOWANCES },
+  { version: 12, ddl: TRAFFIC },
 ];

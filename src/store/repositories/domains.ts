@@ -1,6 +1,7 @@
 /** Domains, and the accounts that see them. */
 import { FLAG_SETTING_NAMES } from '../../model/settings.ts';
 import type { DomainChanges, DomainReads, DomainWrites, NewDomain } from '../customer-repositories.ts';
+import { holderOf } from '../domain-holder.ts';
 import type { DomainRow, MemberRole, SeenDomain } from '../rows.ts';
 import { recalled, type Session } from '../session.ts';
 import { type Builder, flags, freeStatement, int, one, statement } from '../statement.ts';
@@ -185,12 +186,6 @@ export function domains(session: Session): DomainReads & DomainWrites {
 function found(session: Session, rows: readonly StoredColumns<DomainRow>[]): readonly DomainRow[] {
   for (const { id } of rows) session.lockedDomains.add(id);
   return rows.map(decode);
-}
-
-/** The domain that a name means, of all domains of that name, by id. */
-function holderOf(rows: readonly DomainRow[]): DomainRow | null {
-  const proved = rows.find(({ unproved_since }) => unproved_since === null);
-  return proved ?? rows.find(({ ever_active }) => ever_active) ?? rows[0] ?? null;
 }
 
 /** The role of an account: owner, what it was granted, or `null`. */

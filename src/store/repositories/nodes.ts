@@ -1,8 +1,8 @@
-/** Nodes, their answers to revisions, and the traffic that they report. */
+/** Nodes, their answers to revisions, and the batches of traffic that were accepted from them. */
 import { sql } from 'kysely';
 import { DEFAULT_GROUP } from '../../base/node-groups.ts';
-import type { NodeReads, NodeWrites, Spending, UsageReads, UsageWrites } from '../edge-repositories.ts';
-import type { NodeRow, ReportRow, UsageRow, UsageSum } from '../rows.ts';
+import type { NodeReads, NodeWrites, Spending } from '../edge-repositories.ts';
+import type { NodeRow, ReportRow } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { int, one, raw, statement } from '../statement.ts';
 
@@ -184,18 +184,22 @@ const pruneReports = statement((builder, p: { before: number }) =>
     ),
 );
 
-/** No row if this batch or a later one was accepted before. */
-const takeBatch = statement((builder, p: { node_id: number; batch: number }) =>
+/** No row if this batch was accepted before. */
+const takeBatch = statement((builder, p: { node_id: number; batch: number; at: number }) =>
   builder
     .insertInto('node_batches')
-    .values({ node_id: p.node_id, batch: p.batch })
-    .onConflict((conflict) =>
-      conflict
-        .column('node_id')
-        .doUpdateSet((row) => ({ batch: row.ref('excluded.batch') }))
-        .whereRef('node_batches.batch', '<', 'excluded.batch'),
-    )
+    .values({ node_id: p.node_id, batch: p.batch, taken_at: p.at })
+    .onConflict((conflict) => conflict.columns(['node_id', 'batch']).doNothing())
     .returning('node_id'),
+);
+
+const pruneBatches = statement((builder, p: { before: number; limit: number }) =>
+  raw<{ readonly batch: number }>(
+    sql`delete from node_batches where (node_id, batch) in
+        (select node_id, batch from node_batches where taken_at < ${p.before} limit ${p.limit})
+      returning batch`,
+    builder,
+  ),
 );
 
 const spentUntil = statement((builder, p: { node_id: number }) =>
@@ -274,8 +278,11 @@ export function nodes(session: Session): NodeReads & NodeWrites {
       const ordered = [...reports].sort((a, b) => (a.domain < b.domain ? -1 : a.domain > b.domain ? 1 : 0));
       await Promise.all(ordered.map((row) => report(session, row)));
     },
-    async takeBatch(nodeId, batch) {
-      return (await one(session, takeBatch, { node_id: nodeId, batch })) !== null;
+    async takeBatch(nodeId, { batch, at }) {
+      return (await one(session, takeBatch, { node_id: nodeId, batch, at })) !== null;
+    },
+    async pruneBatches(before, limit) {
+      return (await pruneBatches(session, { before, limit })).length;
     },
     async spentUntil(nodeId) {
       return (await one(session, spentUntil, { node_id: nodeId }))?.spent_until ?? null;
@@ -286,66 +293,6 @@ export function nodes(session: Session): NodeReads & NodeWrites {
     },
     async pruneReports(before) {
       await pruneReports(session, { before });
-    },
-  };
-}
-
-/** Cast to bigint, since PostgreSQL sums bigints to numeric, which the driver returns as text. */
-const sum = statement((builder, p: { domain_id: number; from: number; to: number }) =>
-  builder
-    .selectFrom('usage')
-    .select([
-      sql<number>`cast(coalesce(sum(requests), 0) as bigint)`.as('requests'),
-      sql<number>`cast(coalesce(sum(octets), 0) as bigint)`.as('octets'),
-      sql<number>`cast(coalesce(sum(gateway_requests), 0) as bigint)`.as('gateway_requests'),
-    ])
-    .where('domain_id', '=', p.domain_id)
-    .where('minute', '>=', p.from)
-    .where('minute', '<', p.to),
-);
-
-const listUsage = statement((builder, p: { domain_id: number; from: number; to: number }) =>
-  builder
-    .selectFrom('usage')
-    .selectAll()
-    .where('domain_id', '=', p.domain_id)
-    .where('minute', '>=', p.from)
-    .where('minute', '<', p.to)
-    .orderBy('minute'),
-);
-
-/** Selects the domain, so that a row for one that was deleted is skipped instead of failing the batch. */
-const addUsage = statement((builder, p: UsageRow) =>
-  raw(
-    sql`insert into usage (domain_id, minute, requests, octets, gateway_requests)
-      select id, ${int(p.minute)}, ${int(p.requests)}, ${int(p.octets)}, ${int(p.gateway_requests)}
-      from domains where id = ${p.domain_id}
-      on conflict (domain_id, minute) do update set
-        requests = usage.requests + excluded.requests,
-        octets = usage.octets + excluded.octets,
-        gateway_requests = usage.gateway_requests + excluded.gateway_requests`,
-    builder,
-  ),
-);
-
-const pruneUsage = statement((builder, p: { minute: number }) =>
-  builder.deleteFrom('usage').where('minute', '<', p.minute),
-);
-
-/** The repository of traffic by minute. */
-export function usage(session: Session): UsageReads & UsageWrites {
-  return {
-    async sum(domainId, from, to) {
-      const [row] = await sum(session, { domain_id: domainId, from, to });
-      return row as UsageSum;
-    },
-    list: (domainId, from, to) => listUsage(session, { domain_id: domainId, from, to }),
-    async add(rows) {
-      const ordered = [...rows].sort((a, b) => a.domain_id - b.domain_id || a.minute - b.minute);
-      await Promise.all(ordered.map((row) => addUsage(session, row)));
-    },
-    async prune(beforeMinute) {
-      await pruneUsage(session, { minute: beforeMinute });
     },
   };
 }

@@ -434,6 +434,103 @@ CREATE TABLE node_allowances (
 ) STRICT;
 `;
 
+/**
+ * Traffic: what nodes reported (`traffic_parts`), and what a roll-up merges it into (`traffic_minutes`, ten minutes in each
+ * row, `traffic_hours`, `traffic_days`). Times are whole minutes since the epoch. Rows with values of some hundred octets
+ * and more have rowids: in the interior pages of an index they would leave room for few entries.
+ *
+ * The traffic that earlier versions stored by minute becomes sums by hour, or by day where it is older than hours are
+ * stored; an empty `counts` has no more than the sums. Hits of rules are not carried over.
+ */
+const TRAFFIC = `
+CREATE TABLE traffic_parts (
+  domain_id INTEGER NOT NULL REFERENCES domains ON DELETE CASCADE,
+  minute INTEGER NOT NULL,
+  node_id INTEGER NOT NULL,
+  batch INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  octets_in INTEGER NOT NULL,
+  octets_out INTEGER NOT NULL,
+  monitored INTEGER NOT NULL,
+  monitored_errors INTEGER NOT NULL,
+  gateway_requests INTEGER NOT NULL,
+  taken_at INTEGER NOT NULL,
+  counts BLOB NOT NULL,
+  tops BLOB,
+  PRIMARY KEY (domain_id, minute, node_id, batch)
+) STRICT;
+
+CREATE TABLE traffic_minutes (
+  domain_id INTEGER NOT NULL REFERENCES domains ON DELETE CASCADE,
+  start INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  octets_in INTEGER NOT NULL,
+  octets_out INTEGER NOT NULL,
+  monitored INTEGER NOT NULL,
+  monitored_errors INTEGER NOT NULL,
+  gateway_requests INTEGER NOT NULL,
+  monitored_minutes TEXT NOT NULL,
+  counts BLOB NOT NULL,
+  PRIMARY KEY (domain_id, start)
+) STRICT;
+CREATE INDEX traffic_minutes_by_start ON traffic_minutes (start);
+
+CREATE TABLE traffic_hours (
+  domain_id INTEGER NOT NULL REFERENCES domains ON DELETE CASCADE,
+  start INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  octets_in INTEGER NOT NULL,
+  octets_out INTEGER NOT NULL,
+  monitored INTEGER NOT NULL,
+  monitored_errors INTEGER NOT NULL,
+  gateway_requests INTEGER NOT NULL,
+  counts BLOB NOT NULL,
+  tops BLOB,
+  PRIMARY KEY (domain_id, start)
+) STRICT;
+CREATE INDEX traffic_hours_by_start ON traffic_hours (start);
+
+CREATE TABLE traffic_days (
+  domain_id INTEGER NOT NULL REFERENCES domains ON DELETE CASCADE,
+  start INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  octets_in INTEGER NOT NULL,
+  octets_out INTEGER NOT NULL,
+  monitored INTEGER NOT NULL,
+  monitored_errors INTEGER NOT NULL,
+  gateway_requests INTEGER NOT NULL,
+  counts BLOB NOT NULL,
+  tops BLOB,
+  PRIMARY KEY (domain_id, start)
+) STRICT;
+CREATE INDEX traffic_days_by_start ON traffic_days (start);
+
+CREATE TABLE traffic_slices (
+  slice INTEGER PRIMARY KEY,
+  owner TEXT NOT NULL,
+  until INTEGER NOT NULL,
+  days_through INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO traffic_hours SELECT domain_id, minute / 60 * 60, sum(requests), 0, sum(octets), 0, 0, sum(gateway_requests), x'', NULL
+FROM usage WHERE minute >= (unixepoch() / 86400 - 35) * 1440 GROUP BY domain_id, minute / 60;
+INSERT INTO traffic_days SELECT domain_id, minute / 1440 * 1440, sum(requests), 0, sum(octets), 0, 0, sum(gateway_requests), x'', NULL
+FROM usage WHERE minute < (unixepoch() / 86400 - 35) * 1440 GROUP BY domain_id, minute / 1440;
+DROP TABLE usage;
+DROP TABLE rule_hits;
+
+CREATE TABLE node_batches_next (
+  node_id INTEGER NOT NULL REFERENCES nodes,
+  batch INTEGER NOT NULL,
+  taken_at INTEGER NOT NULL,
+  PRIMARY KEY (node_id, batch)
+) STRICT, WITHOUT ROWID;
+INSERT INTO node_batches_next SELECT node_id, batch, unixepoch() * 1000 FROM node_batches;
+DROP TABLE node_batches;
+ALTER TABLE node_batches_next RENAME TO node_batches;
+CREATE INDEX node_batches_by_time ON node_batches (taken_at);
+`;
+
 /** The steps from an empty file to this version's tables. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -447,4 +544,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 9, ddl: INVITATIONS + UNPROVED_NAMES },
   { version: 10, ddl: REPLACED_TOKENS },
   { version: 11, ddl: NODE_GROUPS + NODE_ALLOWANCES },
+  { version: 12, ddl: TRAFFIC },
 ];

@@ -25,6 +25,8 @@ test('both databases have the same steps, numbered without gaps', () => {
       [
         ...step.ddl
           .replaceAll(/CREATE TABLE \w+_next \([^;]*;/g, '')
+          // What begins a line inside a function of PostgreSQL is no column.
+          .replaceAll(/\$\$[^$]*\$\$/g, '')
           .matchAll(/^(?:CREATE (?:UNLOGGED )?TABLE| {2})(?: )?([a-z][a-z0-9_]*)\b/gm),
       ].map((match) => match[1]),
     );
@@ -49,14 +51,22 @@ async function addRule(
   const { type, priority, created_at, updated_at } = newRule(domainId);
   const values = [domainId, type, priority, body, created_at, updated_at];
   const given = values.map((value) => (typeof value === 'number' ? value : `'${value}'`)).join();
-  const insert = `INSERT INTO rules (domain_id, type, priority, body, created_at, updated_at) VALUES (${given})`;
+  await execute(
+    kind,
+    place,
+    `INSERT INTO rules (domain_id, type, priority, body, created_at, updated_at) VALUES (${given})`,
+  );
+}
+
+/** Runs SQL on a database that no store has open. */
+async function execute(kind: Kind, place: Place, text: string): Promise<void> {
   if (kind.name === 'postgres') {
-    await asAdmin(insert, place.database);
+    await asAdmin(text, place.database);
     return;
   }
   const database = openDatabase(join(place.database, 'edgeplan.db'));
   try {
-    database.exec(insert);
+    database.exec(text);
   } finally {
     database.close();
   }
@@ -152,6 +162,47 @@ describe.each(kinds)('$name', (kind) => {
     }
     await newer.write((tx) => tx.domains.remove(domain.id));
     expect(await newer.latest.records.list(domain.id)).toEqual([]);
+    await newer.close();
+  });
+
+  test('traffic of an older version becomes sums by hour, or by day where it is old', async () => {
+    const older = await place.open(steps.slice(0, 11));
+    const { domain } = await older.write((tx) => seedOlder(tx));
+    const node = await older.write((tx) =>
+      tx.nodes.insert({ name: 'node-1', token_hash: 'hash', created_at: T }),
+    );
+    await older.close();
+    const day = Math.floor(Date.now() / 86_400_000) * 1_440;
+    const old = day - 40 * 1_440;
+    const rows = [day - 61, day - 60, day - 1, day, old, old + 90, old + 1_439].map(
+      (minute, index) => `(${domain.id}, ${minute}, ${index + 1}, ${2 ** 40}, 1)`,
+    );
+    await execute(
+      kind,
+      place,
+      `INSERT INTO usage (domain_id, minute, requests, octets, gateway_requests) VALUES ${rows.join()};
+       INSERT INTO node_batches (node_id, batch) VALUES (${node.id}, 77)`,
+    );
+    const newer = await place.open(steps);
+    const span = { from: 0, to: day + 1_440 };
+    const sums = async (unit: 'hours' | 'days'): Promise<unknown> =>
+      (await newer.latest.traffic.wholeBlocks(unit, [domain.id], span)).map(
+        ({ start, requests, octets_out, octets_in, gateway_requests, counts, tops }) => {
+          expect([octets_in, counts.length, tops]).toEqual([0, 0, null]);
+          return [start, requests, octets_out / 2 ** 40, gateway_requests];
+        },
+      );
+    expect(await sums('hours')).toEqual([
+      [day - 120, 1, 1, 1],
+      [day - 60, 5, 2, 2],
+      [day, 4, 1, 1],
+    ]);
+    expect(await sums('days')).toEqual([[old, 18, 3, 3]]);
+    const take = (batch: number) =>
+      newer.write((tx) => tx.nodes.takeBatch(node.id, { batch, at: Date.now() }));
+    expect([await take(77), await take(76)]).toEqual([false, true]);
+    await newer.write((tx) => tx.domains.remove(domain.id));
+    expect(await sums('hours')).toEqual([]);
     await newer.close();
   });
 

@@ -156,7 +156,6 @@ describe.each(kinds)('$name keeps', (kind) => {
       await tx.rules.insert(
         newRule(domain.id, { record_ids: [record!.id], content: '{}', type: 'error_page' }),
       );
-      await tx.usage.add([{ domain_id: domain.id, minute: 1, requests: 1, octets: 1, gateway_requests: 0 }]);
       await tx.audit.append(auditEntry(domain));
       await tx.subscriptions.put(subscription(domain.id));
       await tx.certificates.insert(certificate(domain.id));
@@ -405,48 +404,6 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(await store.write((tx) => tx.secrets.putOnce('clearance', 'later', T))).toBe(first);
     expect(await store.latest.secrets.get('clearance')).toBe(first);
     expect(await store.latest.secrets.get('signing_key')).toBeNull();
-  });
-
-  test('traffic is summed by minute', async () => {
-    const row = { domain_id: domain.id, minute: 100, requests: 2, octets: 2 ** 40, gateway_requests: 1 };
-    await store.write((tx) => tx.usage.add([row, { ...row, domain_id: 9e6 }, { ...row, minute: 102 }]));
-    await store.write((tx) => tx.usage.add([row]));
-    expect(await store.latest.usage.sum(domain.id, 100, 102)).toEqual({
-      requests: 4,
-      octets: 2 ** 41,
-      gateway_requests: 2,
-    });
-    expect(await store.latest.usage.sum(domain.id, 0, 100)).toEqual({
-      requests: 0,
-      octets: 0,
-      gateway_requests: 0,
-    });
-    expect((await store.latest.usage.list(domain.id, 0, 200)).map(({ minute }) => minute)).toEqual([
-      100, 102,
-    ]);
-    await store.write((tx) => tx.usage.prune(102));
-    expect((await store.latest.usage.list(domain.id, 0, 200)).map(({ minute }) => minute)).toEqual([102]);
-  });
-
-  test('hits of rules are summed by minute', async () => {
-    const row = { domain_id: domain.id, minute: 100, type: 'drop', rule_id: 7, hits: 2 } as const;
-    const others = [
-      { ...row, domain_id: 9e6 },
-      { ...row, rule_id: 8, hits: 5 },
-      { ...row, type: 'waf', minute: 102 },
-    ] as const;
-    await store.write((tx) => tx.hits.add([row, ...others]));
-    await store.write((tx) => tx.hits.add([row]));
-    const sums = (from: number, to: number, limit = 10) =>
-      store.latest.hits.sums(domain.id, { from, to, limit });
-    expect(await sums(100, 102)).toEqual([
-      { type: 'drop', rule_id: 8, hits: 5 },
-      { type: 'drop', rule_id: 7, hits: 4 },
-    ]);
-    expect(await sums(0, 100)).toEqual([]);
-    expect(await sums(0, 200, 1)).toEqual([{ type: 'drop', rule_id: 8, hits: 5 }]);
-    await store.write((tx) => tx.hits.prune(102));
-    expect(await sums(0, 200)).toEqual([{ type: 'waf', rule_id: 7, hits: 2 }]);
   });
 
   test('texts are ordered by their octets in any locale', async () => {

@@ -1,0 +1,88 @@
+/** Bounds on what is accepted from nodes and on the work of the roll-up, each with its reason. */
+
+/** Milliseconds and minutes of other units. */
+export const MINUTE_MS = 60_000;
+/** Minutes of an hour. */
+export const HOUR = 60;
+/** Minutes of a day. */
+export const DAY = 24 * HOUR;
+
+/**
+ * Maximum number of entries per batch: checking them takes some 20 ms in the thread, and their transaction some milliseconds,
+ * so that writes of customers do not wait longer for it than for one another.
+ */
+export const MAX_ENTRIES = 500;
+/** Maximum size, in octets, of a batch after inflation: 500 entries of 16 KiB with 16 KiB of top lists. */
+export const MAX_BATCH_OCTETS = 16_777_216;
+/** Maximum number of batches that wait for the thread: a thousand nodes that report at one moment send some more than once. */
+export const MAX_WAITING_ORDERS = 64;
+/** Maximum time, in milliseconds, for one order of the thread, its wait included. A thread that takes longer is replaced. */
+export const ORDER_MS = 60_000;
+/** Maximum heap of the thread, in MiB: a chunk of the roll-up takes a tenth of it. */
+export const THREAD_HEAP_MB = 512;
+
+/**
+ * Maximum number of requests that a node can have had per second: ten times what the fastest machine that was measured
+ * answers.
+ */
+export const MAX_NODE_REQUESTS_PER_SEC = 200_000;
+/** Maximum number of octets that a node can have sent per second: a network of 100 Gbit/s. */
+export const MAX_NODE_OCTETS_PER_SEC = 12_500_000_000;
+/** Maximum size, in octets, of one request's body and of its answer: what 10 Gbit/s carry in a quarter of an hour. */
+export const MAX_REQUEST_OCTETS = 2 ** 40;
+/** Maximum number of requests to origins for one request: one to each origin of the largest pool. */
+export const MAX_ORIGIN_REQUESTS = 64;
+/**
+ * Milliseconds of traffic that a node may report beyond the time since its last accepted report: its minute is over before
+ * it is sent, reports are a minute apart give or take, and a long answer is counted when it ends.
+ */
+export const TRAFFIC_SLACK_MS = 120_000;
+/** Maximum time, in milliseconds, that a node's clock may be ahead of the server's. */
+export const MAX_CLOCK_AHEAD_MS = 5 * MINUTE_MS;
+/** Minutes for which traffic of a node that was away is accepted: a month and the days to look at it. */
+export const TAKEN_MINUTES = 35 * DAY;
+/**
+ * Milliseconds for which the number of an accepted batch is stored: a day longer than its minutes are accepted, so that a
+ * batch whose number is gone is refused for its minutes and never counted again.
+ */
+export const BATCH_STORED_MS = TAKEN_MINUTES * MINUTE_MS + 24 * 3_600_000;
+
+/** Minutes of one row of `traffic_minutes`: a roll-up of ten minutes writes it once, and deflated they take half the octets. */
+export const BLOCK_MINUTES = 10;
+/**
+ * Minutes after which what nodes reported is merged: they report a minute late, and a retry comes within seconds. What comes
+ * later is added by the next round.
+ */
+export const SETTLE_MINUTES = 2;
+/** Maximum size, in octets, of the inflated counts or top lists of one block: far above what the limits of `counts/` permit. */
+export const MAX_BLOCK_OCTETS = 67_108_864;
+
+/** Slices of the domains, by the remainder of their ids: several API processes roll up one each. */
+export const SLICES = 4;
+/** Milliseconds after which the lease of a process that died lapses; renewed with every chunk, which takes less than a second. */
+export const LEASE_MS = 30_000;
+/** Milliseconds between two tries of a round that failed, or of which another process had a slice. */
+export const RETRY_MS = 30_000;
+/** Maximum number of parts that one transaction merges: on SQLite other writers wait for it, some ten milliseconds. */
+export const CHUNK_PARTS = 512;
+/** Maximum size, in octets, of the parts that one transaction merges; one part more is always taken. */
+export const CHUNK_OCTETS = 4_194_304;
+/** Number of parts per read. */
+export const READ_PARTS = 64;
+/** Number of domains whose day is built in one transaction: 24 hours of each are opened. */
+export const CHUNK_DOMAINS = 16;
+/** Number of rows that one transaction of the expiry removes: other writers on SQLite wait for it. */
+export const EXPIRED_AT_ONCE = 500;
+/** Milliseconds between two expiries. */
+export const EXPIRE_MS = 3_600_000;
+/** Days ahead of which partitions are created: the upkeep may fail for a day. */
+export const DAYS_AHEAD = 2;
+
+/** Hours for which traffic is stored by minute unless the operator says otherwise. Given (semantics §10). */
+export const MINUTES_FOR_MS = 48 * 3_600_000;
+/** The same by hour: 35 days. */
+export const HOURS_FOR_MS = 35 * 24 * 3_600_000;
+/** The same by day: 400 days, longer than any quota period. */
+export const DAYS_FOR_MS = 400 * 24 * 3_600_000;
+/** Minimum time for which traffic is stored by hour: days are built from hours, on the day after. */
+export const LEAST_HOURS_FOR_MS = 3 * 24 * 3_600_000;
