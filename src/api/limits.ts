@@ -72,3 +72,14 @@ export const MAX_INVITATIONS = 200;
 export const MAX_INVITATIONS_OF_OWNER = 20;
 /** Lapsed invitations that a new one removes: more than one, so that they do not accumulate. */
 export const PRUNED_INVITATIONS = 10;
+/**
+ * Points of an answer about traffic: a day by minute, and 62 days by hour, which is more than a chart has columns. Each
+ * has about 400 octets.
+ */
+export const MAX_TRAFFIC_POINTS = 1_500;
+/** Milliseconds of traffic that a request without `from` gets: a day, so that one day is compared with another. */
+export const USUAL_TRAFFIC_MS = 86_400_000;
+/** Values of a top list, at most: the capacity of a summary is 1,000, and its last values have no useful bounds. */
+export const MAX_TOP = 100;
+/** Values of a top list where the request has no `limit`. */
+export const USUAL_TOP = 10;

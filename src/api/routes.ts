@@ -5,6 +5,7 @@
 import { checkFeature, checkRecordType } from '../access/entitlement-checks.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import { type AnyRoute, isNodeRoute } from './node-route.ts';
+import * as analytics from './routes/analytics.ts';
 import * as audit from './routes/audit.ts';
 import * as cache from './routes/cache.ts';
 import { diff } from './routes/diff.ts';
@@ -12,6 +13,7 @@ import * as life from './routes/domain-lifecycle.ts';
 import * as domains from './routes/domains.ts';
 import { features } from './routes/features.ts';
 import * as feed from './routes/feed.ts';
+import { hits } from './routes/hits.ts';
 import * as invitations from './routes/invitations.ts';
 import * as members from './routes/members.ts';
 import { traffic as nodeTraffic } from './routes/node-traffic.ts';
@@ -27,6 +29,9 @@ import { traffic } from './routes/traffic.ts';
 
 /** The entitlement check of a purge. */
 const purgeGate = checkFeature('cache_purge_enabled');
+/** The entitlement checks of analytics. */
+const countsGate = checkFeature('monitoring_enabled');
+const topGate = checkFeature('logs_enabled');
 
 /** All routes. A literal segment takes precedence over a variable one: `/domains/ns-sets` is no domain. */
 // biome-ignore format: a table is read in columns
@@ -58,6 +63,7 @@ export const ROUTES: readonly AnyRoute[] = [
 
   // Edge rules: ten operations for each of the twelve types
   { method: 'GET', path: '/domains/{domain}/rules/', permission: 'domain.view', hides: true, ...listEveryType },
+  { method: 'GET', path: '/domains/{domain}/rules/hits/', permission: 'domain.view', hides: true, ...hits },
   ...RULE_TYPES.flatMap(ruleRoutes),
   ...RULE_TYPES.flatMap(ruleBatchRoutes),
 
@@ -74,6 +80,11 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'POST', path: '/invitations/{invitationId}/decline', permission: null, ...invitations.decline },
   { method: 'GET', path: '/domains/{domain}/audit/', permission: 'domain.view', ...audit.list },
 
+  // Traffic
+  { method: 'GET', path: '/domains/{domain}/traffic', permission: 'domain.view', ...traffic },
+  { method: 'GET', path: '/domains/{domain}/analytics/', permission: 'domain.view', gate: countsGate, ...analytics.analytics },
+  { method: 'GET', path: '/domains/{domain}/analytics/top/', permission: 'domain.view', gate: topGate, ...analytics.top },
+
   // Publication
   { method: 'GET', path: '/domains/{domain}/plans/', permission: 'domain.view', ...plans.list },
   { method: 'POST', path: '/domains/{domain}/plans/', permission: 'rules.edit', ...plans.publish },
@@ -83,7 +94,6 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'POST', path: '/domains/{domain}/simulate', permission: 'domain.view', asks: true, ...questions.simulate },
   { method: 'GET', path: '/domains/{domain}/diff', permission: 'domain.view', ...diff },
   { method: 'GET', path: '/domains/{domain}/analysis', permission: 'domain.view', ...questions.analysis },
-  { method: 'GET', path: '/domains/{domain}/traffic', permission: 'domain.view', ...traffic },
   { method: 'GET', path: '/domains/{domain}/nodes/', permission: 'domain.view', ...nodes.onDomain },
   { method: 'GET', path: '/nodes/', permission: null, ...nodes.list },
 

@@ -10,6 +10,7 @@ import type { PublisherLog } from '../publisher/log.ts';
 import type { Signer } from '../publisher/signer.ts';
 import type { DomainRow, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
+import type { Retention } from '../traffic/retention.ts';
 import type { TrafficThread } from '../traffic/thread.ts';
 
 /** The services of routes for customers. */
@@ -32,6 +33,8 @@ export interface Services {
   readonly countryOf?: (address: string) => string | null;
   /** The signatures for simulations of `waf` rules; absent: a simulation inspects nothing and reports that. */
   readonly signaturesFor?: (plan: Uint8Array) => Promise<SealedSignatures | null>;
+  /** How long traffic is stored by minute, hour and day; absent: `USUAL_RETENTION`. */
+  readonly trafficRetention?: Retention;
   /** The threads for answers whose computation would block the API's thread. */
   readonly compute: Compute;
 }

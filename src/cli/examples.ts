@@ -112,6 +112,17 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'dig @ns1.old.example AXFR example.com | edgeplan import example.com --zone - --json',
   ],
   audit: ['edgeplan audit example.com --since 24h', 'edgeplan audit example.com --limit 10 --json'],
+  hits: [
+    'edgeplan hits example.com',
+    'edgeplan hits example.com --last 7d --type waf',
+    'edgeplan hits example.com --from 2026-11-20 --to 2026-11-21 --json',
+    'edgeplan hits example.com --last 2h --follow',
+  ],
+  traffic: [
+    'edgeplan traffic example.com',
+    'edgeplan traffic example.com --last 7d --by country --top path',
+    'edgeplan traffic example.com --last 2h --by status --follow',
+  ],
   publish: ['edgeplan publish example.com', 'edgeplan publish --all --wait 600 --data ./edgeplan-data'],
   rollback: ['edgeplan rollback example.com 41'],
   completion: ['source <(edgeplan completion bash)', 'edgeplan completion fish | source'],

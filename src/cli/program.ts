@@ -35,6 +35,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   apply: async () => (await import('./commands/apply.ts')).applyCommand(),
   import: async () => (await import('./commands/import.ts')).importCommand(),
   audit: async () => (await import('./commands/audit.ts')).auditCommand(),
+  hits: async () => (await import('./commands/hits.ts')).hitsCommand(),
+  traffic: async () => (await import('./commands/traffic.ts')).trafficCommand(),
   publish: async () => (await import('./commands/publish.ts')).publishCommand(),
   rollback: async () => (await import('./commands/rollback.ts')).rollbackCommand(),
 };
@@ -55,7 +57,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'backup',
     'restore',
   ],
-  'Work with a server:': ['export', 'apply', 'import', 'audit', 'publish', 'rollback'],
+  'Work with a server:': ['export', 'apply', 'import', 'audit', 'hits', 'traffic', 'publish', 'rollback'],
   'Help:': ['completion', 'help'],
 };
 

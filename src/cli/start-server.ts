@@ -38,7 +38,7 @@ import type { ReadTransaction, Store } from '../store/store.ts';
 import type { CollectorOptions, Telemetry } from '../telemetry/options.ts';
 import type { SpanSource } from '../telemetry/spans.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
-import type { Retention } from '../traffic/retention.ts';
+import { type Retention, USUAL_RETENTION } from '../traffic/retention.ts';
 import { createRollUp, type RollUp } from '../traffic/roll-up.ts';
 import { createTrafficThread, type TrafficThread } from '../traffic/thread.ts';
 import { inputFault } from './exit.ts';
@@ -258,7 +258,13 @@ function servicesOf(options: ServerOptions, countries: Countries | null, made: M
     specialOrigin: createSpecialJudge(allowedOrigins),
     ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
     signaturesFor: createSignatures(),
+    trafficRetention: retentionOf(options),
   };
+}
+
+/** The periods for which traffic is stored. */
+function retentionOf({ trafficRetention }: ServerOptions): Retention {
+  return trafficRetention ?? USUAL_RETENTION;
 }
 
 /** What opens, merges and removes the traffic of nodes. */
@@ -268,11 +274,15 @@ interface Traffic {
 }
 
 /** One process of a store without shares has it alone. */
-function createTraffic({ store, log, trafficRetention: retention }: ServerOptions): Traffic {
+function createTraffic(options: ServerOptions): Traffic {
+  const { store, log } = options;
   const thread = createTrafficThread({ store });
-  const alone = store.shares === null;
-  const storedFor = retention === undefined ? {} : { retention };
-  return { thread, rollUp: createRollUp({ store, thread, log, alone, ...storedFor }) };
+  const rollUp = createRollUp({
+    ...{ store, thread, log },
+    retention: retentionOf(options),
+    alone: store.shares === null,
+  });
+  return { thread, rollUp };
 }
 
 /** The domain lifecycle, as the server starts and stops it. */

@@ -347,6 +347,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/rules/hits/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * How often every rule matched, in evaluation order, and what dry_run rules would have changed; `Link` leads to the next page
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesHits"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/rules/drop/": {
         readonly parameters: {
             readonly query?: never;
@@ -2343,6 +2363,66 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/traffic": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Traffic of the last minutes, and which rules matched how often; nodes report once a minute
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainTraffic"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/analytics/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Traffic of a period: totals, a point for each step, and requests divided by one dimension
+         * @description Needs the permission `domain.view` on the domain. The domain's subscription must allow it.
+         */
+        readonly get: operations["getDomainAnalytics"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/analytics/top/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The most frequent paths, addresses, countries, User-Agents, JA4 fingerprints or referrers
+         * @description Needs the permission `domain.view` on the domain. The domain's subscription must allow it.
+         */
+        readonly get: operations["getDomainAnalyticsTop"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/plans/": {
         readonly parameters: {
             readonly query?: never;
@@ -2479,26 +2559,6 @@ export interface paths {
          * @description Needs the permission `domain.view` on the domain.
          */
         readonly get: operations["getDomainAnalysis"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
-    readonly "/domains/{domain}/traffic": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        /**
-         * Traffic of the last minutes, and which rules matched how often; nodes report once a minute
-         * @description Needs the permission `domain.view` on the domain.
-         */
-        readonly get: operations["getDomainTraffic"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4072,6 +4132,58 @@ export interface components {
              */
             readonly action?: "drop" | "challenge" | "tag";
         };
+        readonly Hits: {
+            /**
+             * Format: date-time
+             * @description start of the first step, inclusive
+             */
+            readonly from: string;
+            /**
+             * Format: date-time
+             * @description end of the last step, exclusive
+             */
+            readonly to: string;
+            /**
+             * @description the unit of the counts; days begin at midnight UTC
+             * @enum {string}
+             */
+            readonly step: "minute" | "hour" | "day";
+            /** @description all rules of the domain in evaluation order: by phase, priority, id; unused ones with zeros */
+            readonly rules: readonly components["schemas"]["RuleHits"][];
+            /** @description rules with hits that do not exist any more, the most hits first, at most 100 */
+            readonly removed: readonly {
+                /**
+                 * @description the type of the rule
+                 * @enum {string}
+                 */
+                readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page";
+                /** @description the id of the rule */
+                readonly id: number;
+                /** @description requests that the rule matched, under dry_run too */
+                readonly hits: number;
+                /** @description hits by the mode that the rule had and by effect; a dry_run effect is what the rule would have done; `unknown`: reported by an earlier release */
+                readonly by_effect: {
+                    readonly enforce: {
+                        readonly [key: string]: number;
+                    };
+                    readonly dry_run: {
+                        readonly [key: string]: number;
+                    };
+                };
+                /**
+                 * Format: date-time
+                 * @description the last hit; `null`: none in this period
+                 */
+                readonly last_at: string | null;
+            }[];
+            /** @description what no rule above includes */
+            readonly uncounted: {
+                /** @description hits beyond the rules that are counted apart in a minute */
+                readonly hits: number;
+                /** @description changes beyond those that are counted apart in a minute */
+                readonly changes: number;
+            };
+        };
         readonly Invitation: {
             /** @description the id of the invitation */
             readonly id: number;
@@ -4630,6 +4742,16 @@ export interface components {
             readonly country?: string;
             /** @description label without effect on routing */
             readonly name?: string;
+        };
+        readonly Quantiles: {
+            /** @description half of them took at most so long */
+            readonly p50: number | null;
+            /** @description 90 % took at most so long */
+            readonly p90: number | null;
+            /** @description 95 % took at most so long */
+            readonly p95: number | null;
+            /** @description 99 % took at most so long */
+            readonly p99: number | null;
         };
         readonly RateLimitRule: {
             readonly id: number;
@@ -5218,6 +5340,96 @@ export interface components {
             /** @description query under `query_mode: replace`, without `?` */
             readonly query_target?: string;
         };
+        readonly RuleHits: {
+            /**
+             * @description the type of the rule
+             * @enum {string}
+             */
+            readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page";
+            /** @description the id of the rule */
+            readonly id: number;
+            /** @description its first filters, so that people recognise it; empty: it has none */
+            readonly about: string;
+            /** @description whether it is enabled now */
+            readonly enabled: boolean;
+            /**
+             * @description its mode now
+             * @enum {string}
+             */
+            readonly action_mode: "enforce" | "dry_run";
+            /** @description its priority now */
+            readonly priority: number;
+            /** @description requests that the rule matched, under dry_run too */
+            readonly hits: number;
+            /** @description hits by the mode that the rule had and by effect; a dry_run effect is what the rule would have done; `unknown`: reported by an earlier release */
+            readonly by_effect: {
+                readonly enforce: {
+                    readonly [key: string]: number;
+                };
+                readonly dry_run: {
+                    readonly [key: string]: number;
+                };
+            };
+            /**
+             * Format: date-time
+             * @description the last hit; `null`: none in this period
+             */
+            readonly last_at: string | null;
+            /** @description requests whose decision the rule would have changed while it was under dry_run */
+            readonly would_change: number;
+            /** @description those by change, the most requests first, at most 20 */
+            readonly changes: readonly components["schemas"]["ShadowChange"][];
+            /** @description steps with hits, in order; only where the request has `step` */
+            readonly series?: readonly {
+                /**
+                 * Format: date-time
+                 * @description start of the step
+                 */
+                readonly at: string;
+                /** @description hits in it */
+                readonly hits: number;
+            }[];
+        };
+        readonly ShadowChange: {
+            /** @description the decision */
+            readonly from: string;
+            /** @description the decision had the rule been enforced */
+            readonly to: string;
+            /** @description `<type>/<id>` of the rule that settled the decision and would not have; `null`: none */
+            readonly instead: string | null;
+            /** @description how many requests */
+            readonly requests: number;
+        };
+        readonly TopList: {
+            /**
+             * Format: date-time
+             * @description start of the first step, inclusive
+             */
+            readonly from: string;
+            /**
+             * Format: date-time
+             * @description end of the last step, exclusive
+             */
+            readonly to: string;
+            /**
+             * @description what the values are
+             * @enum {string}
+             */
+            readonly of: "path" | "address" | "country" | "user_agent" | "ja4" | "referrer";
+            /** @description requests that had a value */
+            readonly total: number;
+            /** @description a value outside of the summary, which has about 1,000, has at most this many requests */
+            readonly unlisted_at_most: number;
+            /** @description the most requests first */
+            readonly values: readonly {
+                /** @description the value */
+                readonly value: string;
+                /** @description at most this many requests had it; exact where `at_least` is the same */
+                readonly requests: number;
+                /** @description at least this many had it */
+                readonly at_least: number;
+            }[];
+        };
         readonly TracePage: {
             readonly phases: readonly ({
                 readonly name: string;
@@ -5239,6 +5451,102 @@ export interface components {
             }[];
         } & {
             readonly [key: string]: unknown;
+        };
+        readonly Traffic: {
+            /**
+             * Format: date-time
+             * @description start of the first step, inclusive
+             */
+            readonly from: string;
+            /**
+             * Format: date-time
+             * @description end of the last step, exclusive
+             */
+            readonly to: string;
+            /**
+             * @description the unit of the counts; days begin at midnight UTC
+             * @enum {string}
+             */
+            readonly step: "minute" | "hour" | "day";
+            /** @description what `values` divides requests by */
+            readonly by: ("action" | "status" | "cache" | "country" | "bot") | null;
+            /** @description the errors of estimated numbers; all others are exact */
+            readonly precision: {
+                /** @description standard error of visitors, relative */
+                readonly visitors: number;
+                /** @description largest error of a quantile, relative */
+                readonly milliseconds: number;
+            };
+            /** @description the whole period; quantiles and visitors are of the period, not sums of points */
+            readonly totals: {
+                /** @description requests */
+                readonly requests: number;
+                /** @description octets of request bodies */
+                readonly octets_in: number;
+                /** @description octets of response bodies */
+                readonly octets_out: number;
+                /** @description requests that went to an origin */
+                readonly origin_requests: number;
+                /** @description those that an origin did not answer, or answered with 500 or above */
+                readonly origin_errors: number;
+                /** @description (hit + stale + revalidated + shared) ÷ (those + miss); requests that the cache does not take are neither; `null`: there was none */
+                readonly cache_hit_ratio: number | null;
+                /** @description different pairs of client address and User-Agent, an estimate, see `precision` */
+                readonly visitors: number;
+                /** @description milliseconds to the first octet of the response */
+                readonly edge_ms: components["schemas"]["Quantiles"];
+                /** @description milliseconds to the first octet of an origin's response */
+                readonly origin_ms: components["schemas"]["Quantiles"];
+                /** @description requests through gateways */
+                readonly gateway_requests: number;
+                /** @description requests by action of their decision; `none`: no rule set was evaluated */
+                readonly actions: {
+                    readonly [key: string]: number;
+                };
+                /** @description requests by status */
+                readonly statuses: {
+                    readonly [key: string]: number;
+                };
+                /** @description requests by result of the cache; `none`: they did not reach it */
+                readonly cache: {
+                    readonly [key: string]: number;
+                };
+            };
+            /** @description every step in order, those without traffic too */
+            readonly points: readonly {
+                /**
+                 * Format: date-time
+                 * @description start of the step
+                 */
+                readonly at: string;
+                /** @description requests */
+                readonly requests: number;
+                /** @description octets of request bodies */
+                readonly octets_in: number;
+                /** @description octets of response bodies */
+                readonly octets_out: number;
+                /** @description requests that went to an origin */
+                readonly origin_requests: number;
+                /** @description those that an origin did not answer, or answered with 500 or above */
+                readonly origin_errors: number;
+                /** @description (hit + stale + revalidated + shared) ÷ (those + miss); requests that the cache does not take are neither; `null`: there was none */
+                readonly cache_hit_ratio: number | null;
+                /** @description different pairs of client address and User-Agent, an estimate, see `precision` */
+                readonly visitors: number;
+                /** @description milliseconds to the first octet of the response */
+                readonly edge_ms: components["schemas"]["Quantiles"];
+                /** @description milliseconds to the first octet of an origin's response */
+                readonly origin_ms: components["schemas"]["Quantiles"];
+            }[];
+            /** @description the 10 values with the most requests, then all others as one; only where the request has `by` */
+            readonly values?: readonly {
+                /** @description the value; `null`: all that are not listed */
+                readonly value: string | null;
+                /** @description requests with it */
+                readonly requests: number;
+                /** @description those by step, in the order of `points` */
+                readonly points: readonly number[];
+            }[];
         };
         readonly WafRule: {
             readonly id: number;
@@ -6637,6 +6945,51 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": readonly (components["schemas"]["DropRule"] | components["schemas"]["FingerprintRule"] | components["schemas"]["BotRouteRule"] | components["schemas"]["RateLimitRule"] | components["schemas"]["WafRule"] | components["schemas"]["RedirectRule"] | components["schemas"]["CaptchaRule"] | components["schemas"]["RewriteRule"] | components["schemas"]["CacheRule"] | components["schemas"]["OriginRouteRule"] | components["schemas"]["OriginPoolRule"] | components["schemas"]["ErrorPageRule"])[];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainRulesHits: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description start, inclusive, moved to where its step begins; without it 24 hours before `to` */
+                readonly from?: string;
+                /** @description end, exclusive, moved to where the next step begins; without it now */
+                readonly to?: string;
+                /**
+                 * @description the unit of the counts; without it the shortest that suits the period
+                 * @example hour
+                 */
+                readonly step?: "minute" | "hour" | "day";
+                /** @description rules, at most; without it 1000 */
+                readonly limit?: number;
+                /** @description rules before the page, from `Link` */
+                readonly cursor?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description How often every rule matched, in evaluation order, and what dry_run rules would have changed; `Link` leads to the next page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Hits"];
                 };
             };
             readonly 400: components["responses"]["BadRequest"];
@@ -12521,6 +12874,141 @@ export interface operations {
             readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
+    readonly getDomainTraffic: {
+        readonly parameters: {
+            readonly query?: {
+                readonly minutes?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Traffic of the last minutes, and which rules matched how often; nodes report once a minute */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly minutes: number;
+                        readonly requests: number;
+                        readonly octets: number;
+                        readonly rules: readonly {
+                            /** @enum {string} */
+                            readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page";
+                            readonly id: number;
+                            readonly hits: number;
+                        }[];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainAnalytics: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description start, inclusive, moved to where its step begins; without it 24 hours before `to` */
+                readonly from?: string;
+                /** @description end, exclusive, moved to where the next step begins; without it now */
+                readonly to?: string;
+                /**
+                 * @description the unit of the counts; without it the shortest that suits the period
+                 * @example hour
+                 */
+                readonly step?: "minute" | "hour" | "day";
+                /**
+                 * @description divides requests by action, status, cache result, country or bot
+                 * @example action
+                 */
+                readonly by?: "action" | "status" | "cache" | "country" | "bot";
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Traffic of a period: totals, a point for each step, and requests divided by one dimension */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Traffic"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainAnalyticsTop: {
+        readonly parameters: {
+            readonly query: {
+                /**
+                 * @description what the list is of
+                 * @example path
+                 */
+                readonly of: "path" | "address" | "country" | "user_agent" | "ja4" | "referrer";
+                /** @description start, inclusive, moved to where its step begins; without it 24 hours before `to` */
+                readonly from?: string;
+                /** @description end, exclusive, moved to where the next step begins; without it now */
+                readonly to?: string;
+                /** @description values, at most; without it 10 */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The most frequent paths, addresses, countries, User-Agents, JA4 fingerprints or referrers */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TopList"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     readonly getDomainPlans: {
         readonly parameters: {
             readonly query?: {
@@ -12933,50 +13421,6 @@ export interface operations {
                         readonly found: string | null;
                         readonly remedy: string | null;
                     }[];
-                };
-            };
-            readonly 400: components["responses"]["BadRequest"];
-            readonly 401: components["responses"]["Unauthorized"];
-            readonly 403: components["responses"]["Forbidden"];
-            readonly 404: components["responses"]["NotFound"];
-            readonly 429: components["responses"]["TooManyRequests"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    readonly getDomainTraffic: {
-        readonly parameters: {
-            readonly query?: {
-                readonly minutes?: number;
-            };
-            readonly header?: {
-                /** @description an `ETag`; 304 when the answer would be the same */
-                readonly "If-None-Match"?: string;
-            };
-            readonly path: {
-                /** @description the name of the domain */
-                readonly domain: string;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description Traffic of the last minutes, and which rules matched how often; nodes report once a minute */
-            readonly 200: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": {
-                        readonly minutes: number;
-                        readonly requests: number;
-                        readonly octets: number;
-                        readonly rules: readonly {
-                            /** @enum {string} */
-                            readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page";
-                            readonly id: number;
-                            readonly hits: number;
-                        }[];
-                    };
                 };
             };
             readonly 400: components["responses"]["BadRequest"];

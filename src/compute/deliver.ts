@@ -6,6 +6,7 @@ import { analyse } from './analyse.ts';
 import { compareRevisions, compareTexts, printRevision } from './compare.ts';
 import type { Job, JobKind, JobResults } from './job.ts';
 import { simulatePage } from './simulate-page.ts';
+import { hitsPage, topText, trafficText } from './traffic.ts';
 import { readZoneFile } from './zone-file.ts';
 
 /** What a thread answers to a job. */
@@ -43,6 +44,12 @@ function resultOf(job: Job, snapshots: Snapshots): JobResults[JobKind] | Promise
       return printRevision(job);
     case 'zone':
       return readZoneFile(job);
+    case 'hits':
+      return hitsPage(job, snapshots);
+    case 'traffic':
+      return trafficText(job, snapshots);
+    case 'top':
+      return topText(job, snapshots);
     default:
       return job satisfies never;
   }

@@ -1,9 +1,11 @@
 /** The jobs of compute threads and their results; both consist of JSON values and octets, which can be posted. */
+import type { Dimension, TopKind } from '../counts/counts.ts';
 import type { DnsRecord } from '../model/types.ts';
 import type { Side } from '../publisher/printed.ts';
 import type { SignaturesNote } from '../simulator/document.ts';
 import type { SimulatedRequest } from '../simulator/simulate.ts';
 import type { DomainRow } from '../store/rows.ts';
+import type { TrafficPeriod } from '../traffic/period.ts';
 
 /** The requested part of a long answer. */
 export interface AnswerPage {
@@ -69,7 +71,44 @@ export interface ZoneJob {
   readonly text: string;
 }
 
-export type Job = AnalysisJob | SimulateJob | DiffJob | TextDiffJob | PrintJob | ZoneJob;
+/** Reads the hits of a domain's rules over a period. */
+export interface HitsJob extends AnswerPage {
+  readonly kind: 'hits';
+  readonly domainId: number;
+  readonly period: TrafficPeriod;
+  /** With the hits by step. */
+  readonly series: boolean;
+}
+
+/** Reads the traffic of a domain over a period. */
+export interface TrafficJob {
+  readonly kind: 'traffic';
+  readonly domainId: number;
+  readonly period: TrafficPeriod;
+  /** What requests are divided by; `null`: nothing. */
+  readonly by: Dimension | null;
+}
+
+/** Reads the most frequent values of one kind over a period. */
+export interface TopJob {
+  readonly kind: 'top';
+  readonly domainId: number;
+  readonly period: TrafficPeriod;
+  readonly of: TopKind;
+  /** Values, at most. */
+  readonly limit: number;
+}
+
+export type Job =
+  | AnalysisJob
+  | SimulateJob
+  | DiffJob
+  | TextDiffJob
+  | PrintJob
+  | ZoneJob
+  | HitsJob
+  | TrafficJob
+  | TopJob;
 export type JobKind = Job['kind'];
 
 /** A line of a zone file that was not imported. */
@@ -116,6 +155,9 @@ export interface JobResults {
   readonly text_diff: TextPage;
   readonly print: string;
   readonly zone: ReadZoneFile;
+  readonly hits: ListPage;
+  readonly traffic: string;
+  readonly top: string;
 }
 
 /** A job of one kind. */

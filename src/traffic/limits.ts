@@ -86,3 +86,12 @@ export const HOURS_FOR_MS = 35 * 24 * 3_600_000;
 export const DAYS_FOR_MS = 400 * 24 * 3_600_000;
 /** Minimum time for which traffic is stored by hour: days are built from hours, on the day after. */
 export const LEAST_HOURS_FOR_MS = 3 * 24 * 3_600_000;
+
+/** Values that a division of traffic lists by name; the others are summed. What a chart can show apart by colour. */
+export const MAX_DIVISION_VALUES = 10;
+/** Shadow changes that one rule lists, those with the most requests; their sum covers all. */
+export const MAX_RULE_CHANGES = 20;
+/** Rules without a stored row that an answer lists, those with the most hits. */
+export const MAX_REMOVED_RULES = 100;
+/** Characters of the text by which people recognise a rule: what a line of a terminal has room for. */
+export const MAX_ABOUT_CHARACTERS = 60;

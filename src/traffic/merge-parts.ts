@@ -208,7 +208,7 @@ async function mergeDays(
     if (start + DAY <= order.expired.days || start + DAY > order.before) continue;
     const stored = await tx.traffic.wholeBlocks('days', [...byDomain.keys()], { from: start, to: start + 1 });
     const there = new Set(stored.map(({ domain_id }) => domain_id));
-    const isBuilt = false && start <= order.daysThrough;
+    const isBuilt = start <= order.daysThrough;
     const added = new Map([...byDomain].filter(([domain_id]) => isBuilt || there.has(domain_id)));
     merged.push(...addToBlocks(stored, { start, byDomain: added, damaged }));
   }

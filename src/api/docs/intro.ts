@@ -104,8 +104,14 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
   {
     name: 'Edge rules',
     tags: [
-      { name: ALL_RULES_TAG, description: 'Rules of every type in one list.' },
+      { name: ALL_RULES_TAG, description: 'Rules of every type in one list, and their hits.' },
       ...RULE_TYPES.map((type) => ({ name: ruleTag(type), description: `${RULE_SUMMARIES[type]}.` })),
+    ],
+  },
+  {
+    name: 'Traffic',
+    tags: [
+      { name: 'Analytics', description: 'What came in: counts by minute, hour and day, and top lists.' },
     ],
   },
   {
@@ -117,7 +123,7 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
       },
       {
         name: 'Questions',
-        description: 'What a request would meet, what looks like a mistake, what came in.',
+        description: 'What a request would meet, and what looks like a mistake.',
       },
       { name: 'Nodes', description: 'What the nodes said last.' },
       {
@@ -138,7 +144,8 @@ const PARTS: Readonly<Record<string, string>> = {
   simulate: 'Questions',
   analysis: 'Questions',
   diff: 'Plans',
-  traffic: 'Questions',
+  traffic: 'Analytics',
+  analytics: 'Analytics',
   nodes: 'Nodes',
 };
 /** Parts of a path that belong to the domain itself. */
@@ -147,7 +154,8 @@ const OF_DOMAIN = ['', 'developer-mode', 'verify', 'enable', 'check-ns', 'featur
 /** The tag of a path: for rules their type, else the part of the domain. */
 export function tagOf(path: string): string {
   const [first = '', , part = '', slug = ''] = path.split('/').slice(1);
-  if (part === 'rules') return slug === '' ? ALL_RULES_TAG : ruleTag(slug.replaceAll('-', '_'));
+  if (part === 'rules')
+    return slug === '' || slug === 'hits' ? ALL_RULES_TAG : ruleTag(slug.replaceAll('-', '_'));
   if (first !== 'domains') return PARTS[first] ?? capital(first);
   return OF_DOMAIN.includes(part) ? 'Domains' : (PARTS[part] ?? capital(part));
 }

@@ -7,6 +7,7 @@ import { type ColourChoice, colourFor, note, write } from '../output.ts';
 import { type AuditLogEntry, auditLines } from '../print/audit-entry.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
+import { readTime, timeAt } from '../time-option.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends ServerAccess {
@@ -58,20 +59,6 @@ async function run(domain: string, flags: Flags): Promise<void> {
   if (printed === 0) note('nothing in the audit log');
 }
 
-// Milliseconds per unit.
-const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
-
-/** Parses `--since`: a date, an RFC 3339 time, or a duration before now: `90m`, `24h`, `7d`, `2w`. */
-function readSince(text: string): number {
-  const [, count, unit] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
-  if (count !== undefined) return Date.now() - Number(count) * UNITS[unit as keyof typeof UNITS];
-  const at = /^\d{4}-\d\d-\d\d(?:T.+)?$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isFinite(at)) return at;
-  throw new InvalidArgumentError(
-    'write 2026-11-20, 2026-11-20T09:00:00Z, or how long ago: 90m, 24h, 7d, 2w.',
-  );
-}
-
 /** Parses `--limit`. */
 function readLimit(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('write a whole number from 1 to 999999.');
@@ -86,7 +73,7 @@ export function auditCommand(): Command {
     .argument('<domain>', 'its name')
     .addOption(
       new Option('--since <time>', 'only what happened since then: 2026-11-20, or 24h, 7d ago').argParser(
-        readSince,
+        (text) => timeAt(readTime(text), Date.now()),
       ),
     )
     .addOption(new Option('--limit <count>', 'entries, at most').argParser(readLimit).default(USUAL_LIMIT))
