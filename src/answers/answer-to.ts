@@ -2,6 +2,7 @@
  * Makes the response to a decision. In: a request that was decided. Out: the edge's own response, as octets and headers
  * for any platform, or `null` if the request is forwarded to the origin.
  */
+import type { ErrorPage } from '../evaluator/index.ts';
 import type { EdgeAnswer } from '../http/answer.ts';
 import type { Challenges } from './challenge/challenge.ts';
 import { MAX_PROOF_OCTETS } from './challenge/limits.ts';
@@ -44,21 +45,31 @@ async function ownAnswer(decided: Decided, { challenges, readBody }: Answering):
 
 /** A status of the edge's own, on the customer's page if a rule has one for it. */
 function refusal(decided: Decided): EdgeAnswer {
-  const { decision, domain, request, id } = decided;
+  const { decision, id } = decided;
   const status = decision.status ?? 500;
   const wait = decision.retryAfter === null ? [] : ['Retry-After', String(decision.retryAfter)];
-  const { page } = domain.evaluator.errorPage(request, status, 'edge');
+  const page = errorPage(decided, { status, madeBy: 'edge' });
   if (page?.kind === 'custom' && page.html !== null) return customPage({ status, id }, page.html, wait);
   return statusPage(decided, status, wait);
 }
 
+interface ErrorStatus {
+  readonly status: number;
+  readonly madeBy: 'edge' | 'origin';
+}
+
+/** The page that a rule has for an error; stores which rules matched. */
+function errorPage(decided: Decided, { status, madeBy }: ErrorStatus): ErrorPage | null {
+  const { page, matches } = decided.domain.evaluator.errorPage(decided.request, status, madeBy);
+  if (matches.length > 0) decided.pageMatches = matches;
+  return page;
+}
+
 /** The page for an error, if a rule has one other than the origin's own; `null`: the response is unchanged. */
-export function pageInstead(
-  decided: Decided,
-  { status, madeBy }: { readonly status: number; readonly madeBy: 'edge' | 'origin' },
-): EdgeAnswer | null {
+export function pageInstead(decided: Decided, error: ErrorStatus): EdgeAnswer | null {
+  const { status } = error;
   if (status < 400) return null;
-  const { page } = decided.domain.evaluator.errorPage(decided.request, status, madeBy);
+  const page = errorPage(decided, error);
   if (page === null || page.kind === 'origin') return null;
   if (page.kind === 'custom' && page.html !== null) return customPage({ status, id: decided.id }, page.html);
   return statusPage(decided, status);

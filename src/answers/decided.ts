@@ -1,5 +1,5 @@
 /** One request and its decision: the input of every response that the edge makes. */
-import type { Decision, EdgeRequest, Evaluator } from '../evaluator/index.ts';
+import type { Decision, EdgeRequest, Evaluator, Match } from '../evaluator/index.ts';
 
 /** A request that was decided. */
 export interface Decided {
@@ -9,6 +9,8 @@ export interface Decided {
   /** The domain that owns the request's host. */
   readonly domain: { readonly name: string; readonly evaluator: Evaluator };
   readonly decision: Decision;
+  /** The error_page rules that matched the response; set where its error page is chosen. */
+  pageMatches?: readonly Match[];
 }
 
 /** A request header as one text; empty without the header. */

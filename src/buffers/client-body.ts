@@ -32,6 +32,8 @@ export interface ClientBody {
   open(): Uint8Array | Readable;
   /** Whether the origin reads faster than the client sends. */
   isAwaited(): boolean;
+  /** Octets that the client has sent so far, those that inspection has read included. */
+  received(): number;
   /** The client's pace; `null`: it has sent everything, or nothing was requested of it. */
   pace(): Pace | null;
   /** Ends it with a fault, also while an origin reads it. */
@@ -50,6 +52,7 @@ interface BodyState {
   readonly options: ClientBodyOptions;
   /** The listeners on the message. */
   readonly listeners: Listeners;
+  received: number;
   /** Set by `ready`. */
   spool: Spool | null;
   pace: Pace | null;
@@ -69,12 +72,14 @@ export function createClientBody(options: ClientBodyOptions): ClientBody {
     options,
     listeners: {
       data: (chunk) => {
+        state.received += chunk.length;
         state.pace?.move(chunk.length);
         state.receiver?.data(chunk);
       },
       end: () => complete(state),
       error: () => stop(state, brokenOff()),
     },
+    received: options.read === null ? 0 : options.read.length,
     spool: null,
     pace: null,
     whole: false,
@@ -92,6 +97,7 @@ export function createClientBody(options: ClientBodyOptions): ClientBody {
       return inMemory ?? streamOf(state, state.spool!);
     },
     isAwaited: () => state.flowing && state.fault === null && !state.whole,
+    received: () => state.received,
     pace: () => (state.whole ? null : state.pace),
     stop: (fault) => stop(state, fault),
     close() {

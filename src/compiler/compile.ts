@@ -229,7 +229,8 @@ function layDomain(draft: PlanDraft): void {
   for (const name of Object.keys(EDGE_SWITCH) as (keyof typeof EDGE_SWITCH)[]) {
     if (domain[name]) switches |= EDGE_SWITCH[name];
   }
-  meta[META.switches] = switches;
+  // `layNames` has set the bit of monitored records.
+  meta[META.switches] = meta[META.switches]! | switches;
   meta[META.cacheCapMb] = domain.cache_cap_mb;
   meta[META.diskMaxGb] = domain.cache_l2_max_gb;
   meta[META.diskTtlDays] = domain.cache_l2_ttl_days;

@@ -3,7 +3,7 @@ import { assert } from '../base/assert.ts';
 import { RECORD_SCHEMES } from '../base/vocabulary.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { DnsRecord } from '../model/types.ts';
-import { META, NAME, NONE, nameHash } from '../plan/layout.ts';
+import { META, MONITORED, NAME, NONE, nameHash } from '../plan/layout.ts';
 import type { PlanDraft, RecordGroup } from './draft.ts';
 import { placePosting } from './draft.ts';
 import { placeString, placeWords } from './pools.ts';
@@ -69,15 +69,25 @@ function addWithParents(existing: Set<string>, name: string, domain: string): vo
 
 /**
  * Writes every group to `words` (layout: `GROUP`): the posting list of its rules, the lowest id of its records with a
- * captcha, and its record rows in id order. `META.groups` is the list of their offsets.
+ * captcha, and its record rows in id order. `META.groups` is the list of their offsets. A word per group follows, if any
+ * record is monitored, so that the plans of all other domains stay the same.
  */
 function layGroups(draft: PlanDraft): void {
   const { groups, meta } = draft;
+  const isMonitored = ({ records }: RecordGroup): boolean => records.some(({ monitor }) => monitor);
+  const anyMonitored = groups.some(isMonitored);
+  if (anyMonitored) meta[META.switches] = meta[META.switches]! | MONITORED;
   const offsets = groups.map((group, index) => {
     const posting = placePosting(draft, draft.filing.byKey.get(groupKey(index)) ?? []);
     const captcha = group.records.find((record) => record.captcha)?.id ?? 0;
     const rows = group.records.flatMap((record) => recordRow(draft, group, record));
-    return placeWords(draft.words, [posting, captcha, group.records.length, ...rows]);
+    return placeWords(draft.words, [
+      posting,
+      captcha,
+      group.records.length,
+      ...rows,
+      ...(anyMonitored ? [isMonitored(group) ? 1 : 0] : []),
+    ]);
   });
   meta[META.groupCount] = groups.length;
   meta[META.groups] = placeWords(draft.words, offsets);

@@ -1,7 +1,7 @@
 /** The settings of a plan that a node needs besides decisions: the domain's edge settings, its pools' health checks. */
 import { ORIGIN_SCHEMES, type OriginScheme } from '../base/vocabulary.ts';
 import { POOL_FIELDS, POOL_HEALTH, POOL_ORIGIN } from '../plan/fields.ts';
-import { EDGE_SWITCH, META, NONE, SLOT, typeIndex } from '../plan/layout.ts';
+import { EDGE_SWITCH, META, MONITORED, NONE, SLOT, typeIndex } from '../plan/layout.ts';
 import { keyOfSlot } from './identity.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
 
@@ -49,6 +49,8 @@ export interface EdgeSettings {
   readonly cacheCapMb: number;
   readonly diskMaxGb: number;
   readonly diskTtlDays: number;
+  /** Whether a host of the domain is monitored; `Evaluator.monitors` tells which are. */
+  readonly monitored: boolean;
   readonly pools: readonly PoolSettings[];
 }
 
@@ -65,6 +67,7 @@ export function readEdgeSettings(loaded: LoadedPlan): EdgeSettings {
     cacheCapMb: meta[META.cacheCapMb]!,
     diskMaxGb: meta[META.diskMaxGb]!,
     diskTtlDays: meta[META.diskTtlDays]!,
+    monitored: on(MONITORED),
     pools: readPools(loaded),
   };
 }

@@ -24,7 +24,7 @@ import { type EdgeSettings, readEdgeSettings } from './edge-settings.ts';
 import { explainDecision, explainUnread } from './explain.ts';
 import { createFacts, type FactsInput, readFacts, releaseRequest, servesNow } from './facts.ts';
 import { createLoaded, type LoadedPlan, textOf } from './loaded.ts';
-import { servedHosts } from './names.ts';
+import { isMonitored, servedHosts } from './names.ts';
 import type { ErrorResponse } from './phases/error-page.ts';
 import { wantedBody } from './phases/waf.ts';
 import { stepsOf } from './phases.ts';
@@ -72,6 +72,8 @@ export interface Evaluator {
   clearanceSec(challenger: RuleRef): number;
   /** Hosts that proxied records serve, at most so many; `*.` before a name: all below it. Empty: the domain serves none now. */
   hosts(most: number): readonly string[];
+  /** Whether requests to a host count for its uptime: one of its records has `monitor: true`. `host`: in lower case, no port. */
+  monitors(host: string): boolean;
   /**
    * The request's outcome. Synchronous; never throws, whatever the request holds.
    * @example
@@ -181,6 +183,7 @@ export function loadPlan(bytes: Uint8Array | ArrayBuffer, options: EvaluatorOpti
       return settings;
     },
     hosts: (most) => (servesNow(plan) ? servedHosts(loaded, most) : []),
+    monitors: (host) => isMonitored(loaded, host),
     clearanceSec: (challenger) => clearanceSec(loaded, challenger),
     evaluate: (request) => evaluate(state, request),
     explain: (request) => explain(state, request),

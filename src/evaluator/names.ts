@@ -1,5 +1,5 @@
 /** Finds the records of a host: the exact name, else the wildcard at the closest encloser (RFC 4592). */
-import { META, NAME, NONE, nameHash } from '../plan/layout.ts';
+import { GROUP, META, MONITORED, NAME, NONE, nameHash, RECORD } from '../plan/layout.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
 
 /** The number of the host's group, or NONE when no proxied record serves it. */
@@ -16,6 +16,16 @@ export function findGroup(loaded: LoadedPlan, host: string): number {
     if (row >= 0) return plan.names[row + NAME.wildcard]!;
   }
   return NONE;
+}
+
+/** Whether a record of a normalised host has `monitor: true`. */
+export function isMonitored(loaded: LoadedPlan, host: string): boolean {
+  const { meta, words } = loaded.plan;
+  if ((meta[META.switches]! & MONITORED) === 0) return false;
+  const group = findGroup(loaded, host);
+  if (group === NONE) return false;
+  const at = words[meta[META.groups]! + group]!;
+  return words[at + GROUP.records + words[at + GROUP.count]! * RECORD.size] === 1;
 }
 
 /** Names of proxied records, at most so many, in no order; `*.` before a name: all hosts below it. */

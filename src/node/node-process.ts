@@ -42,8 +42,8 @@ export interface NodeProcessOptions {
   /** `null`: `waf` rules match and inspect nothing. */
   readonly waf: WafProgram | null;
   readonly secrets: Pick<ClearanceSecrets, 'of'>;
-  /** Counts requests per domain. */
-  readonly usage: RequestLog;
+  /** Counts traffic; `null`: no control plane gets it. */
+  readonly traffic: RequestLog | null;
   /** Where spans of requests start; `null`: no collector is configured. */
   readonly spans: SpanSource | null;
   /** Answers to HTTP-01 challenges. */
@@ -67,7 +67,7 @@ export async function createNodeProcess(
   share: ResourceShare,
   parts: NodeProcessOptions,
 ): Promise<NodeProcess> {
-  const { log, fileLog, decisions, usage } = parts;
+  const { log, fileLog, decisions, traffic } = parts;
   const files = await openClassificationFiles({
     database: share.countries,
     ranges: share.botRanges,
@@ -79,7 +79,7 @@ export async function createNodeProcess(
     originsDown: () => node.origins.down(),
     log: decisions === null ? null : decisions.stats,
   });
-  const requestLogs = [metrics, usage, ...(decisions === null ? [] : [decisions])];
+  const requestLogs = [metrics, traffic, decisions].filter((one) => one !== null);
   const node: EdgeNode = createNode({
     ownTokens: parts.tokens,
     challenges: createChallenges({ secrets: (domain) => parts.secrets.of(node.plans, domain) }),

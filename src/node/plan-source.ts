@@ -3,14 +3,14 @@ import type { Clearance } from '../plan/manifest.ts';
 import type { SyncProgress } from '../proxy/log/sync-metrics.ts';
 import type { PlanSink } from '../sync/plan-table.ts';
 import { syncWithControlPlane } from '../sync/sync.ts';
-import { createUsage, type Usage } from '../sync/usage.ts';
+import { type NodeTraffic, openTraffic } from '../sync/traffic/traffic.ts';
 import { warnOfBlindRules } from './blind-rules.ts';
 import type { EdgeNodeOptions, PlanOrigin } from './options.ts';
 
 /** A source that is followed. */
 export interface PlanSource {
-  /** Counts traffic for the control plane; `null`: no control plane. */
-  readonly usage: Usage | null;
+  /** Takes the traffic counts for the control plane; `null`: no control plane. */
+  readonly traffic: NodeTraffic | null;
   /** Reads the progress of sync; `null`: no control plane is followed. */
   readonly progress: (() => SyncProgress) | null;
   /** Checks for changes now. */
@@ -35,7 +35,7 @@ export async function followPlans(options: EdgeNodeOptions, receivers: PlanRecei
   const plans = warnOfBlindRules(receivers.plans, { known, warn: (sentence) => log.warn(sentence) });
   if (origin.kind === 'control') return followControlPlane(origin, options, { ...receivers, plans });
   const { check, stop } = await origin.follow(plans);
-  return { usage: null, progress: null, check, stop: async () => stop() };
+  return { traffic: null, progress: null, check, stop: async () => stop() };
 }
 
 async function followControlPlane(
@@ -54,17 +54,18 @@ async function followControlPlane(
     onTokenRefused,
     log,
   });
-  const usage = createUsage({ control: sync.control, directory: data, log });
+  const traffic = await openTraffic({ control: sync.control, directory: data, log });
   return {
-    usage,
+    traffic,
     progress() {
       const { mode, silentMs, pending, refused, disk, unreported } = sync.state();
-      return { connected: mode !== 'away', silentMs, pending, refused, disk, unreported, rows: usage.rows() };
+      const following = { connected: mode !== 'away', silentMs, pending, refused, disk, unreported };
+      return { ...following, traffic: traffic.state() };
     },
     // Changes arrive on the stream; a new stream uses the token that the file has now.
     check: async () => sync.reconnect(),
     async stop() {
-      await usage.stop();
+      await traffic.stop();
       await sync.stop();
     },
   };

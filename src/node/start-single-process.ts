@@ -4,8 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addBuildInfo } from '../metrics/build-info.ts';
 import { PLAN_VERSION } from '../plan/layout.ts';
 import { type RunningHealthListener, startHealthListener } from '../proxy/log/health-listener.ts';
+import type { RequestLog } from '../proxy/log/request-log.ts';
 import { addSyncMetrics, unreadySync } from '../proxy/log/sync-metrics.ts';
+import { createTrafficLog } from '../proxy/log/traffic-log.ts';
 import type { AcmeTokens } from '../proxy/tls/acme.ts';
+import { createTrafficCounter, type TrafficCounter } from '../sync/traffic/counter.ts';
 import { loadWarm } from '../waf/load/load.ts';
 import { openDecisionLog } from './decision-output.ts';
 import { configuredPorts, openListeners } from './listeners.ts';
@@ -27,6 +30,8 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
   const ownPorts = configuredPorts(options);
   const decisions = openDecisionLog(options);
   let source: PlanSource | null = null;
+  let counter: TrafficCounter | null = null;
+  let traffic: RequestLog | null = null;
   const telemetry = await startNodeTelemetry(
     collector === null ? null : { collector, version, instance: randomUUID() },
     { registry: () => serving.metrics.registry, worker: null, log },
@@ -34,7 +39,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
   const serving: NodeProcess = await createNodeProcess(resourceShareOf(options, 1), {
     waf: signatures === null ? null : loadWarm(signatures.program),
     secrets,
-    usage: { done: (entry) => source?.usage?.done(entry) },
+    traffic: { done: (entry) => traffic?.done(entry) },
     spans: telemetry?.spans ?? null,
     tokens,
     listsHosts: options.plans.kind === 'file',
@@ -48,6 +53,10 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
   let stage: Stage = 'starting';
   try {
     source = await followPlans(options, { plans: serving.node.plans, onSecret: secrets.set });
+    if (source.traffic !== null) {
+      counter = createTrafficCounter({ send: source.traffic.add });
+      traffic = createTrafficLog(counter);
+    }
     operations = await openOperations(options, { serving, source, stage: () => stage });
     if (operations !== null) ownPorts.add(Number(new URL(operations.url).port));
     const onListening = (port: number): void => void ownPorts.add(port);
@@ -69,6 +78,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
         retire();
         await sleep(drainMs);
         await stopListening();
+        await counter?.stop();
         await stopFollowing();
         await telemetry?.stop();
         operations?.close();
@@ -76,6 +86,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
       },
     };
   } catch (error) {
+    await counter?.stop();
     await source?.stop();
     operations?.close();
     await serving.close();

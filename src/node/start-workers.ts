@@ -122,12 +122,20 @@ async function startProcesses(
     isProxy: (address) => trusted.has(address) || proxies.has(address),
     sharedState,
     settings: (addresses) =>
-      workerSettings(options, { addresses, operations, exported, counted: source.usage !== null }),
+      workerSettings(options, { addresses, operations, exported, counted: source.traffic !== null }),
     onOutput: lines === null ? null : (output) => collect(output, lines),
-    onCounted: (counts) => source.usage?.add(counts),
+    onCounted: (counted) => {
+      source.traffic
+        ?.add(counted)
+        .catch((error: unknown) => log.error({ err: error }, 'traffic counts of a worker are lost'));
+    },
     registry,
     // A worker that ends before all are ready ends the start, whose fault has the reason.
-    onEvent: (event) => started && onWorkerEvent(event),
+    onEvent(event) {
+      if (!started) return;
+      if (event.kind === 'ended') source.traffic?.lostSpan();
+      onWorkerEvent(event);
+    },
   });
   started = true;
   return primary;

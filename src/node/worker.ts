@@ -6,12 +6,13 @@ import { openSignatures } from '../plan/open-signatures.ts';
 import type { Acceptor } from '../proxy/listen/acceptor.ts';
 import { createHttpAcceptor } from '../proxy/listen/http.ts';
 import { createDecisionLog } from '../proxy/log/decision-log.ts';
+import { createTrafficLog } from '../proxy/log/traffic-log.ts';
 import type { AcmeTokens } from '../proxy/tls/acme.ts';
 import type { Certificates } from '../proxy/tls/certificates.ts';
 import { createTlsAcceptor } from '../proxy/tls/listen.ts';
 import { trustProxies } from '../proxy/visitor.ts';
+import { createTrafficCounter } from '../sync/traffic/counter.ts';
 import { loadWarm } from '../waf/load/load.ts';
-import { createCounts } from '../workers/counts.ts';
 import { createPlanTaker } from '../workers/install-shared-plans.ts';
 import type { SharedStateChange, WorkerStart } from '../workers/messages.ts';
 import { type JoinedWorker, joinPrimary, type PrimaryChannel } from '../workers/worker.ts';
@@ -36,14 +37,14 @@ async function begin(
   const fileLog = index === 0 ? log : log.child({}, SILENT);
   const secrets = createClearanceSecrets(randomClearance());
   const tokens: AcmeTokens = new Map();
-  const counts = settings.counted ? createCounts(primary.counted) : null;
+  const counter = settings.counted ? createTrafficCounter({ send: primary.counted }) : null;
   // The primary exports the metrics of all processes.
   const exporting = { registry: null, worker: index, log: fileLog };
   const telemetry = await startNodeTelemetry(settings.exported, exporting);
   const serving = await createNodeProcess(withOwnCache(settings.share, index), {
     waf: openWaf(settings.signatures),
     secrets,
-    usage: { done: (entry) => counts?.done(entry) },
+    traffic: counter === null ? null : createTrafficLog(counter),
     spans: telemetry?.spans ?? null,
     tokens,
     listsHosts: settings.listsHosts,
@@ -96,7 +97,7 @@ async function begin(
     async drain(graceMs) {
       await Promise.all([...acceptors.values()].map((acceptor) => acceptor.stop(graceMs)));
       certificates?.close();
-      await counts?.stop();
+      await counter?.stop();
       await telemetry?.stop();
       await serving.close();
     },

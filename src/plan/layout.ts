@@ -120,6 +120,12 @@ export const EDGE_SWITCH = {
   websockets_off: 16,
 } as const;
 
+/**
+ * Bit of `meta`'s `switches`: a proxied record has `monitor: true`. One word follows the records of each group then, 1: the
+ * host is monitored. Readers of an earlier release ignore both.
+ */
+export const MONITORED = 1 << 8;
+
 /** Nothing there: no filter, no tree, no posting. */
 export const NONE = 0xffffffff;
 

@@ -8,6 +8,7 @@ import {
   FLAG,
   GROUP,
   META,
+  MONITORED,
   NONE,
   PATTERN,
   PATTERN_KIND,
@@ -53,6 +54,7 @@ function printSwitches(bits: number): Printed {
 
 function printHosts(plan: Plan): readonly Printed[] {
   const { meta, words } = plan;
+  const marked = (meta[META.switches]! & MONITORED) !== 0;
   return Array.from({ length: meta[META.groupCount]! }, (_, index) => {
     const group = words[meta[META.groups]! + index]!;
     const records = Array.from({ length: words[group + GROUP.count]! }, (_record, place) => {
@@ -68,7 +70,8 @@ function printHosts(plan: Plan): readonly Printed[] {
     });
     const name = decodeString(plan, words[group + GROUP.records + RECORD.name]!);
     const captcha = words[group + GROUP.captcha]!;
-    return { name, captcha_record: captcha === 0 ? null : captcha, records };
+    const monitored = marked && words[group + GROUP.records + records.length * RECORD.size] === 1;
+    return { name, captcha_record: captcha === 0 ? null : captcha, monitored, records };
   });
 }
 

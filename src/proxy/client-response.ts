@@ -30,6 +30,8 @@ export interface ClientOutcome {
   readonly status: number;
   /** Octets of body written to the connection. */
   readonly octets: number;
+  /** When the head was written, milliseconds on the monotonic clock; `null`: none was. */
+  readonly headAt: number | null;
   readonly fault: ResponseFault | null;
 }
 
@@ -85,6 +87,8 @@ interface Writing {
   source: ResponseSource | null;
   /** Octets of body so far. */
   octets: number;
+  /** As in `ClientOutcome`. */
+  headAt: number | null;
   /** `done` was called. */
   over: boolean;
   fault: ResponseFault | null;
@@ -112,6 +116,7 @@ export function createClientSink({
     left: () => leave(state),
     source: null,
     octets: 0,
+    headAt: null,
     over: false,
     fault: null,
     delayed: null,
@@ -152,6 +157,7 @@ function pushInterim({ request, response }: Writing, status: number, headers: He
 function pushHead(state: Writing, head: ResponseHead, source: ResponseSource): void {
   if (state.over || state.response.destroyed) return void source.abort();
   state.source = source;
+  state.headAt = performance.now();
   writeHead(state.response, head);
 }
 
@@ -187,6 +193,7 @@ function pushAnswer(state: Writing, { status, headers, body }: EdgeAnswer): void
   const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : (body ?? Buffer.alloc(0));
   const lengthless = status === 204 || status === 304;
   const length = lengthless ? [] : ['Content-Length', String(bytes.length)];
+  state.headAt = performance.now();
   writeHead(response, { status, headers: [...headers, ...length] });
   if (isBodiless(state.request.method, status)) return void response.end();
   state.octets = bytes.length;
@@ -247,11 +254,11 @@ function leave(state: Writing): void {
 
 function finish(state: Writing): void {
   if (state.over) return;
-  const { response, octets, fault } = state;
+  const { response, octets, headAt, fault } = state;
   state.over = true;
   if (state.timer !== null) clearTimeout(state.timer);
   state.connection?.off('close', state.left);
-  state.done({ status: response.headersSent ? response.statusCode : GONE, octets, fault });
+  state.done({ status: response.headersSent ? response.statusCode : GONE, octets, headAt, fault });
 }
 
 function ignore(): void {}

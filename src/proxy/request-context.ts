@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { pageAnswer } from '../answers/kinds.ts';
 import type { UnservedHelp } from '../answers/unserved.ts';
 import { assert } from '../base/assert.ts';
+import type { ClientBody } from '../buffers/client-body.ts';
 import type { Origin } from '../evaluator/decision.ts';
 import type { EdgeRequest } from '../evaluator/index.ts';
 import type { ClientRequest } from '../http/client-messages.ts';
@@ -14,6 +15,7 @@ import type { MarkdownOutcome } from '../markdown/outcome.ts';
 import type { ServedDomain } from '../sync/plan-table.ts';
 import type { ActiveSpan } from '../telemetry/spans.ts';
 import type { Exchange, Visitor } from './exchange.ts';
+import type { OriginUse } from './origin/request.ts';
 import type { InspectedBody, ReadPart } from './request-body.ts';
 import { startRequestSpan } from './request-span.ts';
 import type { ProxyServices } from './services.ts';
@@ -74,6 +76,8 @@ export interface RequestContext {
   identified: IdentifiedRequest | null;
   /** Set by `inspect the body`: what of the body remains for the origin; `null`: the request has none. */
   body: ReadPart | ClientRequest | null;
+  /** Octets of the body that were read at the edge: inspected ones, solutions of challenges. */
+  octetsRead: number;
   /** Set by `decide`. */
   exchange: Exchange | null;
   /** Set where the answer is 421. */
@@ -96,6 +100,10 @@ export interface NodeContext<Client = unknown> extends RequestContext {
   readonly span: ActiveSpan | null;
   /** Set by `choose the origin`. */
   route: Route | null;
+  /** The body as the origin gets it, which counts what it receives; `null`: none was passed on. */
+  clientBody: ClientBody | null;
+  /** The request's way to the origin; `null`: it did not go there. */
+  originUse: OriginUse | null;
   /** The result of the cache for the request log; `null`: the request did not reach the cache. */
   cacheResult: string | null;
   /** The outcome of a request for Markdown; `null`: HTML was requested. */
@@ -128,6 +136,7 @@ export function createRequestContext({
       pageOf(incoming, help === undefined ? { status, id } : { status, id, help }, more),
     identified: null,
     body: null,
+    octetsRead: 0,
     exchange: null,
     unserved: null,
   };
@@ -152,12 +161,15 @@ export function createNodeContext<Client>(options: NodeContextOptions<Client>): 
       pageOf(incoming, help === undefined ? { status, id } : { status, id, help }, more),
     identified: null,
     body: null,
+    octetsRead: 0,
     exchange: null,
     unserved: null,
     client,
     began: performance.now(),
     span: services.spans === null ? null : startRequestSpan(services.spans, incoming),
     route: null,
+    clientBody: null,
+    originUse: null,
     cacheResult: null,
     markdown: null,
     fault: null,

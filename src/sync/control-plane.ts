@@ -38,8 +38,10 @@ export interface ControlPlaneClient {
   page(since: number, waitSec: number): Promise<string>;
   /** A sealed plan's octets, unchecked. */
   plan(digest: string): Promise<Uint8Array>;
-  /** Sends reports of plans or of traffic. */
+  /** Sends reports of plans. */
   report(body: object): Promise<void>;
+  /** Sends a batch of traffic counts (`counts/layout.ts`). */
+  traffic(batch: Uint8Array, coding: { readonly isGzipped: boolean }): Promise<void>;
   /** Opens the feed above a position; `signal` closes it. */
   feed(from: ReadUpTo, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   /** Aborts running requests and closes all connections. */
@@ -55,7 +57,7 @@ export interface ControlOptions {
 
 interface ControlRequest {
   readonly method?: 'GET' | 'POST';
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   /** Most octets of the response. */
   readonly limit: number;
@@ -68,6 +70,13 @@ export function createControl({ url, token }: ControlOptions): ControlPlaneClien
   const base = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname;
   // One connection for the feed, one for polls and reports, the others for plans.
   const pool = new Pool(origin, { connections: 12, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
+
+  /** Sends a body and checks that the control plane itself has answered. */
+  async function post(path: string, sent: Pick<ControlRequest, 'body' | 'headers'>): Promise<void> {
+    const request = { ...sent, method: 'POST', limit: MAX_ANSWER_OCTETS, within: ANSWER_MS } as const;
+    if (isJson(await fetchWhole(path, request))) return;
+    throw new ControlPlaneFault('away', 'a report was answered by something else than the control plane');
+  }
 
   /** The body of a response with status 200. */
   async function open(
@@ -113,16 +122,15 @@ export function createControl({ url, token }: ControlOptions): ControlPlaneClien
       return (await fetchWhole(path, { limit: MAX_MANIFEST_OCTETS, within })).toString('utf8');
     },
     plan: (digest) => fetchWhole(`/nodes/plans/${digest}`, { limit: MAX_PLAN_OCTETS, within: ANSWER_MS }),
-    async report(body) {
-      const sent = { method: 'POST', body: JSON.stringify(body) } as const;
-      const response = await fetchWhole('/nodes/reports', {
-        ...sent,
-        limit: MAX_ANSWER_OCTETS,
-        within: ANSWER_MS,
-      });
-      if (isJson(response)) return;
-      throw new ControlPlaneFault('away', 'a report was answered by something else than the control plane');
-    },
+    report: (body) => post('/nodes/reports', { body: JSON.stringify(body) }),
+    traffic: (batch, { isGzipped }) =>
+      post('/nodes/traffic', {
+        body: batch,
+        headers: {
+          'content-type': 'application/octet-stream',
+          ...(isGzipped ? { 'content-encoding': 'gzip' } : {}),
+        },
+      }),
     async feed({ position, epoch }, signal) {
       const headers = { 'edgeplan-epoch': String(epoch) };
       try {

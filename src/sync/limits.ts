@@ -60,9 +60,3 @@ export const MIN_COMPACT_LINES = 10_000;
 export const RECENT_NAMES = 500;
 /** Maximum number of refused names in the state of sync: enough for a diagnosis, bounded for an endpoint. */
 export const MAX_FAILING = 20;
-/** Milliseconds between usage reports. */
-export const USAGE_MS = 60_000;
-/** Maximum number of rows per usage report, the control plane's limit. */
-export const USAGE_ROWS = 500;
-/** Maximum number of rows buffered while the control plane is away, some 20 MB; beyond it the oldest minutes are merged. */
-export const MAX_USAGE_ROWS = 100_000;

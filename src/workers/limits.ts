@@ -31,8 +31,6 @@ export const FIRST_BACKOFF_MS = 100;
 export const LAST_BACKOFF_MS = 30_000;
 /** Maximum time, in milliseconds, for workers to send their metrics: below the scrape time-out of Prometheus, 10 s. */
 export const METRICS_MS = 2_000;
-/** Milliseconds between a worker's traffic counts. */
-export const COUNT_MS = 1_000;
 /** Maximum time, in milliseconds, for a worker to exit after the grace of its requests. */
 export const END_MS = 2_000;
 /** Maximum time, in milliseconds, for running requests when the primary is gone: nothing restarts the worker. */

@@ -5,7 +5,6 @@
 import type { Registry } from 'prom-client';
 import type { Clearance } from '../plan/manifest.ts';
 import type { PlanMark } from '../sync/journal.ts';
-import type { ReportedCounts } from '../sync/traffic-counts.ts';
 
 /** A plan for workers. */
 export interface PlanMessage {
@@ -89,9 +88,15 @@ export type ToPrimary =
   | { readonly kind: 'done'; readonly number: number; readonly fault: string | null }
   /** The plan of a name cannot be read. */
   | { readonly kind: 'damaged'; readonly name: string }
-  /** Traffic counts since the last message. */
-  | { readonly kind: 'counted'; readonly counts: readonly ReportedCounts[] }
+  /** What was counted since the last message, see `CountedSeconds`. */
+  | { readonly kind: 'counted'; readonly seconds: readonly SecondMessage[]; readonly droppedTops: number }
   | { readonly kind: 'metrics'; readonly number: number; readonly metrics: readonly MetricMessage[] };
+
+/** A `CountedSecond`, sealed in base64. */
+export interface SecondMessage {
+  readonly minute: number;
+  readonly sealed: string;
+}
 
 /** A registry's metrics as they are sent. */
 export async function describeMessage(registry: Registry): Promise<readonly MetricMessage[]> {

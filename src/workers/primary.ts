@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Registry } from 'prom-client';
-import type { ReportedCounts } from '../sync/traffic-counts.ts';
+import type { CountedSeconds } from '../sync/traffic/counter.ts';
 import type { WorkerEvent } from './events.ts';
 import { MAX_STARTING_CHECKS, MAX_WORKERS } from './limits.ts';
 import { createTotals, type Totals } from './merge-metrics.ts';
@@ -32,8 +32,8 @@ export interface PrimaryOptions {
   readonly settings: (addresses: Readonly<Record<string, AddressInfo>>) => unknown;
   /** Called with the stdout of each worker process; `null`: they share this process's stdout. */
   readonly onOutput: ((output: Readable) => void) | null;
-  /** Called with traffic counts of workers, once for each count. */
-  readonly onCounted: (counts: ReportedCounts) => void;
+  /** Called with what a worker has counted, once for each count. */
+  readonly onCounted: (counted: CountedSeconds) => void;
   /** The primary's own metrics, added to the workers'. */
   readonly registry: Registry;
   readonly onEvent: (event: WorkerEvent) => void;
@@ -146,7 +146,7 @@ function startAll({ options, servers, workers, totals }: PrimaryState): void {
       program: options.program,
       startMessage: () => ({ index, count, settings, changes: sharedState.changes() }),
       onOutput: options.onOutput,
-      onCounted: (counts) => counts.forEach(options.onCounted),
+      onCounted: options.onCounted,
       onDamaged: sharedState.verify,
       onEvent: options.onEvent,
       onLost: totals.retire,

@@ -8,7 +8,7 @@ import { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { backoffMs } from '../platform/backoff.ts';
-import type { ReportedCounts } from '../sync/traffic-counts.ts';
+import type { CountedSeconds } from '../sync/traffic/counter.ts';
 import { type WorkerEvent, WorkerFault } from './events.ts';
 import {
   CHECK_MS,
@@ -77,7 +77,7 @@ export interface WorkerProcessOptions {
   readonly startMessage: () => WorkerStart;
   /** Called with each process's stdout; `null`: it shares this process's stdout. */
   readonly onOutput: ((output: Readable) => void) | null;
-  readonly onCounted: (counts: readonly ReportedCounts[]) => void;
+  readonly onCounted: (counted: CountedSeconds) => void;
   /** Called with a name whose plan the worker cannot read. */
   readonly onDamaged: (name: string) => void;
   readonly onEvent: (event: WorkerEvent) => void;
@@ -235,7 +235,13 @@ function handleMessage(state: WorkerState, message: ToPrimary): void {
       state.changeRequests.answer(message.number, message.fault);
       return;
     case 'counted':
-      options.onCounted(message.counts);
+      options.onCounted({
+        seconds: message.seconds.map(({ minute, sealed }) => ({
+          minute,
+          sealed: Buffer.from(sealed, 'base64'),
+        })),
+        droppedTops: message.droppedTops,
+      });
       return;
     case 'damaged':
       options.onDamaged(message.name);

@@ -1,7 +1,7 @@
 /** The worker's side of a node of several processes: receives the primary's messages and drives what serves. */
 import type { Socket } from 'node:net';
 import type { Registry } from 'prom-client';
-import type { ReportedCounts } from '../sync/traffic-counts.ts';
+import type { CountedSeconds } from '../sync/traffic/counter.ts';
 import { BEAT_MS, ORPHAN_GRACE_MS } from './limits.ts';
 import {
   type ChangeStep,
@@ -36,7 +36,7 @@ export interface JoinedWorker {
 /** Messages that a worker sends without being asked. */
 export interface PrimaryChannel {
   /** Sends traffic counts; resolves when they are in the channel, rejects when the primary is gone. */
-  counted(counts: readonly ReportedCounts[]): Promise<void>;
+  counted(counted: CountedSeconds): Promise<void>;
   /** Reports that the plan of a name is damaged. */
   damaged(name: string): void;
 }
@@ -123,12 +123,21 @@ function handleMessage(state: MemberState, message: ToWorker, socket: Socket | u
 
 async function start(state: MemberState, message: WorkerStart): Promise<JoinedWorker> {
   const member = await state.begin(message, {
-    counted: (counts) => send({ kind: 'counted', counts }),
+    counted: ({ seconds, droppedTops }) =>
+      send({
+        kind: 'counted',
+        seconds: seconds.map(({ minute, sealed }) => ({ minute, sealed: toBase64(sealed) })),
+        droppedTops,
+      }),
     damaged: (name) => post({ kind: 'damaged', name }),
   });
   state.member = member;
   post({ kind: 'ready' });
   return member;
+}
+
+function toBase64({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('base64');
 }
 
 function accept({ member }: MemberState, listener: string, socket: Socket): void {

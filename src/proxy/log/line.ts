@@ -8,6 +8,7 @@ import type { Decision, EdgeRequest, Match, Uninspected } from '../../evaluator/
 import { originText } from '../../evaluator/origin-text.ts';
 import { bodyOf } from '../../evaluator/request-body.ts';
 import type { Exchange } from '../exchange.ts';
+import type { OriginResult } from '../origin/request.ts';
 import type { UnservedHost, UnservedReason } from '../unserved.ts';
 import { MAX_HEADER, MAX_HOST, MAX_MATCHES, MAX_TARGET, MAX_WITHHELD } from './limits.ts';
 import { LOGGED_HEADERS, redactTarget } from './redact.ts';
@@ -61,10 +62,9 @@ export interface DecisionLine {
   readonly withheld: readonly string[];
   readonly decision: LoggedDecision | null;
   /** `<type>/<id>`, the rule's mode and effect; `waf`: the verdict of a waf rule under dry_run. */
-  readonly matches: readonly (Pick<Match, 'mode' | 'effect'> & {
-    readonly rule: string;
-    readonly waf?: LoggedVerdict;
-  })[];
+  readonly matches: readonly LoggedMatch[];
+  /** The error_page rules that matched the response; absent: none. */
+  readonly page_matches?: readonly LoggedMatch[];
   /** The decision had every dry_run rule been enforced. */
   readonly shadow: LoggedDecision | null;
   readonly waf: LoggedVerdict | null;
@@ -72,10 +72,27 @@ export interface DecisionLine {
   readonly status: number;
   readonly octets: number;
   readonly duration_ms: number;
+  /** Octets of the request's body that were received. This and the next four are absent in lines of earlier versions. */
+  readonly octets_in?: number;
+  /** Milliseconds to the head of the response; `null`: none was sent. */
+  readonly ttfb_ms?: number | null;
+  /** How the origin treated the request; `null`: it did not go to one. */
+  readonly origin?: OriginResult | null;
+  /** Milliseconds from the end of the request to the head of the origin's response; `null`: there was none. */
+  readonly origin_ms?: number | null;
+  /** The request counts for the uptime of a record with `monitor: true`. */
+  readonly monitored?: boolean;
   readonly cache: string | null;
   /** The outcome of a request for Markdown. */
   readonly markdown: string | null;
   readonly fault: string | null;
+}
+
+/** A rule that matched. */
+export interface LoggedMatch extends Pick<Match, 'mode' | 'effect'> {
+  /** `<type>/<id>`. */
+  readonly rule: string;
+  readonly waf?: LoggedVerdict;
 }
 
 /** Which host of a 421 is not served, and why. */
@@ -126,11 +143,21 @@ export function decisionLine(entry: RequestLogEntry, sampled: number | null): De
     ...logged.decision,
     status,
     octets,
-    duration_ms: Math.round(entry.durationMs * 1_000) / 1_000,
+    duration_ms: roundMs(entry.durationMs),
+    octets_in: entry.octetsIn,
+    ttfb_ms: entry.firstOctetMs === null ? null : roundMs(entry.firstOctetMs),
+    origin: entry.origin,
+    origin_ms: entry.originMs === null ? null : roundMs(entry.originMs),
+    monitored: entry.monitored,
     cache,
     markdown,
     fault,
   };
+}
+
+/** Milliseconds, to the microsecond. */
+function roundMs(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000;
 }
 
 function logUnserved({ host, serverName, reason }: UnservedHost): LoggedUnserved {
@@ -140,7 +167,7 @@ function logUnserved({ host, serverName, reason }: UnservedHost): LoggedUnserved
 
 type PlanPart = Pick<DecisionLine, 'domain' | 'revision' | 'digest'>;
 type RequestPart = Pick<DecisionLine, 'request' | 'withheld'>;
-type DecisionPart = Pick<DecisionLine, 'decision' | 'matches' | 'shadow' | 'waf'>;
+type DecisionPart = Pick<DecisionLine, 'decision' | 'matches' | 'page_matches' | 'shadow' | 'waf'>;
 
 interface LoggedExchange {
   readonly plan: PlanPart;
@@ -154,22 +181,27 @@ const NO_EXCHANGE: LoggedExchange = {
   decision: { decision: null, matches: [], shadow: null, waf: null },
 };
 
-function logExchange({ domain, request, decision }: Exchange): LoggedExchange {
+function logExchange({ domain, request, decision, pageMatches = [] }: Exchange): LoggedExchange {
   const { waf, shadow } = decision;
   return {
     plan: { domain: domain.name, revision: domain.revision, digest: domain.digest },
     request: logRequest(request),
     decision: {
       decision: loggedDecision(decision),
-      matches: decision.matches.slice(0, MAX_MATCHES).map((match) => ({
-        rule: refText(match),
-        mode: match.mode,
-        effect: match.effect,
-        ...(match.waf === undefined ? {} : { waf: logVerdict(match.waf) }),
-      })),
+      matches: decision.matches.slice(0, MAX_MATCHES).map(logMatch),
+      ...(pageMatches.length === 0 ? {} : { page_matches: pageMatches.slice(0, MAX_MATCHES).map(logMatch) }),
       shadow: shadow === null ? null : loggedDecision(shadow),
       waf: waf === null ? null : logVerdict(waf),
     },
+  };
+}
+
+function logMatch(match: Match): LoggedMatch {
+  return {
+    rule: refText(match),
+    mode: match.mode,
+    effect: match.effect,
+    ...(match.waf === undefined ? {} : { waf: logVerdict(match.waf) }),
   };
 }
 

@@ -1,7 +1,8 @@
 /** The metrics of a node that follows a control plane, for Prometheus. */
 import type { Registry } from 'prom-client';
 import type { MetricName } from '../../metrics/declared.ts';
-import { addGauge } from './metrics.ts';
+import type { TrafficState } from '../../sync/traffic/traffic.ts';
+import { addCount, addGauge } from './metrics.ts';
 
 /** The state of a node's sync with the control plane. */
 export interface SyncProgress {
@@ -17,8 +18,7 @@ export interface SyncProgress {
   readonly disk: string | null;
   /** Reports about plans that the control plane has not received. */
   readonly unreported: number;
-  /** Rows of usage that it has not received. */
-  readonly rows: number;
+  readonly traffic: TrafficState;
 }
 
 /** Why a node that follows should get no traffic, as a sentence; `null`: it is ready. */
@@ -37,5 +37,12 @@ export function addSyncMetrics(registry: Registry, read: () => SyncProgress): vo
   add('edgeplan_node_plans_refused', ({ refused }) => refused);
   add('edgeplan_node_reports_waiting', ({ unreported }) => unreported);
   add('edgeplan_node_disk_failing', ({ disk }) => (disk === null ? 0 : 1));
-  add('edgeplan_node_usage_rows', ({ rows }) => rows);
+  add('edgeplan_node_traffic_files', ({ traffic }) => traffic.files);
+  add('edgeplan_node_traffic_file_bytes', ({ traffic }) => traffic.octets);
+  add('edgeplan_node_traffic_in_memory', ({ traffic }) => (traffic.disk === null ? 0 : 1));
+  const count = (name: MetricName, value: (traffic: TrafficState) => number): void =>
+    addCount(registry, { name, read: () => value(read().traffic) });
+  count('edgeplan_node_traffic_batches_dropped_total', ({ droppedBatches }) => droppedBatches);
+  count('edgeplan_node_traffic_tops_dropped_total', ({ droppedTops }) => droppedTops);
+  count('edgeplan_node_traffic_lost_spans_total', ({ lostSpans }) => lostSpans);
 }

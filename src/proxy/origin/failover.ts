@@ -94,12 +94,15 @@ export function sendToOrigins(
 
   function fail(fault: ResponseFault): void {
     body?.close();
-    if (!stopped) sink.fail(fault);
+    if (stopped) return;
+    if (!NOT_THE_ORIGINS.has(fault.code)) first.use.result = 'failed';
+    sink.fail(fault);
   }
 
   function tryOne(request: OutgoingRequest): void {
     tried.push(keyOf(request.origin));
     first.tried?.(request.origin);
+    request.use.begun = true;
     const place = network.placeOf(request);
     if (!(place instanceof Promise)) {
       dispatch(request, place);

@@ -132,6 +132,8 @@ function createWebSockets(options: WebSocketsOptions): WebSockets {
       Promise.resolve(network.placeOf(request)).then(
         (place) => upgradeTo({ place, request, client, anyCertificate, guard, idleMs }),
         (error: Error) => {
+          request.use.begun = true;
+          request.use.result = 'failed';
           if (client.socket.destroyed) client.done(GONE_BEFORE);
           else client.fail(unsentFault(error).code === 'unreached' ? 504 : 502);
         },

@@ -8,6 +8,21 @@ import type { ResponseSink, ResponseSource } from '../../http/response.ts';
 import type { ServedDomain } from '../../sync/plan-table.ts';
 import type { ClientOutcome } from '../client-response.ts';
 
+/** How an origin treated a request. `failed`: it did not answer (connection, TLS, time-out), or with a status of at least 500. */
+export const ORIGIN_RESULTS = ['answered', 'failed', 'abandoned'] as const;
+/** One of ORIGIN_RESULTS; `abandoned`: the client left or failed first, or no connection was free. */
+export type OriginResult = (typeof ORIGIN_RESULTS)[number];
+
+/** A request's way to its origins, several attempts in one. */
+export interface OriginUse {
+  /** Whether an attempt has begun. */
+  begun: boolean;
+  /** Of the last attempt. `abandoned` until it is known. */
+  result: OriginResult;
+  /** Milliseconds from the end of the request to the head of the response; `null`: no origin answered. */
+  ms: number | null;
+}
+
 /** A request in the form that an origin gets. */
 export interface OutgoingRequest {
   readonly domain: ServedDomain;
@@ -21,6 +36,8 @@ export interface OutgoingRequest {
   readonly headers: HeaderList;
   /** Octets if inspection has read all of it; `null`: the request has no body. */
   readonly body: ClientBody | Uint8Array | null;
+  /** Where its way is recorded. */
+  readonly use: OriginUse;
   /** The network of the client (`networkOf`), whose clients share one portion of connections and buffers. */
   readonly network: string;
   /** Called with each origin that the request is sent to, in their order. */

@@ -9,11 +9,11 @@ import type { HeaderList, ResponseFault, ResponseSink, ResponseSource } from '..
 import { MAX_INFORMATIONAL } from '../limits.ts';
 import type { OpenedConnection } from './connections.ts';
 import { faultOf, type Progress } from './faults.ts';
-import type { OutgoingRequest } from './request.ts';
+import type { OriginUse, OutgoingRequest } from './request.ts';
 
 export interface Attempt {
   readonly to: OpenedConnection;
-  readonly request: Pick<OutgoingRequest, 'method' | 'path' | 'headers'>;
+  readonly request: Pick<OutgoingRequest, 'method' | 'path' | 'headers' | 'use'>;
   readonly body: Uint8Array | Readable | null;
   /** Whether the client, and not the origin, delays the request: its body has not arrived yet. */
   readonly isClientAwaited: () => boolean;
@@ -27,6 +27,7 @@ export interface Attempt {
 /** One attempt under way. */
 interface Sending {
   readonly sink: ResponseSink;
+  readonly use: OriginUse;
   readonly headMs: number;
   readonly isClientAwaited: () => boolean;
   /** What the sink pauses, resumes and aborts. */
@@ -52,6 +53,7 @@ export function attempt(
 ): ResponseSource {
   const state: Sending = {
     sink,
+    use: request.use,
     headMs,
     isClientAwaited,
     source: {
@@ -105,6 +107,8 @@ function handlerOf(state: Sending): Dispatcher.DispatchHandler {
       clearTimeout(state.timer);
       state.resume = resume;
       state.progress = 'answered';
+      state.use.ms = performance.now() - state.awaitedSince;
+      state.use.result = status >= 500 ? 'failed' : 'answered';
       state.sink.head({ status, headers: texts(headers), madeBy: 'origin' }, state.source);
       if (isBodiless(status)) complete(state, []);
       return !state.paused;

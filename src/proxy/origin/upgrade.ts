@@ -47,6 +47,9 @@ export function upgradeTo({ place, request, client, anyCertificate, guard, idleM
   });
   // Node would drop the headers beyond its limit silently.
   outgoing.maxHeadersCount = 0;
+  const { use } = request;
+  use.begun = true;
+  let sentAt = performance.now();
   let answered = false;
   const connectTimer = setTimeout(() => fail(504), Math.min(CONNECT_MS, headMs));
   const headTimer = setTimeout(() => {
@@ -64,7 +67,12 @@ export function upgradeTo({ place, request, client, anyCertificate, guard, idleM
     if (!settle()) return;
     clearTimeout(headTimer);
     outgoing.destroy();
+    use.result = 'failed';
     client.fail(status);
+  };
+  const record = ({ statusCode = 502 }: IncomingMessage): void => {
+    use.ms = performance.now() - sentAt;
+    use.result = statusCode >= 500 ? 'failed' : 'answered';
   };
   client.socket.once('close', () => {
     clearTimeout(headTimer);
@@ -72,16 +80,21 @@ export function upgradeTo({ place, request, client, anyCertificate, guard, idleM
     if (settle()) client.done(GONE_BEFORE);
   });
   outgoing.on('socket', (socket) => {
-    socket.once(isTls ? 'secureConnect' : 'connect', () => clearTimeout(connectTimer));
+    socket.once(isTls ? 'secureConnect' : 'connect', () => {
+      sentAt = performance.now();
+      clearTimeout(connectTimer);
+    });
   });
   outgoing.on('error', () => fail(502));
   outgoing.on('response', (response) => {
     settle();
+    record(response);
     response.once('close', () => clearTimeout(headTimer));
     answerInstead(response, client);
   });
   outgoing.on('upgrade', (response, socket, head) => {
     settle();
+    record(response);
     clearTimeout(headTimer);
     switchOver({ response, socket, head, client, idleMs });
   });
@@ -90,7 +103,7 @@ export function upgradeTo({ place, request, client, anyCertificate, guard, idleM
 
 const LEFT: ResponseFault = { code: 'aborted', reason: 'the client went away' };
 /** The outcome for a client that left before any response. */
-export const GONE_BEFORE: ClientOutcome = { status: GONE, octets: 0, fault: LEFT };
+export const GONE_BEFORE: ClientOutcome = { status: GONE, octets: 0, headAt: null, fault: LEFT };
 
 /** The origin does not switch: forwards its response to the client, and ends the connection. */
 function answerInstead(response: IncomingMessage, client: UpgradedClient): void {
@@ -98,6 +111,7 @@ function answerInstead(response: IncomingMessage, client: UpgradedClient): void 
   const lengthless = hasNoLength(status);
   const forwarded = endToEnd(response.rawHeaders, (name) => lengthless && name === 'content-length');
   const headers = [...forwarded, ...client.ownHeaders, 'Connection', 'close'];
+  const headAt = performance.now();
   client.socket.write(headOf(`${status} ${STATUS_CODES[status] ?? ''}`, headers), 'latin1');
   let octets = 0;
   /** Node sets `complete` for a response without a length, however it ends. */
@@ -115,7 +129,7 @@ function answerInstead(response: IncomingMessage, client: UpgradedClient): void 
   response.once('close', () => {
     const fault = client.socket.destroyed ? LEFT : CUT;
     if (!whole) client.socket.destroy();
-    client.done({ status, octets, fault: whole ? null : fault });
+    client.done({ status, octets, headAt, fault: whole ? null : fault });
   });
   response.pipe(client.socket);
 }
@@ -141,6 +155,7 @@ interface Switched {
 /** Forwards octets both ways until either side ends the connection, or neither sends any for `idleMs`. */
 function switchOver({ response, socket, head, client, idleMs }: Switched): void {
   const headers = [...response.rawHeaders, ...client.ownHeaders];
+  const headAt = performance.now();
   client.socket.write(headOf('101 Switching Protocols', headers), 'latin1');
   if (head.length > 0) client.socket.write(head);
   if (client.head.length > 0) socket.write(client.head);
@@ -149,7 +164,7 @@ function switchOver({ response, socket, head, client, idleMs }: Switched): void 
     clearTimeout(idle);
     socket.destroy();
     client.socket.destroy();
-    client.done({ status: 101, octets, fault: null });
+    client.done({ status: 101, octets, headAt, fault: null });
   });
   // A peer that has vanished sends nothing, not even the pongs that would keep the connection alive.
   const idle = setTimeout(end, idleMs);

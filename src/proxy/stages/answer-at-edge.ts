@@ -22,9 +22,11 @@ export function answerAtEdge(context: RequestContext): StageResult {
   const { incoming, services } = context;
   return answerTo(exchange, {
     challenges: services.challenges,
-    readBody: (most) => {
+    readBody: async (most) => {
       incoming.proceed();
-      return readBody(incoming.message, most, RATE);
+      const body = await readBody(incoming.message, most, RATE);
+      context.octetsRead += body === null ? 0 : body.length;
+      return body;
     },
   });
 }

@@ -27,6 +27,7 @@ function storeBody(context: RequestContext, { inspected, error, outgoing }: Insp
   const request = { ...identified.request, body: inspected, bodyError: error };
   context.identified = { ...identified, request };
   context.body = outgoing;
+  if ('ended' in outgoing) context.octetsRead = outgoing.read.length;
   return null;
 }
 

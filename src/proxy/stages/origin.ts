@@ -7,7 +7,7 @@ import { lowerName } from '../../http/header-names.ts';
 import type { HeaderList, ResponseSink, ResponseSource } from '../../http/response.ts';
 import type { MarkdownRequest } from '../../markdown/request.ts';
 import { networkOf } from '../network.ts';
-import type { OutgoingRequest } from '../origin/request.ts';
+import type { OriginUse, OutgoingRequest } from '../origin/request.ts';
 import { outgoingHeaders } from '../origin-headers.ts';
 import { exchangeOf, type NodeContext, routeOf } from '../request-context.ts';
 import { fetchInSpan } from '../request-span.ts';
@@ -26,7 +26,9 @@ export function originFetch(context: NodeContext, markdown: MarkdownRequest | nu
   let outgoing: OutgoingRequest | null = null;
   return (changes, sink) => {
     if (outgoing === null) {
-      outgoing = outgoingRequest(context, outgoingBody(context));
+      const body = outgoingBody(context);
+      if (body !== null && !(body instanceof Uint8Array)) context.clientBody = body;
+      outgoing = outgoingRequest(context, body);
       if (markdown !== null) outgoing = pageRequest(outgoing, markdown);
     }
     const request =
@@ -58,6 +60,8 @@ export function outgoingRequest(context: NodeContext, body: OutgoingRequest['bod
   const { decision, domain, request } = exchangeOf(context);
   const { origin, path } = routeOf(context);
   const { challenges, keepUnderscores } = context.services;
+  const use: OriginUse = { begun: false, result: 'abandoned', ms: null };
+  context.originUse = use;
   return {
     domain,
     origin,
@@ -75,6 +79,7 @@ export function outgoingRequest(context: NodeContext, body: OutgoingRequest['bod
       keepUnderscores,
     }),
     body,
+    use,
     network: networkOf(visitor.ip),
   };
 }

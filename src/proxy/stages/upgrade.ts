@@ -45,5 +45,5 @@ export function connectToOrigin(context: NodeContext<SwitchingClient>): null {
 /** Sends an answer in place of the switch, and ends the connection. */
 export function refuseUpgrade(context: NodeContext<SwitchingClient>, answer: EdgeAnswer): void {
   answerOnSocket(context.client.socket, answer);
-  logRequest(context, { status: answer.status, octets: 0, fault: null });
+  logRequest(context, { status: answer.status, octets: 0, headAt: performance.now(), fault: null });
 }

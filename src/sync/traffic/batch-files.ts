@@ -1,0 +1,144 @@
+/**
+ * Files of batches that the control plane has not accepted. A file is `<first>-<last>.batch`, by the numbers of its batches.
+ * Its first frame is JSON, the others are the batches as they are sent.
+ *
+ * INVARIANT: each count is in one file. A file appears whole, by a rename, and names the journals and covers the numbers of
+ * the files whose counts it contains; those are removed by the next start if a crash has left them.
+ */
+import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { removeUnfinished, syncFolder, writeAtomically } from '../../platform/durable-file.ts';
+import { frameOf, readFrames } from './frames.ts';
+
+/** A batch file. */
+export interface BatchFile {
+  readonly path: string;
+  /** Numbers of its batches, both included. */
+  readonly first: number;
+  readonly last: number;
+  /** Octets. */
+  readonly size: number;
+}
+
+/** A batch as it is sent. */
+export interface SentBatch {
+  readonly number: number;
+  readonly body: Uint8Array;
+  readonly isGzipped: boolean;
+}
+
+interface Head {
+  readonly format: typeof HEAD_FORMAT;
+  /** Names of the journals whose counts the file contains. */
+  readonly journals: readonly string[];
+}
+
+const HEAD_FORMAT = 'edgeplan.traffic-batches/v1';
+const NAME = /^(\d{16})-(\d{16})\.batch$/;
+const ENDING = '.batch';
+/** The first octets of gzip data (RFC 1952 §2.3.1); those of a batch are its version and its kind. */
+const GZIP = [0x1f, 0x8b] as const;
+
+function nameOf(first: number, last: number): string {
+  return `${String(first).padStart(16, '0')}-${String(last).padStart(16, '0')}${ENDING}`;
+}
+
+export interface WriteBatchesOptions {
+  /** The number of the first batch, and that of the last. */
+  readonly first: number;
+  readonly last: number;
+  /** Paths of the journals whose counts the batches contain. */
+  readonly journals: readonly string[];
+  readonly bodies: AsyncIterable<Uint8Array>;
+}
+
+/** Writes a file of batches; it is durable when this resolves. @throws the file system's error; there is no file then */
+export async function writeBatches(folder: string, options: WriteBatchesOptions): Promise<BatchFile> {
+  const { first, last, bodies } = options;
+  const path = join(folder, nameOf(first, last));
+  const head: Head = { format: HEAD_FORMAT, journals: options.journals.map((journal) => basename(journal)) };
+  let size = 0;
+  await writeAtomically(path, async (handle) => {
+    const put = async (content: Uint8Array): Promise<void> => {
+      const frame = frameOf(content);
+      await handle.writeFile(frame);
+      size += frame.length;
+    };
+    await put(Buffer.from(JSON.stringify(head), 'utf8'));
+    for await (const body of bodies) await put(body);
+  });
+  await syncFolder(folder);
+  return { path, first, last, size };
+}
+
+/** Reads the batches of a file; `isTorn`: some are damaged, and missing. @throws the file system's error */
+export async function readBatches({ path, first }: BatchFile): Promise<{
+  readonly batches: readonly SentBatch[];
+  readonly isTorn: boolean;
+}> {
+  const { contents, isTorn } = readFrames(await readFile(path));
+  const batches = contents.slice(1).map((body, at) => ({
+    number: first + at,
+    body,
+    isGzipped: body[0] === GZIP[0] && body[1] === GZIP[1],
+  }));
+  return { batches, isTorn };
+}
+
+/** Removes files, and makes that durable. @throws the file system's error */
+export async function removeDurably(folder: string, paths: readonly string[]): Promise<void> {
+  if (paths.length === 0) return;
+  for (const path of paths) await rm(path, { force: true });
+  await syncFolder(folder);
+}
+
+/** What an earlier process has left in the folder. */
+export interface LeftFiles {
+  /** By their numbers, ascending. */
+  readonly files: readonly BatchFile[];
+  /** Paths of journals whose counts are in no file, the oldest first. */
+  readonly journals: readonly string[];
+}
+
+/** Finds what an earlier process has left, and removes what a crash has left twice. @throws the file system's error */
+export async function findLeft(folder: string): Promise<LeftFiles> {
+  await removeUnfinished(folder);
+  const names = (await readdir(folder)).sort();
+  const found: BatchFile[] = [];
+  for (const name of names) {
+    const parts = NAME.exec(name);
+    if (parts === null) continue;
+    const path = join(folder, name);
+    const { size } = await stat(path);
+    found.push({ path, first: Number(parts[1]), last: Number(parts[2]), size });
+  }
+  const isCovered = (file: BatchFile): boolean =>
+    found.some((other) => other !== file && other.first <= file.first && other.last >= file.last);
+  const files = found.filter((file) => !isCovered(file));
+  const closed = new Set((await Promise.all(files.map(journalsOf))).flat());
+  const journals = names.filter((name) => name.endsWith(JOURNAL_ENDING));
+  const twice = [
+    ...found.filter(isCovered).map(({ path }) => path),
+    ...journals.filter((name) => closed.has(name)).map((name) => join(folder, name)),
+  ];
+  await removeDurably(folder, twice);
+  return { files, journals: journals.filter((name) => !closed.has(name)).map((name) => join(folder, name)) };
+}
+
+/** The ending of journals. */
+export const JOURNAL_ENDING = '.journal';
+/** Octets that are read of a file for its head: names of as many journals as the disk may fail for in a day. */
+const HEAD_OCTETS = 128 * 1024;
+
+async function journalsOf({ path }: BatchFile): Promise<readonly string[]> {
+  const handle = await open(path, 'r');
+  try {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(HEAD_OCTETS), 0, HEAD_OCTETS, 0);
+    const [head] = readFrames(buffer.subarray(0, bytesRead)).contents;
+    if (head === undefined) return [];
+    const { journals } = JSON.parse(Buffer.from(head).toString('utf8')) as Head;
+    return journals;
+  } finally {
+    await handle.close();
+  }
+}

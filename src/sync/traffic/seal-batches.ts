@@ -1,0 +1,54 @@
+/**
+ * Makes the batches of spans of traffic. In: spans by their start, and the number of the first batch. Out: the batches one by
+ * one, as they are sent. Other work gets its turn between two groups of domains.
+ */
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { sealBatch, type TrafficBatchEntry } from '../../counts/layout.ts';
+import { type SpanTraffic, sealTraffic } from './domain-traffic.ts';
+import { BATCH_OCTETS, GZIP_OCTETS, MAX_BATCH_DOMAINS, TURN_DOMAINS } from './limits.ts';
+
+const compress = promisify(gzip);
+
+export interface SealOptions {
+  /** The number of the first batch. */
+  readonly first: number;
+  /** Most batches; the last of them takes all that is left. */
+  readonly most: number;
+}
+
+/** The batches, at least one domain each; compressed from `GZIP_OCTETS` on. */
+export async function* sealBatches(
+  spans: Iterable<readonly [number, SpanTraffic]>,
+  { first, most }: SealOptions,
+): AsyncGenerator<Uint8Array> {
+  let entries: TrafficBatchEntry[] = [];
+  let octets = 0;
+  let number = first;
+  let sinceTurn = 0;
+  for (const [start, span] of spans) {
+    for (const one of span) {
+      const entry = sealTraffic(start, one);
+      const size = entry.counts.length + (entry.tops?.length ?? 0);
+      const isFull = entries.length >= MAX_BATCH_DOMAINS || octets + size > BATCH_OCTETS;
+      if (entries.length > 0 && isFull && number < first + most - 1) {
+        yield await bodyOf(sealBatch({ batch: number++, entries }));
+        entries = [];
+        octets = 0;
+      }
+      entries.push(entry);
+      octets += size;
+      if (++sinceTurn % TURN_DOMAINS === 0) await turn();
+    }
+  }
+  if (entries.length > 0) yield await bodyOf(sealBatch({ batch: number, entries }));
+}
+
+async function bodyOf(batch: Uint8Array): Promise<Uint8Array> {
+  return batch.length < GZIP_OCTETS ? batch : await compress(batch);
+}
+
+/** Resolves after the events that wait now. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
