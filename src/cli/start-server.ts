@@ -165,11 +165,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     answered: metrics.answered,
     ...(spans === null ? {} : { spans }),
     nodes: {
-      store,
-      feed,
-      signer,
-      log,
-      clock,
+      ...{ store, feed, signer, log, clock },
       traffic: traffic.thread,
       onReportRefused: metrics.reportRefused,
     },
@@ -181,17 +177,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   traffic.rollUp.start();
   const flushing = flushRegularly(uses, log);
   const parts = {
-    publisher,
-    republisher,
-    watch,
-    traffic,
-    uses,
-    budget,
-    compute,
-    store,
-    log,
-    flushing,
-    telemetry,
+    ...{ publisher, republisher, watch, traffic, uses, budget },
+    ...{ compute, store, log, flushing, telemetry },
   };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
   try {
