@@ -15,6 +15,7 @@ import {
   FLAG,
   FLAG_ACTION_SHIFT,
   META,
+  MONITORED,
   NONE,
   PATTERN_KIND,
   type Plan,
@@ -26,7 +27,7 @@ import { createDraft, orderRules, type PlanDraft, placePosting } from './draft.t
 import { actionNumber, placeFields } from './fields.ts';
 import { fileRules, KEY } from './filing.ts';
 import * as filters from './filters.ts';
-import { groupRecords, layNames } from './names.ts';
+import { groupRecords, isMonitored, layNames } from './names.ts';
 import { placeString, placeWords, sealStrings } from './pools.ts';
 import { layTree, reversed, type TreeEntries } from './trees.ts';
 
@@ -229,8 +230,8 @@ function layDomain(draft: PlanDraft): void {
   for (const name of Object.keys(EDGE_SWITCH) as (keyof typeof EDGE_SWITCH)[]) {
     if (domain[name]) switches |= EDGE_SWITCH[name];
   }
-  // `layNames` has set the bit of monitored records.
-  meta[META.switches] = meta[META.switches]! | switches;
+  if (draft.groups.some(isMonitored)) switches |= MONITORED;
+  meta[META.switches] = switches;
   meta[META.cacheCapMb] = domain.cache_cap_mb;
   meta[META.diskMaxGb] = domain.cache_l2_max_gb;
   meta[META.diskTtlDays] = domain.cache_l2_ttl_days;

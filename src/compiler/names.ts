@@ -3,7 +3,7 @@ import { assert } from '../base/assert.ts';
 import { RECORD_SCHEMES } from '../base/vocabulary.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { DnsRecord } from '../model/types.ts';
-import { META, MONITORED, NAME, NONE, nameHash } from '../plan/layout.ts';
+import { META, NAME, NONE, nameHash } from '../plan/layout.ts';
 import type { PlanDraft, RecordGroup } from './draft.ts';
 import { placePosting } from './draft.ts';
 import { placeString, placeWords } from './pools.ts';
@@ -67,6 +67,11 @@ function addWithParents(existing: Set<string>, name: string, domain: string): vo
   }
 }
 
+/** Whether requests to the host of a group count for its uptime. */
+export function isMonitored({ records }: RecordGroup): boolean {
+  return records.some(({ monitor }) => monitor);
+}
+
 /**
  * Writes every group to `words` (layout: `GROUP`): the posting list of its rules, the lowest id of its records with a
  * captcha, and its record rows in id order. `META.groups` is the list of their offsets. A word per group follows, if any
@@ -74,9 +79,7 @@ function addWithParents(existing: Set<string>, name: string, domain: string): vo
  */
 function layGroups(draft: PlanDraft): void {
   const { groups, meta } = draft;
-  const isMonitored = ({ records }: RecordGroup): boolean => records.some(({ monitor }) => monitor);
   const anyMonitored = groups.some(isMonitored);
-  if (anyMonitored) meta[META.switches] = meta[META.switches]! | MONITORED;
   const offsets = groups.map((group, index) => {
     const posting = placePosting(draft, draft.filing.byKey.get(groupKey(index)) ?? []);
     const captcha = group.records.find((record) => record.captcha)?.id ?? 0;

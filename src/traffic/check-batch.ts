@@ -22,7 +22,7 @@ import {
 } from './limits.ts';
 
 /** A batch as a node sent it. */
-export interface SentBatch {
+export interface ReceivedBatch {
   readonly octets: Uint8Array;
   readonly isGzip: boolean;
   /** Milliseconds since the epoch. */
@@ -41,7 +41,7 @@ export interface CheckedBatch {
 }
 
 /** @throws TrafficRefusal that names the entry */
-export function checkBatch({ octets, isGzip, now }: SentBatch): CheckedBatch {
+export function checkBatch({ octets, isGzip, now }: ReceivedBatch): CheckedBatch {
   const { batch, entries } = opened(isGzip ? inflated(octets) : octets);
   if (batch < 1) throw new TrafficRefusal(`the number of a batch is 1 or more, found ${batch}`);
   if (entries.length > MAX_ENTRIES)

@@ -2,13 +2,13 @@
 import { StoreFault, type StoreFaultCode } from '../store/fault.ts';
 import type { Snapshots } from '../store/snapshots.ts';
 import { type BuiltDays, buildDays, type DayOrder } from './build-days.ts';
-import { type CheckedBatch, checkBatch, type SentBatch } from './check-batch.ts';
+import { type CheckedBatch, checkBatch, type ReceivedBatch } from './check-batch.ts';
 import { TrafficRefusal } from './fault.ts';
 import { type MergedParts, type MergeOrder, mergeParts } from './merge-parts.ts';
 
 /** Orders by kind, and what each is answered with. */
 export interface TrafficOrders {
-  readonly check: { readonly order: SentBatch; readonly result: CheckedBatch };
+  readonly check: { readonly order: ReceivedBatch; readonly result: CheckedBatch };
   readonly merge: { readonly order: MergeOrder; readonly result: MergedParts };
   readonly day: { readonly order: DayOrder; readonly result: BuiltDays };
 }

@@ -4,7 +4,7 @@
  */
 import type { NodeRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
-import type { SentBatch } from './check-batch.ts';
+import type { ReceivedBatch } from './check-batch.ts';
 import { ownDomains } from './own-domains.ts';
 import { spend } from './spend.ts';
 import type { TrafficThread } from './thread.ts';
@@ -22,7 +22,7 @@ export interface TakenBatch {
 export async function takeBatch(
   { store, thread }: { readonly store: Store; readonly thread: Pick<TrafficThread, 'check'> },
   node: NodeRow,
-  sent: SentBatch,
+  sent: ReceivedBatch,
 ): Promise<TakenBatch> {
   const { now } = sent;
   const { batch, parts: named } = await thread.check(sent);

@@ -32,7 +32,7 @@ export const COUNTED: CountedRequest = {
 };
 
 /** A decision that forwards and matches nothing. */
-export const FORWARD: Decision = {
+const FORWARD: Decision = {
   action: 'forward',
   status: null,
   rule: null,

@@ -10,7 +10,7 @@ import { BATCH_OCTETS, GZIP_OCTETS, MAX_BATCH_DOMAINS, TURN_DOMAINS } from './li
 
 const compress = promisify(gzip);
 
-export interface SealOptions {
+export interface BatchSplit {
   /** The number of the first batch. */
   readonly first: number;
   /** Most batches; the last of them takes all that is left. */
@@ -20,7 +20,7 @@ export interface SealOptions {
 /** The batches, at least one domain each; compressed from `GZIP_OCTETS` on. */
 export async function* sealBatches(
   spans: Iterable<readonly [number, SpanTraffic]>,
-  { first, most }: SealOptions,
+  { first, most }: BatchSplit,
 ): AsyncGenerator<Uint8Array> {
   let entries: TrafficBatchEntry[] = [];
   let octets = 0;
