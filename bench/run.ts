@@ -30,6 +30,7 @@ import { run as startUp } from './start-up.ts';
 import { run as strangers } from './strangers.ts';
 import { tableOf } from './table.ts';
 import { run as tenants } from './tenants.ts';
+import { run as traffic } from './traffic.ts';
 import { run as waf } from './waf.ts';
 
 const GROUPS: Readonly<Record<string, BenchGroup>> = {
@@ -53,6 +54,7 @@ const GROUPS: Readonly<Record<string, BenchGroup>> = {
   node,
   strangers,
   tenants,
+  traffic,
 };
 
 interface Wanted {

@@ -43,6 +43,8 @@ export interface Wanted {
   readonly neighbour?: boolean;
   /** How many. */
   readonly nodes?: number;
+  /** The address of an empty PostgreSQL database; the folder is empty then. Default: the embedded store in the folder. */
+  readonly database?: string;
 }
 
 /** Domains written in one transaction: as many as take about a fifth of a second. */
@@ -52,7 +54,7 @@ const AT_ONCE = 100;
 export async function makeInstallation(wanted: Wanted): Promise<Installation> {
   const { ruleSets, keys: count = 1, neighbour: withNeighbour = false, nodes = 0 } = wanted;
   const folder = mkdtempSync(join(tmpdir(), 'edgeplan-bench-'));
-  const store = await openStore({ database: folder });
+  const store = await openStore({ database: wanted.database ?? folder });
   const owner = await makeOwner(store, { name: 'owner', count });
   const neighbour = withNeighbour ? await makeOwner(store, { name: 'neighbour', count }) : null;
   const domains: Placed[] = [];

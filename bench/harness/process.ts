@@ -31,9 +31,13 @@ export function endWithUs(child: ChildProcess): void {
 /** What each key of a bench may ask for in a minute: more than any bench does. */
 const REQUESTS_PER_MINUTE = 1_000_000;
 
-/** Starts `edgeplan serve` as it ships on a data folder; its log goes where a service's log goes, to a stream. */
-export async function startServe(folder: string, flags: readonly string[] = []): Promise<Served> {
-  const own = ['--data', folder, '--port', '0', '--ops-port', '0', '--tier', 'enterprise', '--trust-names'];
+/**
+ * Starts `edgeplan serve` as it ships on a data folder, or on the PostgreSQL database of an address; its log goes where a
+ * service's log goes, to a stream.
+ */
+export async function startServe(place: string, flags: readonly string[] = []): Promise<Served> {
+  const store = place.startsWith('postgres://') ? '--database' : '--data';
+  const own = [store, place, '--port', '0', '--ops-port', '0', '--tier', 'enterprise', '--trust-names'];
   const budget = ['--requests-per-minute', String(REQUESTS_PER_MINUTE), ...ALLOW_ORIGINS];
   const begun = performance.now();
   const child = spawn(process.execPath, [...execArgv(), CLI, 'serve', ...own, ...budget, ...flags], {

@@ -32,7 +32,7 @@ export const COUNTED: CountedRequest = {
 };
 
 /** A decision that forwards and matches nothing. */
-const FORWARD: Decision = {
+export const FORWARD: Decision = {
   action: 'forward',
   status: null,
   rule: null,
