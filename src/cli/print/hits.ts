@@ -3,7 +3,15 @@
  * Below a dry_run rule: what enforcing it would have changed.
  */
 import type { RuleType } from '../../base/vocabulary.ts';
-import { hang, quantity, type RenderedLine, span, type TextSpan, wrap } from '../../simulator/render-text.ts';
+import {
+  hang,
+  lineColumns,
+  quantity,
+  type RenderedLine,
+  span,
+  type TextSpan,
+  wrap,
+} from '../../simulator/render-text.ts';
 import { startsOf } from '../../traffic/period.ts';
 import type { TrafficStep } from '../../traffic/read-traffic.ts';
 import {
@@ -120,7 +128,7 @@ function ruleLines(rule: ShownRule, cells: readonly RenderedLine[], table: Table
     const never = words === 'this period' ? 'never in this period' : `never in ${words}`;
     const row = rowLine(columns, widths, cells.slice(0, 4));
     const text = about === '' ? never : `${never} · ${about}`;
-    return [...cut([...row, span(`  ${text}`, 'dim')], width)];
+    return [[...row, ...cut(span(`  ${text}`, 'dim'), width - lineColumns(row))]];
   }
   const [chartWidth = CHART.least] = widths.slice(-2);
   const chart: RenderedLine = [span(sparkline(pointsOf(rule.series ?? [], report), chartWidth), 'accent')];
@@ -128,14 +136,18 @@ function ruleLines(rule: ShownRule, cells: readonly RenderedLine[], table: Table
   const effects = effectsText(rule);
   return [
     ...hang([...row, span('  ')], wrap([span(effects)], widths.at(-1)!)),
-    ...(about === '' ? [] : cut([span(`  ${about}`, 'dim')], width)),
+    ...(about === '' ? [] : [cut(span(`  ${about}`, 'dim'), width)]),
     ...(action_mode === 'dry_run' || changes.length > 0 ? changeLines(rule, width) : []),
   ];
 }
 
-/** A line cut at the width of the terminal. */
-function cut(line: RenderedLine, width: number): readonly RenderedLine[] {
-  return wrap(line, width).slice(0, 1);
+/** A text of at most `width` columns; what is cut off becomes an ellipsis. */
+function cut(text: TextSpan, width: number): RenderedLine {
+  if (lineColumns([text]) <= width) return [text];
+  const characters = [...text.text];
+  while (characters.length > 0 && lineColumns([{ ...text, text: `${characters.join('')}…` }]) > width)
+    characters.pop();
+  return [{ ...text, text: `${characters.join('')}…` }];
 }
 
 /** Hits of each step of the period. */

@@ -111,6 +111,23 @@ describe('hits in a terminal', () => {
     for (const line of shown(REPORT, width).split('\n')) expect(columns(line)).toBeLessThanOrEqual(width);
   });
 
+  test('cut the filters of a rule off at the edge of the terminal, with an ellipsis', () => {
+    const about = '/a/long/path/*  · shop.example.com · all but 3 addresses';
+    const [, , , unused, , used] = shown(
+      {
+        ...REPORT,
+        rules: [
+          { ...RULES[2]!, about },
+          { ...RULES[0]!, about },
+        ],
+        removed: [],
+      },
+      60,
+    ).split('\n');
+    expect(unused).toMatch(/never in 24 h · \S.*…$/);
+    expect(used).toMatch(/^ {2}\/a\/long.*…$/);
+  });
+
   test('of one type leave out all others', () => {
     const text = shown(ofType(REPORT, 'redirect'));
     expect(text).toContain('2 rules · 2 without a hit');
