@@ -19,6 +19,8 @@ export interface SealedMinute extends Pick<TrafficBatchEntry, 'counts' | 'tops'>
 const SIZES = [1, 2, 5, 10, 10, 20, 40, 80, 200, 1_000] as const;
 /** Minutes of one kind that differ. */
 const DIFFERENT = 12;
+/** Fingerprints of the visitors of one kind: releases of browsers and tools share theirs. */
+const CLIENTS = 40;
 /** Rules of each customer, as semantics has them in order: the first match most requests. */
 const RULES = 20;
 /** Of 1,000 requests, those that a rule matches. */
@@ -28,7 +30,8 @@ const MATCHING = 300;
 export function trafficMinutes(): (customer: number, minute: number) => SealedMinute {
   const kinds = SIZES.map((requests, kind) => {
     const random = seeded(kind + 1);
-    const visitors = random.times(Math.max(1, requests), () => visitorOf(random));
+    const clients = random.times(CLIENTS, () => ja4(random));
+    const visitors = random.times(Math.max(1, requests), () => visitorOf(random, clients));
     const paths = random.times(Math.max(3, requests), () => plainPath(random));
     return random.times(DIFFERENT, () => sealedMinute(random, { requests, visitors, paths }));
   });
@@ -37,12 +40,12 @@ export function trafficMinutes(): (customer: number, minute: number) => SealedMi
 
 type Visitor = Pick<CountedRequest, 'ip' | 'userAgent' | 'country' | 'ja4' | 'referrer'>;
 
-function visitorOf(random: Random): Visitor {
+function visitorOf(random: Random, clients: readonly string[]): Visitor {
   return {
     ip: address(random),
     userAgent: userAgent(random),
     country: random.pick(VISITOR_COUNTRIES),
-    ja4: ja4(random),
+    ja4: random.pick(clients),
     referrer: random.chance(0.3) ? `${random.pick(['search', 'news', 'mail'])}.example/` : null,
   };
 }

@@ -5,7 +5,7 @@
 
 import type { Snapshots } from '../store/snapshots.ts';
 import type { TrafficPeriod } from '../traffic/period.ts';
-import { readTops, readTraffic } from '../traffic/read-traffic.ts';
+import { readTop, readTraffic } from '../traffic/read-traffic.ts';
 import { inEvaluationOrder, removedRules, showRuleHits, sumHits } from '../traffic/show-hits.ts';
 import { showTop } from '../traffic/show-top.ts';
 import { QUANTILE_ERROR, showTraffic, VISITORS_ERROR } from '../traffic/show-traffic.ts';
@@ -56,7 +56,7 @@ export async function topText(
   { domainId, period, of, limit }: TopJob,
   snapshots: Snapshots,
 ): Promise<string> {
-  const lists = await snapshots.read((tx) => readTops(tx, domainId, period));
+  const list = await snapshots.read((tx) => readTop(tx, domainId, { ...period, of }));
   const { from, to } = head(period);
-  return JSON.stringify({ from, to, of, ...showTop(lists[of], limit) });
+  return JSON.stringify({ from, to, of, ...showTop(list, limit) });
 }

@@ -17,6 +17,7 @@ import {
   type ShadowChange,
   SUMS,
   TOP_KINDS,
+  type TopKind,
   type TopLists,
   type TrafficCounts,
 } from './counts.ts';
@@ -55,13 +56,14 @@ import {
   readOctet,
   readOctets,
   readText,
+  skipText,
   type Writer,
   writeInteger,
   writeOctet,
   writeOctets,
   writeText,
 } from './octets.ts';
-import { insert, listed, type SpaceSaving } from './space-saving.ts';
+import { createSpaceSaving, insert, listed, type SpaceSaving } from './space-saving.ts';
 
 /** The version of the layout that this build writes and reads. */
 export const COUNTS_VERSION = 1;
@@ -321,6 +323,22 @@ export function openTops(bytes: Uint8Array): TopLists {
   return lists;
 }
 
+/**
+ * Opens one of the top lists; the others are skipped.
+ * @throws CountsFault when the octets are not sealed top lists of this version
+ */
+export function openTop(bytes: Uint8Array, kind: TopKind): SpaceSaving {
+  const reader = openFrame(bytes, TOPS);
+  const summary = createSpaceSaving();
+  const kinds = readCount(reader, TOP_KINDS.length);
+  for (const one of TOP_KINDS.slice(0, kinds)) {
+    if (one === kind) readList(reader, summary);
+    else skipList(reader);
+  }
+  finishReading(reader);
+  return summary;
+}
+
 /** By descending count, so that counts are small differences. */
 function writeList(writer: Writer, summary: SpaceSaving): void {
   const { values, unlisted } = listed(summary);
@@ -349,6 +367,15 @@ function readList(reader: Reader, summary: SpaceSaving): void {
     insert(summary, { value, count, error });
     if (summary.length > MAX_LIST_LENGTH)
       throw layoutFault(`a list of more than ${MAX_LIST_LENGTH} characters`);
+  }
+}
+
+function skipList(reader: Reader): void {
+  const values = readCount(reader, TOP_CAPACITY);
+  for (let sums = 2; sums > 0; sums--) readInteger(reader);
+  for (let rest = values; rest > 0; rest--) {
+    skipText(reader, MAX_VALUE_LENGTH);
+    for (let bounds = 2; bounds > 0; bounds--) readInteger(reader);
   }
 }
 

@@ -149,9 +149,28 @@ export function readCount(reader: Reader, most: number): number {
 
 /** Reads a text of at most so many UTF-16 units. */
 export function readText(reader: Reader, most: number): string {
-  const units = new Uint16Array(readCount(reader, most));
+  const length = readCount(reader, most);
+  const { bytes, at } = reader;
+  // PERF: nearly all texts are ASCII, an octet per unit.
+  if (skipAscii(reader, length)) return String.fromCharCode(...bytes.subarray(at, at + length));
+  const units = new Uint16Array(length);
   for (let at = 0; at < units.length; at++) units[at] = readInteger(reader, 0xffff);
   return String.fromCharCode(...units);
+}
+
+/** Skips a text of at most so many UTF-16 units. */
+export function skipText(reader: Reader, most: number): void {
+  const length = readCount(reader, most);
+  if (skipAscii(reader, length)) return;
+  for (let rest = length; rest > 0; rest--) readInteger(reader, 0xffff);
+}
+
+/** Skips octets that are ASCII; false, and skips nothing: not all of them are. */
+function skipAscii(reader: Reader, length: number): boolean {
+  const { bytes, at } = reader;
+  for (let next = at; next < at + length; next++) if (bytes[next]! >= LOW_BITS) return false;
+  reader.at += length;
+  return true;
 }
 
 /** Reads octets with their length; a view of the input. */

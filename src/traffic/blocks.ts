@@ -6,9 +6,10 @@
  * these, all of it deflated, since the minutes of one domain are much alike.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { createTrafficCounts, type TopLists, type TrafficCounts } from '../counts/counts.ts';
+import { createTrafficCounts, type TopKind, type TopLists, type TrafficCounts } from '../counts/counts.ts';
 import { CountsFault } from '../counts/fault.ts';
-import { openCounts, openTops, sealCounts, sealTops } from '../counts/layout.ts';
+import { openCounts, openTop, openTops, sealCounts, sealTops } from '../counts/layout.ts';
+import type { SpaceSaving } from '../counts/space-saving.ts';
 import { type MinutesBlock, TRAFFIC_SUMS, type TrafficSums } from '../store/traffic-repositories.ts';
 import { BLOCK_MINUTES, MAX_BLOCK_OCTETS } from './limits.ts';
 
@@ -52,6 +53,11 @@ export function sealTopBlock(lists: TopLists): Uint8Array {
 /** @throws CountsFault */
 export function openTopBlock(octets: Uint8Array): TopLists {
   return openTops(inflate(octets));
+}
+
+/** One list of a top block. @throws CountsFault */
+export function openTopOfBlock(octets: Uint8Array, kind: TopKind): SpaceSaving {
+  return openTop(inflate(octets), kind);
 }
 
 /** The octets of minutes, by their offset from the start. */

@@ -5,18 +5,12 @@
  * Opening counts takes some 30 µs for each minute, hour or day: long spans are read in a thread (`compute/`), not where
  * requests are answered.
  */
-import {
-  addTopLists,
-  addTrafficCounts,
-  createTopLists,
-  createTrafficCounts,
-  type TopLists,
-  type TrafficCounts,
-} from '../counts/counts.ts';
-import { openTops } from '../counts/layout.ts';
+import { addTrafficCounts, createTrafficCounts, type TopKind, type TrafficCounts } from '../counts/counts.ts';
+import { openTop } from '../counts/layout.ts';
+import { createSpaceSaving, mergeSpaceSaving, type SpaceSaving } from '../counts/space-saving.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type { BlockSums, MinuteSpan, MonitoredMinute } from '../store/traffic-repositories.ts';
-import { openBlock, openMinutes, openPart, openTopBlock, readMonitored } from './blocks.ts';
+import { openBlock, openMinutes, openPart, openTopOfBlock, readMonitored } from './blocks.ts';
 import { BLOCK_MINUTES, DAY, HOUR, MINUTE_MS } from './limits.ts';
 import { chooseBlocks, minutesOf, startOf, type TimeSpan } from './read-sums.ts';
 
@@ -49,18 +43,22 @@ export async function readTraffic(
   return new Map([...steps].sort(([a], [b]) => a - b));
 }
 
-/** The most frequent values over a span, widened to whole hours. @throws CountsFault, StoreFault */
-export async function readTops(tx: TrafficReader, domainId: number, times: TimeSpan): Promise<TopLists> {
+/** The most frequent values of one kind over a span, widened to whole hours. @throws CountsFault, StoreFault */
+export async function readTop(
+  tx: TrafficReader,
+  domainId: number,
+  { of, ...times }: TimeSpan & { readonly of: TopKind },
+): Promise<SpaceSaving> {
   const span = wholeSteps(minutesOf({ ...times, to: times.to + MINUTE_MS - 1 }), HOUR);
-  const lists = createTopLists();
+  const list = createSpaceSaving();
   const days = await tx.traffic.tops('days', domainId, { from: startOf(span.from, DAY), to: span.to });
   const hours = await tx.traffic.tops('hours', domainId, span);
   const chosen = chooseBlocks({ days, hours, span });
   for (const { tops } of [...chosen.days, ...chosen.hours]) {
-    if (tops !== null) addTopLists(lists, openTopBlock(tops));
+    if (tops !== null) mergeSpaceSaving(list, openTopOfBlock(tops, of));
   }
-  for (const tops of await tx.traffic.partTops(domainId, span)) addTopLists(lists, openTops(tops));
-  return lists;
+  for (const tops of await tx.traffic.partTops(domainId, span)) mergeSpaceSaving(list, openTop(tops, of));
+  return list;
 }
 
 /**

@@ -3,10 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { xxhash32 } from '../../src/base/xxhash32.ts';
 import type { CountedRequest } from '../../src/counts/counted-request.ts';
+import { fromEach, TOP_KINDS } from '../../src/counts/counts.ts';
 import { CountsFault } from '../../src/counts/fault.ts';
 import {
   openBatch,
   openCounts,
+  openTop,
   openTops,
   sealBatch,
   sealCounts,
@@ -96,6 +98,7 @@ function againCounts(bytes: Uint8Array): void {
 
 function againTops(bytes: Uint8Array): void {
   const lists = openTops(bytes);
+  expect(plainLists(fromEach(TOP_KINDS, (kind) => openTop(bytes, kind)))).toEqual(plainLists(lists));
   expect(plainLists(openTops(sealTops(lists)))).toEqual(plainLists(lists));
 }
 

@@ -11,10 +11,12 @@ import {
   addTrafficCounts,
   createTopLists,
   createTrafficCounts,
+  fromEach,
+  TOP_KINDS,
   type TopLists,
   type TrafficCounts,
 } from '../../src/counts/counts.ts';
-import { openCounts, openTops, sealCounts, sealTops } from '../../src/counts/layout.ts';
+import { openCounts, openTop, openTops, sealCounts, sealTops } from '../../src/counts/layout.ts';
 import { createRequestCounter } from '../../src/counts/request-counter.ts';
 import { generatedCounted, generatedDecisions } from '../support/counted-requests.ts';
 import { plainCounts, plainLists } from '../support/plain-counts.ts';
@@ -93,7 +95,10 @@ describe('top lists', () => {
     fc.assert(
       fc.property(SPAN, (span) => {
         const lists = listsOf(requestsOf(span));
-        expect(plainLists(openTops(sealTops(lists)))).toEqual(plainLists(lists));
+        const sealed = sealTops(lists);
+        expect(plainLists(openTops(sealed))).toEqual(plainLists(lists));
+        const alone = fromEach(TOP_KINDS, (kind) => openTop(sealed, kind));
+        expect(plainLists(alone)).toEqual(plainLists(lists));
       }),
       { numRuns: 40 },
     );

@@ -112,7 +112,7 @@ describe('hits in a terminal', () => {
   });
 
   test('cut the filters of a rule off at the edge of the terminal, with an ellipsis', () => {
-    const about = '/a/long/path/*  · shop.example.com · all but 3 addresses';
+    const about = '/a/long/path/* · shop.example.com +3 · all but 3 addresses · 4 origins';
     const [, , , unused, , used] = shown(
       {
         ...REPORT,
