@@ -26,6 +26,7 @@ import { listEveryType, ruleRoutes } from './routes/rules.ts';
 import { ruleBatchRoutes } from './routes/rules-batch.ts';
 import * as questions from './routes/simulate.ts';
 import { traffic } from './routes/traffic.ts';
+import * as uptime from './routes/uptime.ts';
 
 /** The entitlement check of a purge. */
 const purgeGate = checkFeature('cache_purge_enabled');
@@ -94,6 +95,8 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'POST', path: '/domains/{domain}/simulate', permission: 'domain.view', asks: true, ...questions.simulate },
   { method: 'GET', path: '/domains/{domain}/diff', permission: 'domain.view', ...diff },
   { method: 'GET', path: '/domains/{domain}/analysis', permission: 'domain.view', ...questions.analysis },
+  { method: 'GET', path: '/domains/{domain}/uptime/', permission: 'domain.view', ...uptime.uptime },
+  { method: 'GET', path: '/domains/{domain}/uptime/incidents/', permission: 'domain.view', ...uptime.incidents },
   { method: 'GET', path: '/domains/{domain}/nodes/', permission: 'domain.view', ...nodes.onDomain },
   { method: 'GET', path: '/nodes/', permission: null, ...nodes.list },
 

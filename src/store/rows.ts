@@ -356,6 +356,55 @@ export interface ScanRow extends Author {
   readonly tries: number;
 }
 
+/** What the uptime of a domain was judged by so far. */
+export interface UptimeStateRow {
+  readonly domain_id: number;
+  /** The last judged minute, whole minutes since the epoch. */
+  readonly through: number;
+  /** The state can change without further traffic. */
+  readonly active: boolean;
+  /** As `uptime/stored-state.ts` writes it. */
+  readonly state_json: string;
+}
+
+/** A domain as uptime judges it; `state_json` as in `UptimeStateRow`, `null`: it was never judged. */
+export interface WatchedDomain
+  extends Pick<
+    DomainRow,
+    | 'id'
+    | 'name'
+    | 'user_id'
+    | 'outage_alerts'
+    | 'uptime_threshold_pct'
+    | 'uptime_window_min'
+    | 'uptime_min_requests'
+    | 'uptime_min_active_min'
+    | 'uptime_recover_min'
+  > {
+  readonly state_json: string | null;
+}
+
+/** Why an incident resolved. `recovered`: the origin answers again. `no_traffic`: 24 hours passed without a request. */
+export const RESOLUTIONS = ['recovered', 'no_traffic'] as const;
+/** One of RESOLUTIONS. */
+export type Resolution = (typeof RESOLUTIONS)[number];
+
+/** An outage of a domain's origins. */
+export interface IncidentRow {
+  readonly id: number;
+  readonly domain_id: number;
+  /** The start of the first minute that was down. */
+  readonly began_at: number;
+  /** The end of the minute with which the settings of the domain made it an incident. */
+  readonly opened_at: number;
+  /** The end of the minute with which it resolved; `null`: it is open. */
+  readonly resolved_at: number | null;
+  readonly resolution: Resolution | null;
+  /** Monitored requests and errors from `began_at` on: to `opened_at` of an open one, else to `resolved_at`. */
+  readonly requests: number;
+  readonly errors: number;
+}
+
 /**
  * What a store has one of, each under its name: secrets (`signing_keys` and `clearance_masters` as
  * `publisher/signing-keys.ts` and `publisher/clearance.ts` write them, `signing_key` and `clearance` as releases before them

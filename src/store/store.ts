@@ -47,6 +47,7 @@ import type {
 import type { StorePlace } from './place.ts';
 import type { Author } from './rows.ts';
 import type { TrafficReads, TrafficWrites } from './traffic-repositories.ts';
+import type { UptimeReads, UptimeWrites } from './uptime-repositories.ts';
 
 /** An open store. */
 export interface Store {
@@ -174,6 +175,7 @@ export interface ReadTransaction {
   readonly nodes: NodeReads;
   readonly groups: GroupReads;
   readonly traffic: TrafficReads;
+  readonly uptime: UptimeReads;
   readonly secrets: SecretReads;
 }
 
@@ -201,6 +203,7 @@ export interface WriteTransaction {
   readonly nodes: NodeReads & NodeWrites;
   readonly groups: GroupReads & GroupWrites;
   readonly traffic: TrafficReads & TrafficWrites;
+  readonly uptime: UptimeReads & UptimeWrites;
   readonly secrets: SecretReads & SecretWrites;
 
   /**

@@ -6,6 +6,7 @@ import type {
   AuditRow,
   CertificateRow,
   DomainRow,
+  IncidentRow,
   InvitationRow,
   KeyRow,
   KeyUseRow,
@@ -22,6 +23,7 @@ import type {
   RuleRow,
   ScanRow,
   SubscriptionRow,
+  UptimeStateRow,
 } from './rows.ts';
 import type { MinutesBlock, TrafficBlock, TrafficPart } from './traffic-repositories.ts';
 
@@ -94,5 +96,9 @@ export interface Tables {
     readonly until: number;
     readonly days_through: number;
   };
+  readonly uptime_states: Table<UptimeStateRow>;
+  /** One row: the last judged minute. A process that judges locks it until the commit. */
+  readonly uptime_progress: { readonly id: number; readonly through: number };
+  readonly incidents: Numbered<IncidentRow>;
   readonly secrets: { readonly name: string; readonly value: string; readonly created_at: number };
 }

@@ -14,6 +14,7 @@ import { rules } from './repositories/rules.ts';
 import { scans } from './repositories/scans.ts';
 import { certificates, members, subscriptions } from './repositories/sharing.ts';
 import { traffic } from './repositories/traffic-writes.ts';
+import { uptime } from './repositories/uptime.ts';
 import type { Session, WriteSession } from './session.ts';
 import type { ReadTransaction, WriteTransaction } from './store.ts';
 
@@ -35,6 +36,7 @@ const NOUNS = {
   nodes,
   groups,
   traffic,
+  uptime,
   secrets,
 } as const;
 

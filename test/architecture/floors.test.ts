@@ -35,6 +35,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   answers: ['evaluator', 'http', 'base'],
   classify: ['base'],
   publisher: ['compiler', 'evaluator', 'store', 'model', 'plan', 'platform', 'base'],
+  uptime: ['traffic', 'notify', 'store', 'model', 'platform', 'base'],
   traffic: ['counts', 'evaluator', 'store', 'model', 'plan', 'platform', 'base'],
   logs: ['counts', 'store', 'model', 'platform', 'base'],
   notify: ['access', 'store', 'model', 'platform', 'base'],
@@ -116,6 +117,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   api: [
     'reference',
     'compute',
+    'uptime',
     'traffic',
     'logs',
     'notify',

@@ -510,6 +510,36 @@ ALTER TABLE node_batches ADD PRIMARY KEY (node_id, batch);
 CREATE INDEX node_batches_by_time ON node_batches (taken_at);
 `;
 
+/** Uptime: what was judged of each domain, how far, and incidents. Nothing of it names a plan. */
+const UPTIME = `
+CREATE TABLE uptime_states (
+  domain_id bigint PRIMARY KEY REFERENCES domains ON DELETE CASCADE,
+  through bigint NOT NULL,
+  active smallint NOT NULL,
+  state_json text COLLATE "C" NOT NULL
+);
+CREATE INDEX uptime_states_active ON uptime_states (domain_id) WHERE active = 1;
+
+CREATE TABLE uptime_progress (
+  id bigint PRIMARY KEY,
+  through bigint NOT NULL
+);
+
+CREATE TABLE incidents (
+  id bigint GENERATED ALWAYS AS IDENTITY (MAXVALUE 4294967295) PRIMARY KEY,
+  domain_id bigint NOT NULL REFERENCES domains ON DELETE CASCADE,
+  began_at bigint NOT NULL,
+  opened_at bigint NOT NULL,
+  resolved_at bigint,
+  resolution text COLLATE "C",
+  requests bigint NOT NULL,
+  errors bigint NOT NULL
+);
+CREATE INDEX incidents_by_domain ON incidents (domain_id, id);
+CREATE UNIQUE INDEX "incidents.domain_id" ON incidents (domain_id) WHERE resolved_at IS NULL;
+CREATE INDEX dns_records_monitored ON dns_records (domain_id) WHERE monitor = 1 AND proxied = 1;
+`;
+
 /** The steps from an empty database to this version's tables. */
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -524,4 +554,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 10, ddl: REPLACED_TOKENS },
   { version: 11, ddl: NODE_GROUPS + NODE_ALLOWANCES },
   { version: 12, ddl: TRAFFIC },
+  { version: 13, ddl: '' },
+  { version: 14, ddl: '' },
+  { version: 15, ddl: UPTIME },
 ];

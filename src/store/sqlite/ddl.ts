@@ -531,6 +531,36 @@ ALTER TABLE node_batches_next RENAME TO node_batches;
 CREATE INDEX node_batches_by_time ON node_batches (taken_at);
 `;
 
+/** Uptime: what was judged of each domain, how far, and incidents. Nothing of it names a plan. */
+const UPTIME = `
+CREATE TABLE uptime_states (
+  domain_id INTEGER PRIMARY KEY REFERENCES domains ON DELETE CASCADE,
+  through INTEGER NOT NULL,
+  active INTEGER NOT NULL,
+  state_json TEXT NOT NULL
+) STRICT;
+CREATE INDEX uptime_states_active ON uptime_states (domain_id) WHERE active = 1;
+
+CREATE TABLE uptime_progress (
+  id INTEGER PRIMARY KEY,
+  through INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE incidents (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  domain_id INTEGER NOT NULL REFERENCES domains ON DELETE CASCADE,
+  began_at INTEGER NOT NULL,
+  opened_at INTEGER NOT NULL,
+  resolved_at INTEGER,
+  resolution TEXT,
+  requests INTEGER NOT NULL,
+  errors INTEGER NOT NULL
+) STRICT;
+CREATE INDEX incidents_by_domain ON incidents (domain_id, id);
+CREATE UNIQUE INDEX "incidents.domain_id" ON incidents (domain_id) WHERE resolved_at IS NULL;
+CREATE INDEX dns_records_monitored ON dns_records (domain_id) WHERE monitor = 1 AND proxied = 1;
+`;
+
 /** The steps from an empty file to this version's tables. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -545,4 +575,7 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 10, ddl: REPLACED_TOKENS },
   { version: 11, ddl: NODE_GROUPS + NODE_ALLOWANCES },
   { version: 12, ddl: TRAFFIC },
+  { version: 13, ddl: '' },
+  { version: 14, ddl: '' },
+  { version: 15, ddl: UPTIME },
 ];
