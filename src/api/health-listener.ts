@@ -13,8 +13,10 @@ import { createOperationsServer } from '../metrics/operations-server.ts';
 import { addProcessMetrics } from '../metrics/process.ts';
 import type { RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
+import type { RollUpRound } from '../traffic/roll-up.ts';
 import { type AnswerKind, addAnswerTimes, type NoteAnswer } from './answer-times.ts';
 import { MAX_UNPUBLISHED_MS } from './limits.ts';
+import { addTrafficMetrics } from './traffic-metrics.ts';
 
 /** The metrics of the API server, and the functions that record events. */
 export interface Metrics {
@@ -30,6 +32,8 @@ export interface Metrics {
   published(revision: Pick<RevisionRow, 'digest'>, sinceWriteMs: number): void;
   /** Records a refused report of a node. */
   reportRefused(): void;
+  /** Records a round of the roll-up of traffic. */
+  rolledUp(round: RollUpRound): void;
   /** Whether the publisher works: it published within `MAX_UNPUBLISHED_MS`, or it reports domains that fail. */
   publishes(): boolean;
 }
@@ -79,6 +83,7 @@ export function createMetrics({ store, clock, failing, older, build }: ApiMetric
     },
   });
   addBacklog(registry, store, clock);
+  const rolledUp = addTrafficMetrics(registry, { store, clock });
   let publishedAt = Number.NEGATIVE_INFINITY;
   return {
     registry,
@@ -94,6 +99,7 @@ export function createMetrics({ store, clock, failing, older, build }: ApiMetric
       delay.observe(sinceWriteMs / 1_000);
     },
     reportRefused: () => refusedReports.inc(),
+    rolledUp,
     // A domain that cannot be published must not make the API unready for all others.
     publishes: () => failing() > 0 || clock() - publishedAt <= MAX_UNPUBLISHED_MS,
   };

@@ -112,6 +112,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'dig @ns1.old.example AXFR example.com | edgeplan import example.com --zone - --json',
   ],
   audit: ['edgeplan audit example.com --since 24h', 'edgeplan audit example.com --limit 10 --json'],
+  uptime: [
+    'edgeplan uptime example.com',
+    'edgeplan uptime example.com --last 7d --json',
+    'edgeplan uptime example.com --last 6h --follow',
+  ],
   hits: [
     'edgeplan hits example.com',
     'edgeplan hits example.com --last 7d --type waf',

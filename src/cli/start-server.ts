@@ -39,8 +39,10 @@ import type { CollectorOptions, Telemetry } from '../telemetry/options.ts';
 import type { SpanSource } from '../telemetry/spans.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import { type Retention, USUAL_RETENTION } from '../traffic/retention.ts';
-import { createRollUp, type RollUp } from '../traffic/roll-up.ts';
+import { createRollUp, type RollUp, type RollUpRound } from '../traffic/roll-up.ts';
 import { createTrafficThread, type TrafficThread } from '../traffic/thread.ts';
+import { createReadMinutes } from '../uptime/read-minutes.ts';
+import { type UptimeWatch, watchUptime } from '../uptime/watch.ts';
 import { inputFault } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
@@ -150,7 +152,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const watch = watchDomains(options);
   const budget = budgetOf(options);
   const compute = createCompute({ store, onJob: metrics.computed });
-  const traffic = createTraffic(options);
+  const traffic = createTraffic(options, metrics.rolledUp);
   const services = servicesOf(options, countries, {
     ...{ uses, clock, budget, compute },
     store: spans === null ? store : withTransactionSpans(store),
@@ -175,9 +177,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   republisher.start();
   watch.start();
   traffic.rollUp.start();
+  const uptime = startUptime(options);
   const flushing = flushRegularly(uses, log);
   const parts = {
-    ...{ publisher, republisher, watch, traffic, uses, budget },
+    ...{ publisher, republisher, watch, traffic, uptime, uses, budget },
     ...{ compute, store, log, flushing, telemetry },
   };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
@@ -261,15 +264,29 @@ interface Traffic {
 }
 
 /** One process of a store without shares has it alone. */
-function createTraffic(options: ServerOptions): Traffic {
+function createTraffic(options: ServerOptions, onRound: (round: RollUpRound) => void): Traffic {
   const { store, log } = options;
   const thread = createTrafficThread({ store });
   const rollUp = createRollUp({
     ...{ store, thread, log },
     retention: retentionOf(options),
     alone: store.shares === null,
+    onRound,
   });
   return { thread, rollUp };
+}
+
+/** Judges uptime from what nodes reported. */
+function startUptime({ store, log }: ServerOptions): UptimeWatch {
+  return watchUptime({
+    store,
+    minutes: createReadMinutes(store),
+    clock: Date.now,
+    async changed(_tx, { kind, domain, incident }) {
+      log.info({ domain: domain.name, incident: incident.id }, `outage ${kind}`);
+    },
+    failed: (error) => log.warn({ err: error }, 'uptime not judged; will retry'),
+  });
 }
 
 /** The domain lifecycle, as the server starts and stops it. */
@@ -354,6 +371,7 @@ interface Parts {
   readonly republisher: Republisher;
   readonly watch: Watch;
   readonly traffic: Traffic;
+  readonly uptime: UptimeWatch;
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
   readonly compute: Compute;
@@ -369,6 +387,7 @@ async function settle({
   republisher,
   watch,
   traffic,
+  uptime,
   uses,
   budget,
   compute,
@@ -379,6 +398,7 @@ async function settle({
 }: Parts): Promise<void> {
   clearInterval(flushing);
   await watch.stop();
+  await uptime.stop();
   await traffic.rollUp.stop();
   await traffic.thread.close();
   await republisher.stop();

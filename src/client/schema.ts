@@ -2567,6 +2567,46 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/uptime/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The uptime of a domain: whether an incident is open and why, and availability by hour
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainUptime"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/uptime/incidents/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The incidents of a domain, newest first; `before` an incident id goes on from there
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainUptimeIncidents"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/nodes/": {
         readonly parameters: {
             readonly query?: never;
@@ -4184,6 +4224,31 @@ export interface components {
                 readonly changes: number;
             };
         };
+        readonly Incident: {
+            /** @description the id of the incident; later incidents have higher ones */
+            readonly id: number;
+            /**
+             * Format: date-time
+             * @description the start of the first minute that was down
+             */
+            readonly began_at: string;
+            /**
+             * Format: date-time
+             * @description when the settings of the domain made it an incident
+             */
+            readonly opened_at: string;
+            /**
+             * Format: date-time
+             * @description when it resolved; `null`: it is open
+             */
+            readonly resolved_at: string | null;
+            /** @description `recovered`: the origin answers again; `no_traffic`: 24 hours without a monitored request */
+            readonly resolution: ("recovered" | "no_traffic") | null;
+            /** @description monitored requests from `began_at` on */
+            readonly requests: number;
+            /** @description those of them that the origin did not answer, or answered with 500 or more */
+            readonly errors: number;
+        };
         readonly Invitation: {
             /** @description the id of the invitation */
             readonly id: number;
@@ -5546,6 +5611,42 @@ export interface components {
                 readonly requests: number;
                 /** @description those by step, in the order of `points` */
                 readonly points: readonly number[];
+            }[];
+        };
+        readonly Uptime: {
+            /**
+             * @description `down`: an incident is open; `unknown`: no monitored request of late; `up`: neither
+             * @enum {string}
+             */
+            readonly status: "up" | "down" | "unknown";
+            /** @description why an incident is open, and what ends it; or why none is */
+            readonly reasons: readonly string[];
+            /**
+             * Format: date-time
+             * @description the end of the last judged minute; `null`: none was
+             */
+            readonly judged_through: string | null;
+            /** @description the open incident */
+            readonly incident: components["schemas"]["Incident"] | null;
+            /** @description the share of monitored requests without an error over the hours, 0 to 1; `null`: there were none */
+            readonly availability: number | null;
+            /** @description monitored requests over the hours */
+            readonly requests: number;
+            /** @description errors over the hours */
+            readonly errors: number;
+            /** @description each hour, the oldest first; the last one is not over */
+            readonly hours: readonly {
+                /**
+                 * Format: date-time
+                 * @description the start of the hour
+                 */
+                readonly at: string;
+                /** @description monitored requests */
+                readonly requests: number;
+                /** @description errors */
+                readonly errors: number;
+                /** @description as above, of this hour */
+                readonly availability: number | null;
             }[];
         };
         readonly WafRule: {
@@ -13421,6 +13522,78 @@ export interface operations {
                         readonly found: string | null;
                         readonly remedy: string | null;
                     }[];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainUptime: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description hours up to now; without it 24 */
+                readonly hours?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The uptime of a domain: whether an incident is open and why, and availability by hour */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Uptime"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainUptimeIncidents: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description only incidents with a lower id */
+                readonly before?: number;
+                /** @description incidents, at most; without it 100 */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The incidents of a domain, newest first; `before` an incident id goes on from there */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["Incident"][];
                 };
             };
             readonly 400: components["responses"]["BadRequest"];

@@ -114,6 +114,24 @@ export const METRICS = {
     labels: [],
     help: 'Reports of nodes that were refused since they cannot be true; the log names node, field and limit',
   },
+  edgeplan_traffic_waiting_parts: {
+    type: 'gauge',
+    at: ['server'],
+    labels: [],
+    help: 'Traffic counts of a domain and minute that nodes reported and no roll-up has merged yet',
+  },
+  edgeplan_traffic_waiting_seconds: {
+    type: 'gauge',
+    at: ['server'],
+    labels: [],
+    help: 'Seconds since the oldest of them was accepted; a roll-up follows each ten minutes, so some 720 are usual; 0 without one',
+  },
+  edgeplan_traffic_roll_up_seconds: {
+    type: 'histogram',
+    at: ['server'],
+    labels: [],
+    help: 'Time of a round of the roll-up that merges traffic counts into minutes, hours and days',
+  },
   edgeplan_node_requests_total: {
     type: 'counter',
     at: ['node'],

@@ -146,6 +146,7 @@ const PARTS: Readonly<Record<string, string>> = {
   diff: 'Plans',
   traffic: 'Analytics',
   analytics: 'Analytics',
+  uptime: 'Uptime',
   nodes: 'Nodes',
 };
 /** Parts of a path that belong to the domain itself. */
