@@ -31,7 +31,7 @@ export interface IncidentChange {
   readonly incident: IncidentRow;
 }
 
-export interface JudgeOptions {
+export interface UptimeJudgeOptions {
   readonly store: Store;
   readonly minutes: ReadMinutes;
   /** Called for each change in the transaction that stores it. */
@@ -47,7 +47,7 @@ export function settledMinute(now: number): number {
  * Judges at most `MINUTES_A_PASS` minutes. Returns whether minutes are left to judge. Throws StoreFault.
  * @param now milliseconds since the epoch
  */
-export async function judgeDue(options: JudgeOptions, now: number): Promise<boolean> {
+export async function judgeDue(options: UptimeJudgeOptions, now: number): Promise<boolean> {
   const { store, minutes } = options;
   const settled = settledMinute(now);
   const after = (await store.latest.uptime.through()) ?? settled - 1;
@@ -76,7 +76,7 @@ interface Pass {
 async function judgeSome(
   tx: WriteTransaction,
   { after, through, populated, ids }: Pass,
-  { changed }: JudgeOptions,
+  { changed }: UptimeJudgeOptions,
 ): Promise<boolean> {
   if ((await tx.uptime.lock(after)) !== after) return false;
   const states: UptimeStateRow[] = [];

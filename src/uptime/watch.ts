@@ -1,9 +1,9 @@
 /** Judges uptime regularly: the driver of `judge-due.ts`, which the API server starts and stops. */
 import { pause } from '../platform/backoff.ts';
-import { type JudgeOptions, judgeDue } from './judge-due.ts';
+import { judgeDue, type UptimeJudgeOptions } from './judge-due.ts';
 import { INCIDENTS_STORED_MS, PASS_MS } from './limits.ts';
 
-export interface WatchOptions extends JudgeOptions {
+export interface UptimeWatchOptions extends UptimeJudgeOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Called with the error of a pass; the next pass judges the same minutes. */
@@ -19,7 +19,7 @@ export interface UptimeWatch {
 }
 
 /** Starts to judge. */
-export function watchUptime(options: WatchOptions): UptimeWatch {
+export function watchUptime(options: UptimeWatchOptions): UptimeWatch {
   const stopping = new AbortController();
   const running = judgeRegularly(options, stopping.signal);
   return {
@@ -30,7 +30,7 @@ export function watchUptime(options: WatchOptions): UptimeWatch {
   };
 }
 
-async function judgeRegularly(options: WatchOptions, signal: AbortSignal): Promise<void> {
+async function judgeRegularly(options: UptimeWatchOptions, signal: AbortSignal): Promise<void> {
   const { store, clock, failed, everyMs = PASS_MS } = options;
   while (!signal.aborted) {
     try {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { IncidentRow } from '../../../src/store/rows.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { type IncidentChange, type JudgeOptions, judgeDue } from '../../../src/uptime/judge-due.ts';
+import { type IncidentChange, judgeDue, type UptimeJudgeOptions } from '../../../src/uptime/judge-due.ts';
 import { SETTLING_MINUTES } from '../../../src/uptime/limits.ts';
 import type { UptimeMinute } from '../../../src/uptime/state.ts';
 import { type NaiveIncident, naiveIncidents } from '../../oracle/uptime.ts';
@@ -73,7 +73,7 @@ describe.each(kinds)('$name', (kind) => {
             }),
           );
         });
-        const minutes: JudgeOptions['minutes'] = async (_, { after, through }) =>
+        const minutes: UptimeJudgeOptions['minutes'] = async (_, { after, through }) =>
           new Map(ids.map((id, at) => [id, populated(domains[at]!, { start, after, through })]));
         const changes: IncidentChange[] = [];
         await stores[0]!.write(async (tx) => {
@@ -142,7 +142,7 @@ function populated(
 }
 
 /** Judges until nothing is left; a pass that breaks off is begun again. */
-async function drain(options: JudgeOptions, now: number): Promise<void> {
+async function drain(options: UptimeJudgeOptions, now: number): Promise<void> {
   for (;;) {
     try {
       if (!(await judgeDue(options, now))) return;
