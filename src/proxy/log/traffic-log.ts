@@ -23,7 +23,7 @@ function countedRequest(
 ): CountedRequest {
   const { headers = {} } = request;
   return {
-    at: startedAt + entry.durationMs,
+    at: Math.floor(startedAt + entry.durationMs),
     decision,
     pageMatches,
     status: entry.status,
