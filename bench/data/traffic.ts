@@ -6,8 +6,9 @@ import type { CountedRequest } from '../../src/counts/counted-request.ts';
 import { sealCounts, sealTops, type TrafficBatchEntry } from '../../src/counts/layout.ts';
 import { createRequestCounter } from '../../src/counts/request-counter.ts';
 import type { Match } from '../../src/evaluator/decision.ts';
-import { COUNTED, FORWARD } from '../../test/support/counted-requests.ts';
+import { COUNTED } from '../../test/support/counted-requests.ts';
 import { type Random, seeded } from '../../test/support/generate-random.ts';
+import { FORWARDED } from '../../test/support/traffic-requests.ts';
 import { address, ja4, plainPath, userAgent, VISITOR_COUNTRIES } from './words.ts';
 
 /** Counts and top lists of one minute of one customer. */
@@ -63,7 +64,7 @@ function sealedMinute(random: Random, { requests, visitors, paths }: Kind): Seal
     counter.count({
       ...COUNTED,
       ...random.pick(visitors),
-      decision: { ...FORWARD, matches },
+      decision: { ...FORWARDED, matches },
       // The square: few paths have most requests.
       path: paths[Math.floor((random.int(1_000) ** 2 / 1e6) * paths.length)]!,
       status: random.pick([200, 200, 200, 200, 304, 301, 404, 503]),

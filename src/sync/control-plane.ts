@@ -13,14 +13,22 @@ import { groupsIn } from './trust.ts';
 /** What failed; `base/codes/faults.ts` has the meanings. */
 export type ControlFaultCode = keyof typeof CONTROL_FAULT_CODES;
 
+interface FaultOptions {
+  readonly cause?: unknown;
+  readonly status?: number;
+}
+
 /** A request to the control plane failed. */
 export class ControlPlaneFault extends Error {
   readonly code: ControlFaultCode;
+  /** The status of the response; `null`: none arrived, or it is not what failed. */
+  readonly status: number | null;
 
-  constructor(code: ControlFaultCode, message: string, options: { readonly cause?: unknown } = {}) {
+  constructor(code: ControlFaultCode, message: string, options: FaultOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ControlPlaneFault';
     this.code = code;
+    this.status = options.status ?? null;
   }
 }
 
@@ -74,7 +82,7 @@ export function createControl({ url, token }: ControlOptions): ControlPlaneClien
   /** Sends a body and checks that the control plane itself has answered. */
   async function post(path: string, sent: Pick<ControlRequest, 'body' | 'headers'>): Promise<void> {
     const request = { ...sent, method: 'POST', limit: MAX_ANSWER_OCTETS, within: ANSWER_MS } as const;
-    if (isJson(await fetchWhole(path, request))) return;
+    if (isJson((await fetchWhole(path, request)).toString('utf8'))) return;
     throw new ControlPlaneFault('away', 'a report was answered by something else than the control plane');
   }
 
@@ -167,9 +175,9 @@ async function readStart(body: AsyncIterable<Uint8Array>, limit: number): Promis
   return Buffer.concat(chunks, size);
 }
 
-function isJson(bytes: Buffer): boolean {
+function isJson(text: string): boolean {
   try {
-    JSON.parse(bytes.toString('utf8'));
+    JSON.parse(text);
     return true;
   } catch {
     return false;
@@ -183,13 +191,13 @@ function statusFault(status: number, { path, text }: { path: string; text: strin
     return new ControlPlaneFault(
       'token',
       'the control plane refuses this node token; make one with edgeplan node-token create or rotate',
+      { status },
     );
   }
-  if (status === 404) return new ControlPlaneFault('missing', sentence);
-  return new ControlPlaneFault(
-    status >= 500 || status === 429 || status === 408 ? 'away' : 'answer',
-    sentence,
-  );
+  if (status === 404) return new ControlPlaneFault('missing', sentence, { status });
+  // A 400 that is not JSON is of a proxy between.
+  const isAway = status >= 500 || status === 429 || status === 408 || (status === 400 && !isJson(text));
+  return new ControlPlaneFault(isAway ? 'away' : 'answer', sentence, { status });
 }
 
 /** A connection error as a fault, with the system's code as the reason. */

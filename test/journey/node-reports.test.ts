@@ -7,7 +7,8 @@ import { moveDomain } from '../../src/publisher/node-groups.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
 import { createControl } from '../../src/sync/control-plane.ts';
 import { createReports } from '../../src/sync/reports.ts';
-import { createUsage } from '../../src/sync/usage.ts';
+import { openTraffic } from '../../src/sync/traffic/traffic.ts';
+import { countedSecond } from '../support/counted-seconds.ts';
 import { testDatabases } from '../support/databases.ts';
 import { addDomain, type House, openHouse, until } from '../support/publish-setup.ts';
 import { ask } from './feed-node.ts';
@@ -142,16 +143,26 @@ describe.each(testDatabases())('reports of nodes on $kind', (database) => {
     const begun = { ms: 0, since: ago, earliest: ago, floor: ago, now: ago, until: ago };
     await house.store.write((tx) => tx.nodes.spend(node!.id, begun));
     let now = Date.now() - 3_600_000;
-    const usage = createUsage({ control, directory: folder, log, everyMs: 5, clock: () => now });
-    const hits = Array.from({ length: 600 }, (_, rule) => [rule + 1, 3_000_000] as const);
+    const bounds = { tickMs: 5, spreadMs: 0 };
+    const traffic = await openTraffic({ control, directory: folder, log, clock: () => now, bounds });
+    const rules = Array.from({ length: 600 }, (_, rule) => rule + 1);
+    const busy = { domain: 'shop.test', requests: 3_000_000, octets: 6e10 };
     for (let minute = 0; minute < 60; minute++) {
-      usage.add({ domain: 'shop.test', requests: 3_000_000, octets: 6e10, hits: minute < 2 ? hits : [] });
+      const second = countedSecond({ ...busy, at: now, rules: minute < 2 ? rules : [] });
+      await traffic.add({ seconds: [second], droppedTops: 0 });
       now += MINUTE_MS;
     }
-    await until(() => usage.rows() === 0, 'the backlog');
+    // All minutes are complete, the last one too.
+    now += MINUTE_MS;
+    await until(async () => (await counted()) === 180_000_000 && traffic.state().files === 0, 'the backlog');
     expect(problems).toEqual([]);
-    expect(await counted()).toBe(180_000_000);
-    await usage.stop();
+    expect(traffic.state()).toMatchObject({ droppedTops: 0, droppedBatches: 0, lostSpans: 0, disk: null });
+    const { body } = await house.call('GET', '/domains/shop.test/traffic?minutes=120');
+    expect(body).toMatchObject({ requests: 180_000_000, octets: 3_600_000_000_000 });
+    expect((body as { rules: { hits: number }[] }).rules.map(({ hits }) => hits)).toEqual(
+      rules.map(() => 6_000_000),
+    );
+    await traffic.stop();
     await control.close();
     rmSync(folder, { recursive: true, force: true });
   });

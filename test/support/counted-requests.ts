@@ -31,32 +31,6 @@ export const COUNTED: CountedRequest = {
   gateway: false,
 };
 
-/** A decision that forwards and matches nothing. */
-export const FORWARD: Decision = {
-  action: 'forward',
-  status: null,
-  rule: null,
-  location: null,
-  body: null,
-  origin: {
-    address: 'origin.test',
-    port: 443,
-    scheme: 'https',
-    hostHeader: 'example.com',
-    source: 'record',
-    timeoutSec: null,
-  },
-  path: '/',
-  query: null,
-  cache: null,
-  tags: [],
-  retryAfter: null,
-  waf: null,
-  matches: [],
-  shadow: null,
-  revision: 1,
-};
-
 /** The decisions of generated requests under generated rule sets. */
 export function generatedDecisions(count: number, requests: number): readonly Decision[] {
   return cases(count, requests).flatMap(decisionsOf);

@@ -33,7 +33,8 @@ export interface SentRequest extends Partial<Omit<CountedRequest, 'decision' | '
   readonly shadow?: { readonly action: Action; readonly status: number | null; readonly by: Matched };
 }
 
-const FORWARDED: Decision = {
+/** A decision that forwards and matches nothing. */
+export const FORWARDED: Decision = {
   action: 'forward',
   status: null,
   rule: null,

@@ -1,14 +1,15 @@
 /**
- * Files of batches that the control plane has not accepted. A file is `<first>-<last>.batch`, by the numbers of its batches.
- * Its first frame is JSON, the others are the batches as they are sent.
+ * Files of batches that the control plane has not accepted. A file is `<first>-<last>.batch`, by the numbers that its batches
+ * may have: one for each entry, so that a batch can be divided. Its first frame is JSON; each further frame is the number of
+ * a batch (a 64-bit float, little-endian) and the batch as it is sent.
  *
  * INVARIANT: each count is in one file. A file appears whole, by a rename, and names the journals and covers the numbers of
  * the files whose counts it contains; those are removed by the next start if a crash has left them.
  */
-import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { removeUnfinished, syncFolder, writeAtomically } from '../../platform/durable-file.ts';
-import { frameOf, readFrames } from './frames.ts';
+import { FRAME_HEAD_OCTETS, frameLength, frameOf, readFrames } from './frames.ts';
 
 /** A batch file. */
 export interface BatchFile {
@@ -20,10 +21,15 @@ export interface BatchFile {
   readonly size: number;
 }
 
-/** A batch as it is sent. */
-export interface SentBatch {
+/** A batch with its number. */
+export interface NumberedBatch {
   readonly number: number;
+  /** As it is sent. */
   readonly body: Uint8Array;
+}
+
+/** A batch as it is sent. */
+export interface SentBatch extends NumberedBatch {
   readonly isGzipped: boolean;
 }
 
@@ -44,17 +50,17 @@ function nameOf(first: number, last: number): string {
 }
 
 export interface WriteBatchesOptions {
-  /** The number of the first batch, and that of the last. */
+  /** Numbers of its batches, both included. */
   readonly first: number;
   readonly last: number;
   /** Paths of the journals whose counts the batches contain. */
   readonly journals: readonly string[];
-  readonly bodies: AsyncIterable<Uint8Array>;
+  readonly batches: AsyncIterable<NumberedBatch> | Iterable<NumberedBatch>;
 }
 
 /** Writes a file of batches; it is durable when this resolves. @throws the file system's error; there is no file then */
 export async function writeBatches(folder: string, options: WriteBatchesOptions): Promise<BatchFile> {
-  const { first, last, bodies } = options;
+  const { first, last, batches } = options;
   const path = join(folder, nameOf(first, last));
   const head: Head = { format: HEAD_FORMAT, journals: options.journals.map((journal) => basename(journal)) };
   let size = 0;
@@ -65,24 +71,52 @@ export async function writeBatches(folder: string, options: WriteBatchesOptions)
       size += frame.length;
     };
     await put(Buffer.from(JSON.stringify(head), 'utf8'));
-    for await (const body of bodies) await put(body);
+    for await (const batch of batches) await put(numbered(batch));
   });
-  await syncFolder(folder);
+  await syncFolder(folder).catch((error: unknown) => discard(path, error));
   return { path, first, last, size };
 }
 
-/** Reads the batches of a file; `isTorn`: some are damaged, and missing. @throws the file system's error */
-export async function readBatches({ path, first }: BatchFile): Promise<{
+/** Octets of the number before a batch. */
+const NUMBER_OCTETS = 8;
+
+function numbered({ number, body }: NumberedBatch): Uint8Array {
+  const octets = new Uint8Array(NUMBER_OCTETS + body.length);
+  new DataView(octets.buffer).setFloat64(0, number, true);
+  octets.set(body, NUMBER_OCTETS);
+  return octets;
+}
+
+/** Removes a file that may not survive a power cut; one that cannot be removed counts as written, not to be written twice. */
+async function discard(path: string, reason: unknown): Promise<void> {
+  const isRemoved = await rm(path).then(
+    () => true,
+    () => false,
+  );
+  if (isRemoved) throw reason;
+}
+
+/** Reads the batches of a file; `isTorn`: some are damaged, or the file is missing. @throws the file system's error */
+export async function readBatches({ path }: BatchFile): Promise<{
   readonly batches: readonly SentBatch[];
   readonly isTorn: boolean;
 }> {
-  const { contents, isTorn } = readFrames(await readFile(path));
-  const batches = contents.slice(1).map((body, at) => ({
-    number: first + at,
+  const octets = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (octets === null) return { batches: [], isTorn: true };
+  const { contents, isTorn } = readFrames(octets);
+  return { batches: contents.slice(1).map(batchOf), isTorn: isTorn || contents.length === 0 };
+}
+
+function batchOf(content: Uint8Array): SentBatch {
+  const body = content.subarray(NUMBER_OCTETS);
+  return {
+    number: new DataView(content.buffer, content.byteOffset).getFloat64(0, true),
     body,
     isGzipped: body[0] === GZIP[0] && body[1] === GZIP[1],
-  }));
-  return { batches, isTorn };
+  };
 }
 
 /** Removes files, and makes that durable. @throws the file system's error */
@@ -127,18 +161,22 @@ export async function findLeft(folder: string): Promise<LeftFiles> {
 
 /** The ending of journals. */
 export const JOURNAL_ENDING = '.journal';
-/** Octets that are read of a file for its head: names of as many journals as the disk may fail for in a day. */
-const HEAD_OCTETS = 128 * 1024;
 
 async function journalsOf({ path }: BatchFile): Promise<readonly string[]> {
   const handle = await open(path, 'r');
   try {
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(HEAD_OCTETS), 0, HEAD_OCTETS, 0);
-    const [head] = readFrames(buffer.subarray(0, bytesRead)).contents;
+    const length = frameLength(await readStart(handle, FRAME_HEAD_OCTETS));
+    const [head] = readFrames(await readStart(handle, length)).contents;
     if (head === undefined) return [];
     const { journals } = JSON.parse(Buffer.from(head).toString('utf8')) as Head;
     return journals;
   } finally {
     await handle.close();
   }
+}
+
+/** The first octets of a file, at most so many. */
+async function readStart(handle: FileHandle, length: number): Promise<Uint8Array> {
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(length), 0, length, 0);
+  return buffer.subarray(0, bytesRead);
 }

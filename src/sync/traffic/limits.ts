@@ -37,6 +37,11 @@ export const MERGE_FILES = 60;
 export const MERGE_OCTETS = 16 * 1024 * 1024;
 /** Maximum number of spans in memory that cannot be written to the disk; beyond it the oldest are merged. */
 export const MAX_UNWRITTEN_SPANS = 48;
+/**
+ * Maximum number of journals whose counts could not be written to a batch file: an hour of minutes. Beyond it the oldest are
+ * removed: journals of this node must not be what a full disk is full of.
+ */
+export const MAX_UNWRITTEN_JOURNALS = 60;
 /** Milliseconds between attempts to write what could not be written. */
 export const UNWRITTEN_RETRY_MS = 10_000;
 /** Maximum size, in octets, of what waits to be appended to journals: a disk that stalls must not fill the memory. */

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { openBatch } from '../../counts/layout.ts';
 import { writeDurably } from '../../platform/durable-file.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
+import { errorMessage, type SyncLog } from '../log.ts';
 import { type BatchFile, JOURNAL_ENDING, removeDurably, writeBatches } from './batch-files.ts';
 import type { CountedSecond } from './counter.ts';
 import {
@@ -20,7 +21,13 @@ import {
   type TrafficSpans,
 } from './domain-traffic.ts';
 import { createJournal, type Journal } from './journal.ts';
-import { CLOSE_MS, MAX_APPENDING_OCTETS, MAX_UNWRITTEN_SPANS, UNWRITTEN_RETRY_MS } from './limits.ts';
+import {
+  CLOSE_MS,
+  MAX_APPENDING_OCTETS,
+  MAX_UNWRITTEN_JOURNALS,
+  MAX_UNWRITTEN_SPANS,
+  UNWRITTEN_RETRY_MS,
+} from './limits.ts';
 import { sealBatches } from './seal-batches.ts';
 import type { TrafficTrouble } from './trouble.ts';
 
@@ -30,6 +37,7 @@ export interface MinutesOptions {
   /** The file with the last batch number. */
   readonly numberFile: string;
   readonly trouble: TrafficTrouble;
+  readonly log: SyncLog;
   /** Receives a batch file as soon as no journal contains its counts. */
   readonly onFile: (file: BatchFile) => void;
   /** Milliseconds since the epoch. */
@@ -41,6 +49,8 @@ export interface MinutesOptions {
 export interface Minutes {
   /** Adds seconds; resolves when they are in their journals, or the failure to write them is reported. */
   add(seconds: readonly CountedSecond[]): Promise<void>;
+  /** Makes further batches have higher numbers than this one. */
+  numberAfter(number: number): void;
   /** Writes the counts of a journal that an earlier process has left. */
   writeLeft(start: number, left: { readonly span: SpanTraffic; readonly journal: string }): Promise<void>;
   /** Closes the complete minutes, or all of them. */
@@ -91,13 +101,16 @@ export function createMinutes(options: MinutesOptions): Minutes {
     retryAt: 0,
     blocked: new Map(),
     appending: 0,
-    lastNumber: readNumber(options.numberFile),
+    lastNumber: readNumber(options),
     closing: Promise.resolve(),
   };
   return {
     async add(seconds) {
       await Promise.all(seconds.map((second) => addSecond(state, second)));
       state.trouble.dropTops(limitTops(state.traffic));
+    },
+    numberAfter(number) {
+      state.lastNumber = Math.max(state.lastNumber, number);
     },
     writeLeft: (start, { span, journal }) =>
       inTurn(state, () => write(state, { spans: new Map([[start, span]]), journals: [journal] })),
@@ -193,14 +206,15 @@ async function write(state: MinutesState, counts: Unwritten): Promise<void> {
     // Stored before it is used: a later start must only use numbers that were never used.
     await writeDurably(state.numberFile, `${last}\n`);
     state.lastNumber = last;
-    const bodies = sealBatches(counts.spans, { first, most: domains });
+    const batches = sealBatches(counts.spans, { first, most: domains });
     const { journals } = counts;
-    const file = await writeBatches(state.folder, { first, last, journals, bodies });
+    const file = await writeBatches(state.folder, { first, last, journals, batches });
     state.trouble.wrote(null);
     state.blocked.set(file, journals);
   } catch (error) {
     state.trouble.wrote(error);
-    keep(state, counts);
+    merge(state, counts);
+    await limitJournals(state);
     return;
   }
   await unblock(state);
@@ -225,7 +239,7 @@ async function removeJournals({ folder, trouble }: MinutesState, journals: reado
 }
 
 /** Merges counts into the hours in memory, which are bounded in number. */
-function keep(state: MinutesState, { spans, journals }: Unwritten): void {
+function merge(state: MinutesState, { spans, journals }: Unwritten): void {
   const { unwritten } = state;
   for (const [start, span] of spans) {
     const hour = spanAt(unwritten, Math.floor(start / HOUR_MS) * HOUR_MS);
@@ -243,12 +257,31 @@ function keep(state: MinutesState, { spans, journals }: Unwritten): void {
   state.trouble.dropTops(limitTops(unwritten));
 }
 
-/** The stored batch number; 0: none, or unreadable: numbers start at the clock, which is higher than old ones. */
-function readNumber(file: string): number {
+/** Removes the oldest journals of unwritten counts, which then are in memory alone; those that cannot be removed stay. */
+async function limitJournals(state: MinutesState): Promise<void> {
+  const { unwrittenJournals: journals, folder, trouble } = state;
+  const excess = journals.slice(0, Math.max(0, journals.length - MAX_UNWRITTEN_JOURNALS));
   try {
-    const number = Number(readFileSync(file, 'utf8'));
-    return Number.isSafeInteger(number) && number > 0 ? number : 0;
-  } catch {
-    return 0;
+    await removeDurably(folder, excess);
+    state.unwrittenJournals = journals.slice(excess.length);
+  } catch (error) {
+    trouble.wrote(error);
   }
+}
+
+/** The stored batch number; 0: none, or unreadable: numbers start at the clock, which is higher than old ones. */
+function readNumber({ numberFile: file, log }: MinutesOptions): number {
+  try {
+    const text = readFileSync(file, 'utf8');
+    const number = Number(text);
+    if (Number.isSafeInteger(number) && number > 0) return number;
+    log.error({ file }, 'the file with the last number of a traffic batch has no number in it');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+      log.error(
+        { err: errorMessage(error), file },
+        'the last number of a traffic batch cannot be read; numbers continue by the clock',
+      );
+  }
+  return 0;
 }

@@ -5,6 +5,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { sealBatch, type TrafficBatchEntry } from '../../counts/layout.ts';
+import type { NumberedBatch } from './batch-files.ts';
 import { type SpanTraffic, sealTraffic } from './domain-traffic.ts';
 import { BATCH_OCTETS, GZIP_OCTETS, MAX_BATCH_DOMAINS, TURN_DOMAINS } from './limits.ts';
 
@@ -21,7 +22,7 @@ export interface BatchSplit {
 export async function* sealBatches(
   spans: Iterable<readonly [number, SpanTraffic]>,
   { first, most }: BatchSplit,
-): AsyncGenerator<Uint8Array> {
+): AsyncGenerator<NumberedBatch> {
   let entries: TrafficBatchEntry[] = [];
   let octets = 0;
   let number = first;
@@ -32,7 +33,7 @@ export async function* sealBatches(
       const size = entry.counts.length + (entry.tops?.length ?? 0);
       const isFull = entries.length >= MAX_BATCH_DOMAINS || octets + size > BATCH_OCTETS;
       if (entries.length > 0 && isFull && number < first + most - 1) {
-        yield await bodyOf(sealBatch({ batch: number++, entries }));
+        yield await makeBatch(number++, entries);
         entries = [];
         octets = 0;
       }
@@ -41,11 +42,16 @@ export async function* sealBatches(
       if (++sinceTurn % TURN_DOMAINS === 0) await turn();
     }
   }
-  if (entries.length > 0) yield await bodyOf(sealBatch({ batch: number, entries }));
+  if (entries.length > 0) yield await makeBatch(number, entries);
 }
 
-async function bodyOf(batch: Uint8Array): Promise<Uint8Array> {
-  return batch.length < GZIP_OCTETS ? batch : await compress(batch);
+/** A batch as it is sent. */
+export async function makeBatch(
+  number: number,
+  entries: readonly TrafficBatchEntry[],
+): Promise<NumberedBatch> {
+  const batch = sealBatch({ batch: number, entries });
+  return { number, body: batch.length < GZIP_OCTETS ? batch : await compress(batch) };
 }
 
 /** Resolves after the events that wait now. */

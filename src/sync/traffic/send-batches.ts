@@ -1,12 +1,14 @@
 /**
  * Sends batch files to the control plane in the order of their numbers. A batch is repeated under its number until it is
- * accepted, so that it is counted once; one that the control plane refuses is dropped.
+ * accepted, so that it is counted once. One that the control plane refuses as wrong (400) is dropped, one that is too large
+ * for it or for a proxy (413) is divided; anything else is tried again.
  */
 import { pause, retryMs } from '../../platform/backoff.ts';
 import { type ControlPlaneClient, ControlPlaneFault } from '../control-plane.ts';
 import { FIRST_RETRY_MS, LAST_RETRY_MS } from '../limits.ts';
 import { errorMessage, type SyncLog } from '../log.ts';
 import { type BatchFile, readBatches, removeDurably, type SentBatch } from './batch-files.ts';
+import { divideBatch } from './divide-batch.ts';
 import { shrinkFiles } from './shrink-files.ts';
 import type { TrafficTrouble } from './trouble.ts';
 
@@ -39,8 +41,9 @@ export interface BatchSender {
 
 interface SenderState extends SenderOptions {
   files: readonly BatchFile[];
-  /** Number of the first batch that is not accepted. */
-  next: number;
+  /** Batches of the first file that are accepted or dropped. */
+  settled: number;
+  isTornReported: boolean;
   readonly stripped: Set<string>;
   readonly ending: AbortController;
   sending: Promise<void> | null;
@@ -51,7 +54,8 @@ export function createSender(options: SenderOptions): BatchSender {
   const state: SenderState = {
     ...options,
     files: [],
-    next: 0,
+    settled: 0,
+    isTornReported: false,
     stripped: new Set(),
     ending: new AbortController(),
     sending: null,
@@ -91,7 +95,7 @@ async function sendAll(state: SenderState): Promise<void> {
   while (state.files.length > 0) {
     await shrink(state);
     try {
-      await sendFile(state, state.files[0]!);
+      await sendFirst(state);
       failures = 0;
     } catch (error) {
       if (signal.aborted) return;
@@ -110,32 +114,59 @@ function waitingFields(state: SenderState): object {
   return { files: state.files.length, octets: octetsOf(state) };
 }
 
-async function sendFile(state: SenderState, file: BatchFile): Promise<void> {
-  const { batches, isTorn } = await readBatches(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return { batches: [], isTorn: true };
-    throw error;
-  });
-  if (isTorn)
+/** Sends what is not accepted of the first file, then removes it. */
+async function sendFirst(state: SenderState): Promise<void> {
+  const { folder } = state;
+  const file = state.files[0]!;
+  const { batches, isTorn } = await readBatches(file);
+  if (isTorn && !state.isTornReported) {
+    state.isTornReported = true;
+    const fields = { file: file.path };
     dropped(
       state,
-      { file: file.path },
+      fields,
       'a file of traffic batches is missing or damaged; what follows the damage is lost',
     );
-  for (const batch of batches) if (batch.number >= state.next) await sendBatch(state, batch);
-  state.files = state.files.filter((other) => other !== file);
-  // One that stays is sent again by the next start, and not counted again.
-  await removeDurably(state.folder, [file.path]).catch((error: unknown) => state.trouble.wrote(error));
+  }
+  for (const batch of batches.slice(state.settled)) {
+    await sendBatch(state, file, batch);
+    // The file has other batches since.
+    if (state.files[0] !== file) return;
+    state.settled++;
+  }
+  // INVARIANT: only the first file has batches that were sent, after a restart too; `shrinkFiles` relies on it.
+  await removeDurably(folder, [file.path]);
+  state.files = state.files.slice(1);
+  state.settled = 0;
+  state.isTornReported = false;
 }
 
-async function sendBatch(state: SenderState, { number, body, isGzipped }: SentBatch): Promise<void> {
+async function sendBatch(state: SenderState, file: BatchFile, batch: SentBatch): Promise<void> {
   try {
-    await state.control.traffic(body, { isGzipped });
+    await state.control.traffic(batch.body, { isGzipped: batch.isGzipped });
   } catch (error) {
-    if (!(error instanceof ControlPlaneFault && error.code === 'answer')) throw error;
-    const fields = { err: errorMessage(error), batch: number };
+    if (!(error instanceof ControlPlaneFault)) throw error;
+    if (error.status === 413 && (await divide(state, file, batch))) return;
+    // The control plane's own word that the batch is wrong: it would say so again.
+    if (!(error.code === 'answer' && error.status === 400)) throw error;
+    const fields = { err: errorMessage(error), batch: batch.number };
     dropped(state, fields, 'the control plane refuses a batch of traffic counts; it is dropped');
   }
-  state.next = number + 1;
+}
+
+/** Puts smaller batches in the place of one that is too large; false: it is as small as can be. */
+async function divide(state: SenderState, file: BatchFile, batch: SentBatch): Promise<boolean> {
+  const { folder, log, trouble } = state;
+  const divided = await divideBatch(folder, file, batch);
+  if (divided === null) return false;
+  const { file: smaller, droppedTops } = divided;
+  state.files = state.files.map((other) => (other === file ? smaller : other));
+  trouble.dropTops(droppedTops);
+  log.warn(
+    { batch: batch.number, octets: batch.body.length },
+    'a batch of traffic counts is too large for the control plane or a proxy before it; it is divided',
+  );
+  return true;
 }
 
 function dropped({ log, trouble }: SenderState, fields: object, sentence: string): void {

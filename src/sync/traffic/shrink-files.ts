@@ -5,19 +5,24 @@
  * INVARIANT: the first file stays as it is. The control plane may have accepted its batches without this node having the
  * answer; under other numbers their counts would be counted twice.
  */
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
-import { CountsFault } from '../../counts/fault.ts';
-import { openBatch, sealBatch, type TrafficBatchEntry } from '../../counts/layout.ts';
-import { type BatchFile, readBatches, removeDurably, type SentBatch, writeBatches } from './batch-files.ts';
-import { addSealed, createTrafficSpans, limitTops, spanAt } from './domain-traffic.ts';
-import { MAX_FRAME_OCTETS, MERGE_FILES, MERGE_OCTETS, TURN_DOMAINS } from './limits.ts';
-import { sealBatches, turn } from './seal-batches.ts';
 
-const decompress = promisify(gunzip);
+import { CountsFault } from '../../counts/fault.ts';
+import type { TrafficBatchEntry } from '../../counts/layout.ts';
+import {
+  type BatchFile,
+  type NumberedBatch,
+  readBatches,
+  removeDurably,
+  writeBatches,
+} from './batch-files.ts';
+import { addSealed, createTrafficSpans, limitTops, spanAt, type TrafficSpans } from './domain-traffic.ts';
+import { MERGE_FILES, MERGE_OCTETS, TURN_DOMAINS } from './limits.ts';
+import { entriesOf } from './open-sent.ts';
+import { makeBatch, sealBatches, turn } from './seal-batches.ts';
 
 /** One step: the files that it replaces, and what replaces them. */
 export interface ShrinkStep {
+  /** One or more, which follow one another. */
   readonly removed: readonly BatchFile[];
   /** `null`: nothing replaces them, their counts are lost. */
   readonly added: BatchFile | null;
@@ -39,26 +44,32 @@ export async function shrinkFiles(
   { folder, stripped }: ShrinkOptions,
 ): Promise<ShrinkStep | null> {
   const group = mergeable(files);
-  if (group.length > 1) return mergeFiles(folder, group);
+  if (group !== null) return mergeFiles(folder, group);
   const large = files.slice(1).find(({ path }) => !stripped.has(path));
   if (large !== undefined) return stripFile(folder, large);
   const oldest = files[1];
   if (oldest === undefined) return null;
-  const { batches } = await readBatches(oldest);
+  const { batches, isTorn } = await readBatches(oldest);
   await removeDurably(folder, [oldest.path]);
-  return { removed: [oldest], added: null, droppedTops: 0, droppedBatches: batches.length };
+  const droppedBatches = batches.length + (isTorn ? 1 : 0);
+  return { removed: [oldest], added: null, droppedTops: 0, droppedBatches };
 }
 
-/** The oldest files after the first that can be in memory at once. */
-function mergeable(files: readonly BatchFile[]): readonly BatchFile[] {
+/** The oldest files after the first, two or more, that can be in memory at once; `null`: no two of them can. */
+function mergeable(files: readonly BatchFile[]): readonly BatchFile[] | null {
+  let group: BatchFile[] = [];
   let octets = 0;
-  let end = 1;
-  while (end < files.length && end <= MERGE_FILES) {
-    octets += files[end]!.size;
-    if (octets > MERGE_OCTETS) break;
-    end++;
+  for (const file of files.slice(1)) {
+    const fits = octets + file.size <= MERGE_OCTETS && group.length < MERGE_FILES;
+    if (!fits && group.length > 1) break;
+    if (!fits) {
+      group = [];
+      octets = 0;
+    }
+    group.push(file);
+    octets += file.size;
   }
-  return files.slice(1, end);
+  return group.length > 1 ? group : null;
 }
 
 const HOUR_MS = 3_600_000;
@@ -72,21 +83,32 @@ async function mergeFiles(folder: string, group: readonly BatchFile[]): Promise<
     if (isTorn) droppedBatches++;
     for (const batch of batches) {
       const entries = await entriesOf(batch);
-      if (entries === null) droppedBatches++;
-      for (const [at, entry] of (entries ?? []).entries()) {
-        addSealed(spanAt(traffic, Math.floor(entry.minute / HOUR_MS) * HOUR_MS), entry);
-        if (at % TURN_DOMAINS === 0) await turn();
-      }
+      if (!(await addEntries(traffic, entries ?? [])) || entries === null) droppedBatches++;
       limitTops(traffic);
     }
   }
   const range = rangeOf(group);
-  const bodies = sealBatches(traffic.spans, { first: range.first, most: range.last - range.first + 1 });
-  const added = await writeBatches(folder, { ...range, journals: [], bodies });
+  const batches = sealBatches(traffic.spans, { first: range.first, most: range.last - range.first + 1 });
+  const added = await writeBatches(folder, { ...range, journals: [], batches });
   // The merged file covers the numbers of those that a crash leaves here.
   const old = group.map(({ path }) => path).filter((path) => path !== added.path);
   await removeDurably(folder, old);
   return { removed: group, added, droppedTops: traffic.droppedTops, droppedBatches };
+}
+
+/** Adds entries to their hours; false: some cannot be opened. */
+async function addEntries(traffic: TrafficSpans, entries: readonly TrafficBatchEntry[]): Promise<boolean> {
+  let areWhole = true;
+  for (const [at, entry] of entries.entries()) {
+    try {
+      addSealed(spanAt(traffic, Math.floor(entry.minute / HOUR_MS) * HOUR_MS), entry);
+    } catch (error) {
+      if (!(error instanceof CountsFault)) throw error;
+      areWhole = false;
+    }
+    if (at % TURN_DOMAINS === 0) await turn();
+  }
+  return areWhole;
 }
 
 function rangeOf(group: readonly BatchFile[]): Pick<BatchFile, 'first' | 'last'> {
@@ -95,32 +117,26 @@ function rangeOf(group: readonly BatchFile[]): Pick<BatchFile, 'first' | 'last'>
 
 /** The same file without top lists. */
 async function stripFile(folder: string, file: BatchFile): Promise<ShrinkStep> {
-  const { batches, isTorn } = await readBatches(file);
+  const { batches: stored, isTorn } = await readBatches(file);
   let droppedTops = 0;
   let droppedBatches = isTorn ? 1 : 0;
-  async function* bodies(): AsyncGenerator<Uint8Array> {
-    for (const batch of batches) {
+  async function* stripped(): AsyncGenerator<NumberedBatch> {
+    for (const batch of stored) {
       const entries = await entriesOf(batch);
       if (entries === null) {
         droppedBatches++;
         continue;
       }
       droppedTops += entries.filter(({ tops }) => tops !== null).length;
-      yield sealBatch({ batch: batch.number, entries: entries.map((entry) => ({ ...entry, tops: null })) });
+      yield makeBatch(batch.number, entries.map(withoutTops));
     }
   }
   const { first, last } = file;
-  const added = await writeBatches(folder, { first, last, journals: [], bodies: bodies() });
+  const added = await writeBatches(folder, { first, last, journals: [], batches: stripped() });
   return { removed: [file], added, droppedTops, droppedBatches };
 }
 
-/** `null`: another release has sealed the batch, or it is damaged. */
-async function entriesOf({ body, isGzipped }: SentBatch): Promise<readonly TrafficBatchEntry[] | null> {
-  const batch = isGzipped ? await decompress(body, { maxOutputLength: MAX_FRAME_OCTETS }) : body;
-  try {
-    return openBatch(batch).entries;
-  } catch (error) {
-    if (error instanceof CountsFault) return null;
-    throw error;
-  }
+/** An entry without its top lists. */
+export function withoutTops(entry: TrafficBatchEntry): TrafficBatchEntry {
+  return { ...entry, tops: null };
 }

@@ -10,7 +10,7 @@ import { pause } from '../../platform/backoff.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 import type { ControlPlaneClient } from '../control-plane.ts';
 import { FLUSH_ON_STOP_MS } from '../limits.ts';
-import type { SyncLog } from '../log.ts';
+import { errorMessage, type SyncLog } from '../log.ts';
 import { findLeft } from './batch-files.ts';
 import type { CountedSeconds } from './counter.ts';
 import { addSealed, createTrafficSpans, limitTops, spanAt } from './domain-traffic.ts';
@@ -75,7 +75,8 @@ export async function openTraffic(options: NodeTrafficOptions): Promise<NodeTraf
     ...bounds,
   });
   const numberFile = join(directory, 'usage-batch');
-  const minutes = createMinutes({ folder, numberFile, trouble, onFile: sender.add, clock, maxTopsOctets });
+  const onFile = sender.add;
+  const minutes = createMinutes({ folder, numberFile, trouble, log, onFile, clock, maxTopsOctets });
   await takeUpLeft({ folder, minutes, sender, trouble, log, maxTopsOctets });
   const timer = setInterval(() => void minutes.close('complete'), tickMs).unref();
 
@@ -120,9 +121,19 @@ async function takeUpLeft({ folder, sender, ...options }: LeftOptions): Promise<
   try {
     makeFolder(folder, { mode: 0o700 });
     const { files, journals } = await findLeft(folder);
+    options.minutes.numberAfter(Math.max(0, ...files.map(({ last }) => last)));
     for (const file of files) sender.add(file);
     const ends: JournalEnd[] = [];
-    for (const journal of journals) ends.push(await takeUpJournal(journal, options));
+    for (const journal of journals) {
+      const end = await takeUpJournal(journal, options).catch((error: unknown) => {
+        log.error(
+          { err: errorMessage(error), file: journal },
+          'a traffic journal cannot be read; the next start tries again',
+        );
+        return null;
+      });
+      if (end !== null) ends.push(end);
+    }
     if (ends.length > 0) reportLost(ends, { trouble, log });
   } catch (error) {
     trouble.wrote(error);
