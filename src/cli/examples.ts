@@ -31,6 +31,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   explain: [
     'edgeplan explain 7c9e6679f5a94d9a --log decisions.jsonl',
     'edgeplan explain 7c9e6679f5a94d9a --log decisions.jsonl -f edge.yaml --all',
+    'edgeplan explain 7c9e6679-f5a9-4d9a-8d5a-0f1e2d3c4b5a --domain example.com',
   ],
   lint: ['edgeplan lint', 'edgeplan lint -f shop/edge.yaml --fail-on error --json'],
   fields: ['edgeplan fields', 'edgeplan fields drop', 'edgeplan fields drop path_includes'],
@@ -112,6 +113,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'dig @ns1.old.example AXFR example.com | edgeplan import example.com --zone - --json',
   ],
   audit: ['edgeplan audit example.com --since 24h', 'edgeplan audit example.com --limit 10 --json'],
+  logs: [
+    'edgeplan logs example.com --last 24h --action block',
+    'edgeplan logs example.com --rule waf/7 --ip 203.0.113.0/24 --follow',
+    "edgeplan logs example.com --path '/api/*' --json",
+  ],
   hits: [
     'edgeplan hits example.com',
     'edgeplan hits example.com --last 7d --type waf',

@@ -114,6 +114,18 @@ export const METRICS = {
     labels: [],
     help: 'Reports of nodes that were refused since they cannot be true; the log names node, field and limit',
   },
+  edgeplan_log_entries_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: ['outcome'],
+    help: 'Entries of decision logs that nodes shipped: `stored`, `repeated` (stored before), `dropped` (too old, of no domain, or beyond the bound of their domain and day)',
+  },
+  edgeplan_log_batches_failed_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: ['code'],
+    help: 'Batches of log entries that could not be stored, by the reason: `full`, `busy`, `unavailable`; nodes send them again',
+  },
   edgeplan_node_requests_total: {
     type: 'counter',
     at: ['node'],
@@ -313,6 +325,13 @@ export const METRICS = {
     labels: [],
     needs: '--log',
     help: 'Lines missing from the decision log: not written fast enough, or not at all',
+  },
+  edgeplan_node_shipped_lines_dropped_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: [],
+    needs: '--control',
+    help: 'Lines of the decision log that are not shipped: beyond the rate or the share of their domain, or the queue on the disk',
   },
   edgeplan_node_log_failures_total: {
     type: 'counter',

@@ -531,6 +531,9 @@ ALTER TABLE node_batches_next RENAME TO node_batches;
 CREATE INDEX node_batches_by_time ON node_batches (taken_at);
 `;
 
+/** Nothing: entries of the decision log are in files of their own (`logs/sqlite-days.ts`), in tables on PostgreSQL. */
+const DECISION_LOGS = '';
+
 /** The steps from an empty file to this version's tables. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -545,4 +548,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 10, ddl: REPLACED_TOKENS },
   { version: 11, ddl: NODE_GROUPS + NODE_ALLOWANCES },
   { version: 12, ddl: TRAFFIC },
+  { version: 13, ddl: DECISION_LOGS },
 ];

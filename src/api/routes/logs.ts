@@ -1,0 +1,250 @@
+/**
+ * `/domains/{domain}/logs/`: the decisions that nodes have logged for a domain, newest first, one of them by its id, and its
+ * explanation by the plan that decided. Searches run in a thread of the log store and end at a bound of their cost.
+ */
+import { z } from 'zod';
+import { parseIpEntry } from '../../base/ip.ts';
+import { RULE_TYPES } from '../../base/vocabulary.ts';
+import { MAX_ENTRIES, MAX_FILTER, USUAL_ENTRIES } from '../../logs/limits.ts';
+import {
+  LOG_ACTIONS,
+  type LogPlace,
+  type LogQuery,
+  type LogStore,
+  type StoredLogEntry,
+} from '../../logs/log-store.ts';
+import { ENTRY_ID_SHAPE, LOG_GAP_FORMAT, LOG_LINE_FORMAT } from '../../logs/read-batch.ts';
+import { findBlob } from '../../publisher/blob.ts';
+import { requestMistake } from '../../simulator/request-fields.ts';
+import type { SimulatedRequest } from '../../simulator/simulate.ts';
+import { MAX_PAGE, USUAL_PAGE } from '../limits.ts';
+import { queryNumber } from '../query.ts';
+import { badRequest, conflict, notFound, Refusal } from '../refusal.ts';
+import { type Call, jsonText, ok, operation } from '../route.ts';
+import type { Services } from '../services.ts';
+import { trace } from './simulate.ts';
+
+/** The node that an entry is of. */
+const NODE = z.string().nullable().describe('the name of the node; `null`: it was removed');
+
+/** A logged decision; `src/node/README.md` has every field. */
+const DECISION = z
+  .looseObject({
+    format: z.literal(LOG_LINE_FORMAT),
+    time: z.iso.datetime().describe('the arrival of the request'),
+    id: z.string().describe('the id of the decision, as in `X-Edgeplan-Id` and on its page'),
+    domain: z.string(),
+    revision: z.int().describe('the revision of the plan that decided'),
+    digest: z.string().describe('SHA-256 of that plan, 64 hex digits'),
+    sampled: z.number().nullable().describe('the share of such requests that is logged; `null`: all are'),
+    request: z.record(z.string(), z.unknown()).describe('the request without its secrets'),
+    withheld: z.array(z.string()).describe('what the request had and the entry lacks'),
+    decision: z.looseObject({ action: z.string(), rule: z.string().nullable() }),
+    matches: z
+      .array(z.looseObject({ rule: z.string() }))
+      .describe('the rules that matched, dry_run ones too'),
+    shadow: z
+      .looseObject({ action: z.string() })
+      .nullable()
+      .describe('the decision had every dry_run rule been enforced'),
+    waf: z.record(z.string(), z.unknown()).nullable().describe('the score, ids and targets of signatures'),
+    status: z.int().describe('the status of the response'),
+    fault: z.string().nullable().describe('why the request failed; `null`: it did not'),
+    node: NODE,
+  })
+  .meta({ id: 'LogEntry' });
+
+/** Entries that are missing at a place. */
+const GAP = z
+  .object({
+    format: z.literal(LOG_GAP_FORMAT),
+    time: z.iso.datetime(),
+    id: z.string(),
+    domain: z.string(),
+    dropped: z.int().describe('entries of the domain that are missing here, since there were too many'),
+    node: NODE,
+  })
+  .meta({ id: 'LogGap' });
+
+const listQuery = z.object({
+  from: z.string().optional().describe('the first time, RFC 3339; absent: a day before `to`'),
+  to: z.string().optional().describe('the time that the entries are before, RFC 3339; absent: now'),
+  action: z
+    .enum(LOG_ACTIONS)
+    .optional()
+    .describe(
+      'of the decision; with `would-` of the decision had dry_run rules been enforced; `fault`: the request failed',
+    ),
+  rule: z.string().optional().describe('a rule that matched or decided, `<type>/<id>`'),
+  ip: z.string().optional().describe('an address, prefix or range of the visitor'),
+  path: z.string().optional().describe('the start of the path, or with `*` a pattern of all of it'),
+  id: z.string().optional().describe('the id of one decision, whatever its time'),
+  cursor: z.string().optional().describe('`next` of the page before'),
+  limit: queryNumber(1, MAX_ENTRIES).describe(`entries, at most; without it ${USUAL_ENTRIES}`),
+});
+type ListQuery = z.output<typeof listQuery>;
+
+/** Milliseconds that a search without `from` goes back. */
+const USUAL_SPAN_MS = 86_400_000;
+
+/** `GET /domains/{domain}/logs/`: pages of entries by time and filters, newest first. */
+export const list = operation({
+  summary:
+    'Search the logged decisions, newest first; of requests that were only forwarded a sample is logged',
+  query: listQuery,
+  response: z.object({
+    entries: z.array(z.union([DECISION, GAP])),
+    next: z.string().nullable().describe('the `cursor` of the next page; `null`: nothing more in this time'),
+    complete: z
+      .boolean()
+      .describe('`false`: the search ended at the bound of its cost, and goes on at `next`'),
+  }),
+  async handle(call) {
+    const logs = logsOf(call.services);
+    const asked = call.query as ListQuery;
+    const query = readList(asked, call);
+    if (asked.id !== undefined) {
+      const entry = ENTRY_ID_SHAPE.test(asked.id) ? await logs.get(call.domain.id, asked.id) : null;
+      return ok({ entries: await shown(call, entry === null ? [] : [entry]), next: null, complete: true });
+    }
+    const { entries, next, complete } = await logs.find(query);
+    return ok({
+      entries: await shown(call, entries),
+      next: next === null ? null : cursorOf(next),
+      complete,
+    });
+  },
+});
+
+/** `GET /domains/{domain}/logs/{decisionId}`: one entry. */
+export const read = operation({
+  summary: 'Read one logged decision',
+  response: DECISION,
+  async handle(call) {
+    const [entry] = await shown(call, [await findEntry(call)]);
+    return ok(entry);
+  },
+});
+
+/** `GET /domains/{domain}/logs/{decisionId}/trace`: runs in a compute thread; 409 where the plan is not stored any more. */
+export const explain = operation({
+  summary: 'Explain a logged decision by the plan that made it, rule by rule, page by page',
+  query: z.object({
+    limit: queryNumber(1, MAX_PAGE),
+    cursor: z.string().optional().describe('`page.next` of the page before'),
+  }),
+  response: trace,
+  statuses: [409],
+  async handle(call) {
+    const { caller, services } = call;
+    const { limit = USUAL_PAGE, cursor } = call.query as { limit?: number; cursor?: string };
+    const line = JSON.parse((await findEntry(call)).line) as LoggedFields;
+    const { request, revision, digest } = line;
+    if (request === undefined || requestMistake(request as unknown as Record<string, unknown>) !== null)
+      throw conflict('the entry has no request that this version can evaluate');
+    const from = readTraceCursor(cursor, revision);
+    const now = request.now ?? Date.parse(line.time);
+    const world = { down: [], nodeId: null, now, nowGiven: true };
+    // The error status of an origin that answered; without a fault the entry does not state who made it.
+    const madeBy = line.fault === null ? ('origin' as const) : ('edge' as const);
+    const response = line.status < 400 ? undefined : { status: line.status, madeBy };
+    const url = `${request.scheme}://${String(request.host)}${request.target}`;
+    const text = await services.compute.run(caller.account_id, async () => {
+      const bytes = await call.read((tx) => findBlob(tx, digest));
+      if (bytes === null) throw conflict(`the plan of revision ${revision} is not stored any more`);
+      const signatures = (await services.signaturesFor?.(bytes)) ?? null;
+      const asked = { request, url, world, response };
+      return { kind: 'simulate', bytes, digest, revision, signatures, asked, limit, from };
+    });
+    return jsonText(text);
+  },
+});
+
+/** The fields of an entry that an explanation reads. */
+interface LoggedFields {
+  readonly time: string;
+  readonly revision: number;
+  readonly digest: string;
+  readonly request?: SimulatedRequest['request'];
+  readonly status: number;
+  readonly fault: string | null;
+}
+
+/** @throws Refusal 503 where the server stores no entries */
+function logsOf({ logs }: Pick<Services, 'logs'>): LogStore {
+  if (logs === undefined) throw new Refusal(503, 'this server stores no log entries (--decision-logs)');
+  return logs;
+}
+
+/** The entry of the path. @throws Refusal 404 */
+async function findEntry({ services, domain, params }: Call<unknown>): Promise<StoredLogEntry> {
+  const id = params['decisionId'] ?? '';
+  const entry = ENTRY_ID_SHAPE.test(id) ? await logsOf(services).get(domain.id, id) : null;
+  if (entry === null) throw notFound();
+  return entry;
+}
+
+/** Entries with the names of their nodes. */
+async function shown(
+  { latest }: Call<unknown>,
+  entries: readonly StoredLogEntry[],
+): Promise<readonly unknown[]> {
+  const names = new Map<number, string | null>();
+  for (const { nodeId } of entries) {
+    if (!names.has(nodeId)) names.set(nodeId, (await latest.nodes.get(nodeId))?.name ?? null);
+  }
+  return entries.map(({ line, nodeId }) => ({ ...JSON.parse(line), node: names.get(nodeId) ?? null }));
+}
+
+/** The search that a query asks for. @throws Refusal 400 */
+function readList(asked: ListQuery, { domain, now }: Call<unknown>): LogQuery {
+  const to = readTime('to', asked.to) ?? now + 1;
+  const from = readTime('from', asked.from) ?? to - USUAL_SPAN_MS;
+  if (from >= to) throw badRequest('from: must be before `to`');
+  const { action = null, rule = null, ip = null, path = null, limit = USUAL_ENTRIES } = asked;
+  if (rule !== null) checkRule(rule);
+  const entry = ip === null ? null : parseIpEntry(ip);
+  if (entry?.ok === false) throw badRequest(`ip: ${entry.reason}`);
+  if (path !== null && (path.length > MAX_FILTER || !/^[/*]/.test(path)))
+    throw badRequest(`path: must begin with \`/\` or \`*\` and have at most ${MAX_FILTER} characters`);
+  const before = asked.cursor === undefined ? null : readCursor(asked.cursor);
+  return { domainId: domain.id, from, to, before, limit, action, rule, ip, path };
+}
+
+function readTime(field: string, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const at = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+  if (!Number.isNaN(at)) return at;
+  throw badRequest(`${field}: must be a time like \`2026-11-25T09:00:00Z\`, found \`${text.slice(0, 40)}\``);
+}
+
+/** @throws Refusal 400 */
+function checkRule(rule: string): void {
+  const [type = '', ...id] = rule.split('/');
+  const isType = (RULE_TYPES as readonly string[]).includes(type);
+  if (isType && id.join('/') !== '' && rule.length <= MAX_FILTER) return;
+  throw badRequest('rule: must be the type and id of a rule, such as `drop/7`');
+}
+
+/** A place as a cursor: opaque to clients. */
+function cursorOf({ at, id }: LogPlace): string {
+  return Buffer.from(`${at} ${id}`).toString('base64url');
+}
+
+/** @throws Refusal 400 */
+function readCursor(cursor: string): LogPlace {
+  const [, at, id] =
+    /^(\d{1,15}) ([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
+  if (at === undefined || id === undefined) throw badRequest('cursor: must be `next` of the page before');
+  return { at: Number(at), id };
+}
+
+/** The rules before a page, from a cursor `<revision>-<rules>`. @throws Refusal 400 */
+function readTraceCursor(cursor: string | undefined, revision: number): number {
+  if (cursor === undefined) return 0;
+  const [, of, rules] = /^([1-9]\d{0,14})-(\d{1,9})$/.exec(cursor) ?? [];
+  if (Number(of) === revision) return Number(rules);
+  throw badRequest('cursor: must be `page.next` of the page before');
+}
