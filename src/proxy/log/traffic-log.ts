@@ -23,7 +23,7 @@ function countedRequest(
 ): CountedRequest {
   const { headers = {} } = request;
   return {
-    at: startedAt + entry.durationMs,
+    at: Math.round(startedAt + entry.durationMs),
     decision,
     pageMatches,
     status: entry.status,

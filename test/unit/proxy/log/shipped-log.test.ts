@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { RequestLogEntry } from '../../../src/proxy/log/request-log.ts';
-import { createShippedLog } from '../../../src/proxy/log/shipped-log.ts';
-import { type LogQueueOptions, openLogQueue } from '../../../src/sync/log-queue.ts';
+import type { RequestLogEntry } from '../../../../src/proxy/log/request-log.ts';
+import { createShippedLog } from '../../../../src/proxy/log/shipped-log.ts';
+import { type LogQueueOptions, openLogQueue } from '../../../../src/sync/log-queue.ts';
 
 let folder: string;
 beforeEach(() => {
