@@ -20,8 +20,8 @@ export const NODE_BURST_OCTETS = 134_217_728;
 export const MAX_AHEAD_MS = 300_000;
 /** Characters of an entry's texts that are indexed or compared: id, action, rule, address, path. */
 export const MAX_TEXT = 2_048;
-/** Rules of one entry that a search by rule finds: as many as a line lists, and those of both decisions. */
-export const MAX_ENTRY_RULES = 66;
+/** Rules of one entry that a search by rule finds: as many as a line lists for request and response, and those of both decisions. */
+export const MAX_ENTRY_RULES = 130;
 
 /** Days that entries are stored, unless the operator sets another number: incidents are looked into within a week. */
 export const DEFAULT_DAYS = 7;

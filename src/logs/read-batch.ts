@@ -4,6 +4,7 @@
  * with what a search compares, or a LogRefusal that names the line. Unknown fields of an entry are not stored.
  */
 import { formatIp, parseIp } from '../base/ip.ts';
+import { parseTarget, type TargetFacts } from '../base/path.ts';
 import { LogRefusal } from './fault.ts';
 import {
   MAX_AHEAD_MS,
@@ -56,7 +57,10 @@ export interface ReadBatch {
   readonly foreign: number;
 }
 
-/** Fields of a decision, in their order; those that a node of another release adds are left out. */
+/**
+ * Fields of a decision (`DecisionLine` in `proxy/log/line.ts`), in their order; those that a node of a later release adds are
+ * left out.
+ */
 const LINE_FIELDS = [
   'format',
   'time',
@@ -70,15 +74,34 @@ const LINE_FIELDS = [
   'withheld',
   'decision',
   'matches',
+  'page_matches',
   'shadow',
   'waf',
   'status',
   'octets',
   'duration_ms',
+  'octets_in',
+  'ttfb_ms',
+  'origin',
+  'origin_ms',
+  'monitored',
   'cache',
   'markdown',
   'fault',
 ] as const;
+
+/** Those of `LINE_FIELDS` that may be absent; a decision without them has no such field, and `null` means something else. */
+const OPTIONAL_FIELDS: ReadonlySet<string> = new Set([
+  'page_matches',
+  'octets_in',
+  'ttfb_ms',
+  'origin',
+  'origin_ms',
+  'monitored',
+]);
+
+/** An action, of this release or a later one. */
+const ACTION_SHAPE = /^[a-z][a-z_-]{0,31}$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -172,7 +195,12 @@ function rowOf(entry: Fields, { line, at, domain, nodeId }: PlacedRow): LogRow {
   if (entry['format'] !== LOG_LINE_FORMAT)
     throw new LogRefusal(`line ${line}: \`format\` must be \`${LOG_LINE_FORMAT}\` or \`${LOG_GAP_FORMAT}\``);
   checkDecision(entry, line);
-  const stored = Object.fromEntries(LINE_FIELDS.map((name) => [name, entry[name] ?? null]));
+  const stored = Object.fromEntries(
+    LINE_FIELDS.filter((name) => name in entry || !OPTIONAL_FIELDS.has(name)).map((name) => [
+      name,
+      entry[name] ?? null,
+    ]),
+  );
   const request = entry['request'] as Fields;
   const shadow = entry['shadow'] as Fields | null;
   return {
@@ -193,17 +221,20 @@ const PLAIN = { would: null, fault: false, ip: null, path: '', rules: [] } as co
 /** Checks the fields that a search and `explain` read. @throws LogRefusal */
 function checkDecision(entry: Fields, line: number): void {
   const { request, decision, shadow, matches, withheld, status, revision, digest, fault, waf } = entry;
+  const { page_matches = [] } = entry;
   const wrong = (field: string, is: string): LogRefusal =>
     new LogRefusal(`line ${line}: \`${field}\` must be ${is}`);
   if (!isObject(request) || typeof request['target'] !== 'string')
     throw wrong('request', 'an object with a `target`');
   for (const [name, value] of Object.entries({ decision, shadow })) {
     if (name === 'shadow' && value === null) continue;
-    if (!isObject(value) || !isShort(value['action'])) throw wrong(name, 'an object with an `action`');
+    if (!isObject(value) || !isAction(value['action'])) throw wrong(name, 'an object with an `action`');
     if (value['rule'] !== null && !isShort(value['rule'])) throw wrong(`${name}.rule`, 'text or null');
   }
-  if (!Array.isArray(matches) || matches.some((match) => !isObject(match) || !isShort(match['rule'])))
-    throw wrong('matches', 'a list of objects with a `rule`');
+  for (const [name, value] of Object.entries({ matches, page_matches })) {
+    if (!Array.isArray(value) || value.some((match) => !isObject(match) || !isShort(match['rule'])))
+      throw wrong(name, 'a list of objects with a `rule`');
+  }
   if (!Array.isArray(withheld) || !withheld.every(isShort)) throw wrong('withheld', 'a list of texts');
   if (!Number.isInteger(status) || Number(status) < 100 || Number(status) > 999)
     throw wrong('status', 'a status of HTTP');
@@ -218,15 +249,28 @@ function rulesOf(entry: Fields): readonly string[] {
   const settled = [entry['decision'], entry['shadow']].flatMap((one) =>
     isObject(one) && typeof one['rule'] === 'string' ? [one['rule']] : [],
   );
-  const matched = (entry['matches'] as readonly Fields[]).map((match) => String(match['rule']));
+  const { matches, page_matches = [] } = entry as { readonly [name in 'matches' | 'page_matches']?: readonly Fields[] };
+  const matched = [...matches!, ...page_matches].map((match) => String(match['rule']));
   return [...new Set([...settled, ...matched].map(storable))].slice(0, MAX_ENTRY_RULES);
 }
 
-/** The path of a target, without its query. */
+/** The path of a target in canonical form, as rules match it; of a target that has none, what is before its query. */
 function pathOf(target: string): string {
+  const facts: TargetFacts = { ...NO_TARGET };
+  if (parseTarget(target, facts) === 0) return storable(facts.path.slice(0, MAX_TEXT));
   const end = target.indexOf('?');
   return storable((end < 0 ? target : target.slice(0, end)).slice(0, MAX_TEXT));
 }
+
+const NO_TARGET: TargetFacts = {
+  path: '',
+  pathWithoutParameters: null,
+  forwarded: '',
+  query: null,
+  encodedQuery: null,
+  authority: null,
+  authorityScheme: '',
+};
 
 /** A text that both databases store: neither NUL nor lone surrogates. */
 function storable(text: string): string {
@@ -254,6 +298,10 @@ function textOf(entry: Fields, { field, line }: Placed & { readonly field: strin
   const value = entry[field];
   if (isShort(value)) return value;
   throw new LogRefusal(`line ${line}: \`${field}\` must be a text of at most ${MAX_TEXT} characters`);
+}
+
+function isAction(value: unknown): boolean {
+  return typeof value === 'string' && ACTION_SHAPE.test(value);
 }
 
 function isShort(value: unknown): value is string {
