@@ -5,7 +5,7 @@
  * counted, and the number is shipped as a gap.
  */
 import { randomUUID } from 'node:crypto';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,8 +15,11 @@ import {
   LOG_BATCH_DOMAINS,
   LOG_BATCH_LINES,
   LOG_DOMAIN_SHARE,
+  LOG_MANY_FILES,
+  LOG_MANY_TURNS,
   LOG_WRITE_MS,
   MAX_GAP_DOMAINS,
+  MAX_LOG_LINE_OCTETS,
   MAX_LOG_QUEUE_OCTETS,
   MAX_LOG_WAITING_CHARACTERS,
 } from './limits.ts';
@@ -24,8 +27,10 @@ import { errorMessage, type SyncLog } from './log.ts';
 
 /** The folder of the queue in the node's own folder. */
 export const LOG_QUEUE_FOLDER = 'log-queue';
-/** The ending of a whole file; others are being written. */
+/** The ending of a whole file. */
 export const LOG_QUEUE_ENDING = '.jsonl.gz';
+/** The ending of a file that is being written. */
+const DRAFT_ENDING = `${LOG_QUEUE_ENDING}.tmp`;
 
 const BATCH_FORMAT = 'edgeplan.log-batch/v1';
 const GAP_FORMAT = 'edgeplan.gap/v1';
@@ -72,6 +77,8 @@ interface QueuedFile {
 interface Waiting {
   readonly domain: string;
   readonly line: string;
+  /** Of a gap: the lines it states, which are counted as dropped already. */
+  readonly states?: number;
 }
 
 interface QueueState extends Pick<LogQueueOptions, 'folder' | 'process' | 'log'> {
@@ -87,11 +94,14 @@ interface QueueState extends Pick<LogQueueOptions, 'folder' | 'process' | 'log'>
   /** Characters of `waiting` by domain. */
   waitingOf: Map<string, number>;
   /** Lines dropped by domain that no gap states yet. */
-  unreported: Map<string, number>;
+  readonly unreported: Map<string, number>;
   dropped: number;
   number: number;
   busy: Promise<void> | null;
   failing: boolean;
+  /** Turns of the timer since the last write. */
+  turns: number;
+  closing: boolean;
 }
 
 /** Opens the writing end. Files of an earlier run are shipped, and count as of no domain in the share of this process. */
@@ -115,26 +125,35 @@ export function openLogQueue(options: LogQueueOptions): LogQueue {
     number: 0,
     busy: null,
     failing: false,
+    turns: 0,
+    closing: false,
   };
   for (const file of filesOf(folder, process)) count(state, file);
-  const timer = setInterval(() => flush(state), everyMs).unref();
+  const timer = setInterval(() => {
+    // A queue that is not shipped for long has few large files instead of many small ones.
+    const turns = state.files.length < LOG_MANY_FILES ? 1 : LOG_MANY_TURNS;
+    if (++state.turns >= turns) flush(state);
+  }, everyMs).unref();
   return {
     full: (domain) => isFull(state, domain),
     add: (domain, line) => addLine(state, { domain, line }),
-    drop: (domain) => drop(state, domain),
+    drop: (domain) => drop(state, domain, 1),
     dropped: () => state.dropped,
     async close() {
       clearInterval(timer);
       await state.busy;
+      state.closing = true;
       await flush(state);
     },
   };
 }
 
-/** The files that an earlier run of this process has left. */
+/** The files that an earlier run of this process has left; those that it was writing when it was killed are removed. */
 function filesOf(folder: string, process: number): readonly QueuedFile[] {
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(LOG_QUEUE_ENDING) && Number(name.split('-')[1]) === process)
+  const own = readdirSync(folder).filter((name) => Number(name.split('-')[1]) === process);
+  for (const name of own) if (name.endsWith(DRAFT_ENDING)) rmSync(join(folder, name), { force: true });
+  return own
+    .filter((name) => name.endsWith(LOG_QUEUE_ENDING))
     .map((name) => {
       const size = statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
       return { name, octets: new Map([['', size]]) };
@@ -150,8 +169,8 @@ function isFull(state: QueueState, domain: string): boolean {
 }
 
 function addLine(state: QueueState, one: Waiting): void {
-  if (isFull(state, one.domain)) {
-    drop(state, one.domain);
+  if (isFull(state, one.domain) || Buffer.byteLength(one.line) > MAX_LOG_LINE_OCTETS) {
+    drop(state, one.domain, 1);
     return;
   }
   state.waiting.push(one);
@@ -159,16 +178,21 @@ function addLine(state: QueueState, one: Waiting): void {
   state.waitingOf.set(one.domain, (state.waitingOf.get(one.domain) ?? 0) + one.line.length);
 }
 
-function drop(state: QueueState, domain: string): void {
-  const { unreported } = state;
-  state.dropped++;
+function drop(state: QueueState, domain: string, lines: number): void {
+  state.dropped += lines;
+  reportLater(state, domain, lines);
+}
+
+/** Counts dropped lines for the next gap of their domain. */
+function reportLater({ unreported }: QueueState, domain: string, lines: number): void {
   // A flood of names has no gap of its own beyond the bound; the counter has every line.
   if (unreported.has(domain) || unreported.size < MAX_GAP_DOMAINS)
-    unreported.set(domain, (unreported.get(domain) ?? 0) + 1);
+    unreported.set(domain, (unreported.get(domain) ?? 0) + lines);
 }
 
 /** Writes what is in memory, unless a write is under way. */
 function flush(state: QueueState): Promise<void> {
+  state.turns = 0;
   state.busy ??= writeWaiting(state).finally(() => {
     state.busy = null;
   });
@@ -176,12 +200,21 @@ function flush(state: QueueState): Promise<void> {
 }
 
 async function writeWaiting(state: QueueState): Promise<void> {
+  const unwritten: (readonly Waiting[])[] = [];
   try {
     await forgetShipped(state);
-    const lines = takeWaiting(state);
-    for (const batch of batchesOf(lines)) await writeBatch(state, batch);
+    unwritten.push(...batchesOf(takeWaiting(state)));
+    for (let [batch] = unwritten; batch !== undefined; [batch] = unwritten) {
+      await writeBatch(state, batch);
+      unwritten.shift();
+    }
     state.failing = false;
   } catch (error) {
+    // All of them: a disk that is full for one is full for the next.
+    for (const one of unwritten.flat()) {
+      if (one.states === undefined) drop(state, one.domain, 1);
+      else reportLater(state, one.domain, one.states);
+    }
     if (!state.failing)
       state.log.warn({ err: errorMessage(error) }, 'log entries cannot be queued; they are dropped');
     state.failing = true;
@@ -190,17 +223,20 @@ async function writeWaiting(state: QueueState): Promise<void> {
 
 /** Everything in memory, after the gaps of what was dropped. */
 function takeWaiting(state: QueueState): readonly Waiting[] {
-  const time = new Date(state.clock()).toISOString();
-  const gaps = [...state.unreported].map(([domain, dropped]) => {
-    const gap = { format: GAP_FORMAT, time, id: randomUUID(), domain, dropped };
-    return { domain, line: JSON.stringify(gap) };
-  });
-  const lines = [...gaps, ...state.waiting];
+  const { waiting, unreported } = state;
   state.waiting = [];
   state.characters = 0;
   state.waitingOf = new Map();
-  state.unreported = new Map();
-  return lines;
+  const time = new Date(state.clock()).toISOString();
+  const gaps: Waiting[] = [];
+  for (const [domain, dropped] of unreported) {
+    // A gap every second would fill the queue that has no room for lines; the last write states them all.
+    if (!state.closing && isFull(state, domain)) continue;
+    unreported.delete(domain);
+    const gap = { format: GAP_FORMAT, time, id: randomUUID(), domain, dropped };
+    gaps.push({ domain, line: JSON.stringify(gap), states: dropped });
+  }
+  return [...gaps, ...waiting];
 }
 
 /** Lines in batches that the control plane takes. */
@@ -225,21 +261,20 @@ function batchesOf(lines: readonly Waiting[]): readonly (readonly Waiting[])[] {
   return batches;
 }
 
-/** Writes one file. When that fails, its lines count as dropped. */
+/** Writes one file. @throws the system's error */
 async function writeBatch(state: QueueState, batch: readonly Waiting[]): Promise<void> {
   const head = { format: BATCH_FORMAT, domains: [...new Set(batch.map(({ domain }) => domain))] };
   const text = `${[JSON.stringify(head), ...batch.map(({ line }) => line)].join('\n')}\n`;
   // The time comes first, so that files of all processes and runs are shipped in their order.
   const order = [state.clock(), state.process, ++state.number].map((part) => String(part).padStart(13, '0'));
   const name = `${order.join('-')}${LOG_QUEUE_ENDING}`;
-  const draft = join(state.folder, `${name}.tmp`);
+  const draft = join(state.folder, order.join('-') + DRAFT_ENDING);
   try {
     const bytes = await pack(text);
     await writeFile(draft, bytes, { mode: 0o600 });
     await rename(draft, join(state.folder, name));
     count(state, { name, octets: sharesOf(batch, bytes.length / text.length) });
   } catch (error) {
-    for (const { domain } of batch) drop(state, domain);
     await rm(draft, { force: true }).catch((cause: unknown) =>
       state.log.warn({ err: errorMessage(cause) }, 'an unfinished file of log entries cannot be removed'),
     );

@@ -1,7 +1,8 @@
 /**
  * The part of the decision log that is shipped to the control plane. In: every finished request. Out: the same lines as in the
  * file of the decision log, with a domain, in the queue of `sync/log-queue.ts`. A token bucket for each domain bounds what an
- * attack on it costs; what is beyond it is dropped before a line is made, counted, and shipped as a gap.
+ * attack on it costs; what is beyond it is dropped before a line is made, counted, and shipped as a gap. Half of the bucket is
+ * for what is always logged.
  */
 import type { LogQueue } from '../../sync/log-queue.ts';
 import { createSampler, isAlwaysLogged } from './decision-log.ts';
@@ -34,8 +35,8 @@ export function createShippedLog(options: ShippedLogOptions): RequestLog {
   const buckets = new Map<string, Bucket>();
   const [burst, perMs] = [Math.max(1, SHIPPED_BURST * share), (SHIPPED_PER_SEC * share) / 1_000];
 
-  /** Takes a token of the domain's bucket. */
-  function take(domain: string): boolean {
+  /** Takes a token of the domain's bucket, if more than `reserve` are left. */
+  function take(domain: string, reserve: number): boolean {
     const now = clock();
     let bucket = buckets.get(domain);
     if (bucket === undefined) {
@@ -46,7 +47,7 @@ export function createShippedLog(options: ShippedLogOptions): RequestLog {
     }
     bucket.left = Math.min(burst, bucket.left + (now - bucket.at) * perMs);
     bucket.at = now;
-    if (bucket.left < 1) return false;
+    if (bucket.left < 1 + reserve) return false;
     bucket.left--;
     return true;
   }
@@ -56,7 +57,9 @@ export function createShippedLog(options: ShippedLogOptions): RequestLog {
       if (left + (now - at) * perMs >= burst) buckets.delete(domain);
   }
   function put(domain: string, entry: RequestLogEntry, sampled: number | null): void {
-    if (queue.full(domain) || !take(domain)) queue.drop(domain);
+    // What is always logged finds half of the burst unused, however many plain requests there are.
+    const reserve = sampled === null ? 0 : burst / 2;
+    if (queue.full(domain) || !take(domain, reserve)) queue.drop(domain);
     else queue.add(domain, JSON.stringify(decisionLine(entry, sampled)));
   }
 

@@ -1,12 +1,14 @@
 /** Which decisions are shipped to the control plane, how many of each domain, and what their lines must not contain. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RequestLogEntry } from '../../../../src/proxy/log/request-log.ts';
 import { createShippedLog } from '../../../../src/proxy/log/shipped-log.ts';
+import { LOG_MANY_FILES, LOG_MANY_TURNS } from '../../../../src/sync/limits.ts';
 import { type LogQueueOptions, openLogQueue } from '../../../../src/sync/log-queue.ts';
+import { until } from '../../../support/until.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -169,6 +171,17 @@ describe('the shipped part of the decision log', () => {
     expect(queue.dropped()).toBe(20_000 - stored);
   });
 
+  test('has blocks of a domain whose plain requests exceed its rate', async () => {
+    const { shipped, queue, pass } = open({ rate: 0.999 });
+    for (let second = 0; second < 5; second++) {
+      for (let hit = 0; hit < 2_000; hit++) shipped.done(entryOf({ action: 'forward', id: 'plain' }));
+      for (let hit = 0; hit < 40; hit++) shipped.done(entryOf({ id: 'blocked' }));
+      pass(1_000);
+    }
+    await queue.close();
+    expect(shippedLines().filter(({ id }) => id === 'blocked')).toHaveLength(200);
+  });
+
   test('has the rate of a node divided among its processes', async () => {
     const { shipped, queue } = open({ share: 1 / 4 });
     for (let hit = 0; hit < 2_000; hit++) shipped.done(entryOf());
@@ -203,6 +216,75 @@ describe('the queue on the disk', () => {
       0,
     );
     expect(octets).toBeLessThan(100_000);
+  });
+
+  test('counts every line of a disk that fails, and states the number once it works', async () => {
+    const queue = openLogQueue({ folder, process: 0, share: 1, log, everyMs: 5 });
+    rmSync(folder, { recursive: true });
+    // Several batches, and after the first write a gap that cannot be written either.
+    for (let number = 0; number < 1_200; number++) queue.add('shop.test', lineAt('shop.test', number));
+    await until(() => queue.dropped() === 1_200, 'the lines to be dropped');
+    queue.add('shop.test', lineAt('shop.test', 1_200));
+    await until(() => queue.dropped() === 1_201, 'the next line to be dropped');
+    mkdirSync(folder);
+    await until(() => shippedLines().length > 0, 'the gap');
+    await queue.close();
+    expect(shippedLines()).toMatchObject([
+      { format: 'edgeplan.gap/v1', domain: 'shop.test', dropped: 1_201 },
+    ]);
+    expect(queue.dropped()).toBe(1_201);
+  });
+
+  test('has no gap for a full domain before there is room, and then one with all of its lines', async () => {
+    const queue = openLogQueue({ folder, process: 0, share: 1, log, everyMs: 5, maxOctets: 2_000 });
+    for (let number = 0; number < 200; number++) queue.add('shop.test', lineAt('shop.test', number));
+    await until(() => queue.full('shop.test'), 'the queue to be full');
+    const files = readdirSync(folder).length;
+    for (let number = 0; number < 5; number++) queue.drop('shop.test');
+    queue.add('blog.test', 'unused');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(readdirSync(folder)).toHaveLength(files);
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
+    await until(() => readdirSync(folder).length > 0, 'the gaps');
+    await queue.close();
+    expect(shippedLines()).toMatchObject([
+      { domain: 'shop.test', dropped: 5 },
+      { domain: 'blog.test', dropped: 1 },
+    ]);
+  });
+
+  test('takes no line that the control plane would refuse with its whole batch', async () => {
+    const queue = openLogQueue({ folder, process: 0, share: 1, log, everyMs: 3_600_000 });
+    queue.add('shop.test', JSON.stringify({ id: 'long', domain: 'shop.test', text: 'é'.repeat(70_000) }));
+    queue.add('shop.test', lineAt('shop.test', 1));
+    await queue.close();
+    expect(shippedLines()).toMatchObject([{ format: 'edgeplan.gap/v1', dropped: 1 }, { id: 'shop.test 1' }]);
+  });
+
+  test('has no unfinished file of an earlier run, and those of other processes', async () => {
+    const [own, other] = [0, 1].map(
+      (process) => `0000000000001-000000000000${process}-0000000000001.jsonl.gz.tmp`,
+    );
+    for (const name of [own!, other!]) writeFileSync(join(folder, name), 'half');
+    await openLogQueue({ folder, process: 0, share: 1, log, everyMs: 3_600_000 }).close();
+    expect(readdirSync(folder)).toEqual([other]);
+  });
+
+  test('writes few files while many wait', async () => {
+    for (let number = 0; number < LOG_MANY_FILES; number++) {
+      const name = `0000000000001-0000000000000-${String(number).padStart(13, '0')}.jsonl.gz`;
+      writeFileSync(join(folder, name), '');
+    }
+    const queue = openLogQueue({ folder, process: 0, share: 1, log, everyMs: 5 });
+    const times = 4 * LOG_MANY_TURNS;
+    for (let number = 0; number < times; number++) {
+      queue.add('shop.test', lineAt('shop.test', number));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await queue.close();
+    const written = readdirSync(folder).length - LOG_MANY_FILES;
+    expect(written).toBeGreaterThan(0);
+    expect(written).toBeLessThan(times / 2);
   });
 
   test('has room again once its files are shipped, and counts those of an earlier run', async () => {
