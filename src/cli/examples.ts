@@ -31,7 +31,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   explain: [
     'edgeplan explain 7c9e6679f5a94d9a --log decisions.jsonl',
     'edgeplan explain 7c9e6679f5a94d9a --log decisions.jsonl -f edge.yaml --all',
-    'edgeplan explain 7c9e6679-f5a9-4d9a-8d5a-0f1e2d3c4b5a --domain example.com',
+    'edgeplan explain 7c9e6679-f5a9-4d9a-8d5a-0f1e2d3c4b5a',
+    'edgeplan explain 7c9e6679-f5a9-4d9a-8d5a-0f1e2d3c4b5a --domain example.com --json',
   ],
   lint: ['edgeplan lint', 'edgeplan lint -f shop/edge.yaml --fail-on error --json'],
   fields: ['edgeplan fields', 'edgeplan fields drop', 'edgeplan fields drop path_includes'],

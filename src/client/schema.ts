@@ -13572,7 +13572,7 @@ export interface operations {
                 readonly ip?: string;
                 /** @description the start of the path, or with `*` a pattern of all of it */
                 readonly path?: string;
-                /** @description the id of one decision, whatever its time */
+                /** @description the id of one decision, whatever its time; goes without other filters */
                 readonly id?: string;
                 /** @description `next` of the page before */
                 readonly cursor?: string;

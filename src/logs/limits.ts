@@ -55,7 +55,7 @@ export const MAX_PAGE_OCTETS = 2_097_152;
 
 /** Calls that wait for one of the threads, at most: further ones are refused and tried again. Batches are bounded in size. */
 export const MAX_WAITING_CALLS = 32;
-/** Searches of one domain that wait or run, at most: what one page load requests at once, and an eighth of all calls. */
-export const MAX_SEARCHES_OF_DOMAIN = 4;
+/** Searches of one account that run or wait for the one that runs: what one page load requests at once. */
+export const MAX_SEARCHES_OF_ACCOUNT = 8;
 /** Nodes whose rate is remembered; the longest idle is forgotten first, which only gives it its whole burst back. */
 export const MAX_RATED_NODES = 10_000;

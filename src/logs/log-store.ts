@@ -61,6 +61,8 @@ export interface LogPlace {
 /** A search; every filter that is present must hold. */
 export interface LogQuery {
   readonly domainId: number;
+  /** The id of the account that searches: its searches run one after another. */
+  readonly account: number;
   /** Milliseconds since the epoch, the first included and the last not. */
   readonly from: number;
   readonly to: number;
@@ -100,7 +102,7 @@ export interface LogStore {
    */
   append(batch: LogBatch): Promise<Appended>;
   find(query: LogQuery): Promise<LogPage>;
-  /** One entry by its id; `null`: it is not stored. */
+  /** One decision by its id; `null`: it is not stored. */
   get(domainId: number, id: string): Promise<StoredLogEntry | null>;
   /** Removes days that are over, and the oldest beyond the bound of all days; resolves to their number. */
   prune(now: number): Promise<number>;

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { LogFault } from './fault.ts';
-import { MAX_SEARCHES_OF_DOMAIN, MAX_WAITING_CALLS } from './limits.ts';
+import { MAX_SEARCHES_OF_ACCOUNT, MAX_WAITING_CALLS } from './limits.ts';
 import type { Appended, LogPage, LogStore, StoredLogEntry } from './log-store.ts';
 import {
   deliverCall,
@@ -36,11 +36,11 @@ interface Caller {
 export function openLogs({ place, file = threadFile() }: OpenLogsOptions): LogStore {
   const writer = file === null ? callHere(place) : callInThread(place, file);
   const reader = file === null ? writer : callInThread(place, file);
-  const searching = new Map<number, number>();
+  const searching = new Map<number, Searching>();
   return {
     append: (batch) => writer.call({ method: 'append', batch }) as Promise<Appended>,
     find: (query) =>
-      bounded(searching, query.domainId, () => reader.call({ method: 'find', query }) as Promise<LogPage>),
+      inTurn(searching, query.account, () => reader.call({ method: 'find', query }) as Promise<LogPage>),
     get: (domainId, id) => reader.call({ method: 'get', domainId, id }) as Promise<StoredLogEntry | null>,
     prune: (now) => writer.call({ method: 'prune', now }) as Promise<number>,
     async close() {
@@ -50,23 +50,32 @@ export function openLogs({ place, file = threadFile() }: OpenLogsOptions): LogSt
   };
 }
 
-/** Runs a search unless its domain has as many as it may. @throws LogFault `busy` */
-async function bounded<T>(
-  searching: Map<number, number>,
-  domainId: number,
+/** The searches of one account. */
+interface Searching {
+  /** Those that run or wait. */
+  count: number;
+  /** Resolves when the last of them has ended; never rejects. */
+  last: Promise<unknown>;
+}
+
+/** Runs the searches of an account one after another. @throws LogFault `busy` where it has as many as it may */
+async function inTurn<T>(
+  searching: Map<number, Searching>,
+  account: number,
   search: () => Promise<T>,
 ): Promise<T> {
-  const running = searching.get(domainId) ?? 0;
-  if (running >= MAX_SEARCHES_OF_DOMAIN) {
-    throw new LogFault('busy', `${running} searches of this domain run already; try again`);
+  const own = searching.get(account) ?? { count: 0, last: Promise.resolve() };
+  if (own.count >= MAX_SEARCHES_OF_ACCOUNT) {
+    throw new LogFault('busy', `${own.count} searches of this account run or wait already; try again`);
   }
-  searching.set(domainId, running + 1);
+  searching.set(account, own);
+  own.count++;
+  const found = own.last.then(search);
+  own.last = found.catch(() => undefined);
   try {
-    return await search();
+    return await found;
   } finally {
-    const left = searching.get(domainId)! - 1;
-    if (left === 0) searching.delete(domainId);
-    else searching.set(domainId, left);
+    if (--own.count === 0) searching.delete(account);
   }
 }
 

@@ -64,7 +64,8 @@ const SCAN_RULE = `SELECT ${COLUMNS} FROM (
     SELECT domain_id, at, id FROM decision_log_rules
     WHERE domain_id = $1 AND rule = $6 AND at >= $2 AND at <= $3 AND (at, id) < ($3, $4) ORDER BY at DESC, id DESC LIMIT $5) r
   JOIN decision_logs e ON e.domain_id = r.domain_id AND e.at = r.at AND e.id = r.id ORDER BY e.at DESC, e.id DESC`;
-const GET = 'SELECT node_id, line FROM decision_logs WHERE domain_id = $1 AND id = $2 LIMIT 1';
+const GET =
+  "SELECT node_id, line FROM decision_logs WHERE domain_id = $1 AND id = $2 AND action <> 'gap' LIMIT 1";
 const PARTITIONS = `SELECT c.relname AS name, pg_total_relation_size(c.oid) AS octets FROM pg_inherits i
   JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
   WHERE p.relname = ANY($1::text[]) AND p.relnamespace = 'public'::regnamespace`;
@@ -211,7 +212,7 @@ async function insertDay(
       return true;
     }
     size.dropped++;
-    gaps.set(row.domainId, gapRow(row, size.dropped));
+    gaps.set(row.domainId, row);
     return false;
   });
   await run(INSERT, [JSON.stringify(accepted.map(columnsOf))]);
@@ -219,7 +220,8 @@ async function insertDay(
     own.map((rule) => ({ domain_id: domainId, rule, at, id })),
   );
   if (rules.length > 0) await run(INSERT_RULES, [JSON.stringify(rules)]);
-  if (gaps.size > 0) await run(SET_GAP, [JSON.stringify([...gaps.values()].map(columnsOf))]);
+  const stated = [...gaps].map(([id, row]) => gapRow(row, sizes.get(id)!.dropped));
+  if (stated.length > 0) await run(SET_GAP, [JSON.stringify(stated.map(columnsOf))]);
   for (const [id, { octets, dropped }] of sizes) await run(SET_SIZE, [day, id, octets, dropped]);
   return {
     stored: accepted.length,

@@ -249,7 +249,9 @@ function rulesOf(entry: Fields): readonly string[] {
   const settled = [entry['decision'], entry['shadow']].flatMap((one) =>
     isObject(one) && typeof one['rule'] === 'string' ? [one['rule']] : [],
   );
-  const { matches, page_matches = [] } = entry as { readonly [name in 'matches' | 'page_matches']?: readonly Fields[] };
+  const { matches, page_matches = [] } = entry as {
+    readonly [name in 'matches' | 'page_matches']?: readonly Fields[];
+  };
   const matched = [...matches!, ...page_matches].map((match) => String(match['rule']));
   return [...new Set([...settled, ...matched].map(storable))].slice(0, MAX_ENTRY_RULES);
 }

@@ -76,7 +76,7 @@ const SET_GAP =
 const SCAN = `SELECT ${COLUMNS} FROM entries e WHERE e.domain_id = ? AND e.at >= ? AND (e.at, e.id) < (?, ?) ORDER BY e.at DESC, e.id DESC LIMIT ?`;
 const SCAN_RULE = `SELECT ${COLUMNS} FROM entry_rules r JOIN entries e ON e.domain_id = r.domain_id AND e.at = r.at AND e.id = r.id WHERE r.domain_id = ? AND r.rule = ? AND r.at >= ? AND (r.at, r.id) < (?, ?) ORDER BY r.at DESC, r.id DESC LIMIT ?`;
 const HAS = 'SELECT 1 AS stored FROM entries WHERE domain_id = ? AND at = ? AND id = ?';
-const GET = 'SELECT node_id, line FROM entries WHERE domain_id = ? AND id = ?';
+const GET = "SELECT node_id, line FROM entries WHERE domain_id = ? AND id = ? AND action <> 'gap'";
 
 /** An open file. */
 interface Day {
@@ -202,6 +202,7 @@ function insertDay(
   { domainOctets = MAX_DOMAIN_DAY_OCTETS }: SqliteDaysOptions,
 ): Appended {
   const sizes = new Map<number, { octets: number; dropped: number }>();
+  const gaps = new Map<number, LogRow>();
   const sum = { stored: 0, repeated: 0, dropped: 0 };
   day.database.exec('BEGIN IMMEDIATE');
   try {
@@ -217,7 +218,7 @@ function insertDay(
         }
         size.dropped++;
         sum.dropped++;
-        day.statement(SET_GAP).all(...valuesOf(gapRow(row, size.dropped)));
+        gaps.set(row.domainId, row);
         continue;
       }
       if (day.statement(INSERT).all(...valuesOf(row)).length === 0) {
@@ -228,6 +229,8 @@ function insertDay(
       size.octets += octets;
       for (const rule of row.rules) day.statement(INSERT_RULE).all(row.domainId, rule, row.at, row.id);
     }
+    for (const [id, row] of gaps)
+      day.statement(SET_GAP).all(...valuesOf(gapRow(row, sizes.get(id)!.dropped)));
     for (const [id, { octets, dropped }] of sizes) day.statement(SET_SIZE).all(id, octets, dropped);
     day.database.exec('COMMIT');
   } catch (error) {

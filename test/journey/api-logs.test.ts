@@ -120,6 +120,7 @@ describe.each(testDatabases())('log entries on $kind', (database) => {
       ['from=2026-11-25&to=2026-11-24', /^from: must be before/],
       ['cursor=x', /^cursor: must be `next`/],
       ['limit=5000', /^limit: must be a whole number from 1 to 200/],
+      ['id=7&action=block', /^action: goes without `id`/],
       ['limits=5', /did you mean `limit`/],
     ];
     for (const [query, message] of wrong) {

@@ -121,7 +121,10 @@ describe('a server and a node of two workers', () => {
     });
     const missing = await server.run(['explain', '00000000-0000-4000-8000-000000000000', '--domain', HOST]);
     expect([missing.code, missing.err]).toEqual([1, expect.stringContaining('there is no decision')]);
-    expect((await server.run(['explain', enforced])).code).toBe(2);
+    const anywhere = await server.run(['explain', enforced]);
+    expect([anywhere.code, anywhere.out]).toEqual([0, out]);
+    const nowhere = await server.run(['explain', '00000000-0000-4000-8000-000000000000']);
+    expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining(`in the logs of \`${HOST}\``)]);
     expect((await server.run(['explain', enforced, '--domain', HOST, '--log', '-'])).code).toBe(2);
   });
 

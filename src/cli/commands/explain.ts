@@ -16,13 +16,13 @@ import { openSubject } from '../input/open-subject.ts';
 import { colourOption, gather, readNodeId, signatureOptions } from '../options.ts';
 import { colourFor, note, outputWidth, write, writeDocument } from '../output.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
-import { readDecision, readTrace } from '../remote/domain-logs.ts';
+import { findDecision, readDecision, readTrace } from '../remote/domain-logs.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends ChoiceFlags, ServerAccess {
   /** Decision logs to search. */
   readonly log?: readonly string[];
-  /** The domain whose log at the server is searched, in place of `log`. */
+  /** The domain whose log at the server is searched, in place of `log`; without both, those of all domains of the key. */
   readonly domain?: string;
   /** The path of the rules; absent: the decision is printed without its rules. */
   readonly file?: string;
@@ -43,12 +43,10 @@ const DIFFERS =
 /** Finds the decision, prints it, and simulates its request when rules are given. */
 async function run(id: string, flags: Flags): Promise<void> {
   const file = flags.plan ?? flags.file;
-  const { log = [], domain } = flags;
   checkPlaces(flags, file);
-  const wanted = id.trim().toLowerCase();
-  const line = domain === undefined ? await find(wanted, log) : await readDecision(wanted, domain, flags);
+  const { line, domain } = await findLine(id.trim().toLowerCase(), flags);
   const { request } = line;
-  if (domain !== undefined && file === undefined) return explainRemote(line, domain, flags);
+  if (domain !== null && file === undefined) return explainRemote(line, domain, flags);
   if (file === undefined || request === null) {
     if (flags.json === true) await writeDocument('explanation', { line, same_plan: null, trace: null });
     else await write(`${accountOf(line)}\n`);
@@ -88,12 +86,23 @@ async function run(id: string, flags: Flags): Promise<void> {
   if (samePlan && differsFromLog(line, trace)) note(DIFFERS);
 }
 
+/** The decision, and its domain where a server has it. @throws CommandFault when there is none */
+async function findLine(
+  id: string,
+  flags: Flags,
+): Promise<{ readonly line: DecisionLine; readonly domain: string | null }> {
+  const { log, domain } = flags;
+  if (log !== undefined) return { line: await find(id, log), domain: null };
+  if (domain === undefined) return findDecision(id, flags);
+  return { line: await readDecision(id, domain, flags), domain };
+}
+
 /** @throws CommandFault when the flags name no log, or two, or one input twice */
-function checkPlaces({ log, domain }: Flags, file: string | undefined): void {
+function checkPlaces({ log, domain, key }: Flags, file: string | undefined): void {
   if (log !== undefined && domain !== undefined)
     throw usageFault('a decision is found in a log with --log, or at a server with --domain, not in both');
-  if (log === undefined && domain === undefined)
-    throw usageFault('no log was given', 'name a file with --log, or the domain at the server with --domain');
+  if (log === undefined && domain === undefined && key === undefined)
+    throw usageFault('no log was given', 'name a file with --log, or set EDGEPLAN_KEY to search at a server');
   if (file === '-' && log?.includes('-') === true)
     throw usageFault('the rules and the log cannot both be stdin');
 }
@@ -279,14 +288,15 @@ export function explainCommand(): Command {
   const command = new Command('explain')
     .summary('why a request got what it got, by its decision id')
     .description(
-      'Finds a decision by the id on its page and in its X-Edgeplan-Id header: in the log of a node with --log, or at a server ' +
-        'with --domain, which explains it by the plan that made it. With --file or --plan, every rule is explained as by `simulate`.',
+      'Finds a decision by the id on its page and in its X-Edgeplan-Id header: at the server, in the logs of the domains of the ' +
+        'key, which explains it by the plan that made it; or with --log in the log of a node. With --file or --plan, every rule ' +
+        'is explained as by `simulate`.',
     )
     .argument('<id>', 'the decision id')
     .addOption(
       new Option('--log <path>', 'a decision log of the node, - is stdin; may be repeated').argParser(gather),
     )
-    .option('--domain <name>', 'find the decision at the server, in the log of this domain')
+    .option('--domain <name>', 'search only the log of this domain at the server')
     .addOption(serverOption())
     .addOption(keyOption())
     .addOption(

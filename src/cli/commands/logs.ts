@@ -3,11 +3,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { LOG_ACTIONS } from '../../logs/log-store.ts';
 import { paint } from '../../simulator/paint.ts';
-import { usageFault } from '../exit.ts';
+import { type CommandFault, usageFault } from '../exit.ts';
 import { colourOption } from '../options.ts';
-import { type ColourChoice, colourFor, note, write } from '../output.ts';
+import { type ColourChoice, colourFor, note, noteFault, write } from '../output.ts';
 import { logLine, type RemoteDecision, type RemoteGap } from '../print/log-entry.ts';
-import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import { isTransient, keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { type LogFilters, readLogPage } from '../remote/domain-logs.ts';
 import { type GivenTime, readDuration, readTime, timeAt } from '../time-option.ts';
 
@@ -110,7 +110,7 @@ async function followLog(
     await wait(POLL_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     const since = Math.max(from, newest - OVERLAP_MS);
-    const fresh = await readUnseen(domain, flags, { filters: { ...filters, from: timeText(since) }, seen });
+    const fresh = await poll(domain, flags, { filters: { ...filters, from: timeText(since) }, seen });
     await print(fresh, flags);
     for (const { id, time } of fresh) seen.set(id, Date.parse(time));
     newest = Math.max(newest, ...fresh.map(({ time }) => Date.parse(time)));
@@ -118,11 +118,28 @@ async function followLog(
   }
 }
 
+interface Unseen {
+  readonly filters: LogFilters;
+  /** Times of printed entries by id. */
+  readonly seen: ReadonlyMap<string, number>;
+}
+
+/** As `readUnseen`; nothing where the server fails or cannot be reached, which the next poll may not meet. */
+async function poll(domain: string, access: ServerAccess, unseen: Unseen): Promise<readonly Entry[]> {
+  try {
+    return await readUnseen(domain, access, unseen);
+  } catch (error) {
+    if (!isTransient(error)) throw error;
+    noteFault(error as CommandFault);
+    return [];
+  }
+}
+
 /** Entries that are not printed yet, oldest first: pages are read until one has none. */
 async function readUnseen(
   domain: string,
   access: ServerAccess,
-  { filters, seen }: { readonly filters: LogFilters; readonly seen: ReadonlyMap<string, number> },
+  { filters, seen }: Unseen,
 ): Promise<readonly Entry[]> {
   const fresh: Entry[] = [];
   let cursor: string | null = null;

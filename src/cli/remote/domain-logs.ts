@@ -1,9 +1,9 @@
 /** Reads the decision log of a domain over the API: pages of entries, one decision, its explanation. */
 import type { DecisionLine } from '../../proxy/log/line.ts';
 import type { TraceDocument } from '../../simulator/document.ts';
-import { CommandFault, EXIT } from '../exit.ts';
+import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import type { RemoteDecision, RemoteGap } from '../print/log-entry.ts';
-import { type ServerAccess, ServerRefusal } from './call-api.ts';
+import { callApi, type ServerAccess, ServerRefusal } from './call-api.ts';
 import { callDomainApi, domainPath } from './remote-domain.ts';
 
 /** A page of entries, newest first. */
@@ -48,11 +48,50 @@ export async function readDecision(id: string, domain: string, access: ServerAcc
   } catch (error) {
     if (!(error instanceof ServerRefusal) || error.status !== 404) throw error;
     throw new CommandFault(EXIT.no, `there is no decision \`${id}\` in the log of \`${domain}\``, {
-      remedy:
-        'of plain answers only a sample is logged (--log-rate of the node), entries come some seconds later, and old ones are removed (--decision-log-days)',
+      remedy: WHY_MISSING,
       cause: error,
     });
   }
+}
+
+/** Why a decision may be missing. */
+const WHY_MISSING =
+  'of plain answers only a sample is logged (--log-rate of the node), entries come some seconds later, and old ones are removed (--decision-log-days)';
+
+/** Domains that are asked for a decision one by one: a fifth of a key's requests of a minute. */
+const MOST_ASKED = 60;
+
+/**
+ * Reads one decision, of whichever domain of the key has it.
+ * @throws CommandFault with exit code 1 when none has, 2 when the key has access to too many
+ */
+export async function findDecision(
+  id: string,
+  access: ServerAccess,
+): Promise<{ readonly line: DecisionLine; readonly domain: string }> {
+  const { body } = await callApi(access, { method: 'GET', path: '/domains/' });
+  const domains = (body as readonly { readonly name: string }[]).map(({ name }) => name);
+  if (domains.length > MOST_ASKED) {
+    throw usageFault(`the key has access to ${domains.length} domains`, 'name one of them with --domain');
+  }
+  let refusal: ServerRefusal | null = null;
+  for (const domain of domains) {
+    const path = domainPath(domain, `/logs/${encodeURIComponent(id)}`);
+    try {
+      const line = (await callApi(access, { method: 'GET', path })).body as DecisionLine;
+      return { line, domain };
+    } catch (error) {
+      if (!(error instanceof ServerRefusal) || error.status >= 500) throw error;
+      // A subscription without logs answers 403, and a domain that is deleted meanwhile 404.
+      if (error.status === 403) refusal = error;
+    }
+  }
+  const [only] = domains;
+  if (only !== undefined && domains.length === 1 && refusal !== null) throw refusal;
+  const where = domains.length === 1 ? `\`${only}\`` : `the ${domains.length} domains of the key`;
+  throw new CommandFault(EXIT.no, `there is no decision \`${id}\` in the logs of ${where}`, {
+    remedy: refusal === null ? WHY_MISSING : `some were not searched: ${refusal.sentence}`,
+  });
 }
 
 /** An explanation of the server, or why it has none. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LogFault, LogRefusal } from '../../../src/logs/fault.ts';
-import { MAX_SEARCHES_OF_DOMAIN } from '../../../src/logs/limits.ts';
+import { MAX_SEARCHES_OF_ACCOUNT } from '../../../src/logs/limits.ts';
 import type { LogAction, LogQuery, LogStore } from '../../../src/logs/log-store.ts';
 import { openLogs } from '../../../src/logs/open-logs.ts';
 import type { LogPlaceOfStore } from '../../../src/logs/place.ts';
@@ -57,6 +57,7 @@ function append(logs: LogStore, parts: readonly LineParts[], now = NOW) {
 
 const ALL: LogQuery = {
   domainId: SHOP.id,
+  account: 1,
   from: 0,
   to: NOW + DAY,
   before: null,
@@ -245,17 +246,41 @@ describe.each(everyDatabase())('the log store on $kind', (database) => {
     expect(entries.map(({ line }) => JSON.parse(line))).toMatchObject([
       { format: 'edgeplan.gap/v1', domain: 'shop.test', dropped: result.dropped + 1 },
     ]);
+    // A gap is no decision, so no id finds it.
+    expect(await small.get(SHOP.id, JSON.parse(entries[0]!.line).id)).toBeNull();
     // What was stored before the bound was reached is recognised when it is sent again.
     expect((await append(small, shop.slice(0, result.stored))).repeated).toBe(result.stored);
   });
 
-  test('more searches of one domain at once than the bound are refused, and those of another domain run', async () => {
+  test('two processes that store entries of days that neither has seen both store all of them', async () => {
+    const other = opened.again();
+    const sent = Array.from({ length: 6 }, (_, day) => [
+      append(logs, [{ domain: 'shop.test', at: NOW - day * DAY, id: idAt(2 * day) }]),
+      append(other, [{ domain: 'shop.test', at: NOW - day * DAY, id: idAt(2 * day + 1) }]),
+    ]).flat();
+    expect((await Promise.all(sent)).map(({ stored }) => stored)).toEqual(Array(12).fill(1));
+    expect([...(await idsOf(other, {}))].sort()).toEqual(
+      Array.from({ length: 12 }, (_, number) => idAt(number)),
+    );
+  });
+
+  test('a day that another process has removed is made again for an entry that comes late', async () => {
+    const other = opened.again({ totalOctets: 1 });
+    const late = (id: number) => append(logs, [{ domain: 'shop.test', at: NOW - DAY, id: idAt(id) }]);
+    expect((await late(1)).stored).toBe(1);
+    expect(await other.prune(NOW)).toBe(1);
+    expect(await idsOf(logs, {})).toEqual([]);
+    expect((await late(2)).stored).toBe(1);
+    expect(await idsOf(logs, {})).toEqual([idAt(2)]);
+  });
+
+  test('more searches of one account at once than the bound are refused, and those of another account run', async () => {
     await append(logs, generate(50));
-    const searches = Array.from({ length: MAX_SEARCHES_OF_DOMAIN + 1 }, () => logs.find(ALL));
-    const other = logs.find({ ...ALL, domainId: BLOG.id });
+    const searches = Array.from({ length: MAX_SEARCHES_OF_ACCOUNT + 1 }, () => logs.find(ALL));
+    const other = logs.find({ ...ALL, account: 2 });
     const outcomes = await Promise.allSettled(searches);
     expect(outcomes.map(({ status }) => status)).toEqual([
-      ...Array.from({ length: MAX_SEARCHES_OF_DOMAIN }, () => 'fulfilled'),
+      ...Array.from({ length: MAX_SEARCHES_OF_ACCOUNT }, () => 'fulfilled'),
       'rejected',
     ]);
     expect(outcomes.at(-1)).toMatchObject({ reason: { code: 'busy' } });
