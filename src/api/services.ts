@@ -5,8 +5,8 @@ import type { TierSlug } from '../access/tiers.ts';
 import type { SpecialJudge } from '../base/special-addresses.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
 import type { DomainLookups } from '../lifecycle/lookups.ts';
-import type { Appended, LogStore } from '../logs/log-store.ts';
-import type { NodeRates } from '../logs/node-rates.ts';
+import type { LogStore } from '../logs/log-store.ts';
+import type { LogIntake } from '../logs/take-batch.ts';
 import type { Feed } from '../publisher/feed.ts';
 import type { PublisherLog } from '../publisher/log.ts';
 import type { Signer } from '../publisher/signer.ts';
@@ -53,16 +53,6 @@ export interface PublicationService {
     outboxId: number,
     signal: AbortSignal,
   ): Promise<RevisionRow | null>;
-}
-
-/** Where entries of decision logs go, as nodes ship them. */
-export interface LogIntake {
-  readonly store: Pick<LogStore, 'append'>;
-  readonly rates: NodeRates;
-  /** Called with what became of each batch, for metrics. */
-  readonly onAppended: (result: Appended) => void;
-  /** Called when a batch could not be stored, for metrics and the log. */
-  readonly onFault: (error: unknown) => void;
 }
 
 /** The services of routes for nodes. */

@@ -13560,9 +13560,9 @@ export interface operations {
     readonly getDomainLogs: {
         readonly parameters: {
             readonly query?: {
-                /** @description the first time, RFC 3339; absent: a day before `to` */
+                /** @description start, inclusive; without it 24 hours before `to` */
                 readonly from?: string;
-                /** @description the time that the entries are before, RFC 3339; absent: now */
+                /** @description end, exclusive; without it now */
                 readonly to?: string;
                 /** @description of the decision; with `would-` of the decision had dry_run rules been enforced; `fault`: the request failed */
                 readonly action?: "forward" | "block" | "challenge" | "redirect" | "respond" | "refuse" | "would-forward" | "would-block" | "would-challenge" | "would-redirect" | "would-respond" | "would-refuse" | "fault" | "gap";

@@ -16,8 +16,12 @@ export class LogFault extends Error {
 
 /** A batch that cannot be right; the message names the entry and what is wrong. Nothing of the batch is stored. */
 export class LogRefusal extends Error {
-  constructor(message: string) {
+  /** 413: it is too large; 400 else. */
+  readonly status: 400 | 413;
+
+  constructor(message: string, status: 400 | 413 = 400) {
     super(message);
     this.name = 'LogRefusal';
+    this.status = status;
   }
 }

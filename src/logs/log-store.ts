@@ -58,6 +58,14 @@ export interface LogPlace {
   readonly id: string;
 }
 
+/** A decision to read. */
+export interface LogKey {
+  readonly domainId: number;
+  readonly id: string;
+  /** Milliseconds since the epoch: an older entry is of an earlier domain with this id, which a restored backup gave again. */
+  readonly since: number;
+}
+
 /** A search; every filter that is present must hold. */
 export interface LogQuery {
   readonly domainId: number;
@@ -103,7 +111,7 @@ export interface LogStore {
   append(batch: LogBatch): Promise<Appended>;
   find(query: LogQuery): Promise<LogPage>;
   /** One decision by its id; `null`: it is not stored. */
-  get(domainId: number, id: string): Promise<StoredLogEntry | null>;
+  get(wanted: LogKey): Promise<StoredLogEntry | null>;
   /** Removes days that are over, and the oldest beyond the bound of all days; resolves to their number. */
   prune(now: number): Promise<number>;
   close(): Promise<void>;

@@ -41,7 +41,7 @@ export function openLogs({ place, file = threadFile() }: OpenLogsOptions): LogSt
     append: (batch) => writer.call({ method: 'append', batch }) as Promise<Appended>,
     find: (query) =>
       inTurn(searching, query.account, () => reader.call({ method: 'find', query }) as Promise<LogPage>),
-    get: (domainId, id) => reader.call({ method: 'get', domainId, id }) as Promise<StoredLogEntry | null>,
+    get: (wanted) => reader.call({ method: 'get', wanted }) as Promise<StoredLogEntry | null>,
     prune: (now) => writer.call({ method: 'prune', now }) as Promise<number>,
     async close() {
       await writer.close();

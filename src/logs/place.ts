@@ -6,7 +6,7 @@
 import type { PostgresAccess } from '../store/place.ts';
 import { LogFault, type LogFaultCode, LogRefusal } from './fault.ts';
 import { openLines } from './lines.ts';
-import type { LogBatch, LogQuery, LogStore } from './log-store.ts';
+import type { LogBatch, LogKey, LogQuery, LogStore } from './log-store.ts';
 import { storeOver } from './tables.ts';
 
 /** The bounds that tests lower. */
@@ -26,7 +26,7 @@ export type LogPlaceOfStore = { readonly days: number } & (
 export type LogCall =
   | { readonly method: 'append'; readonly batch: LogBatch }
   | { readonly method: 'find'; readonly query: LogQuery }
-  | { readonly method: 'get'; readonly domainId: number; readonly id: string }
+  | { readonly method: 'get'; readonly wanted: LogKey }
   | { readonly method: 'prune'; readonly now: number }
   | { readonly method: 'close' };
 
@@ -69,7 +69,7 @@ function runCall(store: LogStore, call: LogCall): Promise<unknown> {
     case 'find':
       return store.find(call.query);
     case 'get':
-      return store.get(call.domainId, call.id);
+      return store.get(call.wanted);
     case 'prune':
       return store.prune(call.now);
     case 'close':

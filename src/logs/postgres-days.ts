@@ -47,7 +47,8 @@ const INSERT = `INSERT INTO decision_logs (domain_id, at, id, node_id, action, w
   SELECT domain_id, at, id, node_id, action, would, fault, ip, path, line FROM jsonb_to_recordset($1::jsonb) AS x(
     domain_id bigint, at bigint, id text, node_id bigint, action text, would text, fault boolean, ip text, path text, line text)
   ON CONFLICT DO NOTHING RETURNING domain_id, at, id`;
-const SET_GAP = `${INSERT.replace('ON CONFLICT DO NOTHING', 'ON CONFLICT (domain_id, at, id) DO UPDATE SET line = excluded.line')}`;
+const REMOVE_GAPS = `DELETE FROM decision_logs e USING jsonb_to_recordset($1::jsonb) AS x(domain_id bigint, id text)
+  WHERE e.domain_id = x.domain_id AND e.id = x.id AND e.at >= $2 AND e.at < $3`;
 const INSERT_RULES = `INSERT INTO decision_log_rules (domain_id, rule, at, id)
   SELECT domain_id, rule, at, id FROM jsonb_to_recordset($1::jsonb) AS x(domain_id bigint, rule text, at bigint, id text)
   ON CONFLICT DO NOTHING`;
@@ -65,7 +66,7 @@ const SCAN_RULE = `SELECT ${COLUMNS} FROM (
     WHERE domain_id = $1 AND rule = $6 AND at >= $2 AND at <= $3 AND (at, id) < ($3, $4) ORDER BY at DESC, id DESC LIMIT $5) r
   JOIN decision_logs e ON e.domain_id = r.domain_id AND e.at = r.at AND e.id = r.id ORDER BY e.at DESC, e.id DESC`;
 const GET =
-  "SELECT node_id, line FROM decision_logs WHERE domain_id = $1 AND id = $2 AND action <> 'gap' LIMIT 1";
+  "SELECT node_id, line FROM decision_logs WHERE domain_id = $1 AND id = $2 AND at >= $3 AND action <> 'gap' LIMIT 1";
 const PARTITIONS = `SELECT c.relname AS name, pg_total_relation_size(c.oid) AS octets FROM pg_inherits i
   JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
   WHERE p.relname = ANY($1::text[]) AND p.relnamespace = 'public'::regnamespace`;
@@ -162,9 +163,9 @@ export function openPostgresDays(options: PostgresDaysOptions): LogTables {
           : query(SCAN_RULE, [...values, rule]))) as Row[];
         return rows.map(({ node_id, ...row }): LogCandidate => ({ ...row, nodeId: node_id }));
       }),
-    get: (domainId, id) =>
+    get: ({ domainId, id, since }) =>
       guarded(async (): Promise<StoredLogEntry | null> => {
-        const [row] = (await query(GET, [domainId, id])) as Row[];
+        const [row] = (await query(GET, [domainId, id, since])) as Row[];
         return row === undefined ? null : { nodeId: row.node_id, line: row.line };
       }),
     prune: (now) =>
@@ -212,7 +213,7 @@ async function insertDay(
       return true;
     }
     size.dropped++;
-    gaps.set(row.domainId, row);
+    if (row.at >= (gaps.get(row.domainId)?.at ?? 0)) gaps.set(row.domainId, row);
     return false;
   });
   await run(INSERT, [JSON.stringify(accepted.map(columnsOf))]);
@@ -221,7 +222,11 @@ async function insertDay(
   );
   if (rules.length > 0) await run(INSERT_RULES, [JSON.stringify(rules)]);
   const stated = [...gaps].map(([id, row]) => gapRow(row, sizes.get(id)!.dropped));
-  if (stated.length > 0) await run(SET_GAP, [JSON.stringify(stated.map(columnsOf))]);
+  if (stated.length > 0) {
+    const text = JSON.stringify(stated.map(columnsOf));
+    await run(REMOVE_GAPS, [text, startOfDay(day), startOfDay(day + 1)]);
+    await run(INSERT, [text]);
+  }
   for (const [id, { octets, dropped }] of sizes) await run(SET_SIZE, [day, id, octets, dropped]);
   return {
     stored: accepted.length,

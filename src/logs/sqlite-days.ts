@@ -71,12 +71,12 @@ const INSERT_RULE = 'INSERT INTO entry_rules (domain_id, rule, at, id) VALUES (?
 const SIZE = 'SELECT octets, dropped FROM domain_sizes WHERE domain_id = ?';
 const SET_SIZE =
   'INSERT INTO domain_sizes (domain_id, octets, dropped) VALUES (?, ?, ?) ON CONFLICT (domain_id) DO UPDATE SET octets = excluded.octets, dropped = excluded.dropped';
-const SET_GAP =
-  'INSERT INTO entries (domain_id, at, id, node_id, action, would, fault, ip, path, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (domain_id, at, id) DO UPDATE SET line = excluded.line';
+const REMOVE = 'DELETE FROM entries WHERE domain_id = ? AND id = ?';
 const SCAN = `SELECT ${COLUMNS} FROM entries e WHERE e.domain_id = ? AND e.at >= ? AND (e.at, e.id) < (?, ?) ORDER BY e.at DESC, e.id DESC LIMIT ?`;
 const SCAN_RULE = `SELECT ${COLUMNS} FROM entry_rules r JOIN entries e ON e.domain_id = r.domain_id AND e.at = r.at AND e.id = r.id WHERE r.domain_id = ? AND r.rule = ? AND r.at >= ? AND (r.at, r.id) < (?, ?) ORDER BY r.at DESC, r.id DESC LIMIT ?`;
 const HAS = 'SELECT 1 AS stored FROM entries WHERE domain_id = ? AND at = ? AND id = ?';
-const GET = "SELECT node_id, line FROM entries WHERE domain_id = ? AND id = ? AND action <> 'gap'";
+const GET =
+  "SELECT node_id, line FROM entries WHERE domain_id = ? AND id = ? AND at >= ? AND action <> 'gap'";
 
 /** An open file. */
 interface Day {
@@ -145,10 +145,10 @@ export function openSqliteDays(options: SqliteDaysOptions): LogTables {
         }
         return found;
       }),
-    get: async (domainId, id) =>
+    get: async ({ domainId, id, since }) =>
       guarded(() => {
         for (const day of storedDays()) {
-          const [row] = dayAt(day).statement(GET).all(domainId, id) as StoredRow[];
+          const [row] = dayAt(day).statement(GET).all(domainId, id, since) as StoredRow[];
           if (row !== undefined) return entryOf(row);
         }
         return null;
@@ -218,7 +218,7 @@ function insertDay(
         }
         size.dropped++;
         sum.dropped++;
-        gaps.set(row.domainId, row);
+        if (row.at >= (gaps.get(row.domainId)?.at ?? 0)) gaps.set(row.domainId, row);
         continue;
       }
       if (day.statement(INSERT).all(...valuesOf(row)).length === 0) {
@@ -229,8 +229,11 @@ function insertDay(
       size.octets += octets;
       for (const rule of row.rules) day.statement(INSERT_RULE).all(row.domainId, rule, row.at, row.id);
     }
-    for (const [id, row] of gaps)
-      day.statement(SET_GAP).all(...valuesOf(gapRow(row, sizes.get(id)!.dropped)));
+    for (const [id, row] of gaps) {
+      const gap = gapRow(row, sizes.get(id)!.dropped);
+      day.statement(REMOVE).all(id, gap.id);
+      day.statement(INSERT).all(...valuesOf(gap));
+    }
     for (const [id, { octets, dropped }] of sizes) day.statement(SET_SIZE).all(id, octets, dropped);
     day.database.exec('COMMIT');
   } catch (error) {

@@ -1,6 +1,6 @@
 /** The tables of stored entries in one database, and the log store over them. */
 import { LogFault } from './fault.ts';
-import type { Appended, LogStore, StoredLogEntry } from './log-store.ts';
+import type { Appended, LogKey, LogStore, StoredLogEntry } from './log-store.ts';
 import { type LogRow, readBatch } from './read-batch.ts';
 import { type LogCandidate, type LogScan, searchEntries } from './search.ts';
 
@@ -9,7 +9,7 @@ export interface LogTables {
   /** Stores rows in one transaction for each day; resolves when they are on the disk. */
   insert(rows: readonly LogRow[], now: number): Promise<Appended>;
   scan(part: LogScan): Promise<readonly LogCandidate[]>;
-  get(domainId: number, id: string): Promise<StoredLogEntry | null>;
+  get(wanted: LogKey): Promise<StoredLogEntry | null>;
   prune(now: number): Promise<number>;
   close(): Promise<void>;
 }

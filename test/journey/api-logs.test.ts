@@ -116,7 +116,7 @@ describe.each(testDatabases())('log entries on $kind', (database) => {
       ['rule=7', /^rule: must be the type and id/],
       ['ip=nobody', /^ip: /],
       ['path=a', /^path: must begin with/],
-      ['from=yesterday', /^from: must be a time/],
+      ['from=yesterday', /^from: must be an RFC 3339 time/],
       ['from=2026-11-25&to=2026-11-24', /^from: must be before/],
       ['cursor=x', /^cursor: must be `next`/],
       ['limit=5000', /^limit: must be a whole number from 1 to 200/],
@@ -193,6 +193,17 @@ describe.each(testDatabases())('log entries on $kind', (database) => {
       const { status, body } = await anna.call('GET', `/domains/plain.test/logs/${path}`);
       expect([status, body.error]).toEqual([403, expect.stringContaining('`logs_enabled`')]);
     }
+  });
+
+  test('an entry from before its domain was made is neither found nor read', async () => {
+    const id = await addDomain('restored.test');
+    const line = lineOf({ domain: 'restored.test', at: api.now() - 7_200_000 });
+    const domains = [{ name: 'restored.test', id, since: 0 }];
+    await api.logs.append({ nodeId: 1, bytes: batchOf([line]), domains, now: api.now() });
+    const from = new Date(api.now() - 86_400_000).toISOString();
+    const { body } = await anna.call('GET', `/domains/restored.test/logs/?from=${from}`);
+    expect(body.entries).toEqual([]);
+    expect((await anna.call('GET', `/domains/restored.test/logs/${line.id}`)).status).toBe(404);
   });
 
   test('an entry whose plan is not stored cannot be explained, which is a 409', async () => {

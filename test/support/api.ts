@@ -12,6 +12,7 @@ import { createSpecialJudge } from '../../src/base/special-addresses.ts';
 import { openDecisionLogs } from '../../src/cli/open-decision-logs.ts';
 import { type ComputeOptions, createCompute } from '../../src/compute/pool.ts';
 import type { DomainLookups } from '../../src/lifecycle/lookups.ts';
+import type { LogIntake } from '../../src/logs/take-batch.ts';
 import { openClearance } from '../../src/publisher/clearance.ts';
 import { createFeed } from '../../src/publisher/feed.ts';
 import { openSigner } from '../../src/publisher/signer.ts';
@@ -42,6 +43,8 @@ export interface TestApi {
   readonly dns: ScriptedDns;
   readonly log: string[];
   readonly uses: KeyUses;
+  /** Where entries of decision logs go. */
+  readonly logs: LogIntake['store'];
   /** Runs once, before the next snapshot a handler reads from. */
   beforeRead: (() => Promise<void>) | null;
   /** Milliseconds the clock is ahead of the real one. */
@@ -135,6 +138,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     dns,
     log,
     uses,
+    logs: logs.intake.store,
     get ahead() {
       return state.ahead;
     },

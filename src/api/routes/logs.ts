@@ -6,22 +6,18 @@ import { z } from 'zod';
 import { parseIpEntry } from '../../base/ip.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
 import { MAX_ENTRIES, MAX_FILTER, USUAL_ENTRIES } from '../../logs/limits.ts';
-import {
-  LOG_ACTIONS,
-  type LogPlace,
-  type LogQuery,
-  type LogStore,
-  type StoredLogEntry,
-} from '../../logs/log-store.ts';
+import { LOG_ACTIONS, type LogQuery, type LogStore, type StoredLogEntry } from '../../logs/log-store.ts';
+import { entryTexts, pageText, placeOf } from '../../logs/page-text.ts';
 import { ENTRY_ID_SHAPE, LOG_GAP_FORMAT, LOG_LINE_FORMAT } from '../../logs/read-batch.ts';
 import { findBlob } from '../../publisher/blob.ts';
 import { requestMistake } from '../../simulator/request-fields.ts';
 import type { SimulatedRequest } from '../../simulator/simulate.ts';
-import { MAX_PAGE, USUAL_PAGE } from '../limits.ts';
+import { MAX_PAGE, USUAL_PAGE, USUAL_TRAFFIC_MS } from '../limits.ts';
 import { queryNumber } from '../query.ts';
 import { badRequest, conflict, notFound, Refusal } from '../refusal.ts';
 import { type Call, jsonText, operation } from '../route.ts';
 import type { Services } from '../services.ts';
+import { queryTime } from '../traffic/period.ts';
 import { trace } from './simulate.ts';
 
 /** The node that an entry is of. */
@@ -67,8 +63,8 @@ const GAP = z
   .meta({ id: 'LogGap' });
 
 const listQuery = z.object({
-  from: z.string().optional().describe('the first time, RFC 3339; absent: a day before `to`'),
-  to: z.string().optional().describe('the time that the entries are before, RFC 3339; absent: now'),
+  from: queryTime().describe('start, inclusive; without it 24 hours before `to`'),
+  to: queryTime().describe('end, exclusive; without it now'),
   action: z
     .enum(LOG_ACTIONS)
     .optional()
@@ -83,9 +79,6 @@ const listQuery = z.object({
   limit: queryNumber(1, MAX_ENTRIES).describe(`entries, at most; without it ${USUAL_ENTRIES}`),
 });
 type ListQuery = z.output<typeof listQuery>;
-
-/** Milliseconds that a search without `from` goes back. */
-const USUAL_SPAN_MS = 86_400_000;
 
 /** `GET /domains/{domain}/logs/`: pages of entries by time and filters, newest first. */
 export const list = operation({
@@ -104,12 +97,11 @@ export const list = operation({
     const asked = call.query as ListQuery;
     if (asked.id !== undefined) {
       checkAlone(asked);
-      const entry = ENTRY_ID_SHAPE.test(asked.id) ? await logs.get(call.domain.id, asked.id) : null;
-      const entries = await shown(call, entry === null ? [] : [entry]);
-      return jsonText(pageText({ entries, next: null, complete: true }));
+      const entry = await getEntry(call, asked.id);
+      const entries = entry === null ? [] : [entry];
+      return jsonText(await pageText(call.latest, { entries, next: null, complete: true }));
     }
-    const { entries, next, complete } = await logs.find(readList(asked, call));
-    return jsonText(pageText({ entries: await shown(call, entries), next, complete }));
+    return jsonText(await pageText(call.latest, await logs.find(readList(asked, call))));
   },
 });
 
@@ -118,8 +110,8 @@ export const read = operation({
   summary: 'Read one logged decision',
   response: DECISION,
   async handle(call) {
-    const [entry] = await shown(call, [await findEntry(call)]);
-    return jsonText(entry!);
+    const [text] = await entryTexts(call.latest, [await findEntry(call)]);
+    return jsonText(text!);
   },
 });
 
@@ -174,35 +166,15 @@ function logsOf({ logs }: Pick<Services, 'logs'>): LogStore {
 }
 
 /** The entry of the path. @throws Refusal 404 */
-async function findEntry({ services, domain, params }: Call<unknown>): Promise<StoredLogEntry> {
-  const id = params['decisionId'] ?? '';
-  const entry = ENTRY_ID_SHAPE.test(id) ? await logsOf(services).get(domain.id, id) : null;
+async function findEntry(call: Call<unknown>): Promise<StoredLogEntry> {
+  const entry = await getEntry(call, call.params['decisionId'] ?? '');
   if (entry === null) throw notFound();
   return entry;
 }
 
-/** A page as JSON text. */
-function pageText(page: {
-  readonly entries: readonly string[];
-  readonly next: LogPlace | null;
-  readonly complete: boolean;
-}): string {
-  const next = page.next === null ? null : cursorOf(page.next);
-  return `{"entries":[${page.entries.join(',')}],"next":${JSON.stringify(next)},"complete":${page.complete}}`;
-}
-
-/** Entries as JSON text with the names of their nodes. PERF: the lines of a page may have 2 MiB, which nothing here parses. */
-async function shown(
-  { latest }: Call<unknown>,
-  entries: readonly StoredLogEntry[],
-): Promise<readonly string[]> {
-  const names = new Map<number, string | null>();
-  for (const { nodeId } of entries) {
-    if (!names.has(nodeId)) names.set(nodeId, (await latest.nodes.get(nodeId))?.name ?? null);
-  }
-  return entries.map(
-    ({ line, nodeId }) => `${line.slice(0, -1)},"node":${JSON.stringify(names.get(nodeId) ?? null)}}`,
-  );
+async function getEntry({ services, domain }: Call<unknown>, id: string): Promise<StoredLogEntry | null> {
+  if (!ENTRY_ID_SHAPE.test(id)) return null;
+  return logsOf(services).get({ domainId: domain.id, id, since: domain.created_at });
 }
 
 /** @throws Refusal 400 where other filters are beside an id, which would not be applied */
@@ -214,8 +186,7 @@ function checkAlone({ id: _, limit: __, ...others }: ListQuery): void {
 
 /** The search that a query asks for. @throws Refusal 400 */
 function readList(asked: ListQuery, { domain, caller, now }: Call<unknown>): LogQuery {
-  const to = readTime('to', asked.to) ?? now + 1;
-  const from = readTime('from', asked.from) ?? to - USUAL_SPAN_MS;
+  const { to = now + 1, from = to - USUAL_TRAFFIC_MS } = asked;
   if (from >= to) throw badRequest('from: must be before `to`');
   const { action = null, rule = null, ip = null, path = null, limit = USUAL_ENTRIES } = asked;
   if (rule !== null) checkRule(rule);
@@ -223,17 +194,22 @@ function readList(asked: ListQuery, { domain, caller, now }: Call<unknown>): Log
   if (entry?.ok === false) throw badRequest(`ip: ${entry.reason}`);
   if (path !== null && (path.length > MAX_FILTER || !/^[/*]/.test(path)))
     throw badRequest(`path: must begin with \`/\` or \`*\` and have at most ${MAX_FILTER} characters`);
-  const before = asked.cursor === undefined ? null : readCursor(asked.cursor);
-  return { domainId: domain.id, account: caller.account_id, from, to, before, limit, action, rule, ip, path };
-}
-
-function readTime(field: string, text: string | undefined): number | null {
-  if (text === undefined) return null;
-  const at = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/.test(text)
-    ? Date.parse(text)
-    : Number.NaN;
-  if (!Number.isNaN(at)) return at;
-  throw badRequest(`${field}: must be a time like \`2026-11-25T09:00:00Z\`, found \`${text.slice(0, 40)}\``);
+  const before = asked.cursor === undefined ? null : placeOf(asked.cursor);
+  if (before === null && asked.cursor !== undefined)
+    throw badRequest('cursor: must be `next` of the page before');
+  const since = Math.max(from, domain.created_at);
+  return {
+    domainId: domain.id,
+    account: caller.account_id,
+    from: since,
+    to,
+    before,
+    limit,
+    action,
+    rule,
+    ip,
+    path,
+  };
 }
 
 /** @throws Refusal 400 */
@@ -242,19 +218,6 @@ function checkRule(rule: string): void {
   const isType = (RULE_TYPES as readonly string[]).includes(type);
   if (isType && id.join('/') !== '' && rule.length <= MAX_FILTER) return;
   throw badRequest('rule: must be the type and id of a rule, such as `drop/7`');
-}
-
-/** A place as a cursor: opaque to clients. */
-function cursorOf({ at, id }: LogPlace): string {
-  return Buffer.from(`${at} ${id}`).toString('base64url');
-}
-
-/** @throws Refusal 400 */
-function readCursor(cursor: string): LogPlace {
-  const [, at, id] =
-    /^(\d{1,15}) ([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
-  if (at === undefined || id === undefined) throw badRequest('cursor: must be `next` of the page before');
-  return { at: Number(at), id };
 }
 
 /** The rules before a page, from a cursor `<revision>-<rules>`. @throws Refusal 400 */

@@ -173,11 +173,13 @@ describe.each(everyDatabase())('the log store on $kind', (database) => {
   test('an entry is found by its id, in its own domain only', async () => {
     const [line] = generate(1);
     await append(logs, [{ ...line!, domain: 'shop.test' }]);
-    const found = await logs.get(SHOP.id, line!.id);
+    const found = await logs.get({ domainId: SHOP.id, id: line!.id, since: line!.at });
     expect(found).toMatchObject({ nodeId: 3 });
     expect(JSON.parse(found!.line)).toMatchObject({ id: line!.id, domain: 'shop.test' });
-    expect(await logs.get(BLOG.id, line!.id)).toBeNull();
-    expect(await logs.get(SHOP.id, idAt(999))).toBeNull();
+    expect(await logs.get({ domainId: BLOG.id, id: line!.id, since: 0 })).toBeNull();
+    // An entry before its domain was made is of an earlier domain with the same id.
+    expect(await logs.get({ domainId: SHOP.id, id: line!.id, since: line!.at + 1 })).toBeNull();
+    expect(await logs.get({ domainId: SHOP.id, id: idAt(999), since: 0 })).toBeNull();
   });
 
   test('a cursor goes on at its place while newer entries arrive', async () => {
@@ -241,13 +243,16 @@ describe.each(everyDatabase())('the log store on $kind', (database) => {
     expect(result.stored).toBeGreaterThan(2);
     expect(result.stored + result.dropped).toBe(30);
     expect((await append(small, [{ domain: 'blog.test', at: NOW }])).stored).toBe(1);
-    await append(small, [{ domain: 'shop.test', at: NOW, id: idAt(31) }]);
+    await append(small, [{ domain: 'shop.test', at: NOW + 1_000, id: idAt(31) }], NOW + 1_000);
     const { entries } = await small.find({ ...ALL, action: 'gap' });
     expect(entries.map(({ line }) => JSON.parse(line))).toMatchObject([
-      { format: 'edgeplan.gap/v1', domain: 'shop.test', dropped: result.dropped + 1 },
+      {
+        ...{ format: 'edgeplan.gap/v1', domain: 'shop.test', dropped: result.dropped + 1 },
+        time: new Date(NOW + 1_000).toISOString(),
+      },
     ]);
     // A gap is no decision, so no id finds it.
-    expect(await small.get(SHOP.id, JSON.parse(entries[0]!.line).id)).toBeNull();
+    expect(await small.get({ domainId: SHOP.id, id: JSON.parse(entries[0]!.line).id, since: 0 })).toBeNull();
     // What was stored before the bound was reached is recognised when it is sent again.
     expect((await append(small, shop.slice(0, result.stored))).repeated).toBe(result.stored);
   });
