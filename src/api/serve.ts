@@ -12,6 +12,7 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { redactKeys } from '../access/key.ts';
+import { readJson, readUtf8 } from '../http/json-body.ts';
 import type { ShownNode } from '../publisher/node-token.ts';
 import type { SpanSource } from '../telemetry/spans.ts';
 import { addNodeRoute, addRoute } from './add-routes.ts';
@@ -19,7 +20,6 @@ import { answerRefusal } from './answer.ts';
 import type { AnswerKind, NoteAnswer } from './answer-times.ts';
 import { type ApiAdmission, admit, admitCaller, allowHeader, refuseRoute } from './checks.ts';
 import { addReference } from './docs/routes.ts';
-import { readJson, readUtf8 } from './json.ts';
 import {
   CHECK_CONNECTIONS_MS,
   HEADERS_TIMEOUT_MS,
