@@ -37,8 +37,8 @@ export function addNodeRoute(app: FastifyInstance, services: NodeRouteServices, 
         node,
         params: params as Record<string, string>,
         query: query === undefined ? undefined : readSent(query, sentQuery),
-        body: body === undefined ? undefined : readSent(body, sent?.value ?? {}),
-        octets: octets === undefined ? null : octetsOf(sent),
+        body: body === undefined ? undefined : readSent(body, jsonOf(sent)),
+        octets: octets === undefined ? null : octetsOf(route, sent),
         request,
         reply,
       });
@@ -46,11 +46,21 @@ export function addNodeRoute(app: FastifyInstance, services: NodeRouteServices, 
   });
 }
 
+/** The JSON of a body. @throws Refusal 415 for another content type */
+function jsonOf(sent: SentBody | null): unknown {
+  if (sent !== null && sent.type !== 'application/json') throw otherType('application/json');
+  return sent?.value ?? {};
+}
+
 /** The octets of a body. @throws Refusal 400 without a body, 415 for another content type */
-function octetsOf(sent: SentBody | null): SentOctets {
+function octetsOf({ consumes = OCTETS_TYPE }: NodeRoute, sent: SentBody | null): SentOctets {
   if (sent === null) throw badRequest('the body is missing');
-  if (sent.type !== OCTETS_TYPE) throw new Refusal(415, `the content type must be \`${OCTETS_TYPE}\``);
+  if (sent.type !== consumes) throw otherType(consumes);
   return sent.value as SentOctets;
+}
+
+function otherType(type: string): Refusal {
+  return new Refusal(415, `the content type must be \`${type}\``);
 }
 
 /** Registers a route for customers, authenticated by an API key. */

@@ -1,6 +1,7 @@
 /** Sends answers: JSON with its entity tag, texts, and every refusal as `{ "error": … }`. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ComputeFault } from '../compute/fault.ts';
+import { LogFault } from '../logs/fault.ts';
 import { StoreFault } from '../store/fault.ts';
 import { TrafficFault } from '../traffic/fault.ts';
 import { onlyReads } from './checks.ts';
@@ -106,6 +107,7 @@ export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof ComputeFault) return refusalOfComputation(error);
   if (error instanceof TrafficFault)
     return new Refusal(503, 'traffic cannot be taken at the moment', { 'retry-after': '5' });
+  if (error instanceof LogFault) return refusalOfLog(error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return FRAMEWORK[code]?.() ?? null;
 }
@@ -126,6 +128,14 @@ const COMPUTE_RETRY_S = 5;
 function refusalOfComputation({ code, message }: ComputeFault): Refusal {
   if (code === 'plan') return conflict(message);
   return new Refusal(503, message, { 'retry-after': String(COMPUTE_RETRY_S) });
+}
+
+/** Seconds after which a search or a batch that the log store could not take may be tried again. */
+const LOG_RETRY_S = 5;
+
+/** The refusal of a fault of the log store; where no entries are stored, trying again does not help. */
+function refusalOfLog({ code, message }: LogFault): Refusal {
+  return new Refusal(503, message, code === 'absent' ? {} : { 'retry-after': String(LOG_RETRY_S) });
 }
 
 /** The refusal of a store fault; `null`: one that no client can cause. */

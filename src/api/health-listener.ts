@@ -6,6 +6,7 @@ import type { Server } from 'node:http';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { JobDone } from '../compute/job.ts';
 import { addComputeTimes } from '../compute/times.ts';
+import type { Appended } from '../logs/log-store.ts';
 import { addAccountTimes } from '../metrics/account-times.ts';
 import { addBuildInfo, type BuildInfo } from '../metrics/build-info.ts';
 import { declared } from '../metrics/declared.ts';
@@ -34,6 +35,10 @@ export interface Metrics {
   reportRefused(): void;
   /** Records a round of the roll-up of traffic. */
   rolledUp(round: RollUpRound): void;
+  /** Records what became of a batch of log entries. */
+  logged(result: Appended): void;
+  /** Records a batch of log entries that could not be stored, by the code of its fault. */
+  logFailed(code: string): void;
   /** Whether the publisher works: it published within `MAX_UNPUBLISHED_MS`, or it reports domains that fail. */
   publishes(): boolean;
 }
@@ -100,8 +105,21 @@ export function createMetrics({ store, clock, failing, older, build }: ApiMetric
     },
     reportRefused: () => refusedReports.inc(),
     rolledUp,
+    ...addLogCounts(registry),
     // A domain that cannot be published must not make the API unready for all others.
     publishes: () => failing() > 0 || clock() - publishedAt <= MAX_UNPUBLISHED_MS,
+  };
+}
+
+/** Adds the counters of log entries, and returns what records them. */
+function addLogCounts(registry: Registry): Pick<Metrics, 'logged' | 'logFailed'> {
+  const entries = new Counter({ ...declared('edgeplan_log_entries_total'), registers: [registry] });
+  const failed = new Counter({ ...declared('edgeplan_log_batches_failed_total'), registers: [registry] });
+  return {
+    logged(result) {
+      for (const [outcome, count] of Object.entries(result)) if (count > 0) entries.inc({ outcome }, count);
+    },
+    logFailed: (code) => failed.inc({ code }),
   };
 }
 

@@ -5,8 +5,6 @@
  * `\uXXXX`, and a zone file of 10,000 records.
  */
 export const MAX_BODY_OCTETS = 4_194_304;
-/** Objects and lists inside one another in a JSON body: no request needs more than eight. */
-export const MAX_JSON_DEPTH = 32;
 /** Octets of all headers of a request: what nginx and Node allow. */
 export const MAX_HEADER_OCTETS = 16_384;
 /** Characters of one path segment as sent: a domain name with every octet percent-encoded. */

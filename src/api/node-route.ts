@@ -19,8 +19,10 @@ export interface NodeOperation<Query = unknown, Body = unknown> {
   readonly query?: z.ZodType<Query>;
   /** The schema of the JSON body; absent: the request has no body. */
   readonly body?: z.ZodType<Body>;
-  /** Describes a body of octets (`application/octet-stream`); absent: the body is JSON or there is none. */
+  /** Describes a body of octets; absent: the body is JSON or there is none. */
   readonly octets?: string;
+  /** The content type of those octets. Default: `OCTETS_TYPE`. */
+  readonly consumes?: string;
   /** Request headers, for the OpenAPI document only. */
   readonly headers?: z.ZodObject;
   /** The body of the 200; for another content type see `produces`. */

@@ -106,11 +106,19 @@ function schemaForNodes(route: NodeRoute): FastifySchema {
     security: [{ nodeToken: [] }],
     ...(query === undefined ? {} : { querystring: query }),
     ...(headers === undefined ? {} : { headers }),
-    ...(body === undefined ? {} : { body }),
-    ...(octets === undefined ? {} : { body: z.string().describe(octets), consumes: [OCTETS_TYPE] }),
+    ...documentNodeBody(route),
     response: { 200: documentAnswer(route) },
-    [REFUSED]: refused,
+    [REFUSED]: [...refused].sort((left, right) => left - right),
   } as FastifySchema;
+}
+
+/** The request body of an operation for nodes, where it has one. */
+function documentNodeBody({ body, octets, consumes = OCTETS_TYPE }: NodeRoute): {
+  readonly body?: z.ZodType;
+  readonly consumes?: readonly string[];
+} {
+  if (octets !== undefined) return { body: z.string().describe(octets), consumes: [consumes] };
+  return body === undefined ? {} : { body };
 }
 
 /** The operation of a route for customers. */
@@ -143,6 +151,7 @@ function describe({ permission, hides, gate, whileDisabled }: ApiRoute): string 
 /** Parameters of paths that are no numeric id. */
 const PARAMETERS: Readonly<Record<string, z.ZodType>> = {
   domain: z.string().describe('the name of the domain').meta({ example: 'example.com' }),
+  decisionId: z.string().describe('the id of the decision, a UUID'),
   digest: z.string().describe('the SHA-256 of the sealed plan, 64 lower-case hex digits'),
 };
 

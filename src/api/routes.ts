@@ -15,7 +15,9 @@ import { features } from './routes/features.ts';
 import * as feed from './routes/feed.ts';
 import { hits } from './routes/hits.ts';
 import * as invitations from './routes/invitations.ts';
+import * as logs from './routes/logs.ts';
 import * as members from './routes/members.ts';
+import { ship } from './routes/node-logs.ts';
 import { traffic as nodeTraffic } from './routes/node-traffic.ts';
 import * as nodes from './routes/nodes.ts';
 import * as plans from './routes/plans.ts';
@@ -33,6 +35,9 @@ const purgeGate = checkFeature('cache_purge_enabled');
 /** The entitlement checks of analytics. */
 const countsGate = checkFeature('monitoring_enabled');
 const topGate = checkFeature('logs_enabled');
+
+/** The entitlement check of logged decisions. */
+const logsGate = checkFeature('logs_enabled');
 
 /** All routes. A literal segment takes precedence over a variable one: `/domains/ns-sets` is no domain. */
 // biome-ignore format: a table is read in columns
@@ -97,6 +102,9 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/domains/{domain}/analysis', permission: 'domain.view', ...questions.analysis },
   { method: 'GET', path: '/domains/{domain}/uptime/', permission: 'domain.view', ...uptime.uptime },
   { method: 'GET', path: '/domains/{domain}/uptime/incidents/', permission: 'domain.view', ...uptime.incidents },
+  { method: 'GET', path: '/domains/{domain}/logs/', permission: 'domain.view', gate: logsGate, ...logs.list },
+  { method: 'GET', path: '/domains/{domain}/logs/{decisionId}', permission: 'domain.view', gate: logsGate, ...logs.read },
+  { method: 'GET', path: '/domains/{domain}/logs/{decisionId}/trace', permission: 'domain.view', gate: logsGate, ...logs.explain },
   { method: 'GET', path: '/domains/{domain}/nodes/', permission: 'domain.view', ...nodes.onDomain },
   { method: 'GET', path: '/nodes/', permission: null, ...nodes.list },
 
@@ -107,6 +115,7 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/nodes/self', permission: 'node', ...feed.self },
   { method: 'POST', path: '/nodes/reports', permission: 'node', ...feed.report },
   { method: 'POST', path: '/nodes/traffic', permission: 'node', ...nodeTraffic },
+  { method: 'POST', path: '/nodes/logs', permission: 'node', ...ship },
 ];
 
 /** The routes that a node token authenticates. */

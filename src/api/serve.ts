@@ -12,6 +12,7 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { redactKeys } from '../access/key.ts';
+import { readJson, readUtf8 } from '../http/json-body.ts';
 import type { ShownNode } from '../publisher/node-token.ts';
 import type { SpanSource } from '../telemetry/spans.ts';
 import { addNodeRoute, addRoute } from './add-routes.ts';
@@ -19,7 +20,6 @@ import { answerRefusal } from './answer.ts';
 import type { AnswerKind, NoteAnswer } from './answer-times.ts';
 import { type ApiAdmission, admit, admitCaller, allowHeader, refuseRoute } from './checks.ts';
 import { addReference } from './docs/routes.ts';
-import { readJson, readUtf8 } from './json.ts';
 import {
   CHECK_CONNECTIONS_MS,
   HEADERS_TIMEOUT_MS,
@@ -37,6 +37,7 @@ import { badRequest, Refusal } from './refusal.ts';
 import { requestId } from './request-id.ts';
 import { createRequestSpans, type RequestSpans } from './request-spans.ts';
 import { createResponseCache, type ResponseCache } from './response-cache.ts';
+import { LINES_TYPE } from './routes/node-logs.ts';
 import { NODE_ROUTES, ROUTES } from './routes.ts';
 import type { NodeRouteServices, Services } from './services.ts';
 import { answerUnparsed } from './unparsed.ts';
@@ -285,20 +286,22 @@ function readBodies(app: FastifyInstance): void {
       return read.value === undefined ? null : { type: 'application/json', value: read.value };
     },
   );
-  app.addContentTypeParser(
-    OCTETS_TYPE,
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, octets: unknown) => {
-      const encoding = encodingOf(request);
-      if (encoding !== 'identity' && encoding !== 'gzip') {
-        throw new Refusal(415, 'octets must be sent without a content encoding or with `gzip`', {
-          'accept-encoding': 'gzip, identity',
-        });
-      }
-      const value: SentOctets = { octets: octets as Buffer, isGzip: encoding === 'gzip' };
-      return { type: OCTETS_TYPE, value };
-    },
-  );
+  for (const type of [OCTETS_TYPE, LINES_TYPE]) {
+    app.addContentTypeParser(
+      type,
+      { parseAs: 'buffer' },
+      async (request: FastifyRequest, octets: unknown) => {
+        const encoding = encodingOf(request);
+        if (encoding !== 'identity' && encoding !== 'gzip') {
+          throw new Refusal(415, 'octets must be sent without a content encoding or with `gzip`', {
+            'accept-encoding': 'gzip, identity',
+          });
+        }
+        const value: SentOctets = { octets: octets as Buffer, isGzip: encoding === 'gzip' };
+        return { type, value };
+      },
+    );
+  }
   for (const type of ['text/dns', 'text/plain']) {
     app.addContentTypeParser(
       type,

@@ -5,6 +5,8 @@ import type { TierSlug } from '../access/tiers.ts';
 import type { SpecialJudge } from '../base/special-addresses.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
 import type { DomainLookups } from '../lifecycle/lookups.ts';
+import type { LogStore } from '../logs/log-store.ts';
+import type { LogIntake } from '../logs/take-batch.ts';
 import type { Feed } from '../publisher/feed.ts';
 import type { PublisherLog } from '../publisher/log.ts';
 import type { Signer } from '../publisher/signer.ts';
@@ -37,6 +39,8 @@ export interface Services {
   readonly trafficRetention?: Retention;
   /** The threads for answers whose computation would block the API's thread. */
   readonly compute: Compute;
+  /** The decisions that nodes have logged; absent: the server stores none. */
+  readonly logs?: LogStore;
 }
 
 /** The part of the publisher that the API needs. */
@@ -59,6 +63,8 @@ export interface NodeRouteServices {
   readonly log: PublisherLog;
   /** Opens and checks the traffic that nodes report. */
   readonly traffic: Pick<TrafficThread, 'check'>;
+  /** Absent: entries of decision logs are dropped. */
+  readonly logs?: LogIntake;
   /** Called for each report that is refused as implausible, for metrics. */
   readonly onReportRefused?: () => void;
   /** Milliseconds since the epoch. */

@@ -31,6 +31,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   explain: [
     'edgeplan explain 7c9e6679f5a94d9a --log decisions.jsonl',
     'edgeplan explain 7c9e6679f5a94d9a --log decisions.jsonl -f edge.yaml --all',
+    'edgeplan explain 7c9e6679-f5a9-4d9a-8d5a-0f1e2d3c4b5a',
+    'edgeplan explain 7c9e6679-f5a9-4d9a-8d5a-0f1e2d3c4b5a --domain example.com --json',
   ],
   lint: ['edgeplan lint', 'edgeplan lint -f shop/edge.yaml --fail-on error --json'],
   fields: ['edgeplan fields', 'edgeplan fields drop', 'edgeplan fields drop path_includes'],
@@ -116,6 +118,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan uptime example.com',
     'edgeplan uptime example.com --last 7d --json',
     'edgeplan uptime example.com --last 6h --follow',
+  ],
+  logs: [
+    'edgeplan logs example.com --last 24h --action block',
+    'edgeplan logs example.com --rule waf/7 --ip 203.0.113.0/24 --follow',
+    "edgeplan logs example.com --path '/api/*' --json",
   ],
   hits: [
     'edgeplan hits example.com',

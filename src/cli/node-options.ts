@@ -44,6 +44,7 @@ export interface NodeFlags extends CollectorFlags {
   readonly countries?: string;
   readonly log?: string;
   readonly logRate: number;
+  readonly shipLogs: boolean;
   readonly opsPort?: number;
   readonly botRanges?: string;
   readonly publicPort?: number;
@@ -248,6 +249,10 @@ function observabilityOptions(): readonly Option[] {
     new Option('--log-rate <share>', 'the share of plain responses that is logged; all others are')
       .argParser(readShare)
       .default(0.01),
+    new Option(
+      '--no-ship-logs',
+      'ship no decisions to the control plane, whose API and `edgeplan logs` then have none of this node',
+    ),
     new Option('--ops-port <number>', 'the port of /healthz, /readyz and /metrics, on 127.0.0.1').argParser(
       readPort,
     ),

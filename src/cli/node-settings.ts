@@ -74,6 +74,7 @@ export function settingsOf(flags: NodeFlags): NodeSettings {
     bufferOctets: flags.bufferDisk * 1024 * 1024,
     minRate: flags.minRate,
     decisions: flags.log === undefined ? null : { file: flags.log, rate: flags.logRate },
+    shippedRate: flags.shipLogs ? flags.logRate : null,
     operationsPort: flags.opsPort ?? null,
     collector: collectorOf(flags),
     workers: flags.workers,

@@ -38,6 +38,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   hits: async () => (await import('./commands/hits.ts')).hitsCommand(),
   traffic: async () => (await import('./commands/traffic.ts')).trafficCommand(),
   uptime: async () => (await import('./commands/uptime.ts')).uptimeCommand(),
+  logs: async () => (await import('./commands/logs.ts')).logsCommand(),
   publish: async () => (await import('./commands/publish.ts')).publishCommand(),
   rollback: async () => (await import('./commands/rollback.ts')).rollbackCommand(),
 };
@@ -66,6 +67,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'hits',
     'traffic',
     'uptime',
+    'logs',
     'publish',
     'rollback',
   ],

@@ -27,6 +27,7 @@ import { createCompute } from '../compute/pool.ts';
 import { createDns } from '../dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
 import { createLookups, type DomainLookups, lookupsWithoutDns } from '../lifecycle/lookups.ts';
+import { DEFAULT_DAYS } from '../logs/limits.ts';
 import { PLAN_VERSION } from '../plan/layout.ts';
 import { openClearance } from '../publisher/clearance.ts';
 import { createFeed } from '../publisher/feed.ts';
@@ -46,6 +47,7 @@ import { type UptimeWatch, watchUptime } from '../uptime/watch.ts';
 import { inputFault } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
+import { type DecisionLogs, type DecisionLogTarget, openDecisionLogs } from './open-decision-logs.ts';
 import { version } from './version.ts';
 
 /** Options of a server. */
@@ -78,6 +80,8 @@ export interface ServerOptions {
   readonly countries?: string;
   /** Where spans and metrics go by OTLP; absent: nowhere. */
   readonly collector?: CollectorOptions;
+  /** Where entries of nodes' decision logs go. Default: the store, for `DEFAULT_DAYS`. */
+  readonly decisionLogs?: DecisionLogTarget;
   readonly log: Logger;
 }
 
@@ -153,12 +157,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const budget = budgetOf(options);
   const compute = createCompute({ store, onJob: metrics.computed });
   const traffic = createTraffic(options, metrics.rolledUp);
+  const logs = openDecisionLogs(options.decisionLogs ?? { to: 'store', days: DEFAULT_DAYS }, {
+    ...{ store, log },
+    onAppended: metrics.logged,
+    onFailed: metrics.logFailed,
+  });
   const services = servicesOf(options, countries, {
     ...{ uses, clock, budget, compute },
     store: spans === null ? store : withTransactionSpans(store),
     lifecycle: watch.lookups,
     publication: publisher,
     aheadOfStore: feed.ahead,
+    ...(logs === null || logs.search === null ? {} : { logs: logs.search }),
   });
   const app = await createApi({
     services,
@@ -170,6 +180,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       ...{ store, feed, signer, log, clock },
       traffic: traffic.thread,
       onReportRefused: metrics.reportRefused,
+      ...(logs === null ? {} : { logs: logs.intake }),
     },
   });
   await feed.start();
@@ -180,7 +191,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const uptime = startUptime(options);
   const flushing = flushRegularly(uses, log);
   const parts = {
-    ...{ publisher, republisher, watch, traffic, uptime, uses, budget },
+    ...{ publisher, republisher, watch, traffic, uptime, logs, uses, budget },
     ...{ compute, store, log, flushing, telemetry },
   };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
@@ -236,7 +247,7 @@ function recordPublication(spans: SpanSource, revision: RevisionRow, sinceWriteM
 /** The services that `startServer` has made for the API. */
 type MadeServices = Pick<
   Services,
-  'store' | 'uses' | 'clock' | 'budget' | 'compute' | 'lifecycle' | 'publication' | 'aheadOfStore'
+  'store' | 'uses' | 'clock' | 'budget' | 'compute' | 'lifecycle' | 'publication' | 'aheadOfStore' | 'logs'
 >;
 
 /** All services of routes for customers: those made, and what the options say. */
@@ -375,6 +386,8 @@ interface Parts {
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
   readonly compute: Compute;
+  /** `null`: the server takes no entries of decision logs. */
+  readonly logs: DecisionLogs | null;
   readonly store: Store;
   readonly log: Logger;
   readonly flushing: NodeJS.Timeout;
@@ -391,6 +404,7 @@ async function settle({
   uses,
   budget,
   compute,
+  logs,
   store,
   log,
   flushing,
@@ -405,6 +419,7 @@ async function settle({
   await publisher.stop();
   await budget.stop();
   await compute.close();
+  await logs?.close();
   await uses.flush().catch((error: unknown) => log.warn({ err: error }, 'use counts of keys lost'));
   // The last metrics read the store.
   await telemetry?.stop();

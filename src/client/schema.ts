@@ -2607,6 +2607,66 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/logs/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Search the logged decisions, newest first; of requests that were only forwarded a sample is logged
+         * @description Needs the permission `domain.view` on the domain. The domain's subscription must allow it.
+         */
+        readonly get: operations["getDomainLogs"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/logs/{decisionId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read one logged decision
+         * @description Needs the permission `domain.view` on the domain. The domain's subscription must allow it.
+         */
+        readonly get: operations["getDomainLogsByDecisionId"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/logs/{decisionId}/trace": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Explain a logged decision by the plan that made it, rule by rule, page by page
+         * @description Needs the permission `domain.view` on the domain. The domain's subscription must allow it.
+         */
+        readonly get: operations["getDomainLogsByDecisionIdTrace"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/nodes/": {
         readonly parameters: {
             readonly query?: never;
@@ -4274,6 +4334,72 @@ export interface components {
              * @description when it can be accepted no more
              */
             readonly expires_at: string;
+        };
+        readonly LogEntry: {
+            /** @constant */
+            readonly format: "edgeplan.decision/v1";
+            /**
+             * Format: date-time
+             * @description the arrival of the request
+             */
+            readonly time: string;
+            /** @description the id of the decision, as in `X-Edgeplan-Id` and on its page */
+            readonly id: string;
+            readonly domain: string;
+            /** @description the revision of the plan that decided */
+            readonly revision: number;
+            /** @description SHA-256 of that plan, 64 hex digits */
+            readonly digest: string;
+            /** @description the share of such requests that is logged; `null`: all are */
+            readonly sampled: number | null;
+            /** @description the request without its secrets */
+            readonly request: {
+                readonly [key: string]: unknown;
+            };
+            /** @description what the request had and the entry lacks */
+            readonly withheld: readonly string[];
+            readonly decision: {
+                readonly action: string;
+                readonly rule: string | null;
+            } & {
+                readonly [key: string]: unknown;
+            };
+            /** @description the rules that matched, dry_run ones too */
+            readonly matches: readonly ({
+                readonly rule: string;
+            } & {
+                readonly [key: string]: unknown;
+            })[];
+            /** @description the decision had every dry_run rule been enforced */
+            readonly shadow: ({
+                readonly action: string;
+            } & {
+                readonly [key: string]: unknown;
+            }) | null;
+            /** @description the score, ids and targets of signatures */
+            readonly waf: {
+                readonly [key: string]: unknown;
+            } | null;
+            /** @description the status of the response */
+            readonly status: number;
+            /** @description why the request failed; `null`: it did not */
+            readonly fault: string | null;
+            /** @description the name of the node; `null`: it was removed */
+            readonly node: string | null;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        readonly LogGap: {
+            /** @constant */
+            readonly format: "edgeplan.gap/v1";
+            /** Format: date-time */
+            readonly time: string;
+            readonly id: string;
+            readonly domain: string;
+            /** @description entries of the domain that are missing here, since there were too many */
+            readonly dropped: number;
+            /** @description the name of the node; `null`: it was removed */
+            readonly node: string | null;
         };
         readonly Member: {
             /** @description the id of the account */
@@ -13600,6 +13726,136 @@ export interface operations {
             readonly 401: components["responses"]["Unauthorized"];
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainLogs: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description start, inclusive; without it 24 hours before `to` */
+                readonly from?: string;
+                /** @description end, exclusive; without it now */
+                readonly to?: string;
+                /** @description of the decision; with `would-` of the decision had dry_run rules been enforced; `fault`: the request failed */
+                readonly action?: "forward" | "block" | "challenge" | "redirect" | "respond" | "refuse" | "would-forward" | "would-block" | "would-challenge" | "would-redirect" | "would-respond" | "would-refuse" | "fault" | "gap";
+                /** @description a rule that matched or decided, `<type>/<id>` */
+                readonly rule?: string;
+                /** @description an address, prefix or range of the visitor */
+                readonly ip?: string;
+                /** @description the start of the path, or with `*` a pattern of all of it */
+                readonly path?: string;
+                /** @description the id of one decision, whatever its time; goes without other filters */
+                readonly id?: string;
+                /** @description `next` of the page before */
+                readonly cursor?: string;
+                /** @description entries, at most; without it 100 */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Search the logged decisions, newest first; of requests that were only forwarded a sample is logged */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly entries: readonly (components["schemas"]["LogEntry"] | components["schemas"]["LogGap"])[];
+                        /** @description the `cursor` of the next page; `null`: nothing more in this time */
+                        readonly next: string | null;
+                        /** @description `false`: the search ended at the bound of its cost, and goes on at `next` */
+                        readonly complete: boolean;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainLogsByDecisionId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the id of the decision, a UUID */
+                readonly decisionId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Read one logged decision */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["LogEntry"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainLogsByDecisionIdTrace: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                /** @description `page.next` of the page before */
+                readonly cursor?: string;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the id of the decision, a UUID */
+                readonly decisionId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Explain a logged decision by the plan that made it, rule by rule, page by page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TracePage"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };

@@ -132,6 +132,18 @@ export const METRICS = {
     labels: [],
     help: 'Time of a round of the roll-up that merges traffic counts into minutes, hours and days',
   },
+  edgeplan_log_entries_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: ['outcome'],
+    help: 'Entries of decision logs that nodes shipped: `stored`, `repeated` (stored before), `dropped` (too old, of no domain, or beyond the bound of their domain and day)',
+  },
+  edgeplan_log_batches_failed_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: ['code'],
+    help: 'Batches of log entries that could not be stored, by the reason: `full`, `busy`, `unavailable`; nodes send them again',
+  },
   edgeplan_node_requests_total: {
     type: 'counter',
     at: ['node'],
@@ -331,6 +343,13 @@ export const METRICS = {
     labels: [],
     needs: '--log',
     help: 'Lines missing from the decision log: not written fast enough, or not at all',
+  },
+  edgeplan_node_shipped_lines_dropped_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: [],
+    needs: '--control',
+    help: 'Lines of the decision log that are not shipped: beyond the rate or the share of their domain, or the queue on the disk',
   },
   edgeplan_node_log_failures_total: {
     type: 'counter',

@@ -12,7 +12,7 @@ import { createBotResolver, createClassifier } from '../proxy/classifier.ts';
 import { type ConnectionBounds, createConnectionBounds } from '../proxy/listen/connection-limits.ts';
 import { addConnections } from '../proxy/log/connection-metrics.ts';
 import { combineRequestLogs, type DecisionLog } from '../proxy/log/decision-log.ts';
-import { createNodeMetrics, type NodeMetrics } from '../proxy/log/metrics.ts';
+import { addShippedLog, createNodeMetrics, type NodeMetrics } from '../proxy/log/metrics.ts';
 import type { RequestLog } from '../proxy/log/request-log.ts';
 import { createNode, type EdgeNode } from '../proxy/node.ts';
 import type { OwnTokens } from '../proxy/services.ts';
@@ -22,6 +22,7 @@ import type { SpanSource } from '../telemetry/spans.ts';
 import { FILES_MS } from './limits.ts';
 import type { ResourceShare } from './resource-shares.ts';
 import type { ClearanceSecrets } from './secrets.ts';
+import type { ShippedDecisions } from './shipped-decisions.ts';
 
 /** Request handling of one process. */
 export interface NodeProcess {
@@ -54,6 +55,8 @@ export interface NodeProcessOptions {
   readonly ownPorts: ReadonlySet<number>;
   /** `null`: no decision log. */
   readonly decisions: Pick<DecisionLog, 'done' | 'stats' | 'close'> | null;
+  /** Queues decisions for the control plane; `null`: none are shipped. */
+  readonly shipped: ShippedDecisions | null;
   readonly log: Logger;
   /** Log for files that cannot be used; silent in all processes but one, as all read the same files. */
   readonly fileLog: Logger;
@@ -67,7 +70,7 @@ export async function createNodeProcess(
   share: ResourceShare,
   parts: NodeProcessOptions,
 ): Promise<NodeProcess> {
-  const { log, fileLog, decisions, traffic } = parts;
+  const { log, fileLog, decisions, traffic, shipped } = parts;
   const files = await openClassificationFiles({
     database: share.countries,
     ranges: share.botRanges,
@@ -79,7 +82,7 @@ export async function createNodeProcess(
     originsDown: () => node.origins.down(),
     log: decisions === null ? null : decisions.stats,
   });
-  const requestLogs = [metrics, traffic, decisions].filter((one) => one !== null);
+  const requestLogs = [metrics, traffic, decisions, shipped].filter((one) => one !== null);
   const node: EdgeNode = createNode({
     ownTokens: parts.tokens,
     challenges: createChallenges({ secrets: (domain) => parts.secrets.of(node.plans, domain) }),
@@ -115,6 +118,7 @@ export async function createNodeProcess(
     onUnserved: (sentence) => log.warn(sentence),
     onFault: (error, about) => log.error({ err: error }, `a fault in ${about}`),
   });
+  if (shipped !== null) addShippedLog(metrics.registry, shipped.dropped);
   const connections = createBounds(share, log);
   const handshakes = createRefusedHandshakes((sentence) => log.warn(sentence));
   addConnections(metrics.registry, {
@@ -132,6 +136,7 @@ export async function createNodeProcess(
     async close() {
       files.close();
       await node.close();
+      await shipped?.close();
       await decisions?.close();
     },
   };

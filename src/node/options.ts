@@ -119,6 +119,11 @@ export interface EdgeNodeOptions extends ServingOptions {
    * `null`: no log.
    */
   readonly decisions: { readonly file: string; readonly rate: number } | null;
+  /**
+   * The share (0 to 1) of plain responses whose decisions are shipped to the control plane, besides all that are worth reading
+   * later; `null`: none are shipped. Without a control plane it has no effect.
+   */
+  readonly shippedRate: number | null;
   /** TCP port of the health and metrics listener, always on 127.0.0.1; `null`: no such listener. */
   readonly operationsPort: number | null;
   /** Where spans and metrics go by OTLP; `null`: nowhere. */

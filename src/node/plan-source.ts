@@ -2,6 +2,7 @@
 import type { Clearance } from '../plan/manifest.ts';
 import type { SyncProgress } from '../proxy/log/sync-metrics.ts';
 import type { PlanSink } from '../sync/plan-table.ts';
+import { createLogShipper } from '../sync/ship-logs.ts';
 import { syncWithControlPlane } from '../sync/sync.ts';
 import { type NodeTraffic, openTraffic } from '../sync/traffic/traffic.ts';
 import { warnOfBlindRules } from './blind-rules.ts';
@@ -40,7 +41,7 @@ export async function followPlans(options: EdgeNodeOptions, receivers: PlanRecei
 
 async function followControlPlane(
   { url, token, publicKey }: PlanOrigin & { readonly kind: 'control' },
-  { data, log, onCaughtUp, onTokenRefused }: EdgeNodeOptions,
+  { data, log, shippedRate, onCaughtUp, onTokenRefused }: EdgeNodeOptions,
   { plans, onSecret }: PlanReceivers,
 ): Promise<PlanSource> {
   const sync = await syncWithControlPlane({
@@ -55,6 +56,8 @@ async function followControlPlane(
     log,
   });
   const traffic = await openTraffic({ control: sync.control, directory: data, log });
+  const shipper =
+    shippedRate === null ? null : createLogShipper({ control: sync.control, directory: data, log });
   return {
     traffic,
     progress() {
@@ -66,6 +69,7 @@ async function followControlPlane(
     check: async () => sync.reconnect(),
     async stop() {
       await traffic.stop();
+      await shipper?.stop();
       await sync.stop();
     },
   };

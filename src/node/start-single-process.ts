@@ -19,6 +19,7 @@ import { followPlans, type PlanSource } from './plan-source.ts';
 import { reportReloads } from './reload.ts';
 import { removeOtherCaches, resourceShareOf } from './resource-shares.ts';
 import { createClearanceSecrets, randomClearance } from './secrets.ts';
+import { openShippedDecisions, type ShippedDecisions } from './shipped-decisions.ts';
 
 type Stage = 'starting' | 'serving' | 'draining';
 
@@ -29,6 +30,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
   const tokens: AcmeTokens = new Map();
   const ownPorts = configuredPorts(options);
   const decisions = openDecisionLog(options);
+  const shipped = shippedOf(options);
   let source: PlanSource | null = null;
   let counter: TrafficCounter | null = null;
   let traffic: RequestLog | null = null;
@@ -45,6 +47,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
     listsHosts: options.plans.kind === 'file',
     ownPorts,
     decisions,
+    shipped,
     log,
     fileLog: log,
   });
@@ -79,6 +82,8 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
         await sleep(drainMs);
         await stopListening();
         await counter?.stop();
+        // Before the last shipment, which sends what is on the disk.
+        await shipped?.close();
         await stopFollowing();
         await telemetry?.stop();
         operations?.close();
@@ -92,6 +97,12 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
     await serving.close();
     throw error;
   }
+}
+
+/** The queue of decisions for the control plane; `null`: none are shipped. */
+function shippedOf({ plans, shippedRate: rate, data, log }: EdgeNodeOptions): ShippedDecisions | null {
+  if (plans.kind !== 'control' || rate === null) return null;
+  return openShippedDecisions({ data, rate, process: 0, processes: 1, log });
 }
 
 interface Observed {

@@ -172,6 +172,8 @@ function workerSettings(
     signatures: signatures === null ? null : Buffer.from(signatures.sealed()).toString('base64'),
     ticketKeys: randomBytes(48).toString('base64'),
     logRate: decisions === null ? null : decisions.rate,
+    shippedRate: plans.kind === 'control' ? options.shippedRate : null,
+    workers,
     logLevel: log.level,
     counted,
     exported,

@@ -19,6 +19,10 @@ export interface WorkerSettings {
   readonly ticketKeys: string;
   /** The share of plain responses in the decision log, 0 to 1; `null`: there is no decision log. */
   readonly logRate: number | null;
+  /** The share of plain responses whose decisions are shipped to the control plane; `null`: none are shipped. */
+  readonly shippedRate: number | null;
+  /** The number of workers, which share the bounds of what is shipped. */
+  readonly workers: number;
   readonly logLevel: string;
   /** Whether traffic is counted for a control plane. */
   readonly counted: boolean;

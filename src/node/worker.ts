@@ -21,6 +21,7 @@ import { createNodeProcess, type NodeProcess } from './node-process.ts';
 import { startNodeTelemetry } from './node-telemetry.ts';
 import { type ResourceShare, workerFolder } from './resource-shares.ts';
 import { createClearanceSecrets, randomClearance } from './secrets.ts';
+import { openShippedDecisions, type ShippedDecisions } from './shipped-decisions.ts';
 import { HTTP, HTTPS, type WorkerSettings } from './worker-settings.ts';
 
 /** Log level of a logger that writes nothing. */
@@ -50,6 +51,7 @@ async function begin(
     listsHosts: settings.listsHosts,
     ownPorts: new Set(settings.ownPorts),
     decisions: openDecisions(settings.logRate, log),
+    shipped: shippedOf(settings, { index, log }),
     log,
     fileLog,
   });
@@ -120,6 +122,14 @@ function openDecisions(rate: number | null, log: Logger) {
   const onFault = (error: unknown): void => log.warn({ err: error }, 'the decision log cannot be written');
   const decisions = createDecisionLog({ file: null, rate, onFault });
   return { ...decisions, stats: () => ({ ...decisions.stats(), written: 0 }) };
+}
+
+/** The queue of decisions for the control plane; `null`: none are shipped. */
+function shippedOf(
+  { shippedRate: rate, data, workers: processes }: WorkerSettings,
+  { index: process, log }: { readonly index: number; readonly log: Logger },
+): ShippedDecisions | null {
+  return rate === null ? null : openShippedDecisions({ data, rate, process, processes, log });
 }
 
 /** One acceptor per listener, by the listener's name. */

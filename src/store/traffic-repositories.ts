@@ -67,10 +67,12 @@ export type BlockUnit = (typeof BLOCK_UNITS)[number];
 /** Sums of a block. */
 export type BlockSums = TrafficSums & Pick<TrafficBlock, 'domain_id' | 'start'>;
 
-/** A name that a node reports traffic of. */
+/** A name that a node reports traffic or decisions of. */
 export interface ReportedDomain {
   readonly name: string;
   readonly domain_id: number;
+  /** Milliseconds since the epoch. */
+  readonly created_at: number;
   /** Groups that serve the name, as `base/node-groups.ts` writes them, and those that served it before. */
   readonly node_groups: string;
   readonly left_groups: string;

@@ -50,6 +50,8 @@ export interface ControlPlaneClient {
   report(body: object): Promise<void>;
   /** Sends a batch of traffic counts (`counts/layout.ts`). */
   traffic(batch: Uint8Array, coding: { readonly isGzipped: boolean }): Promise<void>;
+  /** Ships a batch of log entries, JSON lines in gzip. */
+  shipLogs(batch: Uint8Array): Promise<void>;
   /** Opens the feed above a position; `signal` closes it. */
   feed(from: ReadUpTo, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   /** Aborts running requests and closes all connections. */
@@ -138,6 +140,11 @@ export function createControl({ url, token }: ControlOptions): ControlPlaneClien
           'content-type': 'application/octet-stream',
           ...(isGzipped ? { 'content-encoding': 'gzip' } : {}),
         },
+      }),
+    shipLogs: (batch) =>
+      post('/nodes/logs', {
+        body: batch,
+        headers: { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' },
       }),
     async feed({ position, epoch }, signal) {
       const headers = { 'edgeplan-epoch': String(epoch) };

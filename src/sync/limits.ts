@@ -60,3 +60,31 @@ export const MIN_COMPACT_LINES = 10_000;
 export const RECENT_NAMES = 500;
 /** Maximum number of refused names in the state of sync: enough for a diagnosis, bounded for an endpoint. */
 export const MAX_FAILING = 20;
+/** Milliseconds that a log entry waits for others in its file: what a node that is killed loses. */
+export const LOG_WRITE_MS = 1_000;
+/** Milliseconds between looks at the queue of log entries: half of what an entry waits before. */
+export const SHIP_MS = 500;
+/** Maximum size, in octets, of queued log entries in gzip while the control plane is away: some 500,000 entries. */
+export const MAX_LOG_QUEUE_OCTETS = 128 * 1024 * 1024;
+/** Maximum size, in characters, of log entries in memory: more than the rates of entries fill in a slow second. */
+export const MAX_LOG_WAITING_CHARACTERS = 16 * 1024 * 1024;
+/** The share of both that one domain may have queued, so that an attacked one does not push out the others. */
+export const LOG_DOMAIN_SHARE = 1 / 8;
+/**
+ * Maximum size, in octets, of one line, the control plane's limit: some eight times the longest ordinary one. A longer line
+ * would have its whole batch refused, with the lines of other domains.
+ */
+export const MAX_LOG_LINE_OCTETS = 131_072;
+/** Maximum numbers of lines and domains per batch: half of what a control plane takes. */
+export const LOG_BATCH_LINES = 500;
+export const LOG_BATCH_DOMAINS = 100;
+/** Maximum size, in characters, of the lines of a batch: with the fewest octets a character, half of what a control plane takes. */
+export const LOG_BATCH_CHARACTERS = 512 * 1024;
+/** Maximum number of domains whose dropped lines are counted apart between two writes: twice what nodes usually serve. */
+export const MAX_GAP_DOMAINS = 10_000;
+/** Files of a process that wait from which it writes only every `LOG_MANY_TURNS` times `LOG_WRITE_MS`: the server is away for long. */
+export const LOG_MANY_FILES = 1_000;
+/** See `LOG_MANY_FILES`: a node that is killed then loses ten seconds. */
+export const LOG_MANY_TURNS = 10;
+/** Maximum number of files in the queue: of four processes, a day and more. Beyond it the oldest are removed. */
+export const MAX_LOG_FILES = 50_000;

@@ -134,6 +134,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'metrics',
     'model',
     'plan',
+    'http',
     'platform',
     'base',
   ],

@@ -421,7 +421,8 @@ describe('a control plane restored from a backup', () => {
     const newest = node.revision('shop.test')!;
     await house.close();
     proxy.cutAll();
-    for (const name of readdirSync(folder)) if (name !== 'backup.db') rmSync(join(folder, name));
+    for (const name of readdirSync(folder))
+      if (name !== 'backup.db') rmSync(join(folder, name), { recursive: true });
     renameSync(backup, join(folder, 'edgeplan.db'));
     house = await openHouse({ database: folder });
     proxy.target = house.port;

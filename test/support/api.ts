@@ -9,8 +9,10 @@ import type { TierSlug } from '../../src/access/tiers.ts';
 import { createApi } from '../../src/api/serve.ts';
 import type { PublicationService, Services } from '../../src/api/services.ts';
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import { openDecisionLogs } from '../../src/cli/open-decision-logs.ts';
 import { type ComputeOptions, createCompute } from '../../src/compute/pool.ts';
 import type { DomainLookups } from '../../src/lifecycle/lookups.ts';
+import type { LogIntake } from '../../src/logs/take-batch.ts';
 import { openClearance } from '../../src/publisher/clearance.ts';
 import { createFeed } from '../../src/publisher/feed.ts';
 import { openSigner } from '../../src/publisher/signer.ts';
@@ -41,6 +43,8 @@ export interface TestApi {
   readonly dns: ScriptedDns;
   readonly log: string[];
   readonly uses: KeyUses;
+  /** Where entries of decision logs go. */
+  readonly logs: LogIntake['store'];
   /** Runs once, before the next snapshot a handler reads from. */
   beforeRead: (() => Promise<void>) | null;
   /** Milliseconds the clock is ahead of the real one. */
@@ -118,8 +122,12 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
   await openClearance(store, clock());
   const feed = createFeed({ store, signer, log: own });
   const traffic = createTrafficThread({ store });
-  const nodes = { store, feed, signer, log: own, clock, traffic };
-  const app = await createApi({ services, nodes, log: own });
+  const logs = openDecisionLogs(
+    { to: 'store', days: 7 },
+    { store, log: own, onAppended: () => undefined, onFailed: () => undefined },
+  )!;
+  const nodes = { store, feed, signer, log: own, clock, traffic, logs: logs.intake };
+  const app = await createApi({ services: { ...services, logs: logs.search! }, nodes, log: own });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   return {
@@ -130,6 +138,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     dns,
     log,
     uses,
+    logs: logs.intake.store,
     get ahead() {
       return state.ahead;
     },
@@ -148,6 +157,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
       await app.close();
       await compute.close();
       await traffic.close();
+      await logs.close();
       await store.close();
       await made.drop();
     },

@@ -8,6 +8,7 @@ import { createRequestBudget } from '../../src/access/request-budget.ts';
 import { createApi } from '../../src/api/serve.ts';
 import type { Services } from '../../src/api/services.ts';
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import { openDecisionLogs } from '../../src/cli/open-decision-logs.ts';
 import { createCompute } from '../../src/compute/pool.ts';
 import { openClearance } from '../../src/publisher/clearance.ts';
 import { createFeed, type Feed } from '../../src/publisher/feed.ts';
@@ -64,10 +65,14 @@ export async function openHouse({ database, maxBacklog, idle }: HouseOptions): P
   });
   await feed.start();
   const traffic = createTrafficThread({ store });
+  const logs = openDecisionLogs(
+    { to: 'store', days: 7 },
+    { store, log, onAppended: () => undefined, onFailed: () => undefined },
+  )!;
   const app = await createApi({
-    services: { ...servicesOf(store, publisher), aheadOfStore: feed.ahead },
+    services: { ...servicesOf(store, publisher), aheadOfStore: feed.ahead, logs: logs.search! },
     log,
-    nodes: { store, feed, signer, log, clock: Date.now, traffic },
+    nodes: { store, feed, signer, log, clock: Date.now, traffic, logs: logs.intake },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -89,6 +94,7 @@ export async function openHouse({ database, maxBacklog, idle }: HouseOptions): P
       await publisher.stop();
       await app.close();
       await traffic.close();
+      await logs.close();
       await store.close();
     },
   };

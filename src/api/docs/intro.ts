@@ -125,6 +125,10 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
         name: 'Questions',
         description: 'What a request would meet, and what looks like a mistake.',
       },
+      {
+        name: 'Logs',
+        description: 'Which requests the edge stopped, would have stopped or failed, and why.',
+      },
       { name: 'Nodes', description: 'What the nodes said last.' },
       {
         name: NODE_TAG,
@@ -147,6 +151,7 @@ const PARTS: Readonly<Record<string, string>> = {
   traffic: 'Analytics',
   analytics: 'Analytics',
   uptime: 'Uptime',
+  logs: 'Logs',
   nodes: 'Nodes',
 };
 /** Parts of a path that belong to the domain itself. */

@@ -27,7 +27,7 @@ const question = z.strictObject({
 });
 
 /** A page of the trace of a decision. */
-const trace = z
+export const trace = z
   .looseObject({
     /** Evaluated rules come first, then skipped ones; `counts` covers the rules of all pages. */
     phases: z.array(z.looseObject({ name: z.string(), rules: z.array(z.record(z.string(), z.unknown())) })),

@@ -15,7 +15,7 @@ import { badRequest } from '../refusal.ts';
 const TIME = /^\d{4}-\d\d-\d\d(?:[Tt]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d))?$/;
 
 /** The schema of a time; the output is in milliseconds since the epoch. */
-function queryTime(): z.ZodType<number | undefined> {
+export function queryTime(): z.ZodType<number | undefined> {
   const time = converted(
     (text) => {
       const value = TIME.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN;

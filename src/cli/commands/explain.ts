@@ -1,4 +1,4 @@
-/** `edgeplan explain`: explains a logged decision, found by the decision id on the visitor's page. */
+/** `edgeplan explain`: explains a logged decision, found by the decision id on the visitor's page: in a file, or at a server. */
 import { Command, Option } from 'commander';
 import { RESPONSE_FAULT_CODES } from '../../base/codes/faults.ts';
 import { compile, seal } from '../../compiler/index.ts';
@@ -13,14 +13,17 @@ import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
 import { digestOf } from '../input/digest.ts';
 import { openSubject } from '../input/open-subject.ts';
-import { colourOption, readNodeId, signatureOptions } from '../options.ts';
+import { colourOption, gather, readNodeId, signatureOptions } from '../options.ts';
 import { colourFor, note, outputWidth, write, writeDocument } from '../output.ts';
-import { logOption } from './replay.ts';
+import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import { findDecision, readDecision, readTrace } from '../remote/domain-logs.ts';
 
 /** The options of the command, as commander parses them. */
-interface Flags extends ChoiceFlags {
+interface Flags extends ChoiceFlags, ServerAccess {
   /** Decision logs to search. */
-  readonly log: readonly string[];
+  readonly log?: readonly string[];
+  /** The domain whose log at the server is searched, in place of `log`; without both, those of all domains of the key. */
+  readonly domain?: string;
   /** The path of the rules; absent: the decision is printed without its rules. */
   readonly file?: string;
   /** A sealed plan, in place of `file`. */
@@ -33,12 +36,17 @@ interface Flags extends ChoiceFlags {
   readonly json?: boolean;
 }
 
+/** The note on a simulation whose outcome is another one. */
+const DIFFERS =
+  'edgeplan: the logged decision differs; rate counters, bodies and the node’s own signatures are not in the log';
+
 /** Finds the decision, prints it, and simulates its request when rules are given. */
 async function run(id: string, flags: Flags): Promise<void> {
   const file = flags.plan ?? flags.file;
-  if (file === '-' && flags.log.includes('-')) throw usageFault('the rules and the log cannot both be stdin');
-  const line = await find(id.trim().toLowerCase(), flags.log);
+  checkPlaces(flags, file);
+  const { line, domain } = await findLine(id.trim().toLowerCase(), flags);
   const { request } = line;
+  if (domain !== null && file === undefined) return explainRemote(line, domain, flags);
   if (file === undefined || request === null) {
     if (flags.json === true) await writeDocument('explanation', { line, same_plan: null, trace: null });
     else await write(`${accountOf(line)}\n`);
@@ -75,10 +83,48 @@ async function run(id: string, flags: Flags): Promise<void> {
     command: 'explain',
   });
   await write(paint(lines, colourFor(process.stdout, flags.color)));
-  if (samePlan && differsFromLog(line, trace))
-    note(
-      'edgeplan: the logged decision differs; rate counters, bodies and the node’s own signatures are not in the log',
-    );
+  if (samePlan && differsFromLog(line, trace)) note(DIFFERS);
+}
+
+/** The decision, and its domain where a server has it. @throws CommandFault when there is none */
+async function findLine(
+  id: string,
+  flags: Flags,
+): Promise<{ readonly line: DecisionLine; readonly domain: string | null }> {
+  const { log, domain } = flags;
+  if (log !== undefined) return { line: await find(id, log), domain: null };
+  if (domain === undefined) return findDecision(id, flags);
+  return { line: await readDecision(id, domain, flags), domain };
+}
+
+/** @throws CommandFault when the flags name no log, or two, or one input twice */
+function checkPlaces({ log, domain, key }: Flags, file: string | undefined): void {
+  if (log !== undefined && domain !== undefined)
+    throw usageFault('a decision is found in a log with --log, or at a server with --domain, not in both');
+  if (log === undefined && domain === undefined && key === undefined)
+    throw usageFault('no log was given', 'name a file with --log, or set EDGEPLAN_KEY to search at a server');
+  if (file === '-' && log?.includes('-') === true)
+    throw usageFault('the rules and the log cannot both be stdin');
+}
+
+/** Explains a decision by the plan that made it, which the server has stored. */
+async function explainRemote(line: DecisionLine, domain: string, flags: Flags): Promise<void> {
+  const found = await readTrace(line.id, domain, flags);
+  const { trace } = found;
+  if (flags.json === true) {
+    await writeDocument('explanation', { line, same_plan: trace === null ? null : true, trace });
+    return;
+  }
+  await write(`${accountOf(line)}\n`);
+  if (trace === null) {
+    note(`edgeplan: ${visible(found.reason)}; --file edge.yaml explains it by other rules`);
+    return;
+  }
+  await write('\nthe same plan as then, from the server:\n');
+  const lines = renderTrace(trace, { width: outputWidth(), all: flags.all === true, command: 'explain' });
+  await write(paint(lines, colourFor(process.stdout, flags.color)));
+  if (found.more > 0) note(`edgeplan: ${quantity(found.more, 'skipped rule')} of the plan are not listed`);
+  if (differsFromLog(line, trace)) note(DIFFERS);
 }
 
 /** The error status of an origin that answered. Without a fault the log does not state who made it; the origin is assumed. */
@@ -242,11 +288,17 @@ export function explainCommand(): Command {
   const command = new Command('explain')
     .summary('why a request got what it got, by its decision id')
     .description(
-      'Finds a decision in the log by the id on its page and in its X-Edgeplan-Id header. With --file or --plan, every rule ' +
+      'Finds a decision by the id on its page and in its X-Edgeplan-Id header: at the server, in the logs of the domains of the ' +
+        'key, which explains it by the plan that made it; or with --log in the log of a node. With --file or --plan, every rule ' +
         'is explained as by `simulate`.',
     )
     .argument('<id>', 'the decision id')
-    .addOption(logOption())
+    .addOption(
+      new Option('--log <path>', 'a decision log of the node, - is stdin; may be repeated').argParser(gather),
+    )
+    .option('--domain <name>', 'search only the log of this domain at the server')
+    .addOption(serverOption())
+    .addOption(keyOption())
     .addOption(
       new Option('-f, --file <path>', 'the edge file or sealed plan to explain by; - is stdin').env(
         'EDGEPLAN_FILE',

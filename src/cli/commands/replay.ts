@@ -79,7 +79,7 @@ export function replayCommand(): Command {
 }
 
 /** `--log`: the decision logs to read. */
-export function logOption(): Option {
+function logOption(): Option {
   return new Option('--log <path>', 'a decision log of the node, - is stdin; may be repeated')
     .argParser(gather)
     .makeOptionMandatory();

@@ -4,6 +4,7 @@ import { MAX_REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE } from '../../access/reque
 import { DEFAULT_TIER, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
 import { normalizeName } from '../../base/host.ts';
 import { DnsFault } from '../../dns/fault.ts';
+import { DEFAULT_DAYS, MAX_DAYS } from '../../logs/limits.ts';
 import { DAYS_FOR_MS, HOURS_FOR_MS, LEAST_HOURS_FOR_MS, MINUTES_FOR_MS } from '../../traffic/limits.ts';
 import { usageFault } from '../exit.ts';
 import { listenFault } from '../listen-fault.ts';
@@ -52,6 +53,10 @@ interface Flags extends StoreFlags, CollectorFlags {
   readonly trafficMinutesFor: number;
   readonly trafficHoursFor: number;
   readonly trafficDaysFor: number;
+  /** Where entries of nodes' decision logs go. */
+  readonly decisionLogs: string;
+  /** Days that they are stored. */
+  readonly decisionLogDays: number;
   readonly logLevel: string;
 }
 
@@ -90,6 +95,7 @@ async function run(flags: Flags, command: Command): Promise<void> {
         hours: flags.trafficHoursFor,
         days: flags.trafficDaysFor,
       },
+      decisionLogs: { to: flags.decisionLogs, days: flags.decisionLogDays },
       log: createLog(flags.logLevel, (line) => void process.stderr.write(line)),
     });
   } catch (error) {
@@ -97,7 +103,10 @@ async function run(flags: Flags, command: Command): Promise<void> {
     throw refusal(error, flags);
   }
   stopOnSignals(() => server.stop());
-  await write(`listening on ${server.url}\ndata in ${where}\noperators: ${server.operationsUrl}/metrics\n`);
+  const started = `listening on ${server.url}\ndata in ${where}\noperators: ${server.operationsUrl}/metrics`;
+  // Entries on stdout are JSON lines and nothing else.
+  if (flags.decisionLogs === '-') note(started);
+  else await write(`${started}\n`);
   // Hints for a first start; without these steps the API refuses every request.
   if (accounts === 0)
     note('no accounts yet: edgeplan account create <name>, then edgeplan key create <name>');
@@ -197,6 +206,29 @@ function trafficOptions(): readonly Option[] {
   ];
 }
 
+/** Where entries of nodes' decision logs go, and for how long. */
+function decisionLogOptions(): readonly Option[] {
+  return [
+    new Option(
+      '--decision-logs <place>',
+      "where entries of nodes' decision logs go: `store` (searched by the API), `off`, or JSON lines to a file; `-` is stdout",
+    )
+      .default('store')
+      .env('EDGEPLAN_DECISION_LOGS'),
+    new Option('--decision-log-days <days>', 'days that those entries are stored')
+      .argParser(readDays)
+      .default(DEFAULT_DAYS)
+      .env('EDGEPLAN_DECISION_LOG_DAYS'),
+  ];
+}
+
+/** Parses `--decision-log-days`. */
+function readDays(text: string): number {
+  const days = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (days >= 1 && days <= MAX_DAYS) return days;
+  throw new InvalidArgumentError(`a whole number from 1 to ${MAX_DAYS}.`);
+}
+
 /** Creates the command. */
 export function serveCommand(): Command {
   const command = new Command('serve').description('Run the management API.');
@@ -206,7 +238,7 @@ export function serveCommand(): Command {
     ...inGroup('Domain names and DNS:', nameOptions()),
     ...inGroup('Customers and limits:', customerOptions()),
     ...inGroup('Traffic:', trafficOptions()),
-    ...inGroup('Observability:', [...collectorOptions(), logLevelOption('info')]),
+    ...inGroup('Observability:', [...decisionLogOptions(), ...collectorOptions(), logLevelOption('info')]),
   ];
   for (const option of options) command.addOption(option);
   return command.action(run);

@@ -64,6 +64,12 @@ export class ServerRefusal extends CommandFault {
   }
 }
 
+/** Whether the next attempt may succeed: the server could not be reached, or failed. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof ServerRefusal) return error.status >= 500;
+  return error instanceof CommandFault && error.cause !== undefined;
+}
+
 /** The fault for a server whose response has not the form of the API's: another program listens there. */
 function notTheApi({ origin }: URL, status: number): CommandFault {
   return new CommandFault(

@@ -6,10 +6,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Option } from 'commander';
 import { paint } from '../../simulator/paint.ts';
 import type { RenderedLine } from '../../simulator/render-text.ts';
-import { CommandFault } from '../exit.ts';
+import type { CommandFault } from '../exit.ts';
 import { type ColourChoice, colourFor, noteFault, write, writeDocument } from '../output.ts';
 import { jsonFormat } from '../print/json-document.ts';
-import { ServerRefusal } from '../remote/call-api.ts';
+import { isTransient } from '../remote/call-api.ts';
 
 /** Milliseconds between two reports: nodes report every few seconds, and a key has 300 requests a minute. */
 const FOLLOW_MS = 5_000;
@@ -52,12 +52,6 @@ export async function printReport(
     }
     await pause(ended.signal);
   }
-}
-
-/** Whether the next attempt may succeed: the server could not be reached, or failed. */
-function isTransient(error: unknown): boolean {
-  if (error instanceof ServerRefusal) return error.status >= 500;
-  return error instanceof CommandFault && error.cause !== undefined;
 }
 
 /** Waits for the next report, or for the end. */

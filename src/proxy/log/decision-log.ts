@@ -33,8 +33,8 @@ export interface DecisionLogOptions {
 /** @throws RangeError when the rate is not from 0 to 1 */
 export function createDecisionLog(options: DecisionLogOptions): DecisionLog {
   const rate = options.rate ?? DEFAULT_RATE;
-  if (!(rate >= 0 && rate <= 1)) throw new RangeError(`a rate is a number from 0 to 1, found ${rate}`);
   const { file, onFault, random = Math.random, maxQueued, retryMs } = options;
+  const isSampled = createSampler(rate, random);
   const writer = createLineWriter({
     file,
     gap: gapText,
@@ -42,8 +42,6 @@ export function createDecisionLog(options: DecisionLogOptions): DecisionLog {
     ...(maxQueued === undefined ? {} : { maxQueued }),
     ...(retryMs === undefined ? {} : { retryMs }),
   });
-  /** Plain requests until the next one that is logged. */
-  let skip = gapOf(rate, random());
 
   function put(entry: RequestLogEntry, sampled: number | null): void {
     if (writer.full()) writer.drop();
@@ -52,15 +50,28 @@ export function createDecisionLog(options: DecisionLogOptions): DecisionLog {
 
   return {
     done(entry) {
-      if (isAlwaysLogged(entry)) return put(entry, null);
-      // PERF: one random number a line, which is the length of a gap, instead of one a request.
-      if (skip-- > 0) return;
-      skip = gapOf(rate, random());
-      put(entry, rate === 1 ? null : rate);
+      if (isAlwaysLogged(entry)) put(entry, null);
+      else if (isSampled()) put(entry, rate === 1 ? null : rate);
     },
     reopen: writer.reopen,
     stats: writer.stats,
     close: writer.close,
+  };
+}
+
+/**
+ * Samples plain requests: each call is one of them, and returns whether it is logged.
+ * @throws RangeError when the rate is not from 0 to 1
+ */
+export function createSampler(rate: number, random: () => number): () => boolean {
+  if (!(rate >= 0 && rate <= 1)) throw new RangeError(`a rate is a number from 0 to 1, found ${rate}`);
+  /** Plain requests until the next one that is logged. */
+  let skip = gapOf(rate, random());
+  return () => {
+    // PERF: one random number a line, which is the length of a gap, instead of one a request.
+    if (skip-- > 0) return false;
+    skip = gapOf(rate, random());
+    return true;
   };
 }
 
@@ -75,7 +86,7 @@ function gapOf(rate: number, chance: number): number {
  * Whether a request is logged whatever the rate. A client that leaves early is no failure: visitors do that, and could fill
  * the log with it.
  */
-function isAlwaysLogged({ exchange, fault }: RequestLogEntry): boolean {
+export function isAlwaysLogged({ exchange, fault }: RequestLogEntry): boolean {
   if (exchange === null || (fault !== null && fault !== 'aborted')) return true;
   const { action, shadow } = exchange.decision;
   return shadow !== null || action === 'block' || action === 'challenge' || action === 'refuse';

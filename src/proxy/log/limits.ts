@@ -14,6 +14,15 @@ export const WRITE_OCTETS = 64 * 1024;
  * noticeable delay.
  */
 export const WRITE_MS = 200;
+/**
+ * Lines of one domain that a node ships to the control plane a second, and at once, all its processes together: enough to
+ * follow an attack by, while the worst one costs its node a few megabytes a minute.
+ */
+export const SHIPPED_PER_SEC = 50;
+/** See `SHIPPED_PER_SEC`. */
+export const SHIPPED_BURST = 500;
+/** Domains whose rate is remembered; those above it are dropped until another one has been quiet for some seconds. */
+export const MAX_SHIPPED_DOMAINS = 20_000;
 /** Milliseconds until a failed write or open is tried again. */
 export const RETRY_MS = 1_000;
 /** Maximum time, in milliseconds, that the process waits for the last lines when it exits. */

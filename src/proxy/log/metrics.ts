@@ -222,3 +222,8 @@ export function addLog(registry: Registry, log: () => WriterStats): void {
     aggregator: 'sum',
   });
 }
+
+/** Adds the count of lines that are not shipped to the control plane. */
+export function addShippedLog(registry: Registry, dropped: () => number): void {
+  addCount(registry, { name: 'edgeplan_node_shipped_lines_dropped_total', read: dropped });
+}

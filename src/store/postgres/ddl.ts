@@ -510,6 +510,41 @@ ALTER TABLE node_batches ADD PRIMARY KEY (node_id, batch);
 CREATE INDEX node_batches_by_time ON node_batches (taken_at);
 `;
 
+/**
+ * Entries of the decision log by day, see `logs/postgres-days.ts`: times are milliseconds since the epoch, `line` is JSON text.
+ * A partition for each day is made when it is needed.
+ */
+const DECISION_LOGS = `
+CREATE TABLE decision_logs (
+  domain_id bigint NOT NULL,
+  at bigint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  node_id bigint NOT NULL,
+  action text NOT NULL,
+  would text,
+  fault boolean NOT NULL,
+  ip text,
+  path text NOT NULL,
+  line text NOT NULL,
+  PRIMARY KEY (domain_id, at, id)
+) PARTITION BY RANGE (at);
+CREATE INDEX decision_logs_by_id ON decision_logs (domain_id, id);
+CREATE TABLE decision_log_rules (
+  domain_id bigint NOT NULL,
+  rule text COLLATE "C" NOT NULL,
+  at bigint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (domain_id, rule, at, id)
+) PARTITION BY RANGE (at);
+CREATE TABLE decision_log_sizes (
+  domain_id bigint NOT NULL,
+  day bigint NOT NULL,
+  octets bigint NOT NULL,
+  dropped bigint NOT NULL,
+  PRIMARY KEY (day, domain_id)
+);
+`;
+
 /** Uptime: what was judged of each domain, how far, and incidents. Nothing of it names a plan. */
 const UPTIME = `
 CREATE TABLE uptime_states (
@@ -554,7 +589,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 10, ddl: REPLACED_TOKENS },
   { version: 11, ddl: NODE_GROUPS + NODE_ALLOWANCES },
   { version: 12, ddl: TRAFFIC },
-  { version: 13, ddl: '' },
+  { version: 13, ddl: DECISION_LOGS },
   { version: 14, ddl: '' },
   { version: 15, ddl: UPTIME },
 ];

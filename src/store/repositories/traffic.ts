@@ -41,6 +41,7 @@ type DomainsSpan = MinuteSpan & { readonly domains: string };
 interface NamedRow {
   readonly name: string;
   readonly id: number;
+  readonly created_at: number;
   readonly unproved_since: number | null;
   readonly ever_active: number;
   readonly published_id: number | null;
@@ -52,7 +53,7 @@ interface NamedRow {
 /** Every domain of each name with what groups serve it. */
 const namedDomains = statement((builder, p: { names: string; group: string }, flavour) =>
   raw<NamedRow>(
-    sql`select domains.name, domains.id, unproved_since, ever_active, manifest.domain_id as published_id,
+    sql`select domains.name, domains.id, domains.created_at, unproved_since, ever_active, manifest.domain_id as published_id,
         manifest.node_groups as published_groups, manifest.left_groups,
         coalesce(domain_groups.node_groups, cast(${p.group} as text)) as own_groups
       from domains
@@ -231,6 +232,7 @@ function reportedDomains(rows: readonly NamedRow[]): readonly ReportedDomain[] {
     return {
       name: row.name,
       domain_id: row.id,
+      created_at: row.created_at,
       node_groups: (isPublished ? row.published_groups : null) ?? row.own_groups,
       left_groups: (isPublished ? row.left_groups : null) ?? '',
     };

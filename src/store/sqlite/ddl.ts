@@ -531,6 +531,9 @@ ALTER TABLE node_batches_next RENAME TO node_batches;
 CREATE INDEX node_batches_by_time ON node_batches (taken_at);
 `;
 
+/** Nothing: entries of the decision log are in files of their own (`logs/sqlite-days.ts`), in tables on PostgreSQL. */
+const DECISION_LOGS = '';
+
 /** Uptime: what was judged of each domain, how far, and incidents. Nothing of it names a plan. */
 const UPTIME = `
 CREATE TABLE uptime_states (
@@ -575,7 +578,7 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 10, ddl: REPLACED_TOKENS },
   { version: 11, ddl: NODE_GROUPS + NODE_ALLOWANCES },
   { version: 12, ddl: TRAFFIC },
-  { version: 13, ddl: '' },
+  { version: 13, ddl: DECISION_LOGS },
   { version: 14, ddl: '' },
   { version: 15, ddl: UPTIME },
 ];

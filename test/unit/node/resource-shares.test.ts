@@ -42,6 +42,7 @@ function options(more: Partial<EdgeNodeOptions> = {}): EdgeNodeOptions {
     bufferOctets: 2_000_000,
     minRate: 1_024,
     decisions: null,
+    shippedRate: null,
     operationsPort: null,
     collector: null,
     log: createLog('silent', () => undefined),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readJson } from '../../../src/api/json.ts';
+import { readJson } from '../../../src/http/json-body.ts';
 
 const octets = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -1,0 +1,123 @@
+/** Reads the decision log of a domain over the API: pages of entries, one decision, its explanation. */
+import type { DecisionLine } from '../../proxy/log/line.ts';
+import type { TraceDocument } from '../../simulator/document.ts';
+import { CommandFault, EXIT, usageFault } from '../exit.ts';
+import type { RemoteDecision, RemoteGap } from '../print/log-entry.ts';
+import { callApi, type ServerAccess, ServerRefusal } from './call-api.ts';
+import { callDomainApi, domainPath } from './remote-domain.ts';
+
+/** A page of entries, newest first. */
+export interface LogPageAnswer {
+  readonly entries: readonly (RemoteDecision | RemoteGap)[];
+  /** `null`: there is nothing more in the time of the search. */
+  readonly next: string | null;
+  readonly complete: boolean;
+}
+
+/** Filters as the API has them. */
+export type LogFilters = Readonly<Partial<Record<'from' | 'to' | 'action' | 'rule' | 'ip' | 'path', string>>>;
+
+/** Which page to read. */
+export interface LogPageRequest {
+  readonly filters: LogFilters;
+  readonly limit: number;
+  /** `next` of the page before; `null`: the first page. */
+  readonly cursor: string | null;
+}
+
+/** Reads one page. @throws CommandFault */
+export async function readLogPage(
+  domain: string,
+  access: ServerAccess,
+  { filters, limit, cursor }: LogPageRequest,
+): Promise<LogPageAnswer> {
+  const query = new URLSearchParams({
+    ...filters,
+    limit: String(limit),
+    ...(cursor === null ? {} : { cursor }),
+  });
+  const path = `${domainPath(domain, '/logs/')}?${query}`;
+  return (await callDomainApi(domain, access, { method: 'GET', path })).body as LogPageAnswer;
+}
+
+/** Reads one decision. @throws CommandFault with exit code 1 when the server has none with this id */
+export async function readDecision(id: string, domain: string, access: ServerAccess): Promise<DecisionLine> {
+  const path = domainPath(domain, `/logs/${encodeURIComponent(id)}`);
+  try {
+    return (await callDomainApi(domain, access, { method: 'GET', path })).body as DecisionLine;
+  } catch (error) {
+    if (!(error instanceof ServerRefusal) || error.status !== 404) throw error;
+    throw new CommandFault(EXIT.no, `there is no decision \`${id}\` in the log of \`${domain}\``, {
+      remedy: WHY_MISSING,
+      cause: error,
+    });
+  }
+}
+
+/** Why a decision may be missing. */
+const WHY_MISSING =
+  'of plain answers only a sample is logged (--log-rate of the node), entries come some seconds later, and old ones are removed (--decision-log-days)';
+
+/** Domains that are asked for a decision one by one: a fifth of a key's requests of a minute. */
+const MOST_ASKED = 60;
+
+/**
+ * Reads one decision, of whichever domain of the key has it.
+ * @throws CommandFault with exit code 1 when none has, 2 when the key has access to too many
+ */
+export async function findDecision(
+  id: string,
+  access: ServerAccess,
+): Promise<{ readonly line: DecisionLine; readonly domain: string }> {
+  const { body } = await callApi(access, { method: 'GET', path: '/domains/' });
+  const domains = (body as readonly { readonly name: string }[]).map(({ name }) => name);
+  if (domains.length > MOST_ASKED) {
+    throw usageFault(`the key has access to ${domains.length} domains`, 'name one of them with --domain');
+  }
+  let refusal: ServerRefusal | null = null;
+  for (const domain of domains) {
+    const path = domainPath(domain, `/logs/${encodeURIComponent(id)}`);
+    try {
+      const line = (await callApi(access, { method: 'GET', path })).body as DecisionLine;
+      return { line, domain };
+    } catch (error) {
+      if (!(error instanceof ServerRefusal) || error.status >= 500) throw error;
+      // A subscription without logs answers 403, and a domain that is deleted meanwhile 404.
+      if (error.status === 403) refusal = error;
+    }
+  }
+  const [only] = domains;
+  if (only !== undefined && domains.length === 1 && refusal !== null) throw refusal;
+  const where = domains.length === 1 ? `\`${only}\`` : `the ${domains.length} domains of the key`;
+  throw new CommandFault(EXIT.no, `there is no decision \`${id}\` in the logs of ${where}`, {
+    remedy: refusal === null ? WHY_MISSING : `some were not searched: ${refusal.sentence}`,
+  });
+}
+
+/** An explanation of the server, or why it has none. */
+export type RemoteTrace =
+  | { readonly trace: TraceDocument /** Rules that the page lacks. */; readonly more: number }
+  | { readonly trace: null; readonly reason: string };
+
+/** Rules of a trace, at most: the API's maximum. */
+const TRACE_RULES = 1_000;
+
+/** Explains a decision by the plan that made it, at the server. @throws CommandFault */
+export async function readTrace(id: string, domain: string, access: ServerAccess): Promise<RemoteTrace> {
+  const path = `${domainPath(domain, `/logs/${encodeURIComponent(id)}/trace`)}?limit=${TRACE_RULES}`;
+  try {
+    const { body } = await callDomainApi(domain, access, { method: 'GET', path });
+    const {
+      page,
+      shortened: _,
+      ...trace
+    } = body as TraceDocument & {
+      readonly page: { readonly rules: number; readonly of: number };
+      readonly shortened: unknown;
+    };
+    return { trace: trace as TraceDocument, more: page.of - page.rules };
+  } catch (error) {
+    if (!(error instanceof ServerRefusal) || error.status !== 409) throw error;
+    return { trace: null, reason: error.sentence };
+  }
+}

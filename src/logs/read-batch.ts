@@ -1,0 +1,315 @@
+/**
+ * Reads and checks a batch of log entries. In: JSON lines of a node, the first of which is
+ * `{"format":"edgeplan.log-batch/v1","domains":["shop.example"]}`; the others are lines of the decision log and gaps. Out: rows
+ * with what a search compares, or a LogRefusal that names the line. Unknown fields of an entry are not stored.
+ */
+import { formatIp, parseIp } from '../base/ip.ts';
+import { parseTarget, type TargetFacts } from '../base/path.ts';
+import { LogRefusal } from './fault.ts';
+import {
+  MAX_AHEAD_MS,
+  MAX_BATCH_DOMAINS,
+  MAX_BATCH_ENTRIES,
+  MAX_ENTRY_OCTETS,
+  MAX_ENTRY_RULES,
+  MAX_HEAD_OCTETS,
+  MAX_TEXT,
+} from './limits.ts';
+import type { LogBatch, OwnDomain } from './log-store.ts';
+
+/** The format of a batch. */
+const BATCH_FORMAT = 'edgeplan.log-batch/v1';
+/** The formats of its entries (`proxy/log/line.ts`). */
+export const LOG_LINE_FORMAT = 'edgeplan.decision/v1';
+export const LOG_GAP_FORMAT = 'edgeplan.gap/v1';
+
+/** What the name of a domain has at least: databases refuse other characters, such as NUL. */
+const NAME_SHAPE = /^[\x21-\x7e]{1,253}$/;
+
+/** The id of a decision, a random UUID (RFC 9562). */
+export const ENTRY_ID_SHAPE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** An entry with the columns that a search compares. */
+export interface LogRow {
+  readonly domainId: number;
+  readonly nodeId: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly id: string;
+  /** The action of the decision, or `gap`. */
+  readonly action: string;
+  /** The action of the shadow decision; `null`: there is none. */
+  readonly would: string | null;
+  /** Whether the request failed. */
+  readonly fault: boolean;
+  /** Canonical text; `null`: unknown. */
+  readonly ip: string | null;
+  readonly path: string;
+  /** `<type>/<id>`, each once. */
+  readonly rules: readonly string[];
+  /** The entry as JSON text. */
+  readonly line: string;
+}
+
+/** The rows of a batch, and the number of entries that are of no domain or of an earlier one. */
+export interface ReadBatch {
+  readonly rows: readonly LogRow[];
+  readonly foreign: number;
+}
+
+/**
+ * Fields of a decision (`DecisionLine` in `proxy/log/line.ts`), in their order; those that a node of a later release adds are
+ * left out.
+ */
+const LINE_FIELDS = [
+  'format',
+  'time',
+  'id',
+  'domain',
+  'revision',
+  'digest',
+  'sampled',
+  'request',
+  'unserved',
+  'withheld',
+  'decision',
+  'matches',
+  'page_matches',
+  'shadow',
+  'waf',
+  'status',
+  'octets',
+  'duration_ms',
+  'octets_in',
+  'ttfb_ms',
+  'origin',
+  'origin_ms',
+  'monitored',
+  'cache',
+  'markdown',
+  'fault',
+] as const;
+
+/** Those of `LINE_FIELDS` that may be absent; a decision without them has no such field, and `null` means something else. */
+const OPTIONAL_FIELDS: ReadonlySet<string> = new Set([
+  'page_matches',
+  'octets_in',
+  'ttfb_ms',
+  'origin',
+  'origin_ms',
+  'monitored',
+]);
+
+/** An action, of this release or a later one. */
+const ACTION_SHAPE = /^[a-z][a-z_-]{0,31}$/;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const LF = 10;
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The names that the first line lists. @throws LogRefusal */
+export function readHead(bytes: Uint8Array): readonly string[] {
+  const end = bytes.indexOf(LF);
+  if (end < 0 || end > MAX_HEAD_OCTETS)
+    throw new LogRefusal(`line 1: must list the domains in at most ${MAX_HEAD_OCTETS} octets`);
+  const head = parseLine(bytes.subarray(0, end), 1);
+  const { format, domains } = head;
+  if (format !== BATCH_FORMAT) throw new LogRefusal(`line 1: \`format\` must be \`${BATCH_FORMAT}\``);
+  if (!Array.isArray(domains) || !domains.every((name) => typeof name === 'string' && NAME_SHAPE.test(name)))
+    throw new LogRefusal('line 1: `domains` must be a list of names');
+  if (domains.length > MAX_BATCH_DOMAINS)
+    throw new LogRefusal(`line 1: at most ${MAX_BATCH_DOMAINS} domains, found ${domains.length}`);
+  return [...new Set(domains as readonly string[])];
+}
+
+/** Reads every entry. @param days how many days are stored. @throws LogRefusal */
+export function readBatch({ bytes, domains, nodeId, now }: LogBatch, days: number): ReadBatch {
+  const own = new Map(domains.map((domain) => [domain.name, domain]));
+  const listed = new Set(readHead(bytes));
+  const earliest = now - days * 86_400_000;
+  const rows: LogRow[] = [];
+  let foreign = 0;
+  let line = 1;
+  for (const octets of linesAfterHead(bytes)) {
+    line++;
+    if (octets.length === 0) continue;
+    if (octets.length > MAX_ENTRY_OCTETS)
+      throw new LogRefusal(`line ${line}: at most ${MAX_ENTRY_OCTETS} octets, found ${octets.length}`);
+    if (rows.length + foreign >= MAX_BATCH_ENTRIES)
+      throw new LogRefusal(`line ${line}: at most ${MAX_BATCH_ENTRIES} entries in a batch`);
+    const entry = parseLine(octets, line);
+    const name = textOf(entry, { field: 'domain', line });
+    if (!listed.has(name)) throw new LogRefusal(`line ${line}: \`domain\` is not one that line 1 lists`);
+    const at = timeOf(entry, { line, latest: now + MAX_AHEAD_MS });
+    const domain = own.get(name);
+    // Entries that are too old are no mistake of the node: it was cut off for long.
+    if (domain === undefined || at < Math.max(domain.since, earliest)) foreign++;
+    else rows.push(rowOf(entry, { line, at, domain, nodeId }));
+  }
+  return { rows, foreign };
+}
+
+function* linesAfterHead(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let from = bytes.indexOf(LF) + 1; from < bytes.length; ) {
+    const end = bytes.indexOf(LF, from);
+    const to = end < 0 ? bytes.length : end;
+    yield bytes.subarray(from, to);
+    from = to + 1;
+  }
+}
+
+function parseLine(octets: Uint8Array, line: number): Fields {
+  let value: unknown;
+  try {
+    value = JSON.parse(UTF8.decode(octets));
+  } catch {
+    throw new LogRefusal(`line ${line}: must be JSON in UTF-8`);
+  }
+  if (isObject(value)) return value;
+  throw new LogRefusal(`line ${line}: must be a JSON object`);
+}
+
+interface Placed {
+  readonly line: number;
+}
+
+interface PlacedRow extends Placed {
+  readonly at: number;
+  readonly domain: OwnDomain;
+  readonly nodeId: number;
+}
+
+function rowOf(entry: Fields, { line, at, domain, nodeId }: PlacedRow): LogRow {
+  const id = textOf(entry, { field: 'id', line });
+  if (!ENTRY_ID_SHAPE.test(id)) throw new LogRefusal(`line ${line}: \`id\` must be a UUID in lower case`);
+  const common = { domainId: domain.id, nodeId, at, id };
+  const time = new Date(at).toISOString();
+  if (entry['format'] === LOG_GAP_FORMAT) {
+    const { dropped } = entry;
+    if (!Number.isSafeInteger(dropped) || Number(dropped) < 1)
+      throw new LogRefusal(`line ${line}: \`dropped\` must be a whole number from 1 on`);
+    const gap = { format: LOG_GAP_FORMAT, time, id, domain: domain.name, dropped };
+    return { ...common, ...PLAIN, action: 'gap', line: JSON.stringify(gap) };
+  }
+  if (entry['format'] !== LOG_LINE_FORMAT)
+    throw new LogRefusal(`line ${line}: \`format\` must be \`${LOG_LINE_FORMAT}\` or \`${LOG_GAP_FORMAT}\``);
+  checkDecision(entry, line);
+  const stored = Object.fromEntries(
+    LINE_FIELDS.filter((name) => name in entry || !OPTIONAL_FIELDS.has(name)).map((name) => [
+      name,
+      entry[name] ?? null,
+    ]),
+  );
+  const request = entry['request'] as Fields;
+  const shadow = entry['shadow'] as Fields | null;
+  return {
+    ...common,
+    action: String((entry['decision'] as Fields)['action']),
+    would: shadow === null ? null : String(shadow['action']),
+    fault: typeof entry['fault'] === 'string',
+    ip: canonicalIp(request['ip']),
+    path: pathOf(String(request['target'])),
+    rules: rulesOf(entry),
+    line: JSON.stringify({ ...stored, time }),
+  };
+}
+
+/** The columns of an entry that is no decision. */
+const PLAIN = { would: null, fault: false, ip: null, path: '', rules: [] } as const;
+
+/** Checks the fields that a search and `explain` read. @throws LogRefusal */
+function checkDecision(entry: Fields, line: number): void {
+  const { request, decision, shadow, matches, withheld, status, revision, digest, fault, waf } = entry;
+  const { page_matches = [] } = entry;
+  const wrong = (field: string, is: string): LogRefusal =>
+    new LogRefusal(`line ${line}: \`${field}\` must be ${is}`);
+  if (!isObject(request) || typeof request['target'] !== 'string')
+    throw wrong('request', 'an object with a `target`');
+  for (const [name, value] of Object.entries({ decision, shadow })) {
+    if (name === 'shadow' && value === null) continue;
+    if (!isObject(value) || !isAction(value['action'])) throw wrong(name, 'an object with an `action`');
+    if (value['rule'] !== null && !isShort(value['rule'])) throw wrong(`${name}.rule`, 'text or null');
+  }
+  for (const [name, value] of Object.entries({ matches, page_matches })) {
+    if (!Array.isArray(value) || value.some((match) => !isObject(match) || !isShort(match['rule'])))
+      throw wrong(name, 'a list of objects with a `rule`');
+  }
+  if (!Array.isArray(withheld) || !withheld.every(isShort)) throw wrong('withheld', 'a list of texts');
+  if (!Number.isInteger(status) || Number(status) < 100 || Number(status) > 999)
+    throw wrong('status', 'a status of HTTP');
+  if (!Number.isSafeInteger(revision)) throw wrong('revision', 'a whole number');
+  if (typeof digest !== 'string' || !/^[0-9a-f]{64}$/.test(digest)) throw wrong('digest', '64 hex digits');
+  if (fault !== null && !isShort(fault)) throw wrong('fault', 'text or null');
+  if (waf !== null && waf !== undefined && !isObject(waf)) throw wrong('waf', 'an object or null');
+}
+
+/** The rules that matched, or that settled one of the decisions. */
+function rulesOf(entry: Fields): readonly string[] {
+  const settled = [entry['decision'], entry['shadow']].flatMap((one) =>
+    isObject(one) && typeof one['rule'] === 'string' ? [one['rule']] : [],
+  );
+  const { matches, page_matches = [] } = entry as {
+    readonly [name in 'matches' | 'page_matches']?: readonly Fields[];
+  };
+  const matched = [...matches!, ...page_matches].map((match) => String(match['rule']));
+  return [...new Set([...settled, ...matched].map(storable))].slice(0, MAX_ENTRY_RULES);
+}
+
+/** The path of a target in canonical form, as rules match it; of a target that has none, what is before its query. */
+function pathOf(target: string): string {
+  const facts: TargetFacts = { ...NO_TARGET };
+  if (parseTarget(target, facts) === 0) return storable(facts.path.slice(0, MAX_TEXT));
+  const end = target.indexOf('?');
+  return storable((end < 0 ? target : target.slice(0, end)).slice(0, MAX_TEXT));
+}
+
+const NO_TARGET: TargetFacts = {
+  path: '',
+  pathWithoutParameters: null,
+  forwarded: '',
+  query: null,
+  encodedQuery: null,
+  authority: null,
+  authorityScheme: '',
+};
+
+/** A text that both databases store: neither NUL nor lone surrogates. */
+function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+function canonicalIp(ip: unknown): string | null {
+  if (typeof ip !== 'string') return null;
+  const words = new Uint32Array(4);
+  const family = parseIp(ip, words);
+  return family === 0 ? null : formatIp(family, words);
+}
+
+function timeOf(entry: Fields, { line, latest }: Placed & { readonly latest: number }): number {
+  const text = textOf(entry, { field: 'time', line });
+  const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at))
+    throw new LogRefusal(`line ${line}: \`time\` must be RFC 3339 with milliseconds, in UTC`);
+  if (at <= latest) return at;
+  const most = new Date(latest).toISOString();
+  throw new LogRefusal(`line ${line}: \`time\` must be at most ${most} by the server's clock, found ${text}`);
+}
+
+function textOf(entry: Fields, { field, line }: Placed & { readonly field: string }): string {
+  const value = entry[field];
+  if (isShort(value)) return value;
+  throw new LogRefusal(`line ${line}: \`${field}\` must be a text of at most ${MAX_TEXT} characters`);
+}
+
+function isAction(value: unknown): boolean {
+  return typeof value === 'string' && ACTION_SHAPE.test(value);
+}
+
+function isShort(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_TEXT;
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,33 @@
+/** The decisions that one process of a node queues for the control plane. */
+import type { RequestLog } from '../proxy/log/request-log.ts';
+import { createShippedLog } from '../proxy/log/shipped-log.ts';
+import type { SyncLog } from '../sync/log.ts';
+import { openLogQueue } from '../sync/log-queue.ts';
+import { makeQueueFolder } from '../sync/ship-logs.ts';
+
+/** Queues decisions until it is closed. */
+export interface ShippedDecisions extends RequestLog {
+  /** Lines that are not shipped, since the start. */
+  dropped(): number;
+  /** Writes what is in memory to the queue on the disk, and ends. */
+  close(): Promise<void>;
+}
+
+export interface ShippedDecisionsOptions {
+  /** The node's own folder. */
+  readonly data: string;
+  /** The share of plain responses that is shipped, 0 to 1. */
+  readonly rate: number;
+  /** The number of this process among those that serve, and their number. */
+  readonly process: number;
+  readonly processes: number;
+  readonly log: SyncLog;
+}
+
+/** Opens the queue. @throws the system's error when its folder cannot be created */
+export function openShippedDecisions(options: ShippedDecisionsOptions): ShippedDecisions {
+  const { data, rate, process, processes, log } = options;
+  const share = 1 / processes;
+  const queue = openLogQueue({ folder: makeQueueFolder(data), process, share, log });
+  return { done: createShippedLog({ queue, rate, share }).done, dropped: queue.dropped, close: queue.close };
+}

@@ -1,0 +1,147 @@
+/** What a node has queued arrives at the control plane once, whatever happens on the way. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type ControlPlaneClient, createControl } from '../../src/sync/control-plane.ts';
+import { LOG_QUEUE_FOLDER, type LogQueue, openLogQueue } from '../../src/sync/log-queue.ts';
+import { createLogShipper, type LogShipper, makeQueueFolder } from '../../src/sync/ship-logs.ts';
+import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
+import { lineOf } from '../support/log-lines.ts';
+import { addDomain, type House, openHouse, until } from '../support/publish-setup.ts';
+
+let folder: string;
+let house: House;
+let proxy: ControlProxy;
+let control: ControlPlaneClient;
+let warnings: string[];
+const running: (LogShipper | { stop(): Promise<void> })[] = [];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'edgeplan-node-logs-'));
+  house = await openHouse({ database: join(folder, 'data') });
+  proxy = await startControlProxy(house.port);
+  const token = await house.token('node-1');
+  control = createControl({ url: proxy.url, token: () => token });
+  warnings = [];
+});
+afterEach(async () => {
+  for (const one of running.splice(0).reverse()) await one.stop();
+  await control.close();
+  await proxy.close();
+  await house.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const log = {
+  info: () => undefined,
+  warn: (_: object, message: string) => void warnings.push(message),
+  error: (_: object, message: string) => void warnings.push(message),
+};
+
+function startShipper(): LogShipper {
+  const shipper = createLogShipper({ control, directory: folder, log, everyMs: 20 });
+  running.push(shipper);
+  return shipper;
+}
+
+function startQueue(process = 0): LogQueue {
+  const queue = openLogQueue({ folder: makeQueueFolder(folder), process, share: 1, log, everyMs: 20 });
+  running.push({ stop: queue.close });
+  return queue;
+}
+
+/** Queues lines of a domain; returns their ids. */
+function add(queue: LogQueue, domain: string, count: number): readonly string[] {
+  const lines = Array.from({ length: count }, () => lineOf({ domain, at: Date.now() }));
+  for (const line of lines) queue.add(domain, JSON.stringify(line));
+  return lines.map(({ id }) => id);
+}
+
+/** Ids of all entries of a domain at the control plane. */
+async function arrived(domain: string): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let cursor = ''; ; ) {
+    const { body } = await house.call('GET', `/domains/${domain}/logs/?limit=200${cursor}`);
+    ids.push(...body.entries.map((entry: { id: string }) => entry.id));
+    if (body.next === null) return ids;
+    cursor = `&cursor=${body.next}`;
+  }
+}
+
+function queued(): readonly string[] {
+  return readdirSync(join(folder, LOG_QUEUE_FOLDER));
+}
+
+test('entries of several processes arrive, each at its domain', async () => {
+  await addDomain(house, 'shop.test');
+  await addDomain(house, 'blog.test');
+  const [first, second] = [startQueue(0), startQueue(1)];
+  startShipper();
+  const shop = [...add(first, 'shop.test', 700), ...add(second, 'shop.test', 40)];
+  const blog = add(second, 'blog.test', 30);
+  await until(async () => (await arrived('shop.test')).length === 740, 'all entries of the shop');
+  expect([...(await arrived('shop.test'))].sort()).toEqual([...shop].sort());
+  expect([...(await arrived('blog.test'))].sort()).toEqual([...blog].sort());
+  await until(() => queued().length === 0, 'the queue to be empty');
+  expect(warnings).toEqual([]);
+});
+
+test('entries whose acknowledgement is lost are sent again, and stored once', async () => {
+  await addDomain(house, 'shop.test');
+  let lost = 0;
+  // They arrive, and the answer does not.
+  proxy.rewrite = (path) => {
+    if (path === '/nodes/logs' && lost++ < 3) proxy.cutAll();
+    return null;
+  };
+  const ids = add(startQueue(), 'shop.test', 20);
+  startShipper();
+  await until(() => lost > 3 && queued().length === 0, 'the queue to be empty');
+  expect([...(await arrived('shop.test'))].sort()).toEqual([...ids].sort());
+});
+
+test('entries of a time without a control plane arrive after it and over a restart, none twice', async () => {
+  await addDomain(house, 'shop.test');
+  proxy.target = 0;
+  proxy.cutAll();
+  const queue = startQueue();
+  const shipper = startShipper();
+  const ids = [...add(queue, 'shop.test', 15)];
+  await until(() => queued().length > 0 && warnings.length > 0, 'the entries to be queued');
+  await queue.close();
+  await shipper.stop();
+  expect(await arrived('shop.test')).toEqual([]);
+  ids.push(...add(startQueue(), 'shop.test', 15));
+  startShipper();
+  proxy.target = house.port;
+  await until(() => queued().length === 0, 'the queue to be empty');
+  await until(async () => (await arrived('shop.test')).length === 30, 'all entries');
+  expect([...(await arrived('shop.test'))].sort()).toEqual([...ids].sort());
+});
+
+test('a file that the control plane refuses is dropped, and the next ones arrive', async () => {
+  await addDomain(house, 'shop.test');
+  writeFileSync(join(makeQueueFolder(folder), '0000000000001-0000000000000-0000000000001.jsonl.gz'), 'torn');
+  const ids = add(startQueue(), 'shop.test', 3);
+  startShipper();
+  await until(async () => (await arrived('shop.test')).length === 3, 'the entries');
+  expect([...(await arrived('shop.test'))].sort()).toEqual([...ids].sort());
+  expect(warnings).toEqual(['the control plane refuses log entries; they are dropped']);
+});
+
+test('what is in memory when a node stops arrives before it ends', async () => {
+  await addDomain(house, 'shop.test');
+  const queue = openLogQueue({
+    folder: makeQueueFolder(folder),
+    process: 0,
+    share: 1,
+    log,
+    everyMs: 3_600_000,
+  });
+  const shipper = createLogShipper({ control, directory: folder, log, everyMs: 3_600_000 });
+  const ids = add(queue, 'shop.test', 5);
+  await queue.close();
+  await shipper.stop();
+  expect([...(await arrived('shop.test'))].sort()).toEqual([...ids].sort());
+});
