@@ -120,6 +120,25 @@ test('entries of a time without a control plane arrive after it and over a resta
   expect([...(await arrived('shop.test'))].sort()).toEqual([...ids].sort());
 });
 
+test('an entry that names the plan of another domain is not explained by it', async () => {
+  const queue = startQueue();
+  startShipper();
+  const digests: string[] = [];
+  for (const domain of ['shop.test', 'blog.test']) {
+    await addDomain(house, domain);
+    const current = await until(() => house.store.latest.plans.current(domain), 'the plan');
+    digests.push(current.digest!);
+  }
+  const { revision } = (await house.store.latest.plans.current('shop.test'))!;
+  const lines = digests.map((digest) => lineOf({ domain: 'shop.test', at: Date.now(), revision, digest }));
+  for (const line of lines) queue.add('shop.test', JSON.stringify(line));
+  await until(async () => (await arrived('shop.test')).length === 2, 'the entries');
+  const traces = await Promise.all(
+    lines.map(({ id }) => house.call('GET', `/domains/shop.test/logs/${id}/trace`)),
+  );
+  expect(traces.map(({ status }) => status)).toEqual([200, 409]);
+});
+
 test('a file that the control plane refuses is dropped, and the next ones arrive', async () => {
   await addDomain(house, 'shop.test');
   writeFileSync(join(makeQueueFolder(folder), '0000000000001-0000000000000-0000000000001.jsonl.gz'), 'torn');

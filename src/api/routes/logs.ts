@@ -125,7 +125,7 @@ export const explain = operation({
   response: trace,
   statuses: [409],
   async handle(call) {
-    const { caller, services } = call;
+    const { caller, domain, services } = call;
     const { limit = USUAL_PAGE, cursor } = call.query as { limit?: number; cursor?: string };
     const line = JSON.parse((await findEntry(call)).line) as LoggedFields;
     const { request, revision, digest } = line;
@@ -139,7 +139,11 @@ export const explain = operation({
     const response = line.status < 400 ? undefined : { status: line.status, madeBy };
     const url = `${request.scheme}://${String(request.host)}${request.target}`;
     const text = await services.compute.run(caller.account_id, async () => {
-      const bytes = await call.read((tx) => findBlob(tx, digest));
+      const bytes = await call.read(async (tx) => {
+        // A node names revision and digest: they are checked, so that none names the plan of another domain.
+        const filed = await tx.plans.get(domain.id, revision);
+        return filed?.digest === digest ? findBlob(tx, digest) : null;
+      });
       if (bytes === null) throw conflict(`the plan of revision ${revision} is not stored any more`);
       const signatures = (await services.signaturesFor?.(bytes)) ?? null;
       const asked = { request, url, world, response };
