@@ -13,48 +13,52 @@ const IN_PROCESS = { isolate: false, maxWorkers: 2, sequence: { groupOrder: 1 } 
 const filesOf = (folders: readonly string[]): string[] =>
   folders.map((folder) => `test/${folder}/**/*.test.ts`);
 
-export default defineConfig(({ mode }) => ({
-  test: {
-    root: fileURLToPath(new URL('..', import.meta.url)),
-    // `--mode full`: every suite at its full size (`test/support/size.ts`).
-    env: { EDGEPLAN_TESTS: mode === 'full' ? 'full' : 'usual' },
-    globalSetup: ['test/support/postgres-setup.ts'],
-    reporters: ['default', fileURLToPath(new URL('support/report-skips.ts', import.meta.url))],
-    // Against hangs alone: nothing is meant to take so long, on a machine that is four times slower neither.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    // A busy machine answers late; what never comes is found all the same.
-    expect: { poll: { timeout: 60_000, interval: 20 } },
-    pool: 'forks',
-    projects: [
-      {
-        extends: true,
-        test: { name: 'fast', include: filesOf(FAST), ...IN_PROCESS },
-      },
-      {
-        extends: true,
-        test: { name: 'generated', include: filesOf(GENERATED), ...IN_PROCESS },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'system',
-          include: ['test/**/*.test.ts'],
-          exclude: filesOf([...FAST, ...GENERATED, ...DRILL]),
-          // Most of these tests wait for sockets, timers and processes now and then: a worker more than processors.
-          maxWorkers: 3,
-          sequence: { groupOrder: 2 },
+export default defineConfig(({ mode }) => {
+  // Vitest evaluates this function once for the run, then for each project, those with another mode.
+  if (mode === 'full') process.env['EDGEPLAN_TESTS'] = 'full';
+  return {
+    test: {
+      root: fileURLToPath(new URL('..', import.meta.url)),
+      // `--mode full`: every suite at its full size (`test/support/size.ts`).
+      env: { EDGEPLAN_TESTS: process.env['EDGEPLAN_TESTS'] ?? 'usual' },
+      globalSetup: ['test/support/postgres-setup.ts'],
+      reporters: ['default', fileURLToPath(new URL('support/report-skips.ts', import.meta.url))],
+      // Against hangs alone: nothing is meant to take so long, on a machine that is four times slower neither.
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
+      // A busy machine answers late; what never comes is found all the same.
+      expect: { poll: { timeout: 60_000, interval: 20 } },
+      pool: 'forks',
+      projects: [
+        {
+          extends: true,
+          test: { name: 'fast', include: filesOf(FAST), ...IN_PROCESS },
         },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'drill',
-          include: filesOf(DRILL),
-          maxWorkers: 3,
-          sequence: { groupOrder: 2 },
+        {
+          extends: true,
+          test: { name: 'generated', include: filesOf(GENERATED), ...IN_PROCESS },
         },
-      },
-    ],
-  },
-}));
+        {
+          extends: true,
+          test: {
+            name: 'system',
+            include: ['test/**/*.test.ts'],
+            exclude: filesOf([...FAST, ...GENERATED, ...DRILL]),
+            // Most of these tests wait for sockets, timers and processes now and then: a worker more than processors.
+            maxWorkers: 3,
+            sequence: { groupOrder: 2 },
+          },
+        },
+        {
+          extends: true,
+          test: {
+            name: 'drill',
+            include: filesOf(DRILL),
+            maxWorkers: 3,
+            sequence: { groupOrder: 2 },
+          },
+        },
+      ],
+    },
+  };
+});
