@@ -14,6 +14,8 @@ import {
   hasHaproxy,
   makeCertificate,
   type Server,
+  startConfirming,
+  startCounting,
   startHaproxy,
   startOrigin,
   startOurs,
@@ -69,6 +71,7 @@ export async function run(options: BenchOptions): Promise<readonly Row[]> {
     }
     const how = { path: '/small', goal: { atLeast: 0.97 } };
     rows.push(await compared('node ÷ node with 1,000 mixed rules', { pairs, how, options }));
+    rows.push(await counting({ folder, port: origin.port, rules: mixedRules(50) }, { started, options }));
     if (haproxy !== null) {
       await compare('HAProxy ÷ node, proxied 66 B', haproxy, ours, { path: '/small', goal: null });
     }
@@ -76,6 +79,32 @@ export async function run(options: BenchOptions): Promise<readonly Row[]> {
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface Counting {
+  readonly started: (starting: Promise<Server>) => Promise<Server>;
+  readonly options: BenchOptions;
+}
+
+/** What the counts of §10 cost: pairs of one program, of which the first counts nothing. */
+async function counting(
+  node: Parameters<typeof startCounting>[1],
+  { started, options }: Counting,
+): Promise<Row> {
+  const control = await startConfirming();
+  try {
+    const pairs: Pair[] = [];
+    for (let pair = 0; pair < (options.quick ? 1 : PAIRS); pair++) {
+      const a = await started(startCounting('without counts', node, null));
+      const b = await started(startCounting('with counts', node, control.url));
+      await agreeInAll(a, b);
+      pairs.push({ a, b });
+    }
+    const how = { path: '/small', goal: { atLeast: 0.98 } };
+    return await compared('node without traffic counts ÷ node with them, 50 rules', { pairs, how, options });
+  } finally {
+    control.stop();
   }
 }
 

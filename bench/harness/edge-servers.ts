@@ -1,8 +1,9 @@
 /** What the node's bench sets beside each other: an origin, and before it nginx, HAProxy and the node itself. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { get as httpGet, type IncomingHttpHeaders } from 'node:http';
+import { createServer, get as httpGet, type IncomingHttpHeaders } from 'node:http';
 import { get as httpsGet } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,7 @@ import { freePort, type RunningNginx, startNginx } from './nginx.ts';
 import { endWithUs, stop } from './process.ts';
 
 const CLI = fileURLToPath(new URL('../cli/main.js', import.meta.url));
+const COUNTING = fileURLToPath(new URL('subjects/counting-node.js', import.meta.url));
 const HAPROXY = '/usr/sbin/haproxy';
 export const HOST = 'shop.example';
 const SMALL = 'x'.repeat(66);
@@ -132,6 +134,46 @@ export async function startOurs(name: string, { folder, port, rules }: OurOption
   if (plain === undefined || tls === undefined) throw new Error('`edgeplan node` did not start');
   child.stdout!.resume();
   return { name, port: plain, tlsPort: tls, process: child, stop: () => stop(child) };
+}
+
+/** Our node with counts of traffic for a control plane at an address, or without; one program (`counting-node.ts`). */
+export async function startCounting(
+  name: string,
+  { folder, port, rules }: OurOptions,
+  controlPlane: string | null,
+): Promise<Server> {
+  const own = mkdtempSync(join(folder, 'counting-'));
+  const file = join(own, 'edge.yaml');
+  const record = { name: '@', type: 'A', destination: '127.0.0.1', proxied: true, scheme: 'Http', port };
+  writeFileSync(file, JSON.stringify({ domain: { name: HOST }, records: [record], rules }));
+  const child = spawn(process.execPath, [COUNTING, file, own, controlPlane ?? '-'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  endWithUs(child);
+  for await (const line of createInterface(child.stdout!)) {
+    const found = /^listening on http:\/\/[^/]*:(\d+)/.exec(line)?.[1];
+    if (found === undefined) continue;
+    child.stdout!.resume();
+    return { name, port: Number(found), tlsPort: null, process: child, stop: () => stop(child) };
+  }
+  throw new Error('the node of the bench did not start');
+}
+
+/** A control plane that confirms batches and does nothing with them. */
+export async function startConfirming(): Promise<{ readonly url: string; stop(): void }> {
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => response.end('{}'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }
 
 interface Target {

@@ -16,6 +16,7 @@ export type ControlFaultCode = keyof typeof CONTROL_FAULT_CODES;
 interface FaultOptions {
   readonly cause?: unknown;
   readonly status?: number;
+  readonly isRefusal?: boolean;
 }
 
 /** A request to the control plane failed. */
@@ -23,12 +24,15 @@ export class ControlPlaneFault extends Error {
   readonly code: ControlFaultCode;
   /** The status of the response; `null`: none arrived, or it is not what failed. */
   readonly status: number | null;
+  /** The control plane itself has refused what was sent (400); a proxy's 400 is not JSON. */
+  readonly isRefusal: boolean;
 
   constructor(code: ControlFaultCode, message: string, options: FaultOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ControlPlaneFault';
     this.code = code;
     this.status = options.status ?? null;
+    this.isRefusal = options.isRefusal ?? false;
   }
 }
 
@@ -202,9 +206,9 @@ function statusFault(status: number, { path, text }: { path: string; text: strin
     );
   }
   if (status === 404) return new ControlPlaneFault('missing', sentence, { status });
-  // A 400 that is not JSON is of a proxy between.
-  const isAway = status >= 500 || status === 429 || status === 408 || (status === 400 && !isJson(text));
-  return new ControlPlaneFault(isAway ? 'away' : 'answer', sentence, { status });
+  const isAway = status >= 500 || status === 429 || status === 408;
+  const isRefusal = status === 400 && isJson(text);
+  return new ControlPlaneFault(isAway ? 'away' : 'answer', sentence, { status, isRefusal });
 }
 
 /** A connection error as a fault, with the system's code as the reason. */

@@ -39,7 +39,7 @@ export function siteRules(port: number): readonly SiteRule[] {
     })),
     ...some('rate_limit', [4, 2], (at) => ({
       path_includes: [`/rate/${at}/*`],
-      limit: 2,
+      limit: 1,
       window_sec: 60,
     })),
     ...some('waf', [2, 1], (at) => ({ path_includes: [`/form/${at}/*`] })),
@@ -118,7 +118,8 @@ export function siteRequest(n: number): SiteRequest {
   const often = (most: number): number => Math.floor(most * (random.int(10_000) / 10_000) ** 4);
   const visitor = often(20_000);
   const address = `${[20, 21, 22, 23, 50][visitor % 5]}.7.${visitor >> 8}.${visitor % 256}`;
-  const userAgent = visitor % 40 === 0 ? BOTS[visitor % 5]! : `${BROWSER} v${visitor % 37}`;
+  const userAgent =
+    visitor % 40 === 7 ? BOTS[Math.floor(visitor / 40) % BOTS.length]! : `${BROWSER} v${visitor % 37}`;
   const referrer = random.chance(0.4) ? { referer: `https://search.test/page/${often(2_000)}?q=${n}` } : {};
   const isPost = random.chance(0.05);
   return {

@@ -210,7 +210,7 @@ export const CONTROL_FAULT_CODES = {
   },
   away: {
     severity: null,
-    meaning: 'no connection, no response in time, status 408, 429 or 5xx, or a 400 of something between',
+    meaning: 'no connection, no response in time, or status 408, 429 or 5xx',
     remedy: '`edgeplan doctor --control …` names the reason; the node tries again by itself',
   },
   missing: {

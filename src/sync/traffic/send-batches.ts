@@ -147,8 +147,8 @@ async function sendBatch(state: SenderState, file: BatchFile, batch: SentBatch):
   } catch (error) {
     if (!(error instanceof ControlPlaneFault)) throw error;
     if (error.status === 413 && (await divide(state, file, batch))) return;
-    // The control plane's own word that the batch is wrong: it would say so again.
-    if (!(error.code === 'answer' && error.status === 400)) throw error;
+    // The control plane would refuse it again.
+    if (!error.isRefusal) throw error;
     const fields = { err: errorMessage(error), batch: batch.number };
     dropped(state, fields, 'the control plane refuses a batch of traffic counts; it is dropped');
   }

@@ -97,6 +97,11 @@ export async function openTraffic(options: NodeTrafficOptions): Promise<NodeTraf
     },
     lostSpan() {
       trouble.losses.lostSpans++;
+      const to = clock();
+      log.warn(
+        { from: new Date(to - DRAIN_MS).toISOString(), to: new Date(to).toISOString() },
+        'a worker was killed: requests of at most a second between these times are not counted',
+      );
     },
     state: () => ({ ...trouble.losses, ...sender.waiting(), disk: trouble.disk() }),
     stop() {

@@ -1,0 +1,64 @@
+/**
+ * A node of one process that counts its traffic, or does not: everything else of the two is the same. Started with an edge
+ * file, a folder, and the address of a control plane for the counts or `-`. Prints where it listens.
+ */
+import { join } from 'node:path';
+import { createLog } from '../../src/access/redacting-log.ts';
+import { serveEdgeFile } from '../../src/cli/watch-file.ts';
+import { OPEN_OCTETS } from '../../src/node/limits.ts';
+import { createNodeProcess } from '../../src/node/node-process.ts';
+import type { ResourceShare } from '../../src/node/resource-shares.ts';
+import { createClearanceSecrets, randomClearance } from '../../src/node/secrets.ts';
+import { listenHttp } from '../../src/proxy/listen/http.ts';
+import { createTrafficLog } from '../../src/proxy/log/traffic-log.ts';
+import { trustProxies } from '../../src/proxy/visitor.ts';
+import { createControl } from '../../src/sync/control-plane.ts';
+import { createTrafficCounter } from '../../src/sync/traffic/counter.ts';
+import { openTraffic } from '../../src/sync/traffic/traffic.ts';
+
+const [file, folder, controlPlane] = process.argv.slice(2) as [string, string, string];
+
+const share: ResourceShare = {
+  ...{ trusted: [], proxies: [], countries: null, botRanges: null, nodeId: null, resolvers: [] },
+  ...{ anyCertificate: false, allowedOrigins: { prefixes: [], local: true }, certificates: null },
+  ...{ keepUnderscores: false, websocketIdleMs: 60_000, maxWebsockets: 100 },
+  ...{ maxConnections: 10_000, maxAddressConnections: 10_000, perOrigin: 256 },
+  ...{ bodyOctets: 2 ** 20, bufferOctets: 0, bufferFolder: join(folder, 'buffers'), minRate: 0 },
+  ...{ cacheOctets: 2 ** 26, cacheFolder: null, diskShare: 1, openOctets: OPEN_OCTETS },
+  markdown: { threads: 1, heldOctets: 2 ** 20 },
+};
+const log = createLog('warn', (line) => void process.stderr.write(line));
+const traffic =
+  controlPlane === '-'
+    ? null
+    : await openTraffic({
+        control: createControl({ url: controlPlane, token: () => 'token' }),
+        directory: folder,
+        log,
+      });
+const serving = await createNodeProcess(share, {
+  waf: null,
+  secrets: createClearanceSecrets(randomClearance()),
+  traffic: traffic === null ? null : createTrafficLog(createTrafficCounter({ send: traffic.add })),
+  spans: null,
+  tokens: new Map(),
+  listsHosts: true,
+  ownPorts: new Set(),
+  decisions: null,
+  log,
+  fileLog: log,
+});
+const { handler, plans } = serving.node;
+const ignore = (): void => undefined;
+await serveEdgeFile({ file, colour: 'never', plans, onInstalled: ignore, onRefused: ignore });
+const { connections } = serving;
+const place = { host: '127.0.0.1', port: 0, publicPort: null };
+const listener = await listenHttp({
+  handler,
+  trusted: trustProxies([]),
+  proxies: null,
+  connections,
+  ...place,
+});
+process.stdout.write(`listening on http://127.0.0.1:${listener.address.port}\n`);
+process.on('SIGTERM', () => process.exit());
