@@ -11,7 +11,7 @@ import { addBuildInfo, type BuildInfo } from '../metrics/build-info.ts';
 import { declared } from '../metrics/declared.ts';
 import { createOperationsServer } from '../metrics/operations-server.ts';
 import { addProcessMetrics } from '../metrics/process.ts';
-import type { RevisionRow } from '../store/rows.ts';
+import type { NotifyChannel, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { type AnswerKind, addAnswerTimes, type NoteAnswer } from './answer-times.ts';
 import { MAX_UNPUBLISHED_MS } from './limits.ts';
@@ -30,6 +30,8 @@ export interface Metrics {
   published(revision: Pick<RevisionRow, 'digest'>, sinceWriteMs: number): void;
   /** Records a refused report of a node. */
   reportRefused(): void;
+  /** Records an attempt to deliver a notification. */
+  delivered(channel: NotifyChannel, outcome: string): void;
   /** Whether the publisher works: it published within `MAX_UNPUBLISHED_MS`, or it reports domains that fail. */
   publishes(): boolean;
 }
@@ -78,6 +80,10 @@ export function createMetrics({ store, clock, failing, older, build }: ApiMetric
       this.set(older());
     },
   });
+  const deliveries = new Counter({
+    ...declared('edgeplan_notification_deliveries_total'),
+    registers: [registry],
+  });
   addBacklog(registry, store, clock);
   let publishedAt = Number.NEGATIVE_INFINITY;
   return {
@@ -94,12 +100,13 @@ export function createMetrics({ store, clock, failing, older, build }: ApiMetric
       delay.observe(sinceWriteMs / 1_000);
     },
     reportRefused: () => refusedReports.inc(),
+    delivered: (channel, outcome) => deliveries.inc({ channel, outcome }),
     // A domain that cannot be published must not make the API unready for all others.
     publishes: () => failing() > 0 || clock() - publishedAt <= MAX_UNPUBLISHED_MS,
   };
 }
 
-/** Adds the gauges of the outbox: accepted changes without a revision, and the age of the oldest. */
+/** Adds the gauges of what waits: accepted changes without a revision, the age of the oldest, and deliveries. */
 function addBacklog(registry: Registry, store: Store, clock: () => number): void {
   // Each gauge reads the backlog itself: a value that another gauge's `collect` sets may appear only in the next
   // scrape.
@@ -116,6 +123,13 @@ function addBacklog(registry: Registry, store: Store, clock: () => number): void
     async collect() {
       const { since } = await store.latest.outbox.backlog();
       this.set(since === null ? 0 : Math.max(0, clock() - since) / 1_000);
+    },
+  });
+  new Gauge({
+    ...declared('edgeplan_notifications_waiting'),
+    registers: [registry],
+    async collect() {
+      this.set(await store.latest.notifications.countWaiting());
     },
   });
 }

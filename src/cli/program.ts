@@ -37,6 +37,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   audit: async () => (await import('./commands/audit.ts')).auditCommand(),
   hits: async () => (await import('./commands/hits.ts')).hitsCommand(),
   traffic: async () => (await import('./commands/traffic.ts')).trafficCommand(),
+  notifications: async () => (await import('./commands/notifications.ts')).notificationsCommand(),
   publish: async () => (await import('./commands/publish.ts')).publishCommand(),
   rollback: async () => (await import('./commands/rollback.ts')).rollbackCommand(),
 };
@@ -57,7 +58,17 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'backup',
     'restore',
   ],
-  'Work with a server:': ['export', 'apply', 'import', 'audit', 'hits', 'traffic', 'publish', 'rollback'],
+  'Work with a server:': [
+    'export',
+    'apply',
+    'import',
+    'audit',
+    'hits',
+    'traffic',
+    'notifications',
+    'publish',
+    'rollback',
+  ],
   'Help:': ['completion', 'help'],
 };
 

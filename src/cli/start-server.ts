@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import type { Server } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -27,6 +28,7 @@ import { createCompute } from '../compute/pool.ts';
 import { createDns } from '../dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
 import { createLookups, type DomainLookups, lookupsWithoutDns } from '../lifecycle/lookups.ts';
+import type { SmsGatewayOptions, SmtpOptions } from '../notify/outlet-options.ts';
 import { PLAN_VERSION } from '../plan/layout.ts';
 import { openClearance } from '../publisher/clearance.ts';
 import { createFeed } from '../publisher/feed.ts';
@@ -44,6 +46,7 @@ import { createTrafficThread, type TrafficThread } from '../traffic/thread.ts';
 import { inputFault } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
+import { createNotifier, type Notifier } from './notifier.ts';
 import { version } from './version.ts';
 
 /** Options of a server. */
@@ -74,6 +77,12 @@ export interface ServerOptions {
   readonly trafficRetention?: Retention;
   /** The path of a country database in MaxMind's format; absent: none. */
   readonly countries?: string;
+  /** The mail relay; absent: no e-mail is sent. */
+  readonly smtp?: SmtpOptions;
+  /** The SMS gateway; absent: no SMS is sent. */
+  readonly sms?: SmsGatewayOptions;
+  /** Where customers read more, as `linkTo` takes it; absent: nowhere. */
+  readonly publicUrl?: string;
   /** Where spans and metrics go by OTLP; absent: nowhere. */
   readonly collector?: CollectorOptions;
   readonly log: Logger;
@@ -140,6 +149,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       metrics.published(revision, sinceWriteMs);
       if (spans !== null) recordPublication(spans, revision, sinceWriteMs);
     },
+    onFailed: (pending, failed) => notifier.publicationFailed(pending, failed),
   });
   const republisher: Republisher = createRepublisher({ store, publisher, clock, log });
   const countries = options.countries === undefined ? null : await openCountryFile(options.countries);
@@ -151,8 +161,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const budget = budgetOf(options);
   const compute = createCompute({ store, onJob: metrics.computed });
   const traffic = createTraffic(options);
+  const specialOrigin = createSpecialJudge(options.allowedOrigins);
+  const notifier = createNotifier({ ...options, special: specialOrigin, onOutcome: metrics.delivered });
   const services = servicesOf(options, countries, {
-    ...{ uses, clock, budget, compute },
+    ...{ uses, clock, budget, compute, specialOrigin },
+    codes: notifier.codes,
     store: spans === null ? store : withTransactionSpans(store),
     lifecycle: watch.lookups,
     publication: publisher,
@@ -171,13 +184,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
   });
   await feed.start();
-  publisher.start();
-  republisher.start();
-  watch.start();
-  traffic.rollUp.start();
+  for (const part of [publisher, republisher, watch, traffic.rollUp, notifier]) part.start();
   const flushing = flushRegularly(uses, log);
   const parts = {
-    ...{ publisher, republisher, watch, traffic, uses, budget },
+    ...{ publisher, republisher, watch, traffic, notifier, uses, budget },
     ...{ compute, store, log, flushing, telemetry },
   };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
@@ -190,10 +200,23 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await settle(parts);
     throw error;
   }
+  return runningServer(parts, { app, operations, publicKey: signer.publicKey, state });
+}
+
+/** What a running server has besides its parts. */
+interface Listening {
+  readonly app: FastifyInstance;
+  readonly operations: Server;
+  readonly publicKey: string;
+  readonly state: { draining: boolean };
+}
+
+/** The addresses of a server that listens, and its end. */
+function runningServer(parts: Parts, { app, operations, publicKey, state }: Listening): RunningServer {
   return {
     url: urlOf(app.server.address() as AddressInfo),
     operationsUrl: urlOf(operations.address() as AddressInfo),
-    publicKey: signer.publicKey,
+    publicKey,
     async stop() {
       state.draining = true;
       await drain(app);
@@ -233,16 +256,16 @@ function recordPublication(spans: SpanSource, revision: RevisionRow, sinceWriteM
 /** The services that `startServer` has made for the API. */
 type MadeServices = Pick<
   Services,
-  'store' | 'uses' | 'clock' | 'budget' | 'compute' | 'lifecycle' | 'publication' | 'aheadOfStore'
+  | ('store' | 'uses' | 'clock' | 'budget' | 'compute' | 'lifecycle' | 'publication' | 'aheadOfStore')
+  | ('specialOrigin' | 'codes')
 >;
 
 /** All services of routes for customers: those made, and what the options say. */
 function servicesOf(options: ServerOptions, countries: Countries | null, made: MadeServices): Services {
-  const { tier, privateNames, allowedOrigins } = options;
+  const { tier, privateNames } = options;
   return {
     ...made,
     ...{ tier, privateNames },
-    specialOrigin: createSpecialJudge(allowedOrigins),
     ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
     signaturesFor: createSignatures(),
     trafficRetention: retentionOf(options),
@@ -354,6 +377,7 @@ interface Parts {
   readonly republisher: Republisher;
   readonly watch: Watch;
   readonly traffic: Traffic;
+  readonly notifier: Notifier;
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
   readonly compute: Compute;
@@ -369,6 +393,7 @@ async function settle({
   republisher,
   watch,
   traffic,
+  notifier,
   uses,
   budget,
   compute,
@@ -378,6 +403,7 @@ async function settle({
   telemetry,
 }: Parts): Promise<void> {
   clearInterval(flushing);
+  await notifier.stop();
   await watch.stop();
   await traffic.rollUp.stop();
   await traffic.thread.close();

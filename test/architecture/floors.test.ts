@@ -38,7 +38,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   traffic: ['counts', 'evaluator', 'store', 'model', 'plan', 'platform', 'base'],
   logs: ['counts', 'store', 'model', 'platform', 'base'],
   notify: ['access', 'store', 'model', 'platform', 'base'],
-  lifecycle: ['dns', 'access', 'store', 'model', 'platform', 'base'],
+  lifecycle: ['notify', 'dns', 'access', 'store', 'model', 'platform', 'base'],
   analysis: ['compiler', 'evaluator', 'model', 'plan', 'base'],
   simulator: ['files', 'analysis', 'classify', 'compiler', 'evaluator', 'model', 'plan', 'base'],
   buffers: ['http', 'platform', 'base'],
