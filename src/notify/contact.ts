@@ -7,7 +7,9 @@ import { randomInt, timingSafeEqual } from 'node:crypto';
 import { normalizeName } from '../base/host.ts';
 import { sha256Hex } from '../platform/sha256.ts';
 import type { ContactRow } from '../store/rows.ts';
+import type { Letter } from './kind.ts';
 import { CODE_MS, CODE_PAUSE_MS, CODES_DAY_MS, MAX_CODE_TRIES, MAX_CODES_PER_DAY } from './limits.ts';
+import { durationWords } from './wording.ts';
 
 /** The channel of an address. */
 export type ContactChannel = ContactRow['channel'];
@@ -105,13 +107,25 @@ export function checkCode(row: ContactRow, code: string, now: number): CodeCheck
   return { row: { ...row, code_tries: row.code_tries + 1 }, problem: 'the code is wrong' };
 }
 
-/** The text around a code. */
-export function codeText(account: string, code: string): { readonly subject: string; readonly text: string } {
-  const minutes = CODE_MS / 60_000;
+/** The letter around a code to an e-mail address. */
+export function codeLetter(account: string, code: string): Letter {
   return {
-    subject: `${code} is your confirmation code`,
-    text:
-      `The account ${account} wants its notifications sent to this address.\n\nCode: ${code}\n\n` +
-      `It is valid for ${minutes} minutes. If you do not know the account, do nothing:\nnothing else is sent to you.\n`,
+    headline: `${code} is your confirmation code`,
+    paragraphs: [
+      `The account ${account} wants its notifications sent to this address.`,
+      'If you do not know the account, do nothing: nothing else is sent to you.',
+    ],
+    facts: [
+      { label: 'Code', value: code },
+      { label: 'Valid for', value: durationWords(CODE_MS) },
+    ],
+    steps: [
+      `Send the code back with \`edgeplan notifications contact --confirm-email ${code}\`, or with \`POST /notifications/contact/confirm\` of the API.`,
+    ],
   };
+}
+
+/** The text around a code to a phone number. */
+export function codeSms(account: string, code: string): string {
+  return `${code} is your confirmation code for notifications of the account ${account}`;
 }

@@ -226,7 +226,7 @@ function skip(reason: string): Skipped {
   return { kind: 'skipped', reason };
 }
 
-/** The outcome of a sender, or that of a lack of time: not every sender can be interrupted. */
+/** The outcome of a sender, or that of a lack of time: what a sender waits for may not notice its signal. */
 function orLate(sending: Promise<SendOutcome>, signal: AbortSignal): Promise<SendOutcome> {
   const late = new Promise<SendOutcome>((resolve) => {
     signal.addEventListener('abort', () => resolve(retryLater('no answer in time')), { once: true });
@@ -247,6 +247,7 @@ function messageOf(
       severity: kind?.severity ?? 'info',
       account,
       link: publicUrl === null ? null : linkTo(publicUrl, domain),
+      kind: notification.kind,
       id: publicId(notification),
     },
     kind: notification.kind,

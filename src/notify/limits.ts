@@ -61,6 +61,8 @@ export const ATTEMPTS_PER_ACCOUNT = 2;
 export const MAX_ERROR_CHARACTERS = 200;
 /** Octets of a response that are read before the connection is closed: only its status matters. */
 export const MAX_RESPONSE_OCTETS = 16_384;
+/** Milliseconds for which the rest of a response is read: the receiver has it ready when it answers. */
+export const DRAIN_MS = 1_000;
 /** Characters of an SMS: three segments of 153 GSM characters (3GPP TS 23.040), which gateways join. */
 export const MAX_SMS_CHARACTERS = 459;
 

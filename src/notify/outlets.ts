@@ -1,12 +1,12 @@
 /** The outlets of a server: its mail relay, its SMS gateway, and webhooks; and what sends codes to new addresses. */
 import type { SpecialJudge } from '../base/special-addresses.ts';
 import { withDeadline } from '../platform/deadline.ts';
-import { type ContactChannel, codeText } from './contact.ts';
+import { type ContactChannel, codeLetter, codeSms } from './contact.ts';
 import type { Senders } from './deliver.ts';
 import { ATTEMPT_MS } from './limits.ts';
 import type { SmsGatewayOptions, SmtpOptions } from './outlet-options.ts';
 import type { SendOutcome } from './send.ts';
-import { createEmailSender, sendMail } from './send-email.ts';
+import { createEmailSender, letterMail, sendMail } from './send-email.ts';
 import { createSmsSender, sendShortMessage } from './send-sms.ts';
 import { createWebhookSender } from './send-webhook.ts';
 
@@ -48,13 +48,16 @@ export function createOutlets({ smtp, sms, special, clock }: OutletOptions): Out
       email:
         smtp === null
           ? null
-          : ({ to, account, code, id }) => sendMail(smtp, to, { ...codeText(account, code), id }),
+          : ({ to, account, code, id }) => {
+              const envelope = { severity: 'info', account, link: null, kind: null, id } as const;
+              const mail = letterMail(codeLetter(account, code), envelope);
+              return withDeadline(ATTEMPT_MS, undefined, (signal) => sendMail(smtp, to, { ...mail, signal }));
+            },
       sms:
         sms === null
           ? null
           : ({ to, account, code, id }) => {
-              const { subject } = codeText(account, code);
-              const text = `${subject} for the account ${account}`;
+              const text = codeSms(account, code);
               return withDeadline(ATTEMPT_MS, undefined, (signal) =>
                 sendShortMessage(sms, { id, to, text }, signal),
               );

@@ -2,9 +2,9 @@
  * Sends short messages through an HTTP gateway of the operator's: `POST` of `{ id, to, text }` as JSON, with a bearer token.
  * Any 2xx is success; `id` is the same at each attempt, so that the gateway can drop a repeat.
  */
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'undici';
-import { MAX_RESPONSE_OCTETS } from './limits.ts';
+import { drain } from './drain.ts';
 import type { SmsGatewayOptions } from './outlet-options.ts';
 import { renderSms } from './render.ts';
 import {
@@ -32,7 +32,7 @@ export async function sendShortMessage(
 ): Promise<SendOutcome> {
   const dispatcher = new Agent({ connections: 1, pipelining: 0 });
   try {
-    const token = tokenFile === undefined ? null : readFileSync(tokenFile, 'utf8').trim();
+    const token = tokenFile === undefined ? null : (await readFile(tokenFile, 'utf8')).trim();
     const { statusCode, body } = await request(url, {
       dispatcher,
       method: 'POST',
@@ -43,7 +43,7 @@ export async function sendShortMessage(
       body: JSON.stringify(message),
       signal,
     });
-    await body.dump({ limit: MAX_RESPONSE_OCTETS, signal });
+    await drain(body);
     if (statusCode >= 200 && statusCode < 300) return DELIVERED;
     // The gateway has judged the number or the text; its other 4xx are the operator's to mend.
     if (statusCode === 400 || statusCode === 422)

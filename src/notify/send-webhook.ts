@@ -7,7 +7,8 @@ import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import { Agent, request } from 'undici';
 import type { SpecialJudge } from '../base/special-addresses.ts';
 import type { WebhookRow } from '../store/rows.ts';
-import { ATTEMPT_MS, MAX_RESPONSE_OCTETS } from './limits.ts';
+import { drain } from './drain.ts';
+import { ATTEMPT_MS } from './limits.ts';
 import {
   DELIVERED,
   type Message,
@@ -113,8 +114,7 @@ export function createWebhookSender({ special, clock }: WebhookSenderOptions): S
         signal,
       });
       const outcome = outcomeOf(answer.statusCode);
-      // The status has decided: a body that is too long or breaks off changes nothing.
-      await answer.body.dump({ limit: MAX_RESPONSE_OCTETS, signal }).catch(() => undefined);
+      await drain(answer.body);
       return outcome;
     } catch (error) {
       return retryLater(`the endpoint: ${networkReason(error)}`);

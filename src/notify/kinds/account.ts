@@ -75,7 +75,7 @@ const created = kind({
       { label: 'Made', value: timeWords(at) },
       { label: 'Valid until', value: expires_at === null ? 'without an end' : timeWords(expires_at) },
     ],
-    steps: ['If you do not expect it, ask the operator to revoke it at once.'],
+    steps: ['If you did not expect this, ask the operator to revoke the key at once.'],
   }),
 });
 
@@ -92,7 +92,7 @@ const revoked = kind({
       { label: 'Key', value: `${key_id}, ${name}` },
       { label: 'Revoked', value: timeWords(at) },
     ],
-    steps: ['Give programs that used it another key.'],
+    steps: ['If programs used this key, give them another one.'],
   }),
 });
 

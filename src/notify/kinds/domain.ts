@@ -20,7 +20,7 @@ const activated = kind({
   data: z.object({ previous_status: z.string().describe('the status before'), reason }),
   letter: (data, { domain, at }) => ({
     headline: `${domain} is active`,
-    paragraphs: [`The right to use ${domain} is proved, and the edge serves its visitors.`],
+    paragraphs: [`Your right to ${domain} is proved. The edge serves its visitors from now on.`],
     facts: [{ label: 'Since', value: timeWords(at) }, ...reasonFact(data.reason)],
     steps: [],
   }),
@@ -39,7 +39,7 @@ const moved = kind({
     headline: `${domain} will be disabled on ${dayWords(data.disabled_at)}`,
     paragraphs: [
       data.dns_mode === 'managed'
-        ? `The name servers of ${domain} are no longer ours. The edge still serves its visitors, until the grace period ends.`
+        ? `The name servers of ${domain} are no longer ours. The edge still serves its visitors until the grace period ends.`
         : `The DNS of ${domain} is hosted elsewhere from now on, and its TXT record was not checked yet. The edge still serves its visitors, until the grace period ends.`,
     ],
     facts: [
@@ -49,8 +49,8 @@ const moved = kind({
     steps:
       data.dns_mode === 'managed'
         ? [
-            `Set the name servers of ${domain} back at its registrar; the next check finds them.`,
-            'If the DNS is to be hosted elsewhere, set the DNS mode of the domain to external and publish its TXT record.',
+            `Set the name servers of ${domain} back at its registrar. The next check finds them.`,
+            'If another provider is to host the DNS, set the DNS mode of the domain to external, and publish its TXT record.',
           ]
         : ['Publish the TXT record that the domain shows under verification, then verify the domain.'],
   }),
@@ -75,7 +75,7 @@ const disabled = kind({
     facts: [{ label: 'Since', value: timeWords(at) }, ...reasonFact(data.reason)],
     steps: [
       ...(data.cause === 'grace_period' ? [`Set the name servers of ${domain} at its registrar.`] : []),
-      'Enable the domain; it is served as soon as its proof holds.',
+      'Enable the domain. It is served as soon as its proof holds.',
     ],
   }),
 });
@@ -88,9 +88,11 @@ const banned = kind({
   data: z.object({ reason }),
   letter: (data, { domain, at }) => ({
     headline: `${domain} is banned`,
-    paragraphs: [`The operator has banned ${domain}. The edge refuses its visitors, and you cannot undo it.`],
+    paragraphs: [
+      `The operator has banned ${domain}. The edge refuses its visitors, and only the operator can undo this.`,
+    ],
     facts: [{ label: 'Since', value: timeWords(at) }, ...reasonFact(data.reason)],
-    steps: ['Contact the operator.'],
+    steps: ['If you think that this is a mistake, write to the operator.'],
   }),
 });
 
@@ -106,7 +108,7 @@ const suspended = kind({
       `${domain} is paused for billing. The edge refuses its visitors until the account is settled. Records and rules are stored as they were.`,
     ],
     facts: [{ label: 'Since', value: timeWords(at) }, ...reasonFact(data.reason)],
-    steps: ['Settle the account with the operator; the domain is then served again.'],
+    steps: ['Settle the account with the operator. The domain is then served again.'],
   }),
 });
 
@@ -154,14 +156,14 @@ const shared = kind({
           steps: [`If you do not expect this, remove the member from ${domain}.`],
         }
       : {
-          headline: `You are invited to ${domain}`,
-          paragraphs: [`You are invited to become ${role} of ${domain}.`],
+          headline: `You are invited to work on ${domain}`,
+          paragraphs: [`The people of ${domain} invite you to become ${role} of this domain.`],
           facts: [
             { label: 'Role', value: role },
             ...(expires_at === null ? [] : [{ label: 'Valid until', value: timeWords(expires_at) }]),
           ],
           steps: [
-            `Accept or decline it: POST /invitations/${invitation_id}/accept or …/decline.`,
+            `Accept it with \`POST /invitations/${invitation_id}/accept\` of the API, or decline it with \`POST /invitations/${invitation_id}/decline\`.`,
             'If you do not know the domain, do nothing; the invitation lapses.',
           ],
         },

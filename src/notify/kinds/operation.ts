@@ -16,7 +16,7 @@ const publicationFailed = kind({
   letter: (data, { domain }) => ({
     headline: `Changes of ${domain} are not published`,
     paragraphs: [
-      `The last changes of ${domain} are stored, but could not be published. Visitors are served by the rules from before. It is tried again by itself.`,
+      `The last changes of ${domain} are stored, but could not be published. Visitors are served by the rules from before. The publication is attempted again by itself.`,
     ],
     facts: [
       { label: 'Since', value: timeWords(data.since) },
@@ -48,8 +48,8 @@ const nodeLost = kind({
     ],
     steps: [
       'Check that the machine runs and reaches the control plane.',
-      `On the node: edgeplan doctor --control <address> --token-file <file>.`,
-      `If it is gone for good: edgeplan node-token revoke ${data.node}.`,
+      'On the node, find out what is wrong with `edgeplan doctor --control <address> --token-file <file>`.',
+      `If it is gone for good, revoke its token with \`edgeplan node-token revoke ${data.node}\`.`,
     ],
   }),
 });

@@ -27,7 +27,7 @@ const opened = kind({
     ],
     steps: [
       'Check that the origin runs and answers requests from the edge.',
-      'Read its log for the time above. You get another message when it answers again.',
+      'Read its log for the time above. You get another message once it answers again.',
     ],
   }),
 });

@@ -18,6 +18,7 @@ const envelopeOf = (name: KindName, link: string | null = null) => ({
   severity: KINDS[name].severity,
   account: 'acme',
   link,
+  kind: name,
   id: 'ntf_17_mi3x2k1s',
 });
 
