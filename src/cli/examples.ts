@@ -129,8 +129,22 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan traffic example.com --last 7d --by country --top path',
     'edgeplan traffic example.com --last 2h --by status --follow',
   ],
-  notifications: ['edgeplan notifications --unread --read', 'edgeplan notifications --limit 100 --json'],
+  'notifications list': [
+    'edgeplan notifications list --unread --read',
+    'edgeplan notifications list --limit 100 --json',
+  ],
   'notifications test': ['edgeplan notifications test'],
+  'notifications contact': [
+    'edgeplan notifications contact --email alerts@example.com',
+    'edgeplan notifications contact --confirm-email 04711815',
+  ],
+  'notifications webhooks list': ['edgeplan notifications webhooks list --json'],
+  'notifications webhooks add': ['edgeplan notifications webhooks add https://hooks.example.com/edgeplan'],
+  'notifications webhooks remove': ['edgeplan notifications webhooks remove 7'],
+  'notifications preferences': [
+    'edgeplan notifications preferences',
+    'edgeplan notifications preferences domain.activated --email off --webhook on',
+  ],
   publish: ['edgeplan publish example.com', 'edgeplan publish --all --wait 600 --data ./edgeplan-data'],
   rollback: ['edgeplan rollback example.com 41'],
   completion: ['source <(edgeplan completion bash)', 'edgeplan completion fish | source'],

@@ -22,6 +22,20 @@ export type KindName = keyof typeof KINDS;
 /** The names of the kinds. */
 export const KIND_NAMES = Object.keys(KINDS) as [KindName, ...KindName[]];
 
+/** Kinds that nothing writes in this version: it has no uptime monitoring, no quotas and no certificates of its own. */
+const WITHOUT_SOURCE: ReadonlySet<KindName> = new Set<KindName>([
+  'outage.opened',
+  'outage.resolved',
+  'certificate.issued',
+  'certificate.expiring',
+  'certificate.failed',
+  'quota.near',
+  'quota.reached',
+]);
+
+/** The names of the kinds that this version sends, and that accounts set preferences of. */
+export const SENT_KINDS = KIND_NAMES.filter((name) => !WITHOUT_SOURCE.has(name)) as [KindName, ...KindName[]];
+
 /** The data of a kind. */
 export type KindData<Name extends KindName> =
   (typeof KINDS)[Name] extends NotificationKind<infer Data> ? Data : never;

@@ -29,6 +29,12 @@ export const MAX_URL_CHARACTERS = 2_048;
  */
 export const MAX_PER_HOUR = { email: 30, sms: 10, webhook: 600 } as const;
 
+/**
+ * Deliveries of an hour, counted with all others, above which a kind that strangers cause (an invitation) is in the feed
+ * only: invitations must not use up `MAX_PER_HOUR`, which an outage needs.
+ */
+export const MAX_BEFORE_STRANGERS = { email: 5, sms: 2, webhook: 60 } as const;
+
 /** Milliseconds for which a confirmation code is valid: long enough to open a mailbox. */
 export const CODE_MS = 30 * MINUTE_MS;
 /** Wrong codes before a code is void: of 100,000,000 codes they are too few to guess one. */

@@ -6,7 +6,7 @@ import { assert } from '../base/assert.ts';
 import type { DeliveryRow, DomainRow, NotificationRow, NotifyChannel } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import { KINDS, type KindData, type KindName } from './kinds.ts';
-import { MAX_PER_HOUR, MAX_STORED } from './limits.ts';
+import { MAX_BEFORE_STRANGERS, MAX_PER_HOUR, MAX_STORED } from './limits.ts';
 import { chosenChannels } from './preferences.ts';
 
 /** One event to notify of. */
@@ -19,6 +19,8 @@ export interface Notice<Name extends KindName> {
   readonly account_id?: number;
   /** The account that caused it: it gets the entry of the feed and no delivery. `null` or absent: none. */
   readonly actor_id?: number | null;
+  /** Somebody has caused it whom its recipient need not know: `MAX_BEFORE_STRANGERS` bounds its deliveries. */
+  readonly byStranger?: true;
   /** Milliseconds for which a recipient gets no second notification of this kind about this domain; absent: none. */
   readonly quietMs?: number;
   /** Milliseconds since the epoch. */
@@ -43,7 +45,7 @@ export async function notify<Name extends KindName>(
     const entry = { ...about, domain: domain?.name ?? '', data_json, created_at: now, read_at: null };
     const row = await tx.notifications.insert(entry, MAX_STORED);
     written.push(row);
-    if (account_id !== (notice.actor_id ?? null)) await addDeliveries(tx, row, kind);
+    if (account_id !== (notice.actor_id ?? null)) await addDeliveries(tx, row, notice);
   }
   return written;
 }
@@ -78,7 +80,11 @@ async function targetsOf(
 }
 
 /** Adds the deliveries of one notification on the channels that its account has chosen. */
-async function addDeliveries(tx: WriteTransaction, row: NotificationRow, kind: KindName): Promise<void> {
+async function addDeliveries(
+  tx: WriteTransaction,
+  row: NotificationRow,
+  { kind, byStranger }: Pick<Notice<KindName>, 'kind' | 'byStranger'>,
+): Promise<void> {
   const { account_id, created_at } = row;
   const choice = chosenChannels(kind, await tx.contacts.preferences(account_id));
   for (const channel of ['email', 'sms', 'webhook'] as const) {
@@ -86,7 +92,7 @@ async function addDeliveries(tx: WriteTransaction, row: NotificationRow, kind: K
     if (targets.length === 0) continue;
     const since = created_at - HOUR_MS;
     const sent = await tx.notifications.countDeliveries({ account_id, channel, since });
-    const most = MAX_PER_HOUR[channel];
+    const most = (byStranger ? MAX_BEFORE_STRANGERS : MAX_PER_HOUR)[channel];
     const common = { notification_id: row.id, account_id, channel, created_at, next_at: created_at };
     const state: Pick<DeliveryRow, 'state' | 'last_error' | 'delivered_at'> =
       sent + targets.length <= most

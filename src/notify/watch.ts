@@ -99,7 +99,8 @@ export async function announceInvitations(store: Store, now: number): Promise<nu
         invitation_id: id,
         expires_at: new Date(expires_at).toISOString(),
       } as const;
-      return notify(tx, { kind: 'domain.shared', data, domain, account_id, quietMs: SHARED_QUIET_MS, now });
+      const common = { kind: 'domain.shared', data, domain, account_id, now } as const;
+      return notify(tx, { ...common, byStranger: true, quietMs: SHARED_QUIET_MS });
     });
     announced += written.length;
   }

@@ -35,12 +35,21 @@ export function literalAddress({ hostname }: URL): string | null {
   return bare !== hostname || /^[\d.]+$/.test(bare) ? bare : null;
 }
 
+/** The first port that no system service has (RFC 6335 §6): below it a request could be taken for mail or another protocol. */
+const FIRST_OPEN_PORT = 1_024;
+
+/** Whether a port may be one of a web server; the empty text is the scheme's own. */
+function isWebPort(port: string): boolean {
+  return port === '' || port === '80' || port === '443' || Number(port) >= FIRST_OPEN_PORT;
+}
+
 /** What is wrong with the URL of a webhook; `null`: nothing. Names are judged where they are resolved. */
 export function judgeWebhookUrl(text: string, special: SpecialJudge): string | null {
   if (text.length > MAX_URL_CHARACTERS) return `must be at most ${MAX_URL_CHARACTERS} characters`;
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) return 'must be a URL with http or https';
   if (url.username !== '' || url.password !== '') return 'must not have a user or a password';
+  if (!isWebPort(url.port)) return `must have the port 80 or 443, or one from ${FIRST_OPEN_PORT} on`;
   if (url.hash !== '') return 'must not have a fragment';
   const literal = literalAddress(url);
   const kind = literal === null ? null : special(literal);

@@ -6,7 +6,7 @@ import { applyEvent } from '../../src/lifecycle/apply-event.ts';
 import { newChallenge } from '../../src/lifecycle/challenge.ts';
 import type { LifecycleEvent } from '../../src/lifecycle/state.ts';
 import { notifyKeyCreated, notifyKeyRevoked, notifyPublicationFailed } from '../../src/notify/events.ts';
-import { KIND_NAMES } from '../../src/notify/kinds.ts';
+import { KIND_NAMES, SENT_KINDS } from '../../src/notify/kinds.ts';
 import { MAX_WEBHOOKS, NODE_LOST_MS } from '../../src/notify/limits.ts';
 import { notify } from '../../src/notify/notify.ts';
 import { createOutlets } from '../../src/notify/outlets.ts';
@@ -163,7 +163,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(row).toMatchObject({
         kind: 'domain.shared',
         domain: name,
-        message: `You are invited to ${name}`,
+        message: `You are invited to work on ${name}`,
         data: { event: 'invited', role: 'editor', invitation_id: invitation.body.id },
       });
       // A withdrawn and repeated invitation is not announced again on the same day.
@@ -303,7 +303,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(set.body.email).toMatchObject({ address: null, pending: email });
       expect(mail.mails).toHaveLength(1);
       expect(mail.mails[0]!.to).toEqual([email]);
-      const code = /^Code: (\d{8})\r?$/m.exec(mail.mails[0]!.raw)![1]!;
+      const code = /^Code: +(\d{8})\r?$/m.exec(mail.mails[0]!.raw)![1]!;
       expect(JSON.stringify(set.body)).not.toContain(code);
       expect(api.log.join('')).not.toContain(code);
       const soon = await ann.call('PUT', '/notifications/contact', { email: `b${email}` });
@@ -374,7 +374,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
     test('preferences are read, changed in part, and can be put back as they were read', async () => {
       const ann = await person();
       const before = await ann.call('GET', '/notifications/preferences');
-      expect(before.body.preferences.map(({ kind }: { kind: string }) => kind)).toEqual([...KIND_NAMES]);
+      expect(before.body.preferences.map(({ kind }: { kind: string }) => kind)).toEqual([...SENT_KINDS]);
       const same = await ann.call('PUT', '/notifications/preferences', before.body);
       expect(same.body).toEqual(before.body);
       const change = { preferences: [{ kind: 'key.created', email: false }] };

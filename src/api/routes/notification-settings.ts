@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { filledText, list as listOf } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
 import { SEVERITIES } from '../../notify/kind.ts';
-import { KIND_NAMES, KINDS } from '../../notify/kinds.ts';
+import { KINDS, SENT_KINDS } from '../../notify/kinds.ts';
 import { MAX_URL_CHARACTERS, MAX_WEBHOOKS } from '../../notify/limits.ts';
 import { allChoices, type PreferenceChange, preferenceRows } from '../../notify/preferences.ts';
 import { judgeWebhookUrl, newWebhookSecret } from '../../notify/webhook.ts';
@@ -101,7 +101,7 @@ export const removeWebhook = operation({
 /** The channels of one kind. */
 const PREFERENCE = z
   .object({
-    kind: z.enum(KIND_NAMES).describe('the kind of notification'),
+    kind: z.enum(SENT_KINDS).describe('the kind of notification'),
     meaning: z.string().describe('what it reports'),
     severity: z.enum(SEVERITIES).describe('how urgent it is'),
     email: z.boolean().nullable().describe('whether it is sent by e-mail; `null`: never'),
@@ -144,14 +144,14 @@ const preferencesForm = form({
   fields: {
     preferences: listOf(
       z.strictObject({
-        kind: z.enum(KIND_NAMES).describe('the kind of notification'),
+        kind: z.enum(SENT_KINDS).describe('the kind of notification'),
         email: channel.describe('send it by e-mail'),
         sms: channel.describe('send it by SMS'),
         webhook: channel.describe('send it to webhooks'),
         meaning: z.string().optional().describe('ignored'),
         severity: z.string().optional().describe('ignored'),
       }),
-      KIND_NAMES.length,
+      SENT_KINDS.length,
     ).describe('the kinds to change; others stay'),
   },
   ignored: [],

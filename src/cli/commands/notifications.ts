@@ -1,9 +1,10 @@
-/** `edgeplan notifications`: prints the feed of an account, marks it as read, and sends a test to its contacts. */
+/** `edgeplan notifications`: prints the feed of an account, marks it as read, sends a test, and sets where it goes. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { visible } from '../../simulator/render-text.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { callApi, keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import { contactCommand, preferencesCommand, webhooksCommand } from './notification-settings.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends ServerAccess {
@@ -89,8 +90,8 @@ async function test(flags: ServerAccess): Promise<void> {
   const targets = sent.deliveries.map(deliveryText);
   await write(`${['test is on its way', ...targets.map((line) => `  ${line}`)].join('\n')}\n`);
   if (targets.length === 0)
-    note('the account has no contact: PUT /notifications/contact, or edgeplan account contact, sets one');
-  else note('edgeplan notifications --limit 1 shows whether it arrived');
+    note('the account has no contact: edgeplan notifications contact --email <address> sets one');
+  else note('edgeplan notifications list --limit 1 shows whether it arrived');
 }
 
 /** Parses `--limit`. */
@@ -100,11 +101,10 @@ function readLimit(text: string): number {
   throw new InvalidArgumentError(`write a whole number from 1 to ${MAX_LIMIT}.`);
 }
 
-/** Creates the command. */
-export function notificationsCommand(): Command {
-  return new Command('notifications')
-    .summary('what happened to the domains and keys of an account')
-    .description('Reads the notifications of an account, newest first, and how each was delivered.')
+/** Creates `list`. */
+function listCommand(): Command {
+  return new Command('list')
+    .description('Print notifications, newest first, and how each was delivered.')
     .option('--unread', 'only those that are unread')
     .option('--read', 'mark those that are printed as read')
     .addOption(
@@ -113,12 +113,23 @@ export function notificationsCommand(): Command {
     .addOption(jsonOption('notifications'))
     .addOption(serverOption())
     .addOption(keyOption())
-    .action(run)
+    .action(run);
+}
+
+/** Creates the command. */
+export function notificationsCommand(): Command {
+  return new Command('notifications')
+    .summary('what happened to the domains and keys of an account, and where it is sent')
+    .description('Reads the notifications of an account, and sets where and of what it is notified.')
+    .addCommand(listCommand())
     .addCommand(
       new Command('test')
         .description('Send a test to every contact of the account.')
         .addOption(serverOption())
         .addOption(keyOption())
         .action(test),
-    );
+    )
+    .addCommand(contactCommand())
+    .addCommand(webhooksCommand())
+    .addCommand(preferencesCommand());
 }
