@@ -6,6 +6,7 @@ import { CERTIFICATE_KINDS } from './kinds/certificate.ts';
 import { DOMAIN_KINDS } from './kinds/domain.ts';
 import { OPERATION_KINDS } from './kinds/operation.ts';
 import { OUTAGE_KINDS } from './kinds/outage.ts';
+import { oneLine } from './wording.ts';
 
 /** The kinds by name, in the order of lists. */
 export const KINDS = {
@@ -59,7 +60,17 @@ export function readNotification(row: NotificationRow): {
     return { kind, data: stored, letter: { headline, paragraphs: [], facts: [], steps: [] } };
   }
   const subject = { domain: row.domain, at: row.created_at };
-  return { kind, data: stored, letter: kind.letter(read.data, subject) };
+  return { kind, data: stored, letter: cleanLetter(kind.letter(read.data, subject)) };
+}
+
+/** A letter whose texts are one line each, whatever the data have. */
+function cleanLetter({ headline, paragraphs, facts, steps }: Letter): Letter {
+  return {
+    headline: oneLine(headline),
+    paragraphs: paragraphs.map(oneLine),
+    facts: facts.map(({ label, value }) => ({ label, value: oneLine(value) })),
+    steps: steps.map(oneLine),
+  };
 }
 
 /** An id that identifies a notification to its receivers, also in a restored store: `ntf_<id>_<time in base 36>`. */

@@ -48,6 +48,14 @@ export function durationWords(milliseconds: number): string {
     .join(' ');
 }
 
+/**
+ * Text of others as part of one line: control characters, line ends and the marks that turn the direction of text become
+ * spaces, so that it cannot look like lines of ours.
+ */
+export function oneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069\s]+/gu, ' ').trim();
+}
+
 /** Names in a sentence: `a`, `a and b`, `a, b and 3 more`. */
 export function listWords(names: readonly string[], most = 3): string {
   if (names.length > most) return `${names.slice(0, most).join(', ')} and ${names.length - most} more`;
