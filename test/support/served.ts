@@ -38,10 +38,12 @@ export interface ServeOptions {
   readonly tier?: string;
   /** The address of an OpenTelemetry collector, which gets all traces. */
   readonly otlp?: string;
+  /** Further options of `edgeplan serve`. */
+  readonly args?: readonly string[];
 }
 
 /** Starts a server that trusts names, on free ports. */
-export async function serve({ database, tier, otlp }: ServeOptions = {}): Promise<Served> {
+export async function serve({ database, tier, otlp, args = [] }: ServeOptions = {}): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), 'edgeplan-served-'));
   const where = database ?? join(folder, 'data');
   const data = [where.startsWith('postgres') ? '--database' : '--data', where];
@@ -57,7 +59,7 @@ export async function serve({ database, tier, otlp }: ServeOptions = {}): Promis
   ];
   const tiered = tier === undefined ? [] : ['--tier', tier];
   const exported = otlp === undefined ? [] : ['--otlp', otlp, '--trace-ratio', '1'];
-  const child = startEdgeplan(['serve', ...data, ...options, ...tiered, ...exported], {
+  const child = startEdgeplan(['serve', ...data, ...options, ...tiered, ...exported, ...args], {
     cwd: folder,
   });
   const ended = new Promise((resolve) => child.on('close', resolve));
