@@ -4537,7 +4537,7 @@ export interface components {
              * @description the kind of notification
              * @enum {string}
              */
-            readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.failed" | "publication.failed" | "node.lost" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test";
+            readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "publication.failed" | "node.lost" | "key.created" | "key.revoked" | "account.test";
             /** @description what it reports */
             readonly meaning: string;
             /**
@@ -13679,7 +13679,7 @@ export interface operations {
                          * @description the kind of notification
                          * @enum {string}
                          */
-                        readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.failed" | "publication.failed" | "node.lost" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test";
+                        readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "publication.failed" | "node.lost" | "key.created" | "key.revoked" | "account.test";
                         /** @description send it by e-mail */
                         readonly email?: boolean | null;
                         /** @description send it by SMS */
