@@ -16,8 +16,8 @@ export const PRUNE_EVERY_MS = HOUR_MS;
 export const MAX_FEED_PAGE = 100;
 /** See `MAX_FEED_PAGE`. */
 export const USUAL_FEED_PAGE = 50;
-/** Ids that one request marks as read: a page of the feed. */
-export const MAX_READ_IDS = MAX_FEED_PAGE;
+/** Ids that one request marks as read: those of the longest page of the feed. */
+export const MAX_READ_IDS = 100;
 
 /** Webhooks of one account: each is a connection for each notification. */
 export const MAX_WEBHOOKS = 5;

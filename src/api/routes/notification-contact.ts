@@ -5,69 +5,14 @@
 import { z } from 'zod';
 import { filledText } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
-import {
-  type ContactChannel,
-  checkCode,
-  emptyContact,
-  readAddress,
-  requestCode,
-} from '../../notify/contact.ts';
+import { checkCode, emptyContact, readAddress, requestCode } from '../../notify/contact.ts';
 import { includesSms } from '../../notify/deliver.ts';
 import { CODE_MS, MAX_CODE_TRIES } from '../../notify/limits.ts';
-import type { ContactRow } from '../../store/rows.ts';
-import type { ReadTransaction } from '../../store/store.ts';
-import { timeText } from '../domain-shape.ts';
+import { CONTACT, CONTACT_CHANNELS, type ContactField, showContact } from '../../notify/show-settings.ts';
 import { formBody } from '../read-body.ts';
 import { badRequest, conflict, forbidden, Refusal } from '../refusal.ts';
 import { ok, operation, type Writing } from '../route.ts';
 import type { Services } from '../services.ts';
-
-/** An address in the form of the API. */
-const ADDRESS = z.object({
-  address: z.string().nullable().describe('where notifications are sent; `null`: nowhere'),
-  pending: z.string().nullable().describe('an address that waits for its code; `null`: none'),
-  code_expires_at: z.iso
-    .datetime()
-    .nullable()
-    .describe('until when the code is valid; `null`: none was sent'),
-});
-
-/** The addresses of an account. */
-const CONTACT = z
-  .object({
-    email: ADDRESS.describe('the e-mail address'),
-    phone: ADDRESS.describe('the phone number for SMS'),
-    operator: z
-      .boolean()
-      .describe('whether the account receives what concerns operators, such as `node.lost`'),
-  })
-  .meta({ id: 'NotificationContact' });
-
-/** The channel of each field. */
-const CHANNELS = { email: 'email', phone: 'sms' } as const satisfies Record<string, ContactChannel>;
-/** A field of the contact. */
-type ContactField = keyof typeof CHANNELS;
-
-/** One address in the form of the API. */
-function showAddress(row: ContactRow | undefined): z.output<typeof ADDRESS> {
-  const pending = row === undefined || row.pending === '' ? null : row;
-  return {
-    address: row === undefined || row.address === '' ? null : row.address,
-    pending: pending?.pending ?? null,
-    code_expires_at: pending === null ? null : timeText(pending.code_expires_at),
-  };
-}
-
-/** The addresses of an account in the form of the API. */
-async function showContact(tx: ReadTransaction, accountId: number): Promise<z.output<typeof CONTACT>> {
-  const rows = await tx.contacts.list(accountId);
-  const operators = await tx.contacts.operators();
-  return {
-    email: showAddress(rows.find(({ channel }) => channel === 'email')),
-    phone: showAddress(rows.find(({ channel }) => channel === 'sms')),
-    operator: operators.includes(accountId),
-  };
-}
 
 /** `GET /notifications/contact`. */
 export const contact = operation({
@@ -110,7 +55,7 @@ async function changeAddress(
 ): Promise<PendingCode | null> {
   const { tx, now, author } = w;
   const account_id = author.account_id!;
-  const channel = CHANNELS[field];
+  const channel = CONTACT_CHANNELS[field];
   if (value === null) {
     await tx.contacts.remove(account_id, channel);
     return null;
@@ -138,7 +83,7 @@ async function changeAddress(
 /** Sends a code. @throws Refusal 503 where the outlet fails; the address waits for its code then */
 async function sendCode(services: Services, { field, to, account, code }: PendingCode): Promise<void> {
   const id = `code_${services.clock().toString(36)}_${field}`;
-  const outcome = await services.codes?.[CHANNELS[field]]?.({ to, account, code, id });
+  const outcome = await services.codes?.[CONTACT_CHANNELS[field]]?.({ to, account, code, id });
   if (outcome === undefined || outcome.kind === 'delivered') return;
   throw new Refusal(503, `${field}: the code could not be sent: ${outcome.reason}; set the address again`, {
     'retry-after': '60',
@@ -188,7 +133,7 @@ export const confirmContact = operation({
   statuses: [409],
   async handle({ body: { field, code }, caller: { account_id }, write }) {
     const checked = await write(async (w) => {
-      const channel = CHANNELS[field];
+      const channel = CONTACT_CHANNELS[field];
       const before = (await w.tx.contacts.get(account_id, channel)) ?? emptyContact(account_id, channel);
       const { row, problem } = checkCode(before, code, w.now);
       await w.tx.contacts.put(row);

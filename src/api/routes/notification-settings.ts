@@ -2,44 +2,22 @@
 import { z } from 'zod';
 import { filledText, list as listOf } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
-import { SEVERITIES } from '../../notify/kind.ts';
-import { KINDS, SENT_KINDS } from '../../notify/kinds.ts';
+import { SENT_KINDS } from '../../notify/kinds.ts';
 import { MAX_URL_CHARACTERS, MAX_WEBHOOKS } from '../../notify/limits.ts';
-import { allChoices, type PreferenceChange, preferenceRows } from '../../notify/preferences.ts';
+import { type PreferenceChange, preferenceRows } from '../../notify/preferences.ts';
+import {
+  NEW_WEBHOOK,
+  PREFERENCES,
+  showPreferences,
+  showWebhook,
+  WEBHOOK,
+} from '../../notify/show-settings.ts';
 import { judgeWebhookUrl, newWebhookSecret } from '../../notify/webhook.ts';
-import type { WebhookRow } from '../../store/rows.ts';
-import type { ReadTransaction } from '../../store/store.ts';
-import { timeText } from '../domain-shape.ts';
 import { idOf } from '../paths.ts';
 import { formBody } from '../read-body.ts';
 import { badRequest, conflict, notFound } from '../refusal.ts';
 import { message, ok, operation } from '../route.ts';
 import { messageShape } from '../shapes.ts';
-
-/** A webhook without its secret. */
-const WEBHOOK = z
-  .object({
-    id: z.int().describe('the id of the webhook'),
-    url: z
-      .string()
-      .describe('where notifications are sent')
-      .meta({ examples: ['https://hooks.example.com/edgeplan'] }),
-    created_at: z.iso.datetime().describe('when it was added'),
-  })
-  .meta({ id: 'Webhook' });
-
-/** A webhook with its secret, in the answer to its creation alone. */
-const NEW_WEBHOOK = WEBHOOK.extend({
-  secret: z
-    .string()
-    .describe('the key of its signatures (Standard Webhooks); it is shown only here')
-    .meta({ examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='] }),
-}).meta({ id: 'NewWebhook' });
-
-/** A webhook in the form of the API. */
-function showWebhook({ id, url, created_at }: WebhookRow): z.output<typeof WEBHOOK> {
-  return { id, url, created_at: timeText(created_at) };
-}
 
 /** `GET /notifications/webhooks/`. */
 export const webhooks = operation({
@@ -97,35 +75,6 @@ export const removeWebhook = operation({
     });
   },
 });
-
-/** The channels of one kind. */
-const PREFERENCE = z
-  .object({
-    kind: z.enum(SENT_KINDS).describe('the kind of notification'),
-    meaning: z.string().describe('what it reports'),
-    severity: z.enum(SEVERITIES).describe('how urgent it is'),
-    email: z.boolean().nullable().describe('whether it is sent by e-mail; `null`: never'),
-    sms: z.boolean().nullable().describe('whether it is sent by SMS, where the plan has it; `null`: never'),
-    webhook: z.boolean().nullable().describe('whether it is sent to webhooks; `null`: never'),
-  })
-  .meta({ id: 'NotificationPreference' });
-
-/** The preferences of an account. */
-const PREFERENCES = z.object({ preferences: z.array(PREFERENCE) });
-
-/** The preferences of an account in the form of the API. */
-async function showPreferences(
-  tx: ReadTransaction,
-  accountId: number,
-): Promise<z.output<typeof PREFERENCES>> {
-  const choices = allChoices(await tx.contacts.preferences(accountId));
-  return {
-    preferences: choices.map(({ kind, channels }) => {
-      const { meaning, severity } = KINDS[kind];
-      return { kind, meaning, severity, ...channels };
-    }),
-  };
-}
 
 /** `GET /notifications/preferences`. */
 export const preferences = operation({

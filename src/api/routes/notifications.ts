@@ -2,109 +2,15 @@
 import { z } from 'zod';
 import { id as idField, list as listOf } from '../../model/fields.ts';
 import { crossCheck, form } from '../../model/form.ts';
-import { SEVERITIES } from '../../notify/kind.ts';
-import { publicId, readNotification } from '../../notify/kinds.ts';
 import { MAX_FEED_PAGE, MAX_PER_HOUR, MAX_READ_IDS, USUAL_FEED_PAGE } from '../../notify/limits.ts';
 import { notify } from '../../notify/notify.ts';
-import {
-  DELIVERY_STATES,
-  type DeliveryRow,
-  NOTIFY_CHANNELS,
-  type NotificationRow,
-} from '../../store/rows.ts';
-import type { ReadTransaction } from '../../store/store.ts';
-import { timeText } from '../domain-shape.ts';
+import { NOTIFICATION, showNotifications } from '../../notify/show-feed.ts';
 import { idOf } from '../paths.ts';
 import { queryNumber } from '../query.ts';
 import { formBody } from '../read-body.ts';
 import { notFound } from '../refusal.ts';
 import { message, ok, operation } from '../route.ts';
 import { messageShape } from '../shapes.ts';
-
-/** How a notification reached one target. */
-const DELIVERY = z
-  .object({
-    channel: z.enum(NOTIFY_CHANNELS).describe('how it is sent'),
-    webhook_id: z.int().nullable().describe('the webhook; `null`: the address or number of the account'),
-    state: z
-      .enum(DELIVERY_STATES)
-      .describe('`waiting`: it is attempted, or attempted again; `skipped`: it is not attempted'),
-    tries: z.int().describe('attempts so far'),
-    next_at: z.iso.datetime().nullable().describe('the next attempt; `null`: none'),
-    delivered_at: z.iso.datetime().nullable().describe('when the target accepted it; `null`: not yet'),
-    error: z
-      .string()
-      .nullable()
-      .describe('why the last attempt failed, or it was skipped; `null`: nothing failed'),
-  })
-  .meta({ id: 'NotificationDelivery' });
-
-/** One entry of the feed. */
-const NOTIFICATION = z
-  .object({
-    id: z.int().describe('the id of the notification; later ones have higher ids'),
-    message_id: z
-      .string()
-      .describe('the id that e-mails, SMS and webhooks carry, the same at each attempt')
-      .meta({ examples: ['ntf_17_mi3x2k1s'] }),
-    kind: z
-      .string()
-      .describe('what happened')
-      .meta({ examples: ['domain.activated'] }),
-    severity: z.enum(SEVERITIES).describe('`critical`: act now; `warning`: act soon; `info`: nothing to do'),
-    domain: z.string().nullable().describe('the domain that it is about; `null`: none'),
-    message: z.string().describe('what happened, as one line'),
-    text: z.array(z.string()).describe('the details, a paragraph each'),
-    actions: z.array(z.string()).describe('what to do, in order; empty: nothing'),
-    data: z.record(z.string(), z.unknown()).describe('the details as fields, which differ by kind'),
-    created_at: z.iso.datetime().describe('when it happened'),
-    read_at: z.iso.datetime().nullable().describe('when it was marked as read; `null`: it is unread'),
-    deliveries: z.array(DELIVERY).describe('how it was sent; empty: it is in the feed only'),
-  })
-  .meta({ id: 'Notification' });
-
-/** A time, or `null`. */
-function time(at: number | null): string | null {
-  return at === null ? null : timeText(at);
-}
-
-/** A delivery in the form of the API. */
-function showDelivery(row: DeliveryRow): z.output<typeof DELIVERY> {
-  return {
-    channel: row.channel,
-    webhook_id: row.channel === 'webhook' ? row.target_id : null,
-    state: row.state,
-    tries: row.tries,
-    next_at: row.state === 'waiting' ? timeText(row.next_at) : null,
-    delivered_at: time(row.delivered_at),
-    error: row.last_error === '' ? null : row.last_error,
-  };
-}
-
-/** Notifications in the form of the API, with their deliveries. */
-async function show(
-  tx: ReadTransaction,
-  rows: readonly NotificationRow[],
-): Promise<z.output<typeof NOTIFICATION>[]> {
-  const deliveries = rows.length === 0 ? [] : await tx.notifications.deliveriesOf(rows.map(({ id }) => id));
-  return rows.map((row) => {
-    const { kind, data, letter } = readNotification(row);
-    return {
-      id: row.id,
-      message_id: publicId(row),
-      kind: row.kind,
-      severity: kind?.severity ?? 'info',
-      domain: row.domain === '' ? null : row.domain,
-      message: letter.headline,
-      text: [...letter.paragraphs],
-      actions: [...letter.steps],
-      data: data as Record<string, unknown>,
-      created_at: timeText(row.created_at),
-      read_at: time(row.read_at),
-      deliveries: deliveries.filter(({ notification_id }) => notification_id === row.id).map(showDelivery),
-    };
-  });
-}
 
 /** `GET /notifications/`: newest first, page by page. */
 export const list = operation({
@@ -138,7 +44,7 @@ export const list = operation({
       const found = await tx.notifications.list(caller.account_id, page);
       const rows = found.slice(0, limit);
       return ok({
-        notifications: await show(tx, rows),
+        notifications: await showNotifications(tx, rows),
         next_cursor: found.length > limit ? rows.at(-1)!.id : null,
         unread: await tx.notifications.countUnread(caller.account_id),
       });
@@ -155,10 +61,10 @@ export const markRead = operation({
     return write(async (w) => {
       const before = await w.tx.notifications.get(account_id, id);
       if (before === null) throw notFound();
-      if (w.conditional) w.match((await show(w.tx, [before]))[0]);
+      if (w.conditional) w.match((await showNotifications(w.tx, [before]))[0]);
       await w.tx.notifications.markRead(account_id, { ids: [id], at: w.now });
       const after = { ...before, read_at: before.read_at ?? w.now };
-      return ok((await show(w.tx, [after]))[0]);
+      return ok((await showNotifications(w.tx, [after]))[0]);
     });
   },
 });
@@ -209,7 +115,7 @@ export const test = operation({
         account_id,
         now: w.now,
       });
-      return ok((await show(w.tx, [row!]))[0]);
+      return ok((await showNotifications(w.tx, [row!]))[0]);
     });
   },
 });

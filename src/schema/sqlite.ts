@@ -1,9 +1,9 @@
 /**
  * The tables in SQLite. Forward only: a step that has landed is never changed; what changes later is a new step at the
- * end. Texts compare by octets (SQLite's default), as `COLLATE "C"` does in `postgres/ddl.ts`; constraints and
+ * end. Texts compare by octets (SQLite's default), as `COLLATE "C"` does in `postgres.ts`; constraints and
  * meanings are the same there.
  */
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 /** Accounts, keys, domains, and what belongs to a domain. */
 const ACCOUNTS_AND_DOMAINS = `

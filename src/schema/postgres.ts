@@ -1,10 +1,10 @@
 /**
  * The tables in PostgreSQL. Forward only: a step that has landed is never changed; what changes later is a new step at the
  * end. Texts compare by octets in any locale (`COLLATE "C"`), as they do in SQLite; the tables are those of
- * `sqlite/ddl.ts`. Unique constraints are named `<table>.<column>`, which is the `subject` of a fault. Flags are
+ * `sqlite.ts`. Unique constraints are named `<table>.<column>`, which is the `subject` of a fault. Flags are
  * 0 or 1, so that one set of queries serves both.
  */
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 /** Accounts, keys, domains, and what belongs to a domain. */
 const ACCOUNTS_AND_DOMAINS = `
