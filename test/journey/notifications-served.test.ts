@@ -1,11 +1,13 @@
 /** Notifications of `edgeplan serve` as a process: its options, the commands, and kill -9 between commit and delivery. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { edgeplan } from '../support/built.ts';
+import { makeCertificate, OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type MailServer, type Receiver, startMailServer, startReceiver } from '../support/outlets.ts';
+import { requires } from '../support/requires.ts';
 import { type Served, serve } from '../support/served.ts';
 import { until } from '../support/until.ts';
 
@@ -149,6 +151,42 @@ describe('edgeplan serve', () => {
       await second.stop();
     }
   });
+
+  test(
+    'a relay gets the password over TLS that is verified, and not otherwise',
+    requires(OPENSSL_MISSING),
+    async () => {
+      const [cert, key] = [join(folder, 'relay.crt'), join(folder, 'relay.key')];
+      await makeCertificate({ names: ['localhost'], cert, key });
+      for (const [scheme, secure] of [
+        ['smtps', true],
+        ['smtp', false],
+      ] as const) {
+        const logins: string[] = [];
+        mail = await startMailServer({
+          ...{ secure, authOptional: false, disabledCommands: [] },
+          ...{ key: readFileSync(key), cert: readFileSync(cert) },
+          onAuth({ username, password }, session, done) {
+            logins.push(`${username}:${password}:${session.secure}`);
+            done(null, { user: username });
+          },
+        });
+        const relay = `${scheme}://edge@localhost:${new URL(mail.url).port}`;
+        const args = ['--smtp', relay, '--smtp-password-file', passwordFile, '--mail-from', 'a@edge.example'];
+        for (const trusted of [false, true]) {
+          const served = await serve({ args, ...(trusted && { env: { NODE_EXTRA_CA_CERTS: cert } }) });
+          const email = 'ann@shop.example';
+          const { status } = await served.call('PUT', '/notifications/contact', { email });
+          await served.stop();
+          expect([scheme, status]).toEqual([scheme, trusted ? 200 : 503]);
+          expect(logins).toEqual(trusted ? ['edge:opensesame:true'] : []);
+        }
+        expect(mail.mails).toHaveLength(1);
+        await mail.close();
+      }
+      mail = await startMailServer();
+    },
+  );
 
   test('a password in an address, or an outlet without its sender, is refused at the start', async () => {
     mail = await startMailServer();
