@@ -45,6 +45,7 @@ const serving = await createNodeProcess(share, {
   listsHosts: true,
   ownPorts: new Set(),
   decisions: null,
+  shipped: null,
   log,
   fileLog: log,
 });

@@ -1,7 +1,7 @@
 /** Creates, lists and revokes accounts and API keys for the command line; no key may do it over the API (API document). */
 import { isStoreFault } from '../store/fault.ts';
 import type { AccountRow, KeyRow, KeyUseRow, KeyWithUse } from '../store/rows.ts';
-import { SERVICE, type Store } from '../store/store.ts';
+import { SERVICE, type Store, type WriteTransaction } from '../store/store.ts';
 import { hashKey, makeKey } from './key.ts';
 import { DAYS_STORED, dayOf } from './key-uses.ts';
 
@@ -89,12 +89,17 @@ export interface NewKey {
   readonly expiry: ExpiryDays;
   readonly readOnly: boolean;
   readonly now: number;
+  /** More to write in the transaction of the new key, such as its notification; absent: nothing. */
+  readonly also?: AlsoWrite;
 }
+
+/** Writes what belongs to a change of a key, in its transaction. */
+export type AlsoWrite = (tx: WriteTransaction, row: KeyRow) => Promise<void>;
 
 /** Creates a key of an account. `key` is the only copy of its text. */
 export async function createKey(
   store: Store,
-  { account, name, expiry, readOnly, now }: NewKey,
+  { account, name, expiry, readOnly, now, also }: NewKey,
 ): Promise<KeyOutcome<{ readonly key: string; readonly row: KeyRow }>> {
   const wrong = judgeLabel(name);
   if (wrong !== null) return refuse(`the key's name ${wrong}`);
@@ -115,6 +120,7 @@ export async function createKey(
       created_at: now,
       expires_at: expiry === null ? null : now + expiry * DAY_MS,
     });
+    await also?.(tx, row);
     return { ok: true as const, value: { key, row } };
   });
 }
@@ -122,9 +128,14 @@ export async function createKey(
 /** Revokes a key; once this has resolved, no write with the key commits. `false`: revoked before, or unknown. */
 export function revokeKey(
   store: Store,
-  { id, now }: { readonly id: number; readonly now: number },
+  { id, now, also }: { readonly id: number; readonly now: number; readonly also?: AlsoWrite },
 ): Promise<boolean> {
-  return store.write((tx) => tx.keys.revoke(id, now));
+  return store.write(async (tx) => {
+    if (!(await tx.keys.revoke(id, now))) return false;
+    const { last_used_at: _, ...row } = (await tx.keys.get(id))!;
+    await also?.(tx, row);
+    return true;
+  });
 }
 
 /** A key with its account and its uses of the last 30 days. */

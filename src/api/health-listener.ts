@@ -12,7 +12,7 @@ import { addBuildInfo, type BuildInfo } from '../metrics/build-info.ts';
 import { declared } from '../metrics/declared.ts';
 import { createOperationsServer } from '../metrics/operations-server.ts';
 import { addProcessMetrics } from '../metrics/process.ts';
-import type { RevisionRow } from '../store/rows.ts';
+import type { NotifyChannel, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { RollUpRound } from '../traffic/roll-up.ts';
 import { type AnswerKind, addAnswerTimes, type NoteAnswer } from './answer-times.ts';
@@ -39,6 +39,8 @@ export interface Metrics {
   logged(result: Appended): void;
   /** Records a batch of log entries that could not be stored, by the code of its fault. */
   logFailed(code: string): void;
+  /** Records an attempt to deliver a notification. */
+  delivered(channel: NotifyChannel, outcome: string): void;
   /** Whether the publisher works: it published within `MAX_UNPUBLISHED_MS`, or it reports domains that fail. */
   publishes(): boolean;
 }
@@ -87,6 +89,10 @@ export function createMetrics({ store, clock, failing, older, build }: ApiMetric
       this.set(older());
     },
   });
+  const deliveries = new Counter({
+    ...declared('edgeplan_notification_deliveries_total'),
+    registers: [registry],
+  });
   addBacklog(registry, store, clock);
   const rolledUp = addTrafficMetrics(registry, { store, clock });
   let publishedAt = Number.NEGATIVE_INFINITY;
@@ -106,6 +112,7 @@ export function createMetrics({ store, clock, failing, older, build }: ApiMetric
     reportRefused: () => refusedReports.inc(),
     rolledUp,
     ...addLogCounts(registry),
+    delivered: (channel, outcome) => deliveries.inc({ channel, outcome }),
     // A domain that cannot be published must not make the API unready for all others.
     publishes: () => failing() > 0 || clock() - publishedAt <= MAX_UNPUBLISHED_MS,
   };
@@ -123,7 +130,7 @@ function addLogCounts(registry: Registry): Pick<Metrics, 'logged' | 'logFailed'>
   };
 }
 
-/** Adds the gauges of the outbox: accepted changes without a revision, and the age of the oldest. */
+/** Adds the gauges of what waits: accepted changes without a revision, the age of the oldest, and deliveries. */
 function addBacklog(registry: Registry, store: Store, clock: () => number): void {
   // Each gauge reads the backlog itself: a value that another gauge's `collect` sets may appear only in the next
   // scrape.
@@ -140,6 +147,13 @@ function addBacklog(registry: Registry, store: Store, clock: () => number): void
     async collect() {
       const { since } = await store.latest.outbox.backlog();
       this.set(since === null ? 0 : Math.max(0, clock() - since) / 1_000);
+    },
+  });
+  new Gauge({
+    ...declared('edgeplan_notifications_waiting'),
+    registers: [registry],
+    async collect() {
+      this.set(await store.latest.notifications.countWaiting());
     },
   });
 }

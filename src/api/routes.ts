@@ -20,6 +20,9 @@ import * as members from './routes/members.ts';
 import { ship } from './routes/node-logs.ts';
 import { traffic as nodeTraffic } from './routes/node-traffic.ts';
 import * as nodes from './routes/nodes.ts';
+import * as noticeContact from './routes/notification-contact.ts';
+import * as noticeSettings from './routes/notification-settings.ts';
+import * as notifications from './routes/notifications.ts';
 import * as plans from './routes/plans.ts';
 import * as records from './routes/records.ts';
 import * as recordBatches from './routes/records-batch.ts';
@@ -90,6 +93,20 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/domains/{domain}/traffic', permission: 'domain.view', ...traffic },
   { method: 'GET', path: '/domains/{domain}/analytics/', permission: 'domain.view', gate: countsGate, ...analytics.analytics },
   { method: 'GET', path: '/domains/{domain}/analytics/top/', permission: 'domain.view', gate: topGate, ...analytics.top },
+
+  // Notifications
+  { method: 'GET', path: '/notifications/', permission: null, ...notifications.list },
+  { method: 'POST', path: '/notifications/read', permission: null, ...notifications.markManyRead },
+  { method: 'POST', path: '/notifications/test', permission: null, ...notifications.test },
+  { method: 'PATCH', path: '/notifications/{notificationId}/read', permission: null, ...notifications.markRead },
+  { method: 'GET', path: '/notifications/contact', permission: null, ...noticeContact.contact },
+  { method: 'PUT', path: '/notifications/contact', permission: null, ...noticeContact.changeContact },
+  { method: 'POST', path: '/notifications/contact/confirm', permission: null, ...noticeContact.confirmContact },
+  { method: 'GET', path: '/notifications/preferences', permission: null, ...noticeSettings.preferences },
+  { method: 'PUT', path: '/notifications/preferences', permission: null, ...noticeSettings.changePreferences },
+  { method: 'GET', path: '/notifications/webhooks/', permission: null, ...noticeSettings.webhooks },
+  { method: 'POST', path: '/notifications/webhooks/', permission: null, ...noticeSettings.addWebhook },
+  { method: 'DELETE', path: '/notifications/webhooks/{webhookId}', permission: null, ...noticeSettings.removeWebhook },
 
   // Publication
   { method: 'GET', path: '/domains/{domain}/plans/', permission: 'domain.view', ...plans.list },

@@ -7,6 +7,7 @@ import type { Compute, SealedSignatures } from '../compute/job.ts';
 import type { DomainLookups } from '../lifecycle/lookups.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import type { LogIntake } from '../logs/take-batch.ts';
+import type { Outlets } from '../notify/outlets.ts';
 import type { Feed } from '../publisher/feed.ts';
 import type { PublisherLog } from '../publisher/log.ts';
 import type { Signer } from '../publisher/signer.ts';
@@ -37,6 +38,8 @@ export interface Services {
   readonly signaturesFor?: (plan: Uint8Array) => Promise<SealedSignatures | null>;
   /** How long traffic is stored by minute, hour and day; absent: `USUAL_RETENTION`. */
   readonly trafficRetention?: Retention;
+  /** Sends codes to new addresses of accounts; absent: the server sends none. */
+  readonly codes?: Outlets['codes'];
   /** The threads for answers whose computation would block the API's thread. */
   readonly compute: Compute;
   /** The decisions that nodes have logged; absent: the server stores none. */

@@ -52,6 +52,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan serve --data ./edgeplan-data --ns-set ns1.example.net,ns2.example.net',
     'edgeplan serve --database postgres://edgeplan@db.example.net/edgeplan --host 0.0.0.0 --port 8787',
     'edgeplan serve --trust-names --allow-private-names --allow-origins 127.0.0.0/8',
+    'edgeplan serve --smtp smtp://edgeplan@mail.example.net --smtp-password-file smtp.password --mail-from alerts@example.net',
   ],
   node: [
     'edgeplan node --file edge.yaml',
@@ -65,6 +66,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'account create': ['edgeplan account create acme', 'edgeplan account create acme --data ./edgeplan-data'],
   'account list': ['edgeplan account list', 'edgeplan account list --json'],
+  'account contact': [
+    'edgeplan account contact acme --email alerts@acme.example',
+    'edgeplan account contact ops --email ops@example.net --operator',
+    'edgeplan account contact acme --json',
+  ],
   'account disable': ['edgeplan account disable acme'],
   'account enable': ['edgeplan account enable acme'],
   'key create': [
@@ -134,6 +140,22 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan traffic example.com',
     'edgeplan traffic example.com --last 7d --by country --top path',
     'edgeplan traffic example.com --last 2h --by status --follow',
+  ],
+  'notifications list': [
+    'edgeplan notifications list --unread --read',
+    'edgeplan notifications list --limit 100 --json',
+  ],
+  'notifications test': ['edgeplan notifications test'],
+  'notifications contact': [
+    'edgeplan notifications contact --email alerts@example.com',
+    'edgeplan notifications contact --confirm-email 04711815',
+  ],
+  'notifications webhooks list': ['edgeplan notifications webhooks list --json'],
+  'notifications webhooks add': ['edgeplan notifications webhooks add https://hooks.example.com/edgeplan'],
+  'notifications webhooks remove': ['edgeplan notifications webhooks remove 7'],
+  'notifications preferences': [
+    'edgeplan notifications preferences',
+    'edgeplan notifications preferences domain.activated --email off --webhook on',
   ],
   publish: ['edgeplan publish example.com', 'edgeplan publish --all --wait 600 --data ./edgeplan-data'],
   rollback: ['edgeplan rollback example.com 41'],

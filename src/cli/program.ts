@@ -39,6 +39,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   traffic: async () => (await import('./commands/traffic.ts')).trafficCommand(),
   uptime: async () => (await import('./commands/uptime.ts')).uptimeCommand(),
   logs: async () => (await import('./commands/logs.ts')).logsCommand(),
+  notifications: async () => (await import('./commands/notifications.ts')).notificationsCommand(),
   publish: async () => (await import('./commands/publish.ts')).publishCommand(),
   rollback: async () => (await import('./commands/rollback.ts')).rollbackCommand(),
 };
@@ -68,6 +69,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'traffic',
     'uptime',
     'logs',
+    'notifications',
     'publish',
     'rollback',
   ],

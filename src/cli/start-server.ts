@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import type { Server } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -28,6 +29,7 @@ import { createDns } from '../dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
 import { createLookups, type DomainLookups, lookupsWithoutDns } from '../lifecycle/lookups.ts';
 import { DEFAULT_DAYS } from '../logs/limits.ts';
+import type { SmsGatewayOptions, SmtpOptions } from '../notify/outlet-options.ts';
 import { PLAN_VERSION } from '../plan/layout.ts';
 import { openClearance } from '../publisher/clearance.ts';
 import { createFeed } from '../publisher/feed.ts';
@@ -42,11 +44,13 @@ import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import { type Retention, USUAL_RETENTION } from '../traffic/retention.ts';
 import { createRollUp, type RollUp, type RollUpRound } from '../traffic/roll-up.ts';
 import { createTrafficThread, type TrafficThread } from '../traffic/thread.ts';
+import { notifyIncident } from '../uptime/notify-incident.ts';
 import { createReadMinutes } from '../uptime/read-minutes.ts';
 import { type UptimeWatch, watchUptime } from '../uptime/watch.ts';
 import { inputFault } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
+import { createNotifier, type Notifier } from './notifier.ts';
 import { type DecisionLogs, type DecisionLogTarget, openDecisionLogs } from './open-decision-logs.ts';
 import { version } from './version.ts';
 
@@ -78,6 +82,12 @@ export interface ServerOptions {
   readonly trafficRetention?: Retention;
   /** The path of a country database in MaxMind's format; absent: none. */
   readonly countries?: string;
+  /** The mail relay; absent: no e-mail is sent. */
+  readonly smtp?: SmtpOptions;
+  /** The SMS gateway; absent: no SMS is sent. */
+  readonly sms?: SmsGatewayOptions;
+  /** Where customers read more, as `linkTo` takes it; absent: nowhere. */
+  readonly publicUrl?: string;
   /** Where spans and metrics go by OTLP; absent: nowhere. */
   readonly collector?: CollectorOptions;
   /** Where entries of nodes' decision logs go. Default: the store, for `DEFAULT_DAYS`. */
@@ -146,6 +156,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       metrics.published(revision, sinceWriteMs);
       if (spans !== null) recordPublication(spans, revision, sinceWriteMs);
     },
+    onFailed: (pending, failed) => notifier.publicationFailed(pending, failed),
   });
   const republisher: Republisher = createRepublisher({ store, publisher, clock, log });
   const countries = options.countries === undefined ? null : await openCountryFile(options.countries);
@@ -162,8 +173,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     onAppended: metrics.logged,
     onFailed: metrics.logFailed,
   });
+  const specialOrigin = createSpecialJudge(options.allowedOrigins);
+  const notifier = createNotifier({ ...options, special: specialOrigin, onOutcome: metrics.delivered });
   const services = servicesOf(options, countries, {
-    ...{ uses, clock, budget, compute },
+    ...{ uses, clock, budget, compute, specialOrigin },
+    codes: notifier.codes,
     store: spans === null ? store : withTransactionSpans(store),
     lifecycle: watch.lookups,
     publication: publisher,
@@ -184,14 +198,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
   });
   await feed.start();
-  publisher.start();
-  republisher.start();
-  watch.start();
-  traffic.rollUp.start();
+  for (const part of [publisher, republisher, watch, traffic.rollUp, notifier]) part.start();
   const uptime = startUptime(options);
   const flushing = flushRegularly(uses, log);
   const parts = {
-    ...{ publisher, republisher, watch, traffic, uptime, logs, uses, budget },
+    ...{ publisher, republisher, watch, traffic, uptime, logs, notifier, uses, budget },
     ...{ compute, store, log, flushing, telemetry },
   };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
@@ -204,10 +215,23 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await settle(parts);
     throw error;
   }
+  return runningServer(parts, { app, operations, publicKey: signer.publicKey, state });
+}
+
+/** What a running server has besides its parts. */
+interface Listening {
+  readonly app: FastifyInstance;
+  readonly operations: Server;
+  readonly publicKey: string;
+  readonly state: { draining: boolean };
+}
+
+/** The addresses of a server that listens, and its end. */
+function runningServer(parts: Parts, { app, operations, publicKey, state }: Listening): RunningServer {
   return {
     url: urlOf(app.server.address() as AddressInfo),
     operationsUrl: urlOf(operations.address() as AddressInfo),
-    publicKey: signer.publicKey,
+    publicKey,
     async stop() {
       state.draining = true;
       await drain(app);
@@ -247,16 +271,16 @@ function recordPublication(spans: SpanSource, revision: RevisionRow, sinceWriteM
 /** The services that `startServer` has made for the API. */
 type MadeServices = Pick<
   Services,
-  'store' | 'uses' | 'clock' | 'budget' | 'compute' | 'lifecycle' | 'publication' | 'aheadOfStore' | 'logs'
+  | ('store' | 'uses' | 'clock' | 'budget' | 'compute' | 'lifecycle' | 'publication' | 'aheadOfStore')
+  | ('logs' | 'specialOrigin' | 'codes')
 >;
 
 /** All services of routes for customers: those made, and what the options say. */
 function servicesOf(options: ServerOptions, countries: Countries | null, made: MadeServices): Services {
-  const { tier, privateNames, allowedOrigins } = options;
+  const { tier, privateNames } = options;
   return {
     ...made,
     ...{ tier, privateNames },
-    specialOrigin: createSpecialJudge(allowedOrigins),
     ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
     signaturesFor: createSignatures(),
     trafficRetention: retentionOf(options),
@@ -293,9 +317,7 @@ function startUptime({ store, log }: ServerOptions): UptimeWatch {
     store,
     minutes: createReadMinutes(store),
     clock: Date.now,
-    async changed(_tx, { kind, domain, incident }) {
-      log.info({ domain: domain.name, incident: incident.id }, `outage ${kind}`);
-    },
+    changed: (tx, change) => notifyIncident(tx, change, Date.now()),
     failed: (error) => log.warn({ err: error }, 'uptime not judged; will retry'),
   });
 }
@@ -383,6 +405,7 @@ interface Parts {
   readonly watch: Watch;
   readonly traffic: Traffic;
   readonly uptime: UptimeWatch;
+  readonly notifier: Notifier;
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
   readonly compute: Compute;
@@ -401,6 +424,7 @@ async function settle({
   watch,
   traffic,
   uptime,
+  notifier,
   uses,
   budget,
   compute,
@@ -411,6 +435,7 @@ async function settle({
   telemetry,
 }: Parts): Promise<void> {
   clearInterval(flushing);
+  await notifier.stop();
   await watch.stop();
   await uptime.stop();
   await traffic.rollUp.stop();

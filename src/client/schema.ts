@@ -2423,6 +2423,198 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/notifications/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Notifications of the account, newest first; `cursor` is the `next_cursor` of the page before
+         * @description Any key may.
+         */
+        readonly get: operations["getNotifications"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/notifications/read": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Mark several notifications as read, or all of them
+         * @description Any key may.
+         */
+        readonly post: operations["postNotificationsRead"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/notifications/test": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Send a test to every contact of the account; at most 30 e-mails and 10 SMS an hour
+         * @description Any key may.
+         */
+        readonly post: operations["postNotificationsTest"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/notifications/{notificationId}/read": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Mark a notification as read
+         * @description Any key may.
+         */
+        readonly patch: operations["patchNotificationsByNotificationIdRead"];
+        readonly trace?: never;
+    };
+    readonly "/notifications/contact": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The e-mail address and the phone number that notifications are sent to
+         * @description Any key may.
+         */
+        readonly get: operations["getNotificationsContact"];
+        /**
+         * Set an address; it gets a code, valid for 30 minutes, and is in use once the code was sent back
+         * @description Any key may.
+         */
+        readonly put: operations["putNotificationsContact"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/notifications/contact/confirm": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Confirm an address by its code; void after 5 wrong ones
+         * @description Any key may.
+         */
+        readonly post: operations["postNotificationsContactConfirm"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/notifications/preferences": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Which notifications go out on which channel; the feed has all of them
+         * @description Any key may.
+         */
+        readonly get: operations["getNotificationsPreferences"];
+        /**
+         * Choose which notifications go out on which channel
+         * @description Any key may.
+         */
+        readonly put: operations["putNotificationsPreferences"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/notifications/webhooks/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Webhooks of the account
+         * @description Any key may.
+         */
+        readonly get: operations["getNotificationsWebhooks"];
+        readonly put?: never;
+        /**
+         * Add a webhook, at most 5; requests are signed by the Standard Webhooks scheme
+         * @description Any key may.
+         */
+        readonly post: operations["postNotificationsWebhooks"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/notifications/webhooks/{webhookId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Remove a webhook
+         * @description Any key may.
+         */
+        readonly delete: operations["deleteNotificationsWebhooksByWebhookId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/plans/": {
         readonly parameters: {
             readonly query?: never;
@@ -4425,6 +4617,132 @@ export interface components {
         readonly Message: {
             readonly message: string;
         };
+        readonly NewWebhook: {
+            /** @description the id of the webhook */
+            readonly id: number;
+            /** @description where notifications are sent */
+            readonly url: string;
+            /**
+             * Format: date-time
+             * @description when it was added
+             */
+            readonly created_at: string;
+            /** @description the key of its signatures (Standard Webhooks); it is shown only here */
+            readonly secret: string;
+        };
+        readonly Notification: {
+            /** @description the id of the notification; later ones have higher ids */
+            readonly id: number;
+            /** @description the id that e-mails, SMS and webhooks carry, the same at each attempt */
+            readonly message_id: string;
+            /** @description what happened */
+            readonly kind: string;
+            /**
+             * @description `critical`: act now; `warning`: act soon; `info`: nothing to do
+             * @enum {string}
+             */
+            readonly severity: "info" | "warning" | "critical";
+            /** @description the domain that it is about; `null`: none */
+            readonly domain: string | null;
+            /** @description what happened, as one line */
+            readonly message: string;
+            /** @description the details, a paragraph each */
+            readonly text: readonly string[];
+            /** @description what to do, in order; empty: nothing */
+            readonly actions: readonly string[];
+            /** @description the details as fields, which differ by kind */
+            readonly data: {
+                readonly [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description when it happened
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description when it was marked as read; `null`: it is unread
+             */
+            readonly read_at: string | null;
+            /** @description how it was sent; empty: it is in the feed only */
+            readonly deliveries: readonly components["schemas"]["NotificationDelivery"][];
+        };
+        readonly NotificationContact: {
+            /** @description the e-mail address */
+            readonly email: {
+                /** @description where notifications are sent; `null`: nowhere */
+                readonly address: string | null;
+                /** @description an address that waits for its code; `null`: none */
+                readonly pending: string | null;
+                /**
+                 * Format: date-time
+                 * @description until when the code is valid; `null`: none was sent
+                 */
+                readonly code_expires_at: string | null;
+            };
+            /** @description the phone number for SMS */
+            readonly phone: {
+                /** @description where notifications are sent; `null`: nowhere */
+                readonly address: string | null;
+                /** @description an address that waits for its code; `null`: none */
+                readonly pending: string | null;
+                /**
+                 * Format: date-time
+                 * @description until when the code is valid; `null`: none was sent
+                 */
+                readonly code_expires_at: string | null;
+            };
+            /** @description whether the account receives what concerns operators, such as `node.lost` */
+            readonly operator: boolean;
+        };
+        readonly NotificationDelivery: {
+            /**
+             * @description how it is sent
+             * @enum {string}
+             */
+            readonly channel: "email" | "sms" | "webhook";
+            /** @description the webhook; `null`: the address or number of the account */
+            readonly webhook_id: number | null;
+            /**
+             * @description `waiting`: it is attempted, or attempted again; `skipped`: it is not attempted
+             * @enum {string}
+             */
+            readonly state: "waiting" | "delivered" | "failed" | "skipped";
+            /** @description attempts so far */
+            readonly tries: number;
+            /**
+             * Format: date-time
+             * @description the next attempt; `null`: none
+             */
+            readonly next_at: string | null;
+            /**
+             * Format: date-time
+             * @description when the target accepted it; `null`: not yet
+             */
+            readonly delivered_at: string | null;
+            /** @description why the last attempt failed, or it was skipped; `null`: nothing failed */
+            readonly error: string | null;
+        };
+        readonly NotificationPreference: {
+            /**
+             * @description the kind of notification
+             * @enum {string}
+             */
+            readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "publication.failed" | "node.lost" | "key.created" | "key.revoked" | "account.test";
+            /** @description what it reports */
+            readonly meaning: string;
+            /**
+             * @description how urgent it is
+             * @enum {string}
+             */
+            readonly severity: "info" | "warning" | "critical";
+            /** @description whether it is sent by e-mail; `null`: never */
+            readonly email: boolean | null;
+            /** @description whether it is sent by SMS, where the plan has it; `null`: never */
+            readonly sms: boolean | null;
+            /** @description whether it is sent to webhooks; `null`: never */
+            readonly webhook: boolean | null;
+        };
         readonly OriginPoolRule: {
             readonly id: number;
             readonly domain_id: number;
@@ -6028,6 +6346,17 @@ export interface components {
              * @enum {string}
              */
             readonly on_uninspected?: "score" | "block" | "pass";
+        };
+        readonly Webhook: {
+            /** @description the id of the webhook */
+            readonly id: number;
+            /** @description where notifications are sent */
+            readonly url: string;
+            /**
+             * Format: date-time
+             * @description when it was added
+             */
+            readonly created_at: string;
         };
         readonly ZoneImport: {
             readonly imported: number;
@@ -13234,6 +13563,497 @@ export interface operations {
             readonly 404: components["responses"]["NotFound"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getNotifications: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description `true`: only those that are unread */
+                readonly unread?: "true" | "false";
+                /** @description where to go on */
+                readonly cursor?: number;
+                /** @description notifications, at most; without it 50 */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Notifications of the account, newest first; `cursor` is the `next_cursor` of the page before */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly notifications: readonly components["schemas"]["Notification"][];
+                        /** @description the `cursor` of the next page; `null`: this is the last one */
+                        readonly next_cursor: number | null;
+                        /** @description unread notifications of the account, on all pages */
+                        readonly unread: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postNotificationsRead: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description the notifications; instead of `all` */
+                    readonly ids?: readonly number[];
+                    /**
+                     * @description every notification of the account; instead of `ids`
+                     * @enum {boolean}
+                     */
+                    readonly all?: true;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Mark several notifications as read, or all of them */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postNotificationsTest: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Send a test to every contact of the account; at most 30 e-mails and 10 SMS an hour */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Notification"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly patchNotificationsByNotificationIdRead: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                readonly notificationId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Mark a notification as read */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Notification"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getNotificationsContact: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The e-mail address and the phone number that notifications are sent to */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotificationContact"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putNotificationsContact: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description a new address, which gets a code; `null` removes it */
+                    readonly email?: string | null;
+                    /** @description a new number, which gets a code; `null` removes it */
+                    readonly phone?: string | null;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Set an address; it gets a code, valid for 30 minutes, and is in use once the code was sent back */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotificationContact"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postNotificationsContactConfirm: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /**
+                     * @description the address that got the code
+                     * @enum {string}
+                     */
+                    readonly field: "email" | "phone";
+                    /** @description the code */
+                    readonly code: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Confirm an address by its code; void after 5 wrong ones */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotificationContact"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getNotificationsPreferences: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Which notifications go out on which channel; the feed has all of them */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly preferences: readonly components["schemas"]["NotificationPreference"][];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putNotificationsPreferences: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description the kinds to change; others stay */
+                    readonly preferences: readonly {
+                        /**
+                         * @description the kind of notification
+                         * @enum {string}
+                         */
+                        readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "publication.failed" | "node.lost" | "key.created" | "key.revoked" | "account.test";
+                        /** @description send it by e-mail */
+                        readonly email?: boolean | null;
+                        /** @description send it by SMS */
+                        readonly sms?: boolean | null;
+                        /** @description send it to webhooks */
+                        readonly webhook?: boolean | null;
+                        /** @description ignored */
+                        readonly meaning?: string;
+                        /** @description ignored */
+                        readonly severity?: string;
+                    }[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Choose which notifications go out on which channel */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly preferences: readonly components["schemas"]["NotificationPreference"][];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getNotificationsWebhooks: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Webhooks of the account */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["Webhook"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postNotificationsWebhooks: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description http or https; redirects are not followed */
+                    readonly url: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add a webhook, at most 5; requests are signed by the Standard Webhooks scheme */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NewWebhook"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteNotificationsWebhooksByWebhookId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                readonly webhookId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Remove a webhook */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
         };
     };
     readonly getDomainPlans: {

@@ -1,10 +1,12 @@
 /**
- * Writes the effect of an event on a domain in one transaction: the changed fields, the audit entry, and the outbox row
- * that makes the publisher compile a new plan.
+ * Writes the effect of an event on a domain in one transaction: the changed fields, the audit entry, the outbox row that
+ * makes the publisher compile a new plan, and the notifications of its people.
  */
+import { notifyDomainChange } from '../notify/events.ts';
 import type { Author, DomainRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
 import { removeRivals, weighEvent } from './claims.ts';
+import { GRACE_MS } from './limits.ts';
 import { type LifecycleEvent, type LifecycleFields, nextRow, type Transition } from './state.ts';
 
 export interface ApplyOptions {
@@ -62,6 +64,15 @@ export async function applyEvent(
   const outboxId = publish
     ? await tx.outbox.append({ ...about, reason: describeChange(domain, after) })
     : null;
+  await notifyDomainChange(tx, {
+    before: domain,
+    after,
+    requested: event.kind !== 'checked' && event.kind !== 'due',
+    servedUntil: after.moved_since === null ? null : after.moved_since + GRACE_MS,
+    reason: reason ?? null,
+    actor_id: author.account_id,
+    now,
+  });
   return { transition, domain: after, outboxId };
 }
 

@@ -96,6 +96,18 @@ export const METRICS = {
     labels: [],
     help: 'Domains whose current plan has an older format than this process writes; it publishes them again',
   },
+  edgeplan_notification_deliveries_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: ['channel', 'outcome'],
+    help: 'Attempts to deliver a notification, by channel (`email`, `sms`, `webhook`) and outcome; `retry`: it is attempted again',
+  },
+  edgeplan_notifications_waiting: {
+    type: 'gauge',
+    at: ['server'],
+    labels: [],
+    help: 'Deliveries of notifications that wait for their next attempt, those of all servers',
+  },
   edgeplan_outbox_rows: {
     type: 'gauge',
     at: ['server'],

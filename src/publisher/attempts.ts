@@ -33,6 +33,15 @@ export interface Attempts extends PublishTools {
   /** Starts a look for work. */
   readonly wake: () => void;
   readonly onPublished: (published: PublishedRevision) => void;
+  /** Receives each failure of a plan that cannot be made, with the domain's waiting rows. */
+  readonly onFailed: (pending: PendingDomain, failed: FailedAttempt) => void;
+}
+
+/** A failed attempt. */
+export interface FailedAttempt {
+  /** Failed attempts in a row. */
+  readonly attempts: number;
+  readonly code: PublishFault['code'];
 }
 
 /** Publishes a claimed domain. Returns 1 when it made a revision; never rejects. */
@@ -92,8 +101,10 @@ function postpone(attempts: Attempts, pending: PendingDomain, error: unknown): v
   const { domain, message } = failure;
   const fields = { domain, attempts: failure.attempts, retryInMs: backOff, err: error };
   // A store that fails is expected now and then; a plan that cannot be made is a bug that an operator must see.
-  if (error instanceof PublishFault) attempts.log.error(fields, `cannot publish: ${message}`);
-  else attempts.log.warn(fields, `publication put off: ${message}`);
+  if (error instanceof PublishFault) {
+    attempts.log.error(fields, `cannot publish: ${message}`);
+    attempts.onFailed(pending, { attempts: failure.attempts, code: error.code });
+  } else attempts.log.warn(fields, `publication put off: ${message}`);
   releaseLater(attempts, pending.domain_id, backOff);
 }
 

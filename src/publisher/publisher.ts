@@ -6,9 +6,9 @@
  * This file has the timers; `claim-loop.ts` claims, `attempts.ts` publishes one domain, `publish.ts` makes its revision.
  */
 import { steadyNow } from '../base/steady-clock.ts';
-import type { DomainRow, RevisionRow } from '../store/rows.ts';
+import type { DomainRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
-import { type Attempts, attempt, reportStore } from './attempts.ts';
+import { type Attempts, attempt, type FailedAttempt, reportStore } from './attempts.ts';
 import { type ClaimLoop, createClaimLoop } from './claim-loop.ts';
 import type { PublishedRevision, PublisherLog } from './log.ts';
 import { createPacing } from './pacing.ts';
@@ -37,6 +37,8 @@ export interface PublisherOptions {
   readonly entitlementsFor?: EntitlementsFor;
   /** Receives every revision that this process made, for metrics. */
   readonly onPublished?: (published: PublishedRevision) => void;
+  /** Receives every failed attempt to make a plan, for notifications. */
+  readonly onFailed?: (pending: PendingDomain, failed: FailedAttempt) => void;
 }
 
 /** Publishes the domains of one store. */
@@ -85,6 +87,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       waiters.published(published.revision);
       options.onPublished?.(published);
     },
+    onFailed: (pending, failed) => options.onFailed?.(pending, failed),
   };
   const loop: ClaimLoop = createClaimLoop({
     ...{ store, clock, steady, leaseMs, onStoreFault },

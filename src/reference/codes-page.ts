@@ -2,7 +2,7 @@
 
 import type { CodeEntry } from '../base/codes/code.ts';
 import { CODE_AREAS, codeAnchor } from '../base/codes/codes.ts';
-import { html, type Markup } from './html.ts';
+import { html, type Markup } from '../base/html.ts';
 import { inline } from './markdown.ts';
 import { anchorOf } from './navigation.ts';
 import { shell } from './shell.ts';

@@ -1,6 +1,7 @@
 /** Renders the navigation: groups, their tags, and the operations of each. */
+
+import { html, type Markup } from '../base/html.ts';
 import type { ApiDocument, ApiOperation } from './document.ts';
-import { html, type Markup } from './html.ts';
 import { inline } from './markdown.ts';
 import { methodBadge } from './operation.ts';
 

@@ -1,13 +1,6 @@
-/** Steps from older tables to newer ones. */
+/** The steps that a database still needs. */
+import type { Migration } from '../schema/migration.ts';
 import { StoreFault } from './fault.ts';
-
-/** One step. */
-export interface Migration {
-  /** Counts from 1 without gaps. */
-  readonly version: number;
-  /** Statements run in one transaction. */
-  readonly ddl: string;
-}
 
 /**
  * The steps still to take from `version`. Throws `too_new` when the tables are ahead of the steps: a database that a

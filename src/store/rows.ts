@@ -405,6 +405,89 @@ export interface IncidentRow {
   readonly errors: number;
 }
 
+/** How a notification reaches an account outside of its feed. */
+export const NOTIFY_CHANNELS = ['email', 'sms', 'webhook'] as const;
+/** One of NOTIFY_CHANNELS. */
+export type NotifyChannel = (typeof NOTIFY_CHANNELS)[number];
+
+/** One entry of an account's feed of notifications. */
+export interface NotificationRow {
+  readonly id: number;
+  readonly account_id: number;
+  /** `null`: it is about no domain. The domain may be gone by now. */
+  readonly domain_id: number | null;
+  /** The domain's name then; empty: it is about no domain. */
+  readonly domain: string;
+  /** As `notify/kinds.ts` lists them. */
+  readonly kind: string;
+  /** A JSON object by the schema of the kind. */
+  readonly data_json: string;
+  readonly created_at: number;
+  readonly read_at: number | null;
+}
+
+/** `waiting`: to be attempted at `next_at`; `skipped`: never attempted, `last_error` says why. */
+export const DELIVERY_STATES = ['waiting', 'delivered', 'failed', 'skipped'] as const;
+/** One of DELIVERY_STATES. */
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** A notification on its way to one target. */
+export interface DeliveryRow {
+  readonly id: number;
+  readonly notification_id: number;
+  readonly account_id: number;
+  readonly channel: NotifyChannel;
+  /** The id of the webhook; 0 where the account has one target of the channel. */
+  readonly target_id: number;
+  readonly state: DeliveryState;
+  /** Attempts that were begun. */
+  readonly tries: number;
+  readonly created_at: number;
+  readonly next_at: number;
+  /** Until then one process attempts it; 0: none. */
+  readonly leased_until: number;
+  /** Of the last attempt, for the account; empty: none failed. */
+  readonly last_error: string;
+  readonly delivered_at: number | null;
+}
+
+/** The e-mail address or the phone number of an account. */
+export interface ContactRow {
+  readonly account_id: number;
+  readonly channel: 'email' | 'sms';
+  /** The confirmed one; empty: none. */
+  readonly address: string;
+  /** One that a code was sent to; empty: none. */
+  readonly pending: string;
+  /** SHA-256 of that code, lower-case hex; empty: none. */
+  readonly code_hash: string;
+  readonly code_expires_at: number;
+  /** Wrong codes since it was sent. */
+  readonly code_tries: number;
+  /** Codes sent since `sends_since`, and when the last one was. */
+  readonly sends: number;
+  readonly sends_since: number;
+  readonly sent_at: number;
+}
+
+/** An address that receives notifications of an account as HTTP requests. */
+export interface WebhookRow {
+  readonly id: number;
+  readonly account_id: number;
+  readonly url: string;
+  /** The key of its signatures, `whsec_` and Base64. */
+  readonly secret: string;
+  readonly created_at: number;
+}
+
+/** Whether an account wants a kind on a channel, where that differs from the default. */
+export interface PreferenceRow {
+  readonly account_id: number;
+  readonly kind: string;
+  readonly channel: NotifyChannel;
+  readonly enabled: boolean;
+}
+
 /**
  * What a store has one of, each under its name: secrets (`signing_keys` and `clearance_masters` as
  * `publisher/signing-keys.ts` and `publisher/clearance.ts` write them, `signing_key` and `clearance` as releases before them

@@ -1,7 +1,8 @@
 /**
  * The store has everything that must survive a restart: accounts, keys, domains, records, rules, what was published and how
  * nodes answered. One interface, two databases: embedded SQLite (`sqlite/`) and PostgreSQL (`postgres/`); `open.ts` chooses.
- * In: transactions of functions that are grouped into repositories (`customer-repositories.ts`, `edge-repositories.ts`). Out:
+ * In: transactions of functions that are grouped into repositories (`customer-repositories.ts`, `edge-repositories.ts`,
+ * `notify-repositories.ts`). Out:
  * rows as read-only data in the API's own field names (`rows.ts`). It does not check a customer's input, and throws
  * `StoreFault` alone.
  *
@@ -44,6 +45,12 @@ import type {
   PlanReads,
   PlanWrites,
 } from './edge-repositories.ts';
+import type {
+  ContactReads,
+  ContactWrites,
+  NotificationReads,
+  NotificationWrites,
+} from './notify-repositories.ts';
 import type { StorePlace } from './place.ts';
 import type { Author } from './rows.ts';
 import type { TrafficReads, TrafficWrites } from './traffic-repositories.ts';
@@ -176,6 +183,8 @@ export interface ReadTransaction {
   readonly groups: GroupReads;
   readonly traffic: TrafficReads;
   readonly uptime: UptimeReads;
+  readonly notifications: NotificationReads;
+  readonly contacts: ContactReads;
   readonly secrets: SecretReads;
 }
 
@@ -204,6 +213,8 @@ export interface WriteTransaction {
   readonly groups: GroupReads & GroupWrites;
   readonly traffic: TrafficReads & TrafficWrites;
   readonly uptime: UptimeReads & UptimeWrites;
+  readonly notifications: NotificationReads & NotificationWrites;
+  readonly contacts: ContactReads & ContactWrites;
   readonly secrets: SecretReads & SecretWrites;
 
   /**

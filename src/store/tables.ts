@@ -5,6 +5,8 @@ import type {
   AccountRow,
   AuditRow,
   CertificateRow,
+  ContactRow,
+  DeliveryRow,
   DomainRow,
   IncidentRow,
   InvitationRow,
@@ -13,8 +15,10 @@ import type {
   ManifestRow,
   MemberRow,
   NodeRow,
+  NotificationRow,
   OutboxRow,
   PatternRow,
+  PreferenceRow,
   RecordRow,
   ReplacedTokenRow,
   ReportRow,
@@ -24,6 +28,7 @@ import type {
   ScanRow,
   SubscriptionRow,
   UptimeStateRow,
+  WebhookRow,
 } from './rows.ts';
 import type { MinutesBlock, TrafficBlock, TrafficPart } from './traffic-repositories.ts';
 
@@ -100,5 +105,16 @@ export interface Tables {
   /** One row: the last judged minute. A process that judges locks it until the commit. */
   readonly uptime_progress: { readonly id: number; readonly through: number };
   readonly incidents: Numbered<IncidentRow>;
+  readonly notifications: Numbered<NotificationRow>;
+  readonly notification_deliveries: Numbered<DeliveryRow>;
+  readonly account_contacts: Table<ContactRow>;
+  readonly account_webhooks: Numbered<WebhookRow>;
+  readonly notification_preferences: Table<PreferenceRow>;
+  /** Accounts that receive notifications for operators. */
+  readonly operator_accounts: { readonly account_id: number };
+  /** Nodes whose loss was notified, and when each was seen last before. */
+  readonly node_losses: { readonly node_id: number; readonly seen_at: number };
+  /** Invitations that wait for their notification. */
+  readonly invitation_notices: { readonly invitation_id: number };
   readonly secrets: { readonly name: string; readonly value: string; readonly created_at: number };
 }

@@ -2,11 +2,13 @@
 import { attempt } from './lock-domain.ts';
 import { accounts } from './repositories/accounts.ts';
 import { audit, secrets } from './repositories/audit.ts';
+import { contacts } from './repositories/contacts.ts';
 import { domains } from './repositories/domains.ts';
 import { groups } from './repositories/groups.ts';
 import { invitations } from './repositories/invitations.ts';
 import { keys } from './repositories/keys.ts';
 import { nodes } from './repositories/nodes.ts';
+import { notifications } from './repositories/notifications.ts';
 import { outbox } from './repositories/outbox.ts';
 import { plans } from './repositories/plans.ts';
 import { records } from './repositories/records.ts';
@@ -37,6 +39,8 @@ const NOUNS = {
   groups,
   traffic,
   uptime,
+  notifications,
+  contacts,
   secrets,
 } as const;
 

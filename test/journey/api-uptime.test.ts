@@ -1,6 +1,8 @@
 /** Uptime and incidents over real sockets and a real store, and as `edgeplan uptime` prints them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { judgeDue, settledMinute } from '../../src/uptime/judge-due.ts';
+import type { WriteTransaction } from '../../src/store/store.ts';
+import { type IncidentChange, judgeDue, settledMinute } from '../../src/uptime/judge-due.ts';
+import { notifyIncident } from '../../src/uptime/notify-incident.ts';
 import { createReadMinutes } from '../../src/uptime/read-minutes.ts';
 import { startApi, type TestApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';
@@ -46,8 +48,9 @@ describe.each(testDatabases())('uptime on $kind', (database) => {
     const options = {
       store: api.store,
       minutes: createReadMinutes(api.store),
-      changed: async (_: unknown, { kind, domain }: { kind: string; domain: { name: string } }) => {
-        seen.push(`${kind} ${domain.name}`);
+      async changed(tx: WriteTransaction, change: IncidentChange) {
+        await notifyIncident(tx, change, api.now());
+        seen.push(`${change.kind} ${change.domain.name}`);
       },
     };
     while (await judgeDue(options, api.now()));
@@ -102,6 +105,13 @@ describe.each(testDatabases())('uptime on $kind', (database) => {
     expect(body).toMatchObject({ status: 'up', incident: null, requests: requests.length, errors });
     expect(body.availability).toBeCloseTo(1 - errors / requests.length, 6);
     expect(body.judged_through).toBe(time(MINUTES));
+    const feed = await subject.owner.call('GET', '/notifications/');
+    expect(
+      feed.body.notifications.map(({ kind, data }: { kind: string; data: object }) => [kind, data]),
+    ).toEqual([
+      ['outage.resolved', expect.objectContaining({ incident_id: incident.id, until: time(DOWN.to + 2) })],
+      ['outage.opened', expect.objectContaining({ since: time(DOWN.from), requests: 18, errors: 18 })],
+    ]);
   });
 
   test('incidents are read page by page, and a wrong parameter is refused with the nearest one', async () => {

@@ -81,6 +81,8 @@ export interface TestApiOptions {
   readonly publication?: PublicationService;
   /** What the API sees of the store. */
   readonly around?: (store: Store) => Store;
+  /** Sends codes to new addresses. Default: none is sent. */
+  readonly codes?: Services['codes'];
   /** Default: computes on the API's own thread, as unbuilt sources do. */
   readonly compute?: Partial<ComputeOptions>;
 }
@@ -115,6 +117,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     specialOrigin: createSpecialJudge({ prefixes: options.allowedOrigins ?? TEST_ORIGINS, local: false }),
     lifecycle: scriptLifecycle(dns),
     publication: options.publication ?? { waitForOutbox: async () => null },
+    ...(options.codes && { codes: options.codes }),
     compute,
   };
   const own = pino({}, { write: (line: string) => void log.push(line) });

@@ -38,10 +38,19 @@ export interface ServeOptions {
   readonly tier?: string;
   /** The address of an OpenTelemetry collector, which gets all traces. */
   readonly otlp?: string;
+  /** Further options of `edgeplan serve`, and variables of its environment. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Starts a server that trusts names, on free ports. */
-export async function serve({ database, tier, otlp }: ServeOptions = {}): Promise<Served> {
+export async function serve({
+  database,
+  tier,
+  otlp,
+  args = [],
+  env: own,
+}: ServeOptions = {}): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), 'edgeplan-served-'));
   const where = database ?? join(folder, 'data');
   const data = [where.startsWith('postgres') ? '--database' : '--data', where];
@@ -57,8 +66,9 @@ export async function serve({ database, tier, otlp }: ServeOptions = {}): Promis
   ];
   const tiered = tier === undefined ? [] : ['--tier', tier];
   const exported = otlp === undefined ? [] : ['--otlp', otlp, '--trace-ratio', '1'];
-  const child = startEdgeplan(['serve', ...data, ...options, ...tiered, ...exported], {
+  const child = startEdgeplan(['serve', ...data, ...options, ...tiered, ...exported, ...args], {
     cwd: folder,
+    ...(own === undefined ? {} : { env: own }),
   });
   const ended = new Promise((resolve) => child.on('close', resolve));
   let said = '';

@@ -102,6 +102,15 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
     ],
   },
   {
+    name: 'Account',
+    tags: [
+      {
+        name: 'Notifications',
+        description: 'What happened to the domains and keys of the account, and where it is sent.',
+      },
+    ],
+  },
+  {
     name: 'Edge rules',
     tags: [
       { name: ALL_RULES_TAG, description: 'Rules of every type in one list, and their hits.' },

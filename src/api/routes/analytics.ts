@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { DIMENSIONS, type Dimension, TOP_KINDS, type TopKind } from '../../counts/counts.ts';
 import { USUAL_RETENTION } from '../../traffic/retention.ts';
+import { TOP, TRAFFIC } from '../../traffic/shapes.ts';
 import { MAX_TOP, USUAL_TOP } from '../limits.ts';
 import { queryNumber } from '../query.ts';
 import { jsonText, operation } from '../route.ts';
 import { type AskedPeriod, ENDS_QUERY, PERIOD_QUERY, readPeriod } from '../traffic/period.ts';
-import { TOP, TRAFFIC } from '../traffic/shapes.ts';
 
 /** `GET /domains/{domain}/analytics/`: totals and points. */
 export const analytics = operation({

@@ -7,7 +7,8 @@ import { z } from 'zod';
 import { judgeLabel, MAX_LABEL_CHARACTERS } from '../../access/keys.ts';
 import { filledText } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
-import { type InvitationRow, MEMBER_ROLES, type MemberRole } from '../../store/rows.ts';
+import { notify } from '../../notify/notify.ts';
+import { type DomainRow, type InvitationRow, MEMBER_ROLES, type MemberRole } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { timeText } from '../domain-shape.ts';
 import {
@@ -116,6 +117,7 @@ async function create(w: Writing, name: string, role: MemberRole): Promise<Invit
   const expires_at = now + INVITATION_DAYS * DAY_MS;
   const times = { created_at: now, updated_at: now, expires_at };
   const row = await tx.invitations.insert({ domain_id: domain.id, name, role, ...times });
+  await tx.notifications.queueInvitation(row.id);
   await w.audit({ action: 'invitation.create', subject: `invitation/${row.id}`, after: { name, role } });
   return row;
 }
@@ -220,6 +222,27 @@ async function own({ tx, now }: Pick<Writing, 'tx' | 'now'>, accountId: number, 
   return { row, domain };
 }
 
+/** The account that became a member, and where. */
+interface Joined {
+  readonly account_id: number;
+  readonly name: string;
+  readonly role: MemberRole;
+  readonly domain: DomainRow;
+}
+
+/** Notifies the owner of a new member. */
+async function notifyJoined({ tx, now }: Writing, { account_id, name, role, domain }: Joined): Promise<void> {
+  const data = { event: 'joined', role, account: name, invitation_id: null, expires_at: null } as const;
+  await notify(tx, {
+    kind: 'domain.shared',
+    data,
+    domain,
+    account_id: domain.user_id,
+    actor_id: account_id,
+    now,
+  });
+}
+
 /** `POST /invitations/{invitationId}/accept`: the account becomes a member with the invited role. */
 export const accept = operation({
   summary: 'Accept an invitation: the account becomes a member of the domain',
@@ -235,6 +258,7 @@ export const accept = operation({
       const member = { domain_id: domain.id, account_id, role, created_at: now, updated_at: now };
       await tx.members.put(member);
       await tx.invitations.remove(domain.id, id);
+      await notifyJoined(w, { account_id, name: row.name, role, domain });
       const subject = `invitation/${id}`;
       await w.audit({ action: 'invitation.accept', subject, after: { name: row.name, role }, domain });
       return ok(await showMember(tx, member));

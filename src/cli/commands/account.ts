@@ -1,4 +1,4 @@
-/** `edgeplan account`: creates, lists, disables and enables accounts, which own domains and API keys. */
+/** `edgeplan account`: creates, lists, disables and enables accounts, which own domains and API keys; their contacts. */
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { createAccount, setAccountActive } from '../../access/keys.ts';
@@ -9,6 +9,7 @@ import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
 import { withData, withStore } from '../with-store.ts';
+import { accountContactCommand } from './account-contact.ts';
 
 /** Options of `list`, as commander parses them. */
 interface ListFlags extends StoreFlags {
@@ -90,6 +91,7 @@ export function accountCommand(): Command {
         .addOption(jsonOption('accounts'))
         .action(list),
     )
+    .addCommand(accountContactCommand())
     .addCommand(
       withStore(
         new Command('disable')

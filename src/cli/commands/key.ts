@@ -1,6 +1,7 @@
 /** `edgeplan key`: creates, lists and revokes API keys. The API itself cannot create or revoke keys. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import {
+  type AlsoWrite,
   createKey,
   EXPIRY_DAYS,
   type ExpiryDays,
@@ -8,6 +9,7 @@ import {
   reportKeys,
   revokeKey,
 } from '../../access/keys.ts';
+import { notifyKeyCreated, notifyKeyRevoked } from '../../notify/events.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { openExistingData, type StoreFlags } from '../open-data.ts';
 import { jsonOption } from '../options.ts';
@@ -41,6 +43,7 @@ async function create(account: string, flags: CreateFlags): Promise<void> {
       expiry: flags.expires,
       readOnly: flags.readOnly === true,
       now: Date.now(),
+      also: notifyKeyCreated,
     });
     if (!made.ok) throw new CommandFault(EXIT.no, made.reason);
     const { key, row } = made.value;
@@ -116,7 +119,9 @@ function day(at: number): string {
 async function revoke(id: number, flags: StoreFlags): Promise<void> {
   const store = await openExistingData(flags);
   try {
-    if (await revokeKey(store, { id, now: Date.now() })) {
+    const now = Date.now();
+    const also: AlsoWrite = (tx, row) => notifyKeyRevoked(tx, row, now);
+    if (await revokeKey(store, { id, now, also })) {
       await write(`key ${id} revoked\n`);
       return;
     }

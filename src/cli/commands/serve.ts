@@ -5,6 +5,8 @@ import { DEFAULT_TIER, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
 import { normalizeName } from '../../base/host.ts';
 import { DnsFault } from '../../dns/fault.ts';
 import { DEFAULT_DAYS, MAX_DAYS } from '../../logs/limits.ts';
+import { judgePublicUrl } from '../../notify/link.ts';
+import { judgeGatewayUrl, judgeSender, judgeSmtpUrl } from '../../notify/outlet-options.ts';
 import { DAYS_FOR_MS, HOURS_FOR_MS, LEAST_HOURS_FOR_MS, MINUTES_FOR_MS } from '../../traffic/limits.ts';
 import { usageFault } from '../exit.ts';
 import { listenFault } from '../listen-fault.ts';
@@ -22,7 +24,7 @@ import {
   storedForOption,
 } from '../options.ts';
 import { note, write } from '../output.ts';
-import type { RunningServer } from '../start-server.ts';
+import type { RunningServer, ServerOptions } from '../start-server.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 
 /** The options of the command, as commander parses them. */
@@ -57,12 +59,23 @@ interface Flags extends StoreFlags, CollectorFlags {
   readonly decisionLogs: string;
   /** Days that they are stored. */
   readonly decisionLogDays: number;
+  /** The address of the mail relay. */
+  readonly smtp?: string;
+  readonly smtpPasswordFile?: string;
+  /** The sender of e-mails. */
+  readonly mailFrom?: string;
+  /** The URL of the SMS gateway. */
+  readonly smsGateway?: string;
+  readonly smsTokenFile?: string;
+  /** Where customers read more. */
+  readonly publicUrl?: string;
   readonly logLevel: string;
 }
 
 /** Opens the store, starts the server and prints its addresses. */
 async function run(flags: Flags, command: Command): Promise<void> {
   const nameserverSets = (flags.nsSet ?? []).map(readSet);
+  const outlets = readOutlets(flags);
   const collector = collectorOf(flags);
   if (collector === null && command.getOptionValueSource('traceRatio') === 'cli')
     throw usageFault('--trace-ratio has no effect without --otlp', 'name the OpenTelemetry collector');
@@ -89,6 +102,8 @@ async function run(flags: Flags, command: Command): Promise<void> {
       allowedOrigins: { prefixes: flags.allowOrigins ?? [], local: false },
       ...(flags.countries === undefined ? {} : { countries: flags.countries }),
       requestsPerMinute: flags.requestsPerMinute,
+      ...outlets,
+      ...(flags.publicUrl === undefined ? {} : { publicUrl: flags.publicUrl }),
       ...(collector === null ? {} : { collector }),
       trafficRetention: {
         minutes: flags.trafficMinutesFor,
@@ -131,6 +146,32 @@ function readSet(text: string): readonly string[] {
   );
 }
 
+/** The mail relay and the SMS gateway of the flags. @throws CommandFault when options are missing beside one another */
+function readOutlets(flags: Flags): Pick<ServerOptions, 'smtp' | 'sms'> {
+  const { smtp: url, smtpPasswordFile, mailFrom: from, smsGateway, smsTokenFile } = flags;
+  if ((url === undefined) !== (from === undefined))
+    throw usageFault('--smtp and --mail-from go together', 'give both, or neither: then no e-mail is sent');
+  if (smtpPasswordFile !== undefined && url === undefined)
+    throw usageFault('--smtp-password-file goes with --smtp');
+  if (smsTokenFile !== undefined && smsGateway === undefined)
+    throw usageFault('--sms-token-file goes with --sms-gateway');
+  const password = smtpPasswordFile === undefined ? {} : { passwordFile: smtpPasswordFile };
+  const token = smsTokenFile === undefined ? {} : { tokenFile: smsTokenFile };
+  return {
+    ...(url === undefined || from === undefined ? {} : { smtp: { url, from, ...password } }),
+    ...(smsGateway === undefined ? {} : { sms: { url: smsGateway, ...token } }),
+  };
+}
+
+/** A parser of an option that `judge` finds fault with. */
+function judgedBy(judge: (text: string) => string | null): (text: string) => string {
+  return (text) => {
+    const problem = judge(text);
+    if (problem !== null) throw new InvalidArgumentError(`${problem}.`);
+    return text;
+  };
+}
+
 /** Parses `--requests-per-minute`. */
 function readBudget(text: string): number {
   const budget = /^\d{1,7}$/.test(text) ? Number(text) : 0;
@@ -166,6 +207,33 @@ function customerOptions(): readonly Option[] {
       .env('EDGEPLAN_REQUESTS_PER_MINUTE'),
     allowOriginsOption(),
     new Option('--countries <file>', "a country database in MaxMind's format, to tell where origins are"),
+  ];
+}
+
+/** Where notifications are sent. */
+function notificationOptions(): readonly Option[] {
+  return [
+    new Option(
+      '--smtp <url>',
+      'the mail relay, smtp://user@host:587 or smtps://…; without it no e-mail is sent',
+    )
+      .argParser(judgedBy(judgeSmtpUrl))
+      .env('EDGEPLAN_SMTP'),
+    new Option('--smtp-password-file <file>', 'the password of its user, read for each message').env(
+      'EDGEPLAN_SMTP_PASSWORD_FILE',
+    ),
+    new Option('--mail-from <address>', 'the sender, such as "Alerts <alerts@example.net>"')
+      .argParser(judgedBy(judgeSender))
+      .env('EDGEPLAN_MAIL_FROM'),
+    new Option('--sms-gateway <url>', 'gets { id, to, text } as JSON for each SMS; without it none is sent')
+      .argParser(judgedBy(judgeGatewayUrl))
+      .env('EDGEPLAN_SMS_GATEWAY'),
+    new Option('--sms-token-file <file>', 'its bearer token, read for each message').env(
+      'EDGEPLAN_SMS_TOKEN_FILE',
+    ),
+    new Option('--public-url <url>', 'where customers read more; {domain} in it is replaced')
+      .argParser(judgedBy(judgePublicUrl))
+      .env('EDGEPLAN_PUBLIC_URL'),
   ];
 }
 
@@ -238,6 +306,7 @@ export function serveCommand(): Command {
     ...inGroup('Domain names and DNS:', nameOptions()),
     ...inGroup('Customers and limits:', customerOptions()),
     ...inGroup('Traffic:', trafficOptions()),
+    ...inGroup('Notifications:', notificationOptions()),
     ...inGroup('Observability:', [...decisionLogOptions(), ...collectorOptions(), logLevelOption('info')]),
   ];
   for (const option of options) command.addOption(option);

@@ -1,14 +1,14 @@
 /** PostgreSQL: several processes side by side on one database. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import type { Migration } from '../../schema/migration.ts';
+import { POSTGRES_MIGRATIONS } from '../../schema/postgres.ts';
 import { StoreFault } from '../fault.ts';
 import { createListeners } from '../listeners.ts';
-import type { Migration } from '../migration.ts';
 import { type PostgresAccess, withoutPassword } from '../place.ts';
 import type { Store } from '../store.ts';
 import { readTransaction } from '../transaction.ts';
 import { watchDiskSpace } from '../watch-room.ts';
-import { POSTGRES_MIGRATIONS } from './ddl.ts';
 import { inspect, migrate } from './migrate.ts';
 import { createNotices } from './notices.ts';
 import { admitted, clientConfig, createPool, postgresFault, runOn } from './pool.ts';

@@ -1,8 +1,8 @@
 /** Reads the version of the tables, the settings and the clock of a PostgreSQL database, without a change. */
 import pg from 'pg';
+import { POSTGRES_MIGRATIONS } from '../../schema/postgres.ts';
 import type { PostgresAccess } from '../place.ts';
 import type { StoreReport } from '../store-report.ts';
-import { POSTGRES_MIGRATIONS } from './ddl.ts';
 import { inspect } from './migrate.ts';
 import { clientConfig, postgresFault } from './pool.ts';
 

@@ -1,6 +1,8 @@
 /** Migrates a database file to this version's tables. */
+
+import type { Migration } from '../../schema/migration.ts';
 import { StoreFault } from '../fault.ts';
-import { type Migration, stepsFrom } from '../migration.ts';
+import { stepsFrom } from '../migration.ts';
 import { type Database, faulty } from './driver.ts';
 import { pragmaValue } from './settings.ts';
 

@@ -1,7 +1,8 @@
 /** Reads the version of the tables in a database file, without a change. */
+
+import { SQLITE_MIGRATIONS } from '../../schema/sqlite.ts';
 import { StoreFault } from '../fault.ts';
 import type { StoreReport } from '../store-report.ts';
-import { SQLITE_MIGRATIONS } from './ddl.ts';
 import { openDatabase } from './driver.ts';
 import { APPLICATION_ID } from './migrate.ts';
 import { pragmaValue } from './settings.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, inject } from 'vitest';
-import type { Migration } from '../../../src/store/migration.ts';
+import type { Migration } from '../../../src/schema/migration.ts';
 import { openPostgres } from '../../../src/store/postgres/open.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { type Allowances, TIERS } from '../../../src/access/tiers.ts';
 import { nodeCommand } from '../../../src/cli/commands/node.ts';
 import { serveCommand } from '../../../src/cli/commands/serve.ts';
+import type { Audience } from '../../../src/notify/kind.ts';
+import { KINDS, SENT_KINDS } from '../../../src/notify/kinds.ts';
 import { optionTables } from './options.ts';
 import { formatted, withSection } from './sections.ts';
 
@@ -19,8 +21,28 @@ export function nodePaper(): string {
 
 export function apiPaper(): string {
   const whole = withSection(API_PAPER, 'options of edgeplan serve', optionTables(serveCommand()));
-  return withSection(API_PAPER, 'tiers', tierTable(), whole);
+  const tiered = withSection(API_PAPER, 'tiers', tierTable(), whole);
+  return withSection(API_PAPER, 'kinds of notifications', kindTable(), tiered);
 }
+
+/** The kinds of notifications that are sent, with their usual channels. */
+function kindTable(): string {
+  const rows = SENT_KINDS.map((name) => {
+    const { audience, meaning, usual } = KINDS[name];
+    return `| \`${name}\` | ${meaning} | ${AUDIENCES[audience]} | ${usual.email} | ${usual.sms} | ${usual.webhook} |`;
+  });
+  return ['| kind | sent when | to | e-mail | SMS | webhook |', `| --- |${' --- |'.repeat(5)}`, ...rows].join(
+    '\n',
+  );
+}
+
+/** Who receives kinds of an audience. */
+const AUDIENCES: Readonly<Record<Audience, string>> = {
+  domain: 'owner and admins of the domain',
+  owner: 'owner of the domain',
+  account: 'the account',
+  operators: 'accounts of operators',
+};
 
 /** What each tier allows, a row for each allowance. */
 function tierTable(): string {

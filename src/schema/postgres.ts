@@ -1,10 +1,10 @@
 /**
  * The tables in PostgreSQL. Forward only: a step that has landed is never changed; what changes later is a new step at the
  * end. Texts compare by octets in any locale (`COLLATE "C"`), as they do in SQLite; the tables are those of
- * `sqlite/ddl.ts`. Unique constraints are named `<table>.<column>`, which is the `subject` of a fault. Flags are
+ * `sqlite.ts`. Unique constraints are named `<table>.<column>`, which is the `subject` of a fault. Flags are
  * 0 or 1, so that one set of queries serves both.
  */
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 /** Accounts, keys, domains, and what belongs to a domain. */
 const ACCOUNTS_AND_DOMAINS = `
@@ -575,6 +575,91 @@ CREATE UNIQUE INDEX "incidents.domain_id" ON incidents (domain_id) WHERE resolve
 CREATE INDEX dns_records_monitored ON dns_records (domain_id) WHERE monitor = 1 AND proxied = 1;
 `;
 
+/**
+ * Notifications, what is delivered from them, and where accounts are reached. A notification outlives its domain. The
+ * indexes of deliveries have waiting ones only, but for the one that counts those of an hour.
+ */
+const NOTIFICATIONS = `
+CREATE TABLE notifications (
+  id bigint GENERATED ALWAYS AS IDENTITY (MAXVALUE 4294967295) PRIMARY KEY,
+  account_id bigint NOT NULL REFERENCES accounts,
+  domain_id bigint,
+  domain text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  data_json text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  read_at bigint
+);
+CREATE INDEX notifications_by_account ON notifications (account_id, id);
+CREATE INDEX notifications_unread ON notifications (account_id, id) WHERE read_at IS NULL;
+CREATE INDEX notifications_by_kind ON notifications (account_id, kind, id);
+CREATE INDEX notifications_by_age ON notifications (created_at);
+
+CREATE TABLE notification_deliveries (
+  id bigint GENERATED ALWAYS AS IDENTITY (MAXVALUE 4294967295) PRIMARY KEY,
+  notification_id bigint NOT NULL REFERENCES notifications ON DELETE CASCADE,
+  account_id bigint NOT NULL REFERENCES accounts,
+  channel text COLLATE "C" NOT NULL,
+  target_id bigint NOT NULL,
+  state text COLLATE "C" NOT NULL,
+  tries bigint NOT NULL,
+  created_at bigint NOT NULL,
+  next_at bigint NOT NULL,
+  leased_until bigint NOT NULL,
+  last_error text COLLATE "C" NOT NULL,
+  delivered_at bigint
+);
+CREATE INDEX notification_deliveries_due ON notification_deliveries (next_at) WHERE state = 'waiting';
+CREATE INDEX notification_deliveries_by_target ON notification_deliveries (channel, account_id, target_id)
+  WHERE state = 'waiting';
+CREATE INDEX notification_deliveries_by_account ON notification_deliveries (account_id, channel, created_at);
+CREATE INDEX notification_deliveries_by_notification ON notification_deliveries (notification_id);
+
+CREATE TABLE account_contacts (
+  account_id bigint NOT NULL REFERENCES accounts,
+  channel text COLLATE "C" NOT NULL,
+  address text COLLATE "C" NOT NULL,
+  pending text COLLATE "C" NOT NULL,
+  code_hash text COLLATE "C" NOT NULL,
+  code_expires_at bigint NOT NULL,
+  code_tries bigint NOT NULL,
+  sends bigint NOT NULL,
+  sends_since bigint NOT NULL,
+  sent_at bigint NOT NULL,
+  PRIMARY KEY (account_id, channel)
+);
+
+CREATE TABLE account_webhooks (
+  id bigint GENERATED ALWAYS AS IDENTITY (MAXVALUE 4294967295) PRIMARY KEY,
+  account_id bigint NOT NULL REFERENCES accounts,
+  url text COLLATE "C" NOT NULL,
+  secret text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL
+);
+CREATE INDEX account_webhooks_by_account ON account_webhooks (account_id);
+
+CREATE TABLE notification_preferences (
+  account_id bigint NOT NULL REFERENCES accounts,
+  kind text COLLATE "C" NOT NULL,
+  channel text COLLATE "C" NOT NULL,
+  enabled smallint NOT NULL,
+  PRIMARY KEY (account_id, kind, channel)
+);
+
+CREATE TABLE operator_accounts (
+  account_id bigint PRIMARY KEY REFERENCES accounts
+);
+
+CREATE TABLE node_losses (
+  node_id bigint PRIMARY KEY REFERENCES nodes,
+  seen_at bigint NOT NULL
+);
+
+CREATE TABLE invitation_notices (
+  invitation_id bigint PRIMARY KEY REFERENCES invitations ON DELETE CASCADE
+);
+`;
+
 /** The steps from an empty database to this version's tables. */
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -590,6 +675,6 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 11, ddl: NODE_GROUPS + NODE_ALLOWANCES },
   { version: 12, ddl: TRAFFIC },
   { version: 13, ddl: DECISION_LOGS },
-  { version: 14, ddl: '' },
+  { version: 14, ddl: NOTIFICATIONS },
   { version: 15, ddl: UPTIME },
 ];

@@ -1,4 +1,4 @@
-/** Builds HTML from templates. Every value is escaped unless it is itself made by `html`. */
+/** Builds HTML from templates, of pages and of e-mails. Every value is escaped unless it is itself made by `html`. */
 
 /** Markup that needs no escaping. */
 export interface Markup {

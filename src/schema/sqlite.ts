@@ -1,9 +1,9 @@
 /**
  * The tables in SQLite. Forward only: a step that has landed is never changed; what changes later is a new step at the
- * end. Texts compare by octets (SQLite's default), as `COLLATE "C"` does in `postgres/ddl.ts`; constraints and
+ * end. Texts compare by octets (SQLite's default), as `COLLATE "C"` does in `postgres.ts`; constraints and
  * meanings are the same there.
  */
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 /** Accounts, keys, domains, and what belongs to a domain. */
 const ACCOUNTS_AND_DOMAINS = `
@@ -564,6 +564,91 @@ CREATE UNIQUE INDEX "incidents.domain_id" ON incidents (domain_id) WHERE resolve
 CREATE INDEX dns_records_monitored ON dns_records (domain_id) WHERE monitor = 1 AND proxied = 1;
 `;
 
+/**
+ * Notifications, what is delivered from them, and where accounts are reached. A notification outlives its domain. The
+ * indexes of deliveries have waiting ones only, but for the one that counts those of an hour.
+ */
+const NOTIFICATIONS = `
+CREATE TABLE notifications (
+  id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id <= 4294967295),
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  domain_id INTEGER,
+  domain TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  data_json TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  read_at INTEGER
+) STRICT;
+CREATE INDEX notifications_by_account ON notifications (account_id, id);
+CREATE INDEX notifications_unread ON notifications (account_id, id) WHERE read_at IS NULL;
+CREATE INDEX notifications_by_kind ON notifications (account_id, kind, id);
+CREATE INDEX notifications_by_age ON notifications (created_at);
+
+CREATE TABLE notification_deliveries (
+  id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id <= 4294967295),
+  notification_id INTEGER NOT NULL REFERENCES notifications ON DELETE CASCADE,
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  channel TEXT NOT NULL,
+  target_id INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  tries INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  next_at INTEGER NOT NULL,
+  leased_until INTEGER NOT NULL,
+  last_error TEXT NOT NULL,
+  delivered_at INTEGER
+) STRICT;
+CREATE INDEX notification_deliveries_due ON notification_deliveries (next_at) WHERE state = 'waiting';
+CREATE INDEX notification_deliveries_by_target ON notification_deliveries (channel, account_id, target_id)
+  WHERE state = 'waiting';
+CREATE INDEX notification_deliveries_by_account ON notification_deliveries (account_id, channel, created_at);
+CREATE INDEX notification_deliveries_by_notification ON notification_deliveries (notification_id);
+
+CREATE TABLE account_contacts (
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  channel TEXT NOT NULL,
+  address TEXT NOT NULL,
+  pending TEXT NOT NULL,
+  code_hash TEXT NOT NULL,
+  code_expires_at INTEGER NOT NULL,
+  code_tries INTEGER NOT NULL,
+  sends INTEGER NOT NULL,
+  sends_since INTEGER NOT NULL,
+  sent_at INTEGER NOT NULL,
+  PRIMARY KEY (account_id, channel)
+) STRICT;
+
+CREATE TABLE account_webhooks (
+  id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id <= 4294967295),
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  url TEXT NOT NULL,
+  secret TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX account_webhooks_by_account ON account_webhooks (account_id);
+
+CREATE TABLE notification_preferences (
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  kind TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  enabled INTEGER NOT NULL,
+  PRIMARY KEY (account_id, kind, channel)
+) STRICT;
+
+CREATE TABLE operator_accounts (
+  account_id INTEGER PRIMARY KEY REFERENCES accounts
+) STRICT;
+
+CREATE TABLE node_losses (
+  node_id INTEGER PRIMARY KEY REFERENCES nodes,
+  seen_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE invitation_notices (
+  invitation_id INTEGER PRIMARY KEY REFERENCES invitations ON DELETE CASCADE
+) STRICT;
+`;
+
 /** The steps from an empty file to this version's tables. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -579,6 +664,6 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 11, ddl: NODE_GROUPS + NODE_ALLOWANCES },
   { version: 12, ddl: TRAFFIC },
   { version: 13, ddl: DECISION_LOGS },
-  { version: 14, ddl: '' },
+  { version: 14, ddl: NOTIFICATIONS },
   { version: 15, ddl: UPTIME },
 ];

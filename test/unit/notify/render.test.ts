@@ -1,0 +1,108 @@
+/** Letters of every kind, as text, HTML and SMS. */
+import { describe, expect, test } from 'vitest';
+import {
+  KIND_NAMES,
+  KINDS,
+  type KindName,
+  kindOf,
+  publicId,
+  readNotification,
+} from '../../../src/notify/kinds.ts';
+import { MAX_SMS_CHARACTERS } from '../../../src/notify/limits.ts';
+import { linkTo } from '../../../src/notify/link.ts';
+import { renderHtml, renderSms, renderText } from '../../../src/notify/render.ts';
+import { durationWords, listWords, timeWords } from '../../../src/notify/wording.ts';
+import { SAMPLE_NOTICES, sampleRow } from '../../support/sample-notices.ts';
+
+const envelopeOf = (name: KindName, link: string | null = null) => ({
+  severity: KINDS[name].severity,
+  account: 'acme',
+  link,
+  kind: name,
+  id: 'ntf_17_mi3x2k1s',
+});
+
+describe.each(KIND_NAMES)('%s', (name) => {
+  const { kind, letter } = readNotification(sampleRow(name));
+
+  test('its sample data fit its schema', () => {
+    expect(kind).toBe(kindOf(name));
+    expect(KINDS[name].data.safeParse(SAMPLE_NOTICES[name]).success).toBe(true);
+  });
+
+  test('its subject is one line without a full stop, and its other sentences end with one', () => {
+    expect(letter.headline).toMatch(/^[^\n]{5,100}[^.\n]$/);
+    for (const sentence of [...letter.paragraphs, ...letter.steps]) expect(sentence).toMatch(/^\S[^\n]*\.$/);
+    for (const { label, value } of letter.facts) {
+      expect(label).not.toBe('');
+      expect(value).not.toMatch(/undefined|null|NaN|Invalid/);
+    }
+  });
+
+  test('its text wraps at 72 columns and has headline, facts, steps and the way to change it', () => {
+    const text = renderText(letter, envelopeOf(name));
+    for (const line of text.split('\n')) {
+      // A word that is longer than a line stays whole.
+      if (line.trim().includes(' ')) expect(line.length).toBeLessThanOrEqual(72 + 20);
+    }
+    expect(text.replaceAll(/\s+/g, ' ')).toContain(letter.headline);
+    for (const { value } of letter.facts)
+      expect(text.replaceAll(/\s+/g, ' ')).toContain(value.replaceAll(/\s+/g, ' '));
+    expect(text.replaceAll(/\s+/g, ' ')).toContain('PUT /notifications/preferences');
+    expect(text.includes('What to do:')).toBe(letter.steps.length > 0);
+  });
+
+  test('its HTML has the same words, and no link without a public URL', () => {
+    const html = renderHtml(letter, envelopeOf(name));
+    expect(html).not.toContain('href=');
+    expect(html).not.toMatch(/src=|url\(/);
+    expect(html.match(/<h1/g)).toHaveLength(1);
+    expect(renderHtml(letter, envelopeOf(name, 'https://panel.example.net/'))).toContain(
+      'href="https://panel.example.net/"',
+    );
+  });
+
+  test('its SMS fits three segments', () => {
+    expect(renderSms(letter).length).toBeLessThanOrEqual(MAX_SMS_CHARACTERS);
+  });
+});
+
+test('text of customers is escaped in HTML', () => {
+  const letter = {
+    headline: '<b>&"',
+    paragraphs: ['<script>'],
+    facts: [{ label: 'a', value: '<i>' }],
+    steps: ['<u>'],
+  };
+  const html = renderHtml(letter, envelopeOf('account.test', 'https://x.example/?a="b'));
+  expect(html).not.toMatch(/<b>|<script>|<i>|<u>|"b"/);
+  expect(html).toContain('&lt;b&gt;&amp;&quot;');
+});
+
+test('a row of another version has a letter with its kind', () => {
+  const row = { ...sampleRow('domain.moved'), kind: 'domain.archived' };
+  expect(readNotification(row).letter.headline).toBe('shop.example: domain.archived');
+  const odd = { ...sampleRow('domain.moved'), data_json: '{}' };
+  expect(readNotification(odd).letter).toMatchObject({ headline: 'shop.example: domain.moved', steps: [] });
+  expect(kindOf('toString')).toBeNull();
+});
+
+test('the public id differs for the same row id of another time', () => {
+  expect(publicId({ id: 17, created_at: 1 })).not.toBe(publicId({ id: 17, created_at: 2 }));
+});
+
+test('times, durations and lists are written as people write them', () => {
+  expect(timeWords('2026-11-05T04:30:59.000Z')).toBe('5 November 2026, 04:30 UTC');
+  expect(durationWords(10_000)).toBe('1 minute');
+  expect(durationWords(125 * 60_000)).toBe('2 hours 5 minutes');
+  expect(durationWords(3 * 86_400_000)).toBe('3 days');
+  expect(listWords(['a'])).toBe('a');
+  expect(listWords(['a', 'b', 'c'])).toBe('a, b and c');
+  expect(listWords(['a', 'b', 'c', 'd', 'e'])).toBe('a, b, c and 2 more');
+});
+
+test('the public URL gets the name of the domain, or ends before it', () => {
+  expect(linkTo('https://p.example/d/{domain}?x', 'shop.example')).toBe('https://p.example/d/shop.example?x');
+  expect(linkTo('https://p.example/d/{domain}?x', null)).toBe('https://p.example/d/');
+  expect(linkTo('https://p.example/', 'shop.example')).toBe('https://p.example/');
+});
