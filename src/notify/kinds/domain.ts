@@ -157,7 +157,7 @@ const shared = kind({
         }
       : {
           headline: `You are invited to work on ${domain}`,
-          paragraphs: [`The people of ${domain} invite you to become ${role} of this domain.`],
+          paragraphs: [`You are invited to become ${role} of the domain ${domain}.`],
           facts: [
             { label: 'Role', value: role },
             ...(expires_at === null ? [] : [{ label: 'Valid until', value: timeWords(expires_at) }]),

@@ -1,7 +1,7 @@
 /** Letters about the running of the edge: publications that fail, and nodes that are lost. */
 import { z } from 'zod';
 import { IMPORTANT, kind, WRITTEN } from '../kind.ts';
-import { countWords, durationWords, timeWords } from '../wording.ts';
+import { durationWords, timeWords } from '../wording.ts';
 
 const publicationFailed = kind({
   severity: 'warning',
@@ -20,7 +20,7 @@ const publicationFailed = kind({
     ],
     facts: [
       { label: 'Since', value: timeWords(data.since) },
-      { label: 'Attempts', value: countWords(data.attempts, 'attempt') },
+      { label: 'Attempts', value: String(data.attempts) },
       { label: 'Code', value: data.code },
     ],
     steps: ['If it lasts, undo the last change, or send the code to the operator.'],
