@@ -4,15 +4,15 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { assert } from '../base/assert.ts';
+import { type NodeRoute, OCTETS_TYPE, readSent, type SentOctets } from '../operation/node-route.ts';
+import { urlOf } from '../operation/paths.ts';
+import { checkNames } from '../operation/query.ts';
+import { badRequest, Refusal } from '../operation/refusal.ts';
+import type { ApiRoute } from '../operation/route.ts';
+import type { NodeRouteServices, Services } from '../operation/services.ts';
 import { type ResponseContext, sendAnswer } from './answer.ts';
-import { type NodeRoute, OCTETS_TYPE, readSent, type SentOctets } from './node-route.ts';
-import { urlOf } from './paths.ts';
-import { checkNames } from './query.ts';
-import { badRequest, Refusal } from './refusal.ts';
 import type { ResponseCache } from './response-cache.ts';
-import type { ApiRoute } from './route.ts';
 import { run, type SentBody } from './run.ts';
-import type { NodeRouteServices, Services } from './services.ts';
 
 /** A route to register, and what its handler needs. */
 interface Added {

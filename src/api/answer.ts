@@ -2,15 +2,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ComputeFault } from '../compute/fault.ts';
 import { LogFault } from '../logs/fault.ts';
+import { onlyReads } from '../operation/checks.ts';
+import { namesTag, tagOf } from '../operation/etag.ts';
+import { MAX_BODY_OCTETS } from '../operation/limits.ts';
+import { badRequest, conflict, notFound, Refusal } from '../operation/refusal.ts';
+import { type ApiRoute, JSON_TYPE, type Response } from '../operation/route.ts';
 import { StoreFault } from '../store/fault.ts';
 import { TrafficFault } from '../traffic/fault.ts';
-import { onlyReads } from './checks.ts';
 import { gzipped, isWorthCompressing, takesGzip } from './compress.ts';
-import { namesTag, tagOf } from './etag.ts';
-import { MAX_BODY_OCTETS } from './limits.ts';
-import { badRequest, conflict, notFound, Refusal } from './refusal.ts';
 import type { CacheableResponse } from './response-cache.ts';
-import { type ApiRoute, JSON_TYPE, type Response } from './route.ts';
 
 /** One request and its reply, in Fastify's types. */
 interface Exchange {

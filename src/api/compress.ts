@@ -1,7 +1,7 @@
 /** Compresses answers with gzip for clients that accept it (RFC 9110 §12.5.3), in Node's thread pool. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { COMPRESS_FROM } from './limits.ts';
+import { COMPRESS_FROM } from '../operation/limits.ts';
 
 const compress = promisify(gzip);
 

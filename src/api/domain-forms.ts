@@ -10,9 +10,9 @@ import { domainName } from '../model/domain.ts';
 import { checked } from '../model/fields.ts';
 import { crossCheck, type FormValues, form, partially } from '../model/form.ts';
 import { DEFAULT_SETTINGS, DOMAIN_SETTINGS, type DomainSettings } from '../model/settings.ts';
+import { badRequest, forbidden } from '../operation/refusal.ts';
 import { DNS_MODES, type DnsMode } from '../store/rows.ts';
 import { domainDetail } from './domain-shape.ts';
-import { badRequest, forbidden } from './refusal.ts';
 
 /** A partial update of a domain, as its form returns it. */
 export interface DomainUpdate {

@@ -12,11 +12,11 @@ import { addBuildInfo, type BuildInfo } from '../metrics/build-info.ts';
 import { declared } from '../metrics/declared.ts';
 import { createOperationsServer } from '../metrics/operations-server.ts';
 import { addProcessMetrics } from '../metrics/process.ts';
+import { MAX_UNPUBLISHED_MS } from '../operation/limits.ts';
 import type { NotifyChannel, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { RollUpRound } from '../traffic/roll-up.ts';
 import { type AnswerKind, addAnswerTimes, type NoteAnswer } from './answer-times.ts';
-import { MAX_UNPUBLISHED_MS } from './limits.ts';
 import { addTrafficMetrics } from './traffic-metrics.ts';
 
 /** The metrics of the API server, and the functions that record events. */

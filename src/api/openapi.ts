@@ -4,16 +4,16 @@ import Fastify, { type FastifySchema } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { stringify } from 'yaml';
 import { z } from 'zod';
+import { isRead, onlyReads } from '../operation/checks.ts';
+import { type AnyRoute, isNodeRoute, type NodeRoute, OCTETS_TYPE } from '../operation/node-route.ts';
+import { urlOf } from '../operation/paths.ts';
+import { WRITE_QUERY } from '../operation/query.ts';
+import type { ApiRoute } from '../operation/route.ts';
 import type { JsonObject } from '../reference/json-object.ts';
 import { referencePage } from '../reference/reference.ts';
-import { isRead, onlyReads } from './checks.ts';
 import { INTRODUCTION, NODE_TAG, tagOf } from './docs/intro.ts';
 import { operationId } from './docs/operation-id.ts';
 import { polish, REFUSED } from './docs/polish.ts';
-import { type AnyRoute, isNodeRoute, type NodeRoute, OCTETS_TYPE } from './node-route.ts';
-import { urlOf } from './paths.ts';
-import { WRITE_QUERY } from './query.ts';
-import type { ApiRoute } from './route.ts';
 
 /** The version of the API. Given (API document, "Versioning"). */
 const API_VERSION = '1.0.0';

@@ -7,8 +7,8 @@ import { canonicalAddress, type SpecialJudge } from '../base/special-addresses.t
 import type { RuleType } from '../base/vocabulary.ts';
 import type { StoredRule } from '../model/common.ts';
 import type { BotRouteRule, DnsRecord, OriginPoolRule, OriginRouteRule, Rule } from '../model/types.ts';
-import { wrongInput } from './read-body.ts';
-import type { Refusal } from './refusal.ts';
+import { wrongInput } from '../operation/read-body.ts';
+import type { Refusal } from '../operation/refusal.ts';
 
 /** An address that the edge would connect to, and the field it was written in. */
 export interface WrittenOrigin {

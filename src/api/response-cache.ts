@@ -1,7 +1,7 @@
 /**
  * Caches responses of routes whose answer follows from the store alone (`cacheable`): until the next commit, the octets
  * sent to a key are the octets it would get again. A cached answer needs no row and no router, which halves the processor
- * time of such a read (58 to 25 µs). The key is checked by the same functions as in `checks.ts` (`presentedHash`,
+ * time of such a read (58 to 25 µs). The key is checked by the same functions as in `operation/checks.ts` (`presentedHash`,
  * `admitKnownCaller`), in the same order; role and gates were checked when the answer was made, and nothing has been
  * committed since. Every other request goes on to the router.
  */
@@ -10,15 +10,15 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { presentedHash } from '../access/authenticate.ts';
 import { redactKeys } from '../access/key.ts';
+import { admitKnownCaller } from '../operation/checks.ts';
+import { MAX_CACHED_CHARACTERS, MAX_CACHED_RESPONSES } from '../operation/limits.ts';
+import type { Caller } from '../operation/route.ts';
+import type { Services } from '../operation/services.ts';
 import type { AnswerKind, NoteAnswer } from './answer-times.ts';
-import { admitKnownCaller } from './checks.ts';
 import { isWorthCompressing, takesGzip } from './compress.ts';
-import { MAX_CACHED_CHARACTERS, MAX_CACHED_RESPONSES } from './limits.ts';
 import { rateLimitHeaders } from './rate-limit.ts';
 import { requestIdOf } from './request-id.ts';
 import type { RequestSpans } from './request-spans.ts';
-import type { Caller } from './route.ts';
-import type { Services } from './services.ts';
 
 /** The cache as the server uses it. */
 export interface ResponseCache {

@@ -1,10 +1,10 @@
 /**
- * The table of all routes: method, path, permission, further checks before the handler, and the handler. `checks.ts` has
+ * The table of all routes: method, path, permission, further checks before the handler, and the handler. `operation/checks.ts` has
  * the order of the checks.
  */
 import { checkFeature, checkRecordType } from '../access/entitlement-checks.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
-import { type AnyRoute, isNodeRoute } from './node-route.ts';
+import { type AnyRoute, isNodeRoute } from '../operation/node-route.ts';
 import * as analytics from './routes/analytics.ts';
 import * as audit from './routes/audit.ts';
 import * as cache from './routes/cache.ts';

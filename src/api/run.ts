@@ -4,16 +4,16 @@
  */
 import { authenticate, isExpired } from '../access/authenticate.ts';
 import { assert } from '../base/assert.ts';
+import { type ApiAdmission, isRead, judgeDomain, type MatchedRoute } from '../operation/checks.ts';
+import { namesTag, tagOf } from '../operation/etag.ts';
+import { PUBLISH_WAIT_MS } from '../operation/limits.ts';
+import { type ReadQuery, readQuery } from '../operation/query.ts';
+import { badRequest, conflict, invalidKey, Refusal } from '../operation/refusal.ts';
+import type { ApiRoute, AuditEntry, Call, Caller, Response, Writing } from '../operation/route.ts';
+import type { Services } from '../operation/services.ts';
 import { newestChange } from '../publisher/newest-change.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
-import { type ApiAdmission, isRead, judgeDomain, type MatchedRoute } from './checks.ts';
-import { namesTag, tagOf } from './etag.ts';
-import { PUBLISH_WAIT_MS } from './limits.ts';
-import { type ReadQuery, readQuery } from './query.ts';
-import { badRequest, conflict, invalidKey, Refusal } from './refusal.ts';
-import type { ApiRoute, AuditEntry, Call, Caller, Response, Writing } from './route.ts';
-import type { Services } from './services.ts';
 
 /** An admitted request. */
 export interface Admitted {

@@ -1,5 +1,5 @@
 /**
- * The HTTP server of the API: admits requests (`checks.ts`) before the handlers of the table, reads bodies strictly, and
+ * The HTTP server of the API: admits requests (`operation/checks.ts`) before the handlers of the table, reads bodies strictly, and
  * answers every error as `{ "error": … }`. In: the services. Out: a Fastify instance that is ready to listen.
  */
 import type { IncomingHttpHeaders, RequestListener, Server } from 'node:http';
@@ -13,13 +13,7 @@ import Fastify, {
 import type { Logger } from 'pino';
 import { redactKeys } from '../access/key.ts';
 import { readJson, readUtf8 } from '../http/json-body.ts';
-import type { ShownNode } from '../publisher/node-token.ts';
-import type { SpanSource } from '../telemetry/spans.ts';
-import { addNodeRoute, addRoute } from './add-routes.ts';
-import { answerRefusal } from './answer.ts';
-import type { AnswerKind, NoteAnswer } from './answer-times.ts';
-import { type ApiAdmission, admit, admitCaller, allowHeader, refuseRoute } from './checks.ts';
-import { addReference } from './docs/routes.ts';
+import { type ApiAdmission, admit, admitCaller, allowHeader, refuseRoute } from '../operation/checks.ts';
 import {
   CHECK_CONNECTIONS_MS,
   HEADERS_TIMEOUT_MS,
@@ -29,17 +23,29 @@ import {
   MAX_HEADER_OCTETS,
   MAX_SEGMENT_CHARACTERS,
   REQUEST_TIMEOUT_MS,
-} from './limits.ts';
-import { type AnyRoute, createIdentify, isNodeRoute, OCTETS_TYPE, type SentOctets } from './node-route.ts';
-import { methodsAt, pathMeant, segmentsOf } from './paths.ts';
+} from '../operation/limits.ts';
+import {
+  type AnyRoute,
+  createIdentify,
+  isNodeRoute,
+  OCTETS_TYPE,
+  type SentOctets,
+} from '../operation/node-route.ts';
+import { methodsAt, pathMeant, segmentsOf } from '../operation/paths.ts';
+import { badRequest, Refusal } from '../operation/refusal.ts';
+import type { NodeRouteServices, Services } from '../operation/services.ts';
+import type { ShownNode } from '../publisher/node-token.ts';
+import type { SpanSource } from '../telemetry/spans.ts';
+import { addNodeRoute, addRoute } from './add-routes.ts';
+import { answerRefusal } from './answer.ts';
+import type { AnswerKind, NoteAnswer } from './answer-times.ts';
+import { addReference } from './docs/routes.ts';
 import { rateLimitHeaders } from './rate-limit.ts';
-import { badRequest, Refusal } from './refusal.ts';
 import { requestId } from './request-id.ts';
 import { createRequestSpans, type RequestSpans } from './request-spans.ts';
 import { createResponseCache, type ResponseCache } from './response-cache.ts';
 import { LINES_TYPE } from './routes/node-logs.ts';
 import { NODE_ROUTES, ROUTES } from './routes.ts';
-import type { NodeRouteServices, Services } from './services.ts';
 import { answerUnparsed } from './unparsed.ts';
 
 /** What the server is created with. */

@@ -1,10 +1,10 @@
 /** Answers octets that Node could not parse as a request: for them no Fastify request exists, only a socket. */
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { refuseRoute } from './checks.ts';
-import { MAX_HEADER_OCTETS } from './limits.ts';
-import { methodsAt, segmentsOf } from './paths.ts';
-import { Refusal } from './refusal.ts';
+import { refuseRoute } from '../operation/checks.ts';
+import { MAX_HEADER_OCTETS } from '../operation/limits.ts';
+import { methodsAt, segmentsOf } from '../operation/paths.ts';
+import { Refusal } from '../operation/refusal.ts';
 import { ROUTES } from './routes.ts';
 
 /** Reason phrases by status (RFC 9110 §15). */

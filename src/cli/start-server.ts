@@ -17,9 +17,7 @@ import { createRequestBudget, type RequestBudget } from '../access/request-budge
 import { createSharedBudget } from '../access/shared-budget.ts';
 import type { TierSlug } from '../access/tiers.ts';
 import { createHealthListener, createMetrics } from '../api/health-listener.ts';
-import { DRAIN_MS, USES_FLUSH_MS } from '../api/limits.ts';
 import { createApi } from '../api/serve.ts';
-import type { Services } from '../api/services.ts';
 import { withTransactionSpans } from '../api/store-spans.ts';
 import { type AllowedOrigins, createSpecialJudge } from '../base/special-addresses.ts';
 import { type Countries, openCountries } from '../classify/country.ts';
@@ -30,6 +28,8 @@ import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.
 import { createLookups, type DomainLookups, lookupsWithoutDns } from '../lifecycle/lookups.ts';
 import { DEFAULT_DAYS } from '../logs/limits.ts';
 import type { SmsGatewayOptions, SmtpOptions } from '../notify/outlet-options.ts';
+import { DRAIN_MS, USES_FLUSH_MS } from '../operation/limits.ts';
+import type { Services } from '../operation/services.ts';
 import { PLAN_VERSION } from '../plan/layout.ts';
 import { openClearance } from '../publisher/clearance.ts';
 import { createFeed } from '../publisher/feed.ts';

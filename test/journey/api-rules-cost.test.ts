@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { MAX_AUDITED_MOVES } from '../../src/api/limits.ts';
 import { patternCost } from '../../src/model/pattern.ts';
+import { MAX_AUDITED_MOVES } from '../../src/operation/limits.ts';
 import type { RuleCosts } from '../../src/store/customer-repositories.ts';
 import { openDatabase } from '../../src/store/sqlite/driver.ts';
 import type { Store, WriteTransaction } from '../../src/store/store.ts';

@@ -7,12 +7,12 @@ import { createAccount, createKey, type NewKey } from '../../src/access/keys.ts'
 import { createRequestBudget } from '../../src/access/request-budget.ts';
 import type { TierSlug } from '../../src/access/tiers.ts';
 import { createApi } from '../../src/api/serve.ts';
-import type { PublicationService, Services } from '../../src/api/services.ts';
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
 import { openDecisionLogs } from '../../src/cli/open-decision-logs.ts';
 import { type ComputeOptions, createCompute } from '../../src/compute/pool.ts';
 import type { DomainLookups } from '../../src/lifecycle/lookups.ts';
 import type { LogIntake } from '../../src/logs/take-batch.ts';
+import type { PublicationService, Services } from '../../src/operation/services.ts';
 import { openClearance } from '../../src/publisher/clearance.ts';
 import { createFeed } from '../../src/publisher/feed.ts';
 import { openSigner } from '../../src/publisher/signer.ts';

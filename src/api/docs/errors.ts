@@ -1,7 +1,7 @@
 /** Describes the refusals in the document: one response object for each status, which every operation refers to. */
 
+import { MAX_BODY_OCTETS, PUBLISH_WAIT_MS } from '../../operation/limits.ts';
 import type { JsonObject } from '../../reference/json-object.ts';
-import { MAX_BODY_OCTETS, PUBLISH_WAIT_MS } from '../limits.ts';
 
 /** The description of one status. */
 interface RefusalDescription {

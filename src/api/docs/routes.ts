@@ -3,15 +3,15 @@
  * files. No key is needed; only GET and HEAD are answered.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { allowHeader } from '../../operation/checks.ts';
+import { namesTag, tagOf } from '../../operation/etag.ts';
+import { Refusal } from '../../operation/refusal.ts';
 import { codesPage } from '../../reference/codes-page.ts';
 import { SCRIPT } from '../../reference/script.ts';
 import { PAGE_POLICY, SCRIPT_FILE } from '../../reference/shell.ts';
 import { fileSchema, SCHEMA_FILES, SCHEMA_NAMES, type SchemaName } from '../../simulator/file-schemas.ts';
-import { allowHeader } from '../checks.ts';
 import { gzipped, isWorthCompressing, takesGzip } from '../compress.ts';
-import { namesTag, tagOf } from '../etag.ts';
 import type { Documents } from '../openapi.ts';
-import { Refusal } from '../refusal.ts';
 import { openDocuments } from './documents.ts';
 
 /** A response that does not change while the server runs. */

@@ -1,6 +1,7 @@
 /** Deletes records and removes their ids from every rule that names them (semantics §2). */
+
+import type { Writing } from '../../operation/route.ts';
 import type { RecordRow, RuleRow } from '../../store/rows.ts';
-import type { Writing } from '../route.ts';
 import { bodyOf, showRule } from '../rules/show.ts';
 import { showRecord } from './shape.ts';
 

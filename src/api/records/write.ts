@@ -4,11 +4,11 @@ import type { Entitlements } from '../../access/entitlements.ts';
 import { assert } from '../../base/assert.ts';
 import { readRecordInput } from '../../dns/read-record.ts';
 import type { DnsRecord } from '../../model/types.ts';
+import { wrongInput } from '../../operation/read-body.ts';
+import { conflict, forbidden } from '../../operation/refusal.ts';
+import type { Writing } from '../../operation/route.ts';
 import type { RecordRow } from '../../store/rows.ts';
 import { originsOfRecord, refuseSpecial } from '../origins.ts';
-import { wrongInput } from '../read-body.ts';
-import { conflict, forbidden } from '../refusal.ts';
-import type { Writing } from '../route.ts';
 import type { Candidate, Neighbours } from './neighbours.ts';
 import { showRecord } from './shape.ts';
 

@@ -1,11 +1,11 @@
 /** Analytics of a domain: counts of its traffic by step, and the most frequent values. Both run in compute threads. */
 import { z } from 'zod';
 import { DIMENSIONS, type Dimension, TOP_KINDS, type TopKind } from '../../counts/counts.ts';
+import { MAX_TOP, USUAL_TOP } from '../../operation/limits.ts';
+import { queryNumber } from '../../operation/query.ts';
+import { jsonText, operation } from '../../operation/route.ts';
 import { USUAL_RETENTION } from '../../traffic/retention.ts';
 import { TOP, TRAFFIC } from '../../traffic/shapes.ts';
-import { MAX_TOP, USUAL_TOP } from '../limits.ts';
-import { queryNumber } from '../query.ts';
-import { jsonText, operation } from '../route.ts';
 import { type AskedPeriod, ENDS_QUERY, PERIOD_QUERY, readPeriod } from '../traffic/period.ts';
 
 /** `GET /domains/{domain}/analytics/`: totals and points. */

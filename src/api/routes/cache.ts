@@ -1,6 +1,6 @@
 /** The cache at the edge: purge. */
-import { message, operation } from '../route.ts';
-import { messageShape } from '../shapes.ts';
+import { message, operation } from '../../operation/route.ts';
+import { messageShape } from '../../operation/shapes.ts';
 
 /**
  * `DELETE /domains/{domain}/cache/`: raises the domain's purge epoch; nodes treat every cached response of a lower epoch as

@@ -4,13 +4,13 @@
  */
 import { z } from 'zod';
 import { RULE_CHANGES } from '../../analysis/diff.ts';
+import { MAX_PAGE } from '../../operation/limits.ts';
+import { queryNumber } from '../../operation/query.ts';
+import { badRequest, conflict } from '../../operation/refusal.ts';
+import { jsonText, operation } from '../../operation/route.ts';
+import { pageNote, shortenedList } from '../../operation/shapes.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { MAX_PAGE } from '../limits.ts';
-import { queryNumber } from '../query.ts';
-import { badRequest, conflict } from '../refusal.ts';
-import { jsonText, operation } from '../route.ts';
-import { pageNote, shortenedList } from '../shapes.ts';
 import { currentOf, side } from './plans.ts';
 
 /** A field that differs, with both values. */

@@ -12,10 +12,10 @@ import {
   type ManualCheck,
   verifyDomain,
 } from '../../lifecycle/requests.ts';
+import { conflict, Refusal } from '../../operation/refusal.ts';
+import { ok, operation } from '../../operation/route.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import { domainDetail, timeText } from '../domain-shape.ts';
-import { conflict, Refusal } from '../refusal.ts';
-import { ok, operation } from '../route.ts';
 import { answerDomain } from './domains.ts';
 
 /** `GET /domains/ns-sets`: the same sets for every account and domain. */

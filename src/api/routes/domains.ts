@@ -8,6 +8,10 @@ import { claimName } from '../../lifecycle/claim-name.ts';
 import { MAX_UNPROVED_OF_ACCOUNT, UNPROVED_MS } from '../../lifecycle/limits.ts';
 import { removeDomain } from '../../lifecycle/remove-domain.ts';
 import { type LifecycleFields, nextRow } from '../../lifecycle/state.ts';
+import { formBody } from '../../operation/read-body.ts';
+import { badRequest, conflict, forbidden, notFound, type Refusal } from '../../operation/refusal.ts';
+import { type Call, message, operation, type Response, type Writing } from '../../operation/route.ts';
+import { messageShape } from '../../operation/shapes.ts';
 import { isStoreFault } from '../../store/fault.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import {
@@ -27,11 +31,7 @@ import {
   showSummary,
   timeText,
 } from '../domain-shape.ts';
-import { formBody } from '../read-body.ts';
-import { badRequest, conflict, forbidden, notFound, type Refusal } from '../refusal.ts';
 import { nameProblem } from '../registrable.ts';
-import { type Call, message, operation, type Response, type Writing } from '../route.ts';
-import { messageShape } from '../shapes.ts';
 
 /** Milliseconds developer mode lasts. Given (semantics §6). */
 const DEVELOPER_MODE_MS = 3 * 3_600_000;

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import type { Entitlements } from '../../access/entitlements.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
+import { ok, operation } from '../../operation/route.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { readSums } from '../../traffic/read-sums.ts';
 import { timeText } from '../domain-shape.ts';
-import { ok, operation } from '../route.ts';
 
 /** A limit; `null`: unlimited. */
 const limit = z.int().nullable();

@@ -11,6 +11,9 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { DEFAULT_GROUP, shareGroup } from '../../base/node-groups.ts';
+import { nodeOperation, readSent } from '../../operation/node-route.ts';
+import { badRequest, notFound } from '../../operation/refusal.ts';
+import type { NodeRouteServices } from '../../operation/services.ts';
 import { findBlob } from '../../publisher/blob.ts';
 import { readMasters, sharedClearance } from '../../publisher/clearance.ts';
 import type { FeedSink } from '../../publisher/feed.ts';
@@ -20,9 +23,6 @@ import { signedGroups } from '../../publisher/pages.ts';
 import type { NodeRow } from '../../store/rows.ts';
 import { TrafficRefusal } from '../../traffic/fault.ts';
 import { checkReported, storeReported } from '../../traffic/take-reported.ts';
-import { nodeOperation, readSent } from '../node-route.ts';
-import { badRequest, notFound } from '../refusal.ts';
-import type { NodeRouteServices } from '../services.ts';
 import {
   feedQuery,
   manifestQuery,

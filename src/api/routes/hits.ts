@@ -1,10 +1,10 @@
 /** Hits of rules: how often each matched, what it did, and what a dry_run rule would have changed. */
 import { z } from 'zod';
+import { MAX_PAGE } from '../../operation/limits.ts';
+import { queryNumber } from '../../operation/query.ts';
+import { jsonText, operation } from '../../operation/route.ts';
 import { USUAL_RETENTION } from '../../traffic/retention.ts';
 import { HITS } from '../../traffic/shapes.ts';
-import { MAX_PAGE } from '../limits.ts';
-import { queryNumber } from '../query.ts';
-import { jsonText, operation } from '../route.ts';
 import { type AskedPeriod, PERIOD_QUERY, readPeriod } from '../traffic/period.ts';
 
 /** `GET /domains/{domain}/rules/hits/`: runs in a compute thread, page by page. */

@@ -8,21 +8,21 @@ import { judgeLabel, MAX_LABEL_CHARACTERS } from '../../access/keys.ts';
 import { filledText } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
 import { notify } from '../../notify/notify.ts';
-import { type DomainRow, type InvitationRow, MEMBER_ROLES, type MemberRole } from '../../store/rows.ts';
-import type { ReadTransaction } from '../../store/store.ts';
-import { timeText } from '../domain-shape.ts';
 import {
   INVITATION_DAYS,
   MAX_INVITATIONS,
   MAX_INVITATIONS_OF_OWNER,
   MAX_SHARED,
   PRUNED_INVITATIONS,
-} from '../limits.ts';
-import { idOf } from '../paths.ts';
-import { formBody } from '../read-body.ts';
-import { badRequest, conflict, notFound } from '../refusal.ts';
-import { message, ok, operation, type Writing } from '../route.ts';
-import { messageShape } from '../shapes.ts';
+} from '../../operation/limits.ts';
+import { idOf } from '../../operation/paths.ts';
+import { formBody } from '../../operation/read-body.ts';
+import { badRequest, conflict, notFound } from '../../operation/refusal.ts';
+import { message, ok, operation, type Writing } from '../../operation/route.ts';
+import { messageShape } from '../../operation/shapes.ts';
+import { type DomainRow, type InvitationRow, MEMBER_ROLES, type MemberRole } from '../../store/rows.ts';
+import type { ReadTransaction } from '../../store/store.ts';
+import { timeText } from '../domain-shape.ts';
 import { judgeGrant, MEMBER, ownersOwn, showMember } from './members.ts';
 
 const DAY_MS = 86_400_000;

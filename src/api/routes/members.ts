@@ -5,14 +5,14 @@
 import { z } from 'zod';
 import { mayDo, ROLES, type Role } from '../../access/roles.ts';
 import { form } from '../../model/form.ts';
+import { idOf } from '../../operation/paths.ts';
+import { formBody } from '../../operation/read-body.ts';
+import { conflict, forbidden, notFound, type Refusal } from '../../operation/refusal.ts';
+import { message, ok, operation, type Writing } from '../../operation/route.ts';
+import { messageShape } from '../../operation/shapes.ts';
 import { type DomainRow, MEMBER_ROLES, type MemberRole, type MemberRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { timeText } from '../domain-shape.ts';
-import { idOf } from '../paths.ts';
-import { formBody } from '../read-body.ts';
-import { conflict, forbidden, notFound, type Refusal } from '../refusal.ts';
-import { message, ok, operation, type Writing } from '../route.ts';
-import { messageShape } from '../shapes.ts';
 
 /** A member as every member of the domain sees it. */
 export const MEMBER = z

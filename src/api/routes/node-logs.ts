@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { LogRefusal } from '../../logs/fault.ts';
 import { takeLogBatch, unpackBatch } from '../../logs/take-batch.ts';
-import { nodeOperation } from '../node-route.ts';
-import { overBudget, Refusal } from '../refusal.ts';
+import { nodeOperation } from '../../operation/node-route.ts';
+import { overBudget, Refusal } from '../../operation/refusal.ts';
 
 /** The content type of a batch. */
 export const LINES_TYPE = 'application/x-ndjson';

@@ -1,10 +1,10 @@
 /** `POST /nodes/traffic`: a sealed batch of traffic counts, each entry of one domain and minute, with top lists. */
 import { z } from 'zod';
+import { nodeOperation } from '../../operation/node-route.ts';
+import { Refusal } from '../../operation/refusal.ts';
 import { TrafficRefusal } from '../../traffic/fault.ts';
 import { MAX_ENTRIES } from '../../traffic/limits.ts';
 import { takeBatch } from '../../traffic/take-batch.ts';
-import { nodeOperation } from '../node-route.ts';
-import { Refusal } from '../refusal.ts';
 
 /**
  * Counts a batch once by its number, however often and in whatever order batches come; traffic of up to 35 days ago is

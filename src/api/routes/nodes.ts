@@ -1,9 +1,9 @@
 /** Nodes as customers see them; the operations of nodes are in `feed.ts`. */
 import { z } from 'zod';
+import { ok, operation } from '../../operation/route.ts';
 import { nodesOf } from '../../publisher/propagation.ts';
 import type { DomainRow, ReportRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { ok, operation } from '../route.ts';
 import { currentOf } from './plans.ts';
 
 /**

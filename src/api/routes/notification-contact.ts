@@ -9,10 +9,10 @@ import { checkCode, emptyContact, readAddress, requestCode } from '../../notify/
 import { includesSms } from '../../notify/deliver.ts';
 import { CODE_MS, MAX_CODE_TRIES } from '../../notify/limits.ts';
 import { CONTACT, CONTACT_CHANNELS, type ContactField, showContact } from '../../notify/show-settings.ts';
-import { formBody } from '../read-body.ts';
-import { badRequest, conflict, forbidden, Refusal } from '../refusal.ts';
-import { ok, operation, type Writing } from '../route.ts';
-import type { Services } from '../services.ts';
+import { formBody } from '../../operation/read-body.ts';
+import { badRequest, conflict, forbidden, Refusal } from '../../operation/refusal.ts';
+import { ok, operation, type Writing } from '../../operation/route.ts';
+import type { Services } from '../../operation/services.ts';
 
 /** `GET /notifications/contact`. */
 export const contact = operation({

@@ -13,11 +13,11 @@ import {
   WEBHOOK,
 } from '../../notify/show-settings.ts';
 import { judgeWebhookUrl, newWebhookSecret } from '../../notify/webhook.ts';
-import { idOf } from '../paths.ts';
-import { formBody } from '../read-body.ts';
-import { badRequest, conflict, notFound } from '../refusal.ts';
-import { message, ok, operation } from '../route.ts';
-import { messageShape } from '../shapes.ts';
+import { idOf } from '../../operation/paths.ts';
+import { formBody } from '../../operation/read-body.ts';
+import { badRequest, conflict, notFound } from '../../operation/refusal.ts';
+import { message, ok, operation } from '../../operation/route.ts';
+import { messageShape } from '../../operation/shapes.ts';
 
 /** `GET /notifications/webhooks/`. */
 export const webhooks = operation({

@@ -5,12 +5,12 @@ import { crossCheck, form } from '../../model/form.ts';
 import { MAX_FEED_PAGE, MAX_PER_HOUR, MAX_READ_IDS, USUAL_FEED_PAGE } from '../../notify/limits.ts';
 import { notify } from '../../notify/notify.ts';
 import { NOTIFICATION, showNotifications } from '../../notify/show-feed.ts';
-import { idOf } from '../paths.ts';
-import { queryNumber } from '../query.ts';
-import { formBody } from '../read-body.ts';
-import { notFound } from '../refusal.ts';
-import { message, ok, operation } from '../route.ts';
-import { messageShape } from '../shapes.ts';
+import { idOf } from '../../operation/paths.ts';
+import { queryNumber } from '../../operation/query.ts';
+import { formBody } from '../../operation/read-body.ts';
+import { notFound } from '../../operation/refusal.ts';
+import { message, ok, operation } from '../../operation/route.ts';
+import { messageShape } from '../../operation/shapes.ts';
 
 /** `GET /notifications/`: newest first, page by page. */
 export const list = operation({

@@ -2,6 +2,11 @@
  * `/domains/{domain}/plans/`: published revisions with author, reason and progress on nodes; comparison and rollback.
  */
 import { z } from 'zod';
+import { MAX_PAGE, USUAL_PAGE } from '../../operation/limits.ts';
+import { queryNumber } from '../../operation/query.ts';
+import { conflict, notFound } from '../../operation/refusal.ts';
+import { jsonText, message, ok, operation } from '../../operation/route.ts';
+import { pageNote, shortenedList } from '../../operation/shapes.ts';
 import { readBlob } from '../../publisher/blob.ts';
 import type { Side } from '../../publisher/printed.ts';
 import { propagationOf } from '../../publisher/propagation.ts';
@@ -10,11 +15,6 @@ import { rollBack } from '../../publisher/rollback.ts';
 import type { FiledRevision, ManifestRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { accountNames } from '../account-names.ts';
-import { MAX_PAGE, USUAL_PAGE } from '../limits.ts';
-import { queryNumber } from '../query.ts';
-import { conflict, notFound } from '../refusal.ts';
-import { jsonText, message, ok, operation } from '../route.ts';
-import { pageNote, shortenedList } from '../shapes.ts';
 
 /** A revision in the list. */
 const revisionShape = z.object({

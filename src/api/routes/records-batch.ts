@@ -2,15 +2,15 @@
 import { z } from 'zod';
 import { id, list as listOf } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
+import { formBody, readBody } from '../../operation/read-body.ts';
+import { notFound, Refusal } from '../../operation/refusal.ts';
+import { type BodyReader, ok, operation, type Response, type Writing } from '../../operation/route.ts';
 import type { RecordRow } from '../../store/rows.ts';
-import { formBody, readBody } from '../read-body.ts';
 import { MAX_BATCH } from '../records/limits.ts';
 import { type Neighbours, neighboursOf } from '../records/neighbours.ts';
 import { removeRecords } from '../records/remove.ts';
 import { type BatchEntry, batchShape, recordUpdateShape, showBatch, showRecord } from '../records/shape.ts';
 import { type JudgedChange, judgeChange, writeChanges } from '../records/write.ts';
-import { notFound, Refusal } from '../refusal.ts';
-import { type BodyReader, ok, operation, type Response, type Writing } from '../route.ts';
 
 /** An item of an update: the id; its other fields are read with the record. */
 interface Item {

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { checkRecordType } from '../../access/entitlement-checks.ts';
 import type { ReadLine, ReadZoneFile, ZoneProblem } from '../../compute/job.ts';
 import { printZone } from '../../dns/zone-file/print.ts';
+import { badRequest, forbidden, type Refusal } from '../../operation/refusal.ts';
+import { ok, operation, type Response, type Writing } from '../../operation/route.ts';
 import { newestChange } from '../../publisher/newest-change.ts';
 import type { NewRecord } from '../../store/customer-repositories.ts';
 import type { DomainRow } from '../../store/rows.ts';
@@ -10,8 +12,6 @@ import type { ReadTransaction } from '../../store/store.ts';
 import { originsOfRecord, refuseSpecial } from '../origins.ts';
 import { neighboursOf } from '../records/neighbours.ts';
 import { recordShape, showRecord } from '../records/shape.ts';
-import { badRequest, forbidden, type Refusal } from '../refusal.ts';
-import { ok, operation, type Response, type Writing } from '../route.ts';
 import { judgeRecordCount } from './records.ts';
 
 /** The content type of zone files (RFC 4027). */

@@ -1,15 +1,15 @@
 /** The operations on single DNS records. */
 import { z } from 'zod';
 import { MAX_RECORDS } from '../../base/limits.ts';
+import { idOf } from '../../operation/paths.ts';
+import { conflict, forbidden, notFound } from '../../operation/refusal.ts';
+import { message, ok, operation, type Response, type Writing } from '../../operation/route.ts';
+import { messageShape } from '../../operation/shapes.ts';
 import type { RecordRow } from '../../store/rows.ts';
-import { idOf } from '../paths.ts';
 import { neighboursOf, spellingsOf } from '../records/neighbours.ts';
 import { removeRecords } from '../records/remove.ts';
 import { recordCreateShape, recordShape, recordUpdateShape, showRecord } from '../records/shape.ts';
 import { judgeChange, judgeHostHeader, judgeOrigin, readRecord, writeChanges } from '../records/write.ts';
-import { conflict, forbidden, notFound } from '../refusal.ts';
-import { message, ok, operation, type Response, type Writing } from '../route.ts';
-import { messageShape } from '../shapes.ts';
 
 /** `GET /domains/{domain}/records/`: in the order of their ids. */
 export const list = operation({

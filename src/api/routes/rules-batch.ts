@@ -8,11 +8,9 @@ import { checkRuleType } from '../../access/entitlement-checks.ts';
 import type { RuleType } from '../../base/vocabulary.ts';
 import { id, list as listOf } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
-import { CREATE_EXAMPLES } from '../docs/examples.ts';
-import { MAX_RULE_BATCH } from '../limits.ts';
-import { formBody, readBody } from '../read-body.ts';
-import { type BatchEntry, batchShape, showBatch } from '../records/shape.ts';
-import { badRequest, notFound, Refusal } from '../refusal.ts';
+import { MAX_RULE_BATCH } from '../../operation/limits.ts';
+import { formBody, readBody } from '../../operation/read-body.ts';
+import { badRequest, notFound, Refusal } from '../../operation/refusal.ts';
 import {
   type ApiRoute,
   type BodyReader,
@@ -22,7 +20,9 @@ import {
   operation,
   type Response,
   type Writing,
-} from '../route.ts';
+} from '../../operation/route.ts';
+import { CREATE_EXAMPLES } from '../docs/examples.ts';
+import { type BatchEntry, batchShape, showBatch } from '../records/shape.ts';
 import { RULE_SHAPES } from '../rules/shapes.ts';
 import { RULE_SLUGS } from '../rules/slugs.ts';
 import { addRule, changeRule, removeRule } from './rules.ts';

@@ -7,11 +7,10 @@ import type { StoredRule } from '../../model/common.ts';
 import { id, list as listOf } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
 import type { RedirectRule } from '../../model/types.ts';
-import type { RuleRow } from '../../store/rows.ts';
-import { MAX_AUDITED_MOVES } from '../limits.ts';
-import { idOf } from '../paths.ts';
-import { formBody } from '../read-body.ts';
-import { badRequest, forbidden, notFound } from '../refusal.ts';
+import { MAX_AUDITED_MOVES } from '../../operation/limits.ts';
+import { idOf } from '../../operation/paths.ts';
+import { formBody } from '../../operation/read-body.ts';
+import { badRequest, forbidden, notFound } from '../../operation/refusal.ts';
 import {
   type ApiRoute,
   type AuditEntry,
@@ -22,7 +21,9 @@ import {
   operation,
   type Response,
   type Writing,
-} from '../route.ts';
+} from '../../operation/route.ts';
+import { messageShape } from '../../operation/shapes.ts';
+import type { RuleRow } from '../../store/rows.ts';
 import { RULE_LIST_QUERY, requestsPart, rulePage } from '../rules/list-page.ts';
 import { costsOf } from '../rules/patterns.ts';
 import { readRule } from '../rules/read.ts';
@@ -30,7 +31,6 @@ import { RULE_SHAPES } from '../rules/shapes.ts';
 import { bodyOf, showRule, showWhole, toWrite } from '../rules/show.ts';
 import { RULE_SLUGS } from '../rules/slugs.ts';
 import { provisionWww } from '../rules/www-record.ts';
-import { messageShape } from '../shapes.ts';
 
 /**
  * Routes for single rules of a type and for their order. They answer 404 to an insufficient role (API document,

@@ -4,16 +4,16 @@
  * a `status`, also the error page for that answer of the origin. Both run in compute threads and answer page by page.
  */
 import { z } from 'zod';
+import { MAX_PAGE, USUAL_FINDINGS, USUAL_PAGE } from '../../operation/limits.ts';
+import { queryNumber } from '../../operation/query.ts';
+import { badRequest, conflict } from '../../operation/refusal.ts';
+import { jsonText, operation } from '../../operation/route.ts';
+import { shortenedList } from '../../operation/shapes.ts';
 import { findBlob } from '../../publisher/blob.ts';
 import { requestMistake } from '../../simulator/request-fields.ts';
 import type { SimulatedRequest } from '../../simulator/simulate.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { MAX_PAGE, USUAL_FINDINGS, USUAL_PAGE } from '../limits.ts';
-import { queryNumber } from '../query.ts';
-import { badRequest, conflict } from '../refusal.ts';
-import { jsonText, operation } from '../route.ts';
-import { shortenedList } from '../shapes.ts';
 import { currentOf } from './plans.ts';
 
 /** The body of a simulation. */

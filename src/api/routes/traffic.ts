@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
 import type { RuleHits } from '../../counts/counts.ts';
+import { ok, operation } from '../../operation/route.ts';
 import { readTotal } from '../../traffic/read-traffic.ts';
-import { ok, operation } from '../route.ts';
 
 /** Milliseconds of a minute, the unit of stored counts. */
 const MINUTE_MS = 60_000;

@@ -11,12 +11,12 @@ import { createPatternBook, type ExistingPatterns, patternCost } from '../../mod
 import { createReport } from '../../model/report.ts';
 import { ruleForm } from '../../model/rule.ts';
 import type { DropRule, Rule } from '../../model/types.ts';
+import { wrongInput } from '../../operation/read-body.ts';
+import type { Writing } from '../../operation/route.ts';
 import { sha256Hex } from '../../platform/sha256.ts';
 import type { RuleWrite } from '../../store/customer-repositories.ts';
 import type { PatternRow, RuleRow } from '../../store/rows.ts';
 import type { WriteTransaction } from '../../store/store.ts';
-import { wrongInput } from '../read-body.ts';
-import type { Writing } from '../route.ts';
 import { bodyOf, type RuleBody } from './show.ts';
 
 /** One regex of a filter. */

@@ -9,11 +9,11 @@ import type { RuleType } from '../../base/vocabulary.ts';
 import type { StoredRule } from '../../model/common.ts';
 import { parseRule } from '../../model/parse.ts';
 import type { DropRule, OriginRouteRule, Rule } from '../../model/types.ts';
+import { wrongInput } from '../../operation/read-body.ts';
+import { forbidden } from '../../operation/refusal.ts';
+import type { Writing } from '../../operation/route.ts';
 import type { RuleRow } from '../../store/rows.ts';
 import { originsOfRule, refuseSpecial } from '../origins.ts';
-import { wrongInput } from '../read-body.ts';
-import { forbidden } from '../refusal.ts';
-import type { Writing } from '../route.ts';
 import { judgePatterns } from './patterns.ts';
 import { bodyOf } from './show.ts';
 

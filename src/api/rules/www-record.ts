@@ -8,11 +8,11 @@ import { MAX_RECORDS } from '../../base/limits.ts';
 import type { StoredRule } from '../../model/common.ts';
 import { absoluteName } from '../../model/record-name.ts';
 import type { RedirectRule } from '../../model/types.ts';
+import type { Writing } from '../../operation/route.ts';
 import type { NewRecord } from '../../store/customer-repositories.ts';
 import { isStoreFault, StoreFault } from '../../store/fault.ts';
 import type { RecordRow } from '../../store/rows.ts';
 import { showRecord } from '../records/shape.ts';
-import type { Writing } from '../route.ts';
 import type { WwwRecord } from './shapes.ts';
 
 /** Adds the record where it is missing. Returns what happened; `null`: the redirect is not canonical. */

@@ -5,11 +5,11 @@
 import { z } from 'zod';
 import { quoteValue } from '../../base/diagnostic.ts';
 import { converted } from '../../model/fields.ts';
+import { MAX_TRAFFIC_POINTS, USUAL_TRAFFIC_MS } from '../../operation/limits.ts';
+import { badRequest } from '../../operation/refusal.ts';
 import { STEP_MS, STEP_UNITS, suitsStep, TRAFFIC_STEPS, type TrafficPeriod } from '../../traffic/period.ts';
 import type { TrafficStep } from '../../traffic/read-traffic.ts';
 import type { Retention } from '../../traffic/retention.ts';
-import { MAX_TRAFFIC_POINTS, USUAL_TRAFFIC_MS } from '../limits.ts';
-import { badRequest } from '../refusal.ts';
 
 /** An RFC 3339 time with a date and a zone, or a date alone, which is its midnight in UTC. */
 const TIME = /^\d{4}-\d\d-\d\d(?:[Tt]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d))?$/;

@@ -1,6 +1,6 @@
 /**
  * The types of a route. `routes.ts` lists all routes; a file in `routes/` has the operations of one group: schema and
- * handler. `checks.ts` and `run.ts` make the checks of semantics §6 (key, budget, read-only, blocked surface, visibility,
+ * handler. `checks.ts` and `api/run.ts` make the checks of semantics §6 (key, budget, read-only, blocked surface, visibility,
  * role, plan, body, disabled domain) around the handler, as the route declares them, so a handler only does its own work:
  *
  * ```ts
