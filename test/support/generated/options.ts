@@ -38,11 +38,11 @@ function meaningOf({ description, argChoices }: Option): string {
 }
 
 /** The default; a folder of this machine's user as a shell writes it. */
-function defaultOf({ defaultValue, description, negate }: Option): string {
+function defaultOf({ defaultValue, defaultValueDescription, description, negate }: Option): string {
   const stated = /\(default: ([^()]*)\)/.exec(description)?.[1];
   if (stated !== undefined) return stated;
   if (defaultValue === undefined || negate) return '';
-  return `\`${inHome(String(defaultValue))}\``;
+  return `\`${defaultValueDescription ?? inHome(String(defaultValue))}\``;
 }
 
 function inHome(value: string): string {
