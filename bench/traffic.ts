@@ -11,6 +11,7 @@ import { openStore } from '../src/store/open.ts';
 import type { NodeRow } from '../src/store/rows.ts';
 import { openDatabase } from '../src/store/sqlite/driver.ts';
 import type { Store } from '../src/store/store.ts';
+import { TRAFFIC_SUMS } from '../src/store/traffic-repositories.ts';
 import { BATCH_OCTETS, MAX_BATCH_DOMAINS } from '../src/sync/traffic/limits.ts';
 import { DAY, HOUR, MINUTE_MS, SLICES } from '../src/traffic/limits.ts';
 import { createRollUp } from '../src/traffic/roll-up.ts';
@@ -241,16 +242,8 @@ async function storeWeek(subject: Subject): Promise<readonly Row[]> {
     ['traffic_minutes', MINUTE_HOURS],
     ['traffic_hours', WEEK_HOURS],
   ] as const) {
-    const columns = [
-      'requests',
-      'octets_in',
-      'octets_out',
-      'monitored',
-      'monitored_errors',
-      'gateway_requests',
-    ];
     const rest = table === 'traffic_minutes' ? ['monitored_minutes', 'counts'] : ['counts', 'tops'];
-    const all = [...columns, ...rest].join(', ');
+    const all = [...TRAFFIC_SUMS, ...rest].join(', ');
     const offsets = `WITH RECURSIVE ago(hours) AS (SELECT 1 UNION ALL SELECT hours + 1 FROM ago WHERE hours < ${hours - 1})`;
     const source = `SELECT domain_id, start - ${HOUR} * hours, ${all} FROM ${table}, ago`;
     const filter = `WHERE domain_id <= ${last} AND start >= ${start} AND start < ${start + HOUR}`;

@@ -223,25 +223,28 @@ function isDotSegment(segment: string): boolean {
   return segment === '.' || segment === '..';
 }
 
-const NO_TARGET: TargetFacts = {
-  path: '',
-  pathWithoutParameters: null,
-  forwarded: '',
-  query: null,
-  encodedQuery: null,
-  authority: null,
-  authorityScheme: '',
-};
+/** The facts of no target, which `parseTarget` fills. */
+export function createTargetFacts(): TargetFacts {
+  return {
+    path: '',
+    pathWithoutParameters: null,
+    forwarded: '',
+    query: null,
+    encodedQuery: null,
+    authority: null,
+    authorityScheme: '',
+  };
+}
 
 /**
  * Why a request target is refused with 400, as the end of a sentence; `null` when the target alone is valid.
  * For accounts, not for speed.
  */
 export function targetMistake(target: string): string | null {
-  if (parseTarget(target, { ...NO_TARGET }) !== 400) return null;
+  if (parseTarget(target, createTargetFacts()) !== 400) return null;
   const raw = [...target].find((character) => /[\u0000-\u0020\u007f#]/.test(character));
   if (raw !== undefined) return `holds ${characterName(raw)}`;
-  const origin = splitAuthority(target, { ...NO_TARGET });
+  const origin = splitAuthority(target, createTargetFacts());
   if (origin === null) return 'is neither a path nor an http URL';
   const path = origin.split('?', 1)[0]!;
   const bad = /%(?![0-9A-Fa-f]{2})[^/]{0,2}|%00/.exec(path)?.[0];

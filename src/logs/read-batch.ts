@@ -4,7 +4,7 @@
  * with what a search compares, or a LogRefusal that names the line. Unknown fields of an entry are not stored.
  */
 import { formatIp, parseIp } from '../base/ip.ts';
-import { parseTarget, type TargetFacts } from '../base/path.ts';
+import { createTargetFacts, parseTarget } from '../base/path.ts';
 import { LogRefusal } from './fault.ts';
 import {
   MAX_AHEAD_MS,
@@ -258,21 +258,11 @@ function rulesOf(entry: Fields): readonly string[] {
 
 /** The path of a target in canonical form, as rules match it; of a target that has none, what is before its query. */
 function pathOf(target: string): string {
-  const facts: TargetFacts = { ...NO_TARGET };
+  const facts = createTargetFacts();
   if (parseTarget(target, facts) === 0) return storable(facts.path.slice(0, MAX_TEXT));
   const end = target.indexOf('?');
   return storable((end < 0 ? target : target.slice(0, end)).slice(0, MAX_TEXT));
 }
-
-const NO_TARGET: TargetFacts = {
-  path: '',
-  pathWithoutParameters: null,
-  forwarded: '',
-  query: null,
-  encodedQuery: null,
-  authority: null,
-  authorityScheme: '',
-};
 
 /** A text that both databases store: neither NUL nor lone surrogates. */
 function storable(text: string): string {

@@ -1,6 +1,6 @@
 /** A request log that counts traffic: makes of each finished request what the counters of `counts/` take. */
 
-import { parseTarget, type TargetFacts } from '../../base/path.ts';
+import { createTargetFacts, parseTarget } from '../../base/path.ts';
 import { BOT_KINDS, type BotKind } from '../../base/vocabulary.ts';
 import type { CountedRequest } from '../../counts/counted-request.ts';
 import type { EdgeRequest } from '../../evaluator/index.ts';
@@ -59,15 +59,7 @@ function textOf(value: string | readonly string[] | undefined): string | null {
 }
 
 /** PERF: one object for all requests; nothing reads it after `pathOf`. */
-const target: TargetFacts = {
-  path: '',
-  pathWithoutParameters: null,
-  forwarded: '',
-  query: null,
-  encodedQuery: null,
-  authority: null,
-  authorityScheme: '',
-};
+const target = createTargetFacts();
 
 function pathOf(text: string): string | null {
   return parseTarget(text, target) === 0 ? target.path : null;
