@@ -61,7 +61,7 @@ async function start(
   return node;
 }
 
-const PATIENT = { timeout: 90_000 };
+const PATIENT = { timeout: 300_000 };
 
 describe.each(['1', '2'])('a node of %s processes', (workers) => {
   test('a draining node is not ready, and is healthy until its end', PATIENT, async () => {
@@ -151,7 +151,7 @@ describe.each(['1', '2'])('a node of %s processes', (workers) => {
       const following = (): Promise<number> => node.metric('edgeplan_node_following');
       await until(async () => (await following()) === 1, 'the feed');
       await until(async () => (await node.metric('edgeplan_node_plans_pending')) === 0, 'all plans');
-      for (const series of ['plans_refused', 'reports_waiting', 'usage_rows']) {
+      for (const series of ['plans_refused', 'reports_waiting', 'traffic_files']) {
         await until(async () => (await node.metric(`edgeplan_node_${series}`)) === 0, series);
       }
       await node.said(/^serving 1 domain; 1 more is not active and refused$/m);
@@ -162,7 +162,9 @@ describe.each(['1', '2'])('a node of %s processes', (workers) => {
       const silent = (): Promise<number> => node.metric('edgeplan_node_control_silent_seconds');
       await until(async () => (await silent()) > before, 'the silence');
       expect((await ask({ port: node.port, path: '/missing' })).status).not.toBe(421);
-      await until(async () => (await node.metric('edgeplan_node_usage_rows')) === 1, 'the traffic');
+      const files = (): Promise<number> => node.metric('edgeplan_node_traffic_files');
+      // Its minute is closed first.
+      await until(async () => (await files()) === 1, 'the traffic', 180_000);
       // Cut off, it serves what it has.
       expect(await node.status('/readyz')).toBe(200);
     } finally {

@@ -144,10 +144,17 @@ interface ShownIncident {
   readonly errors: number;
 }
 
-async function incidents(): Promise<readonly ShownIncident[]> {
-  const { body } = await served.call('GET', `/domains/${NAME}/uptime/incidents/`);
-  return body as unknown as readonly ShownIncident[];
+/** Milliseconds between two requests: a key has 300 a minute. */
+const PAUSE_MS = 500;
+
+async function read<Body>(path: string): Promise<Body> {
+  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  const { status, body, text } = await served.call('GET', `/domains/${NAME}/uptime/${path}`);
+  expect([status, text]).toEqual([200, expect.anything()]);
+  return body as Body;
 }
+
+const incidents = (): Promise<readonly ShownIncident[]> => read('incidents/');
 
 const subjects = (): readonly string[] =>
   mail.mails.map(({ raw }) => /^Subject: (.*)$/m.exec(raw)?.[1]?.trim() ?? '');
@@ -192,10 +199,8 @@ test('an origin that ends is one incident with one e-mail and one webhook, whate
     );
     await until(() => receiver.calls.length >= 2, 'the webhooks', PATIENCE_MS);
     await restartServer();
-    const judged = async (): Promise<number> => {
-      const { body } = await served.call('GET', `/domains/${NAME}/uptime/`);
-      return Date.parse((body as unknown as { judged_through: string }).judged_through);
-    };
+    const judged = async (): Promise<number> =>
+      Date.parse((await read<{ readonly judged_through: string }>('')).judged_through);
     const before = await judged();
     await until(async () => (await judged()) > before, 'another minute', PATIENCE_MS);
   } finally {
