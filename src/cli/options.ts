@@ -224,7 +224,7 @@ export function overlapOption(what: string, { milliseconds }: { readonly millise
     .default(milliseconds, durationText(milliseconds));
 }
 
-/** Parses a duration such as `7d` as milliseconds; negative: it is none. */
+/** Parses a duration such as `7d` as milliseconds; negative: the text is no duration. */
 function readDuration(text: string): number {
   const parts = /^(\d{1,9})([smhd])$/.exec(text);
   return text === '0' ? 0 : parts === null ? -1 : Number(parts[1]) * UNITS[parts[2]!]!;

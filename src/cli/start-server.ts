@@ -3,14 +3,12 @@
  * and metrics listener. Input: plain options. Output: the running server and its `stop`; signals and printing
  * belong to the command.
  */
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { Registry } from 'prom-client';
 import { type Entitlements, resolveEntitlements } from '../access/entitlements.ts';
 import { createKeyUses, type KeyUses } from '../access/key-uses.ts';
 import { createRequestBudget, type RequestBudget } from '../access/request-budget.ts';
@@ -19,7 +17,7 @@ import type { TierSlug } from '../access/tiers.ts';
 import { createHealthListener, createMetrics } from '../api/health-listener.ts';
 import { createApi } from '../api/serve.ts';
 import { withTransactionSpans } from '../api/store-spans.ts';
-import { type AllowedOrigins, createSpecialJudge } from '../base/special-addresses.ts';
+import { createSpecialJudge } from '../base/special-addresses.ts';
 import { type Countries, openCountries } from '../classify/country.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
 import { createCompute } from '../compute/pool.ts';
@@ -27,7 +25,6 @@ import { createDns } from '../dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
 import { createLookups, type DomainLookups, lookupsWithoutDns } from '../lifecycle/lookups.ts';
 import { DEFAULT_DAYS } from '../logs/limits.ts';
-import type { SmsGatewayOptions, SmtpOptions } from '../notify/outlet-options.ts';
 import { DRAIN_MS, USES_FLUSH_MS } from '../operation/limits.ts';
 import type { Services } from '../operation/services.ts';
 import { PLAN_VERSION } from '../plan/layout.ts';
@@ -36,64 +33,19 @@ import { createFeed } from '../publisher/feed.ts';
 import { createPublisher, type Publisher } from '../publisher/publisher.ts';
 import { createRepublisher, type Republisher } from '../publisher/republisher.ts';
 import { openSigner } from '../publisher/signer.ts';
-import type { DomainRow, RevisionRow } from '../store/rows.ts';
+import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
-import type { CollectorOptions, Telemetry } from '../telemetry/options.ts';
-import type { SpanSource } from '../telemetry/spans.ts';
-import { startTelemetry } from '../telemetry/start-telemetry.ts';
-import { type Retention, USUAL_RETENTION } from '../traffic/retention.ts';
-import { createRollUp, type RollUp, type RollUpRound } from '../traffic/roll-up.ts';
-import { createTrafficThread, type TrafficThread } from '../traffic/thread.ts';
-import { notifyIncident } from '../uptime/notify-incident.ts';
-import { createReadMinutes } from '../uptime/read-minutes.ts';
-import { type UptimeWatch, watchUptime } from '../uptime/watch.ts';
+import type { Telemetry } from '../telemetry/options.ts';
+import type { UptimeWatch } from '../uptime/watch.ts';
 import { inputFault } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
-import { type DecisionLogs, type DecisionLogTarget, openDecisionLogs } from './open-decision-logs.ts';
+import { type DecisionLogs, openDecisionLogs } from './open-decision-logs.ts';
+import type { ServerOptions } from './server-options.ts';
+import { recordPublication, startServerTelemetry } from './server-telemetry.ts';
+import { createTraffic, retentionOf, type ServerTraffic, startUptime } from './server-traffic.ts';
 import { version } from './version.ts';
-
-/** Options of a server. */
-export interface ServerOptions {
-  /** Closed when the server stops. */
-  readonly store: Store;
-  /** The address that the API listens on. */
-  readonly host: string;
-  /** The port of the API; 0 is any free port, here and below. */
-  readonly port: number;
-  /** The port of the health and metrics listener, always on 127.0.0.1. */
-  readonly operationsPort: number;
-  /** The tier of domains without a subscription. */
-  readonly tier: TierSlug;
-  /** Delegations that a managed domain may have. */
-  readonly nameserverSets: readonly (readonly string[])[];
-  /** Addresses of recursive resolvers; empty: the system's. */
-  readonly resolvers: readonly string[];
-  /** Treats every domain as verified without DNS queries, for trials. */
-  readonly trustNames: boolean;
-  /** As `Services.privateNames`. */
-  readonly privateNames: boolean;
-  /** Special addresses that a write may name as origins. */
-  readonly allowedOrigins: AllowedOrigins;
-  /** Requests per minute and API key. */
-  readonly requestsPerMinute: number;
-  /** Milliseconds for which traffic is stored by minute, hour and day; absent: `USUAL_RETENTION`. */
-  readonly trafficRetention?: Retention;
-  /** The path of a country database in MaxMind's format; absent: none. */
-  readonly countries?: string;
-  /** The mail relay; absent: no e-mail is sent. */
-  readonly smtp?: SmtpOptions;
-  /** The SMS gateway; absent: no SMS is sent. */
-  readonly sms?: SmsGatewayOptions;
-  /** Where customers read more, as `linkTo` takes it; absent: nowhere. */
-  readonly publicUrl?: string;
-  /** Where spans and metrics go by OTLP; absent: nowhere. */
-  readonly collector?: CollectorOptions;
-  /** Where entries of nodes' decision logs go. Default: the store, for `DEFAULT_DAYS`. */
-  readonly decisionLogs?: DecisionLogTarget;
-  readonly log: Logger;
-}
 
 /** A server that accepts requests. */
 export interface RunningServer {
@@ -242,32 +194,6 @@ function runningServer(parts: Parts, { app, operations, publicKey, state }: List
   };
 }
 
-/** Starts the export to an OpenTelemetry collector; `null`: none is configured, and nothing of it is loaded. */
-async function startServerTelemetry(
-  { collector, log }: Pick<ServerOptions, 'collector' | 'log'>,
-  registry: Registry,
-): Promise<Telemetry | null> {
-  if (collector === undefined) return null;
-  return startTelemetry({
-    collector,
-    identity: { service: 'edgeplan-server', version: version(), instance: randomUUID(), worker: null },
-    registry: () => registry,
-    onChange: (sentence) => log.warn(sentence),
-  });
-}
-
-/** A span from the oldest write that a revision covers to its commit: publications follow requests, and outlast them. */
-function recordPublication(spans: SpanSource, revision: RevisionRow, sinceWriteMs: number): void {
-  const startedAt = Date.now() - sinceWriteMs;
-  const span = spans.start({ name: 'publish', kind: 'internal', startedAt }, null);
-  span.set({
-    'edgeplan.domain': revision.domain,
-    'edgeplan.revision': revision.revision,
-    'edgeplan.publication': revision.digest === null ? 'tombstone' : 'plan',
-  });
-  span.end(null);
-}
-
 /** The services that `startServer` has made for the API. */
 type MadeServices = Pick<
   Services,
@@ -285,41 +211,6 @@ function servicesOf(options: ServerOptions, countries: Countries | null, made: M
     signaturesFor: createSignatures(),
     trafficRetention: retentionOf(options),
   };
-}
-
-/** The periods for which traffic is stored. */
-function retentionOf({ trafficRetention }: ServerOptions): Retention {
-  return trafficRetention ?? USUAL_RETENTION;
-}
-
-/** What opens, merges and removes the traffic of nodes. */
-interface Traffic {
-  readonly thread: TrafficThread;
-  readonly rollUp: RollUp;
-}
-
-/** One process of a store without shares has it alone. */
-function createTraffic(options: ServerOptions, onRound: (round: RollUpRound) => void): Traffic {
-  const { store, log } = options;
-  const thread = createTrafficThread({ store });
-  const rollUp = createRollUp({
-    ...{ store, thread, log },
-    retention: retentionOf(options),
-    alone: store.shares === null,
-    onRound,
-  });
-  return { thread, rollUp };
-}
-
-/** Judges uptime from what nodes reported. */
-function startUptime({ store, log }: ServerOptions): UptimeWatch {
-  return watchUptime({
-    store,
-    minutes: createReadMinutes(store),
-    clock: Date.now,
-    changed: (tx, change) => notifyIncident(tx, change, Date.now()),
-    failed: (error) => log.warn({ err: error }, 'uptime not judged; will retry'),
-  });
 }
 
 /** The domain lifecycle, as the server starts and stops it. */
@@ -403,7 +294,7 @@ interface Parts {
   readonly publisher: Publisher;
   readonly republisher: Republisher;
   readonly watch: Watch;
-  readonly traffic: Traffic;
+  readonly traffic: ServerTraffic;
   readonly uptime: UptimeWatch;
   readonly notifier: Notifier;
   readonly uses: KeyUses;

@@ -7,7 +7,7 @@ export type GivenTime = { readonly at: number } | { readonly ago: number };
 /** Milliseconds per unit. */
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
-/** Parses a duration such as `90m`, `24h`, `7d`, `2w` as milliseconds; `null`: it is none. */
+/** Parses a duration such as `90m`, `24h`, `7d`, `2w` as milliseconds; `null`: the text is no duration. */
 function readSpan(text: string): number | null {
   const [, count, unit] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
   return count === undefined ? null : Number(count) * UNITS[unit as keyof typeof UNITS];

@@ -125,7 +125,7 @@ function countValue(list: SpaceSaving, value: string | null): void {
   if (value !== null) offer(list, topValue(value));
 }
 
-/** @returns the hash of the value, by which visitors are told apart */
+/** @returns the hash of the value, which distinguishes visitors */
 function countAndHash(list: SpaceSaving, value: string | null): number {
   if (value === null) return HASH_OF_NONE;
   const text = topValue(value);

@@ -49,7 +49,7 @@ export interface EdgeSettings {
   readonly cacheCapMb: number;
   readonly diskMaxGb: number;
   readonly diskTtlDays: number;
-  /** Whether a host of the domain is monitored; `Evaluator.monitors` tells which are. */
+  /** Whether a host of the domain is monitored; `Evaluator.monitors` answers for one host. */
   readonly monitored: boolean;
   readonly pools: readonly PoolSettings[];
 }

@@ -31,7 +31,7 @@ function cursorOf({ at, id }: LogPlace): string {
   return Buffer.from(`${at} ${id}`).toString('base64url');
 }
 
-/** The place of a cursor; `null`: it is none. */
+/** The place of a cursor; `null`: the text is no cursor. */
 export function placeOf(cursor: string): LogPlace | null {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const [, at, id] = /^(\d{1,15}) ([0-9a-f-]{36})$/.exec(text) ?? [];

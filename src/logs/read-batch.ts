@@ -38,7 +38,7 @@ export interface LogRow {
   readonly id: string;
   /** The action of the decision, or `gap`. */
   readonly action: string;
-  /** The action of the shadow decision; `null`: there is none. */
+  /** The action of the shadow decision; `null`: the decision has no shadow. */
   readonly would: string | null;
   /** Whether the request failed. */
   readonly fault: boolean;

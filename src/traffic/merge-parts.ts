@@ -59,7 +59,7 @@ export interface MergedParts {
   readonly blocks: NewBlocks;
   /** Rows whose counts could not be opened, so that their sums alone were merged: for the log. */
   readonly damaged: readonly string[];
-  /** Behind this part there may be more; `null`: there is none. */
+  /** Behind this part there may be more; `null`: it was the last part. */
   readonly last: PartKey | null;
 }
 

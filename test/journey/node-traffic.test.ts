@@ -251,6 +251,14 @@ describe('the end of a node', () => {
   });
 });
 
+/** Lets the time of retries pass until so many requests have arrived: a write that fails late puts off the next retry. */
+async function retried(requests: number): Promise<void> {
+  await until(() => {
+    now += UNWRITTEN_RETRY_MS;
+    return taker.requests() === requests;
+  }, 'what was counted meanwhile');
+}
+
 describe('a disk', () => {
   test('that fills up and empties again costs no count', requires(NO_SMALL_DISK), async () => {
     const disk = smallDisk(folder, '512k');
@@ -273,8 +281,7 @@ describe('a disk', () => {
       expect(traffic.state().disk).toMatch(/ENOSPC/);
       expect(taker.requests()).toBe(1);
       for (const name of readdirSync(folder)) if (name.startsWith('filler')) rmSync(join(folder, name));
-      now += UNWRITTEN_RETRY_MS;
-      await until(() => taker.requests() === 51, 'what was counted meanwhile');
+      await retried(51);
       await sent(traffic);
       expect([traffic.state().disk, ...losses(traffic)]).toEqual([null, 0, 0, 0]);
     } finally {
@@ -290,8 +297,7 @@ describe('a disk', () => {
     await until(() => traffic.state().disk !== null, 'the trouble');
     expect(taker.requests()).toBe(0);
     rmSync(join(folder, 'traffic'));
-    now += UNWRITTEN_RETRY_MS;
-    await until(() => taker.requests() === 10, 'the counts');
+    await retried(10);
     await until(() => traffic.state().disk === null, 'the end of the trouble');
     expect(existsSync(join(folder, 'traffic'))).toBe(true);
   });

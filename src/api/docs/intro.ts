@@ -121,6 +121,7 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
     name: 'Traffic',
     tags: [
       { name: 'Analytics', description: 'What came in: counts by minute, hour and day, and top lists.' },
+      { name: 'Uptime', description: 'Whether the origins answer, and the incidents in which they did not.' },
     ],
   },
   {

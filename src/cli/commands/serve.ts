@@ -24,7 +24,8 @@ import {
   storedForOption,
 } from '../options.ts';
 import { note, write } from '../output.ts';
-import type { RunningServer, ServerOptions } from '../start-server.ts';
+import type { ServerOptions } from '../server-options.ts';
+import type { RunningServer } from '../start-server.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 
 /** The options of the command, as commander parses them. */

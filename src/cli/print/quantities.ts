@@ -50,7 +50,7 @@ const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 
 /**
  * A chart of one line, at most `width` characters wide: neighbouring values are summed where there are more. The highest
- * bar is the largest value; a blank is none at all.
+ * bar is the largest value; a blank stands for 0.
  */
 export function sparkline(values: readonly number[], width: number): string {
   const sums = binned(values, width);

@@ -1,5 +1,5 @@
 /**
- * Prints a report once, or again and again with `--follow`: a terminal is painted anew, any other output gets one report
+ * Prints a report once, or again and again with `--follow`: a terminal is repainted, any other output gets one report
  * after another. SIGINT ends it with exit code 0.
  */
 import { setTimeout as wait } from 'node:timers/promises';

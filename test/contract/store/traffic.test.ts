@@ -193,7 +193,13 @@ describe.each(kinds)('traffic on $name', (kind) => {
   test('a name stands for the domain that nodes serve, with the groups of its published revision', async () => {
     const found = await store.latest.traffic.domainsOf([domain.name, 'nobody.example']);
     expect(found).toEqual([
-      { name: domain.name, domain_id: domain.id, node_groups: 'default', left_groups: '' },
+      {
+        name: domain.name,
+        domain_id: domain.id,
+        created_at: domain.created_at,
+        node_groups: 'default',
+        left_groups: '',
+      },
     ]);
     await store.write((tx) => tx.groups.setDomain(domain.id, 'eu'));
     expect(await store.latest.traffic.domainsOf([domain.name])).toMatchObject([{ node_groups: 'eu' }]);

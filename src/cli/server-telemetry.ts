@@ -1,0 +1,35 @@
+/** The OpenTelemetry export of `edgeplan serve`: where it starts, and the span of a publication. */
+import { randomUUID } from 'node:crypto';
+import type { Registry } from 'prom-client';
+import type { RevisionRow } from '../store/rows.ts';
+import type { Telemetry } from '../telemetry/options.ts';
+import type { SpanSource } from '../telemetry/spans.ts';
+import { startTelemetry } from '../telemetry/start-telemetry.ts';
+import type { ServerOptions } from './server-options.ts';
+import { version } from './version.ts';
+
+/** Starts the export to an OpenTelemetry collector; `null`: none is configured, and nothing of it is loaded. */
+export async function startServerTelemetry(
+  { collector, log }: Pick<ServerOptions, 'collector' | 'log'>,
+  registry: Registry,
+): Promise<Telemetry | null> {
+  if (collector === undefined) return null;
+  return startTelemetry({
+    collector,
+    identity: { service: 'edgeplan-server', version: version(), instance: randomUUID(), worker: null },
+    registry: () => registry,
+    onChange: (sentence) => log.warn(sentence),
+  });
+}
+
+/** A span from the oldest write that a revision covers to its commit: publications follow requests, and outlast them. */
+export function recordPublication(spans: SpanSource, revision: RevisionRow, sinceWriteMs: number): void {
+  const startedAt = Date.now() - sinceWriteMs;
+  const span = spans.start({ name: 'publish', kind: 'internal', startedAt }, null);
+  span.set({
+    'edgeplan.domain': revision.domain,
+    'edgeplan.revision': revision.revision,
+    'edgeplan.publication': revision.digest === null ? 'tombstone' : 'plan',
+  });
+  span.end(null);
+}
