@@ -156,8 +156,19 @@ async function read<Body>(path: string): Promise<Body> {
 
 const incidents = (): Promise<readonly ShownIncident[]> => read('incidents/');
 
-const subjects = (): readonly string[] =>
-  mail.mails.map(({ raw }) => /^Subject: (.*)$/m.exec(raw)?.[1]?.trim() ?? '');
+/**
+ * Subjects of mails about the outage. A mail is sent at least once: one whose delivery a kill has cut off arrives again under
+ * its Message-ID.
+ */
+function subjects(): readonly string[] {
+  const byId = new Map(
+    mail.mails.map(({ raw }) => [
+      /^Message-ID: (.*)$/im.exec(raw)?.[1],
+      /^Subject: (.*)$/m.exec(raw)?.[1]?.trim() ?? '',
+    ]),
+  );
+  return [...byId.values()].filter((subject) => subject.includes(NAME));
+}
 
 test('an origin that ends is one incident with one e-mail and one webhook, whatever is restarted in between', {
   timeout: PATIENCE_MS,
@@ -197,7 +208,11 @@ test('an origin that ends is one incident with one e-mail and one webhook, whate
       'the mails',
       PATIENCE_MS,
     );
-    await until(() => receiver.calls.length >= 2, 'the webhooks', PATIENCE_MS);
+    await until(
+      () => receiver.calls.some(({ body }) => body.includes('outage.resolved')),
+      'the webhooks',
+      PATIENCE_MS,
+    );
     await restartServer();
     const judged = async (): Promise<number> =>
       Date.parse((await read<{ readonly judged_through: string }>('')).judged_through);
@@ -214,9 +229,10 @@ test('an origin that ends is one incident with one e-mail and one webhook, whate
     expect.stringContaining(`Outage: the origin of ${NAME} fails`),
     expect.stringContaining(`${NAME} answers again`),
   ]);
-  const calls = receiver.calls.map(({ body, headers }) =>
-    webhook.verify(body, headers as Record<string, string>),
-  );
+  const byId = new Map(receiver.calls.map((call) => [call.headers['webhook-id'], call]));
+  const calls = [...byId.values()]
+    .map(({ body, headers }) => webhook.verify(body, headers as Record<string, string>))
+    .filter((call) => String((call as { readonly type: string }).type).startsWith('outage.'));
   expect(calls).toMatchObject([
     { type: 'outage.opened', data: { domain: NAME } },
     { type: 'outage.resolved', data: { domain: NAME, details: { cause: 'recovered' } } },
