@@ -264,7 +264,7 @@ describe.each(kinds)('the roll-up on $name', (kind) => {
           );
         expect(problems).toEqual([]);
       }),
-      { numRuns: sizeOf('EDGEPLAN_TRAFFIC_RUNS', { usual: 15, full: 150 }) },
+      { numRuns: sizeOf('EDGEPLAN_TRAFFIC_RUNS', { usual: 15, full: 50 }) },
     );
   });
 });
