@@ -2,8 +2,9 @@
  * Divides a batch that is too large for what is between the node and the control plane (413). In: its file. Out: the same
  * file with two batches in its place, or with the batch without top lists; `null`: it cannot be made smaller.
  *
- * The first half has the number of the batch, which the control plane has never accepted; the second half has a number after
- * all others of the file, of which the file has one for each entry.
+ * The first half has the number of the batch, the second half has a number after all others of the file, of which the file has
+ * one for each entry. A batch that was accepted while its response was lost, and that is too large at the next attempt, is
+ * divided too, and its second half counts twice: a limit between node and control plane would have to shrink just then.
  */
 import {
   type BatchFile,
