@@ -220,7 +220,8 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       }
       rig.startWorker();
       for (const id of ids) await rig.settled(id, 'delivered');
-      expect(rig.mail.mails.map(({ to }) => to)).toEqual(addresses.map((address) => [address]));
+      // Two accounts' mails are sent at the same time.
+      expect(rig.mail.mails.map(({ to }) => to).sort()).toEqual(addresses.map((address) => [address]).sort());
     });
 
     test('a mail that the server took without an answer is sent again under its Message-ID', async () => {
