@@ -23,7 +23,7 @@ export const MAX_TEXT = 2_048;
 /** Rules of one entry that a search by rule finds: as many as a line lists for request and response, and those of both decisions. */
 export const MAX_ENTRY_RULES = 130;
 
-/** Days that entries are stored, unless the operator sets another number: incidents are looked into within a week. */
+/** Days that entries are stored, unless the operator sets another number: most incidents are examined within a week. */
 export const DEFAULT_DAYS = 7;
 /** Days, at most: a file or a partition for each is open at once. */
 export const MAX_DAYS = 90;

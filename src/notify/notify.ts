@@ -19,7 +19,7 @@ export interface Notice<Name extends KindName> {
   readonly account_id?: number;
   /** The account that caused it: it gets the entry of the feed and no delivery. `null` or absent: none. */
   readonly actor_id?: number | null;
-  /** Somebody has caused it whom its recipient need not know: `MAX_BEFORE_STRANGERS` bounds its deliveries. */
+  /** The cause may be an account unknown to the recipient: `MAX_BEFORE_STRANGERS` bounds its deliveries. */
   readonly byStranger?: true;
   /** Milliseconds for which a recipient gets no second notification of this kind about this domain; absent: none. */
   readonly quietMs?: number;

@@ -19,7 +19,7 @@ export interface NodeOperation<Query = unknown, Body = unknown> {
   readonly query?: z.ZodType<Query>;
   /** The schema of the JSON body; absent: the request has no body. */
   readonly body?: z.ZodType<Body>;
-  /** Describes a body of octets; absent: the body is JSON or there is none. */
+  /** Describes a body of octets; absent: the body is JSON, or the request has no body. */
   readonly octets?: string;
   /** The content type of those octets. Default: `OCTETS_TYPE`. */
   readonly consumes?: string;

@@ -33,7 +33,7 @@ export interface NotificationReads {
   get(accountId: number, id: number): Promise<NotificationRow | null>;
   /** The deliveries of these notifications, by id. */
   deliveriesOf(ids: readonly number[]): Promise<readonly DeliveryRow[]>;
-  /** The time of the newest such notification; `null`: there is none. */
+  /** The time of the newest such notification; `null`: no such notification is stored. */
   lastTo(question: NoticeQuestion): Promise<number | null>;
   /** Deliveries of an account on a channel that were created at `since` or later, skipped ones left out. */
   countDeliveries(question: {

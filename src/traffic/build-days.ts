@@ -21,7 +21,7 @@ export interface BuiltDays {
   readonly days: readonly TrafficBlock[];
   /** As `MergedParts.damaged`. */
   readonly damaged: readonly string[];
-  /** The last domain that was looked at; `null`: there are no more. */
+  /** The last examined domain; `null`: no domain is left. */
   readonly last: number | null;
 }
 

@@ -86,7 +86,7 @@ async function run(id: string, flags: Flags): Promise<void> {
   if (samePlan && differsFromLog(line, trace)) note(DIFFERS);
 }
 
-/** The decision, and its domain where a server has it. @throws CommandFault when there is none */
+/** The decision, and its domain where a server has it. @throws CommandFault for an unknown id */
 async function findLine(
   id: string,
   flags: Flags,

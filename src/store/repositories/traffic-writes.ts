@@ -127,7 +127,7 @@ const REPLACE = {
   days: replaceIn('days'),
 } as const;
 
-/** The rows that were removed are returned, since only their number tells that all were there. */
+/** Returns the removed rows: their number shows whether all were there. */
 const removeParts = statement((builder, p: { rows: string }, flavour) =>
   raw<{ readonly batch: number }>(
     sql`delete from traffic_parts where (domain_id, minute, node_id, batch) in
