@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './support/longest-first.ts';
 
 /** Folders whose tests share no files, processes or settings: their files run in the same two processes. */
 const FAST = ['architecture', 'conformance', 'oracle', 'support', 'unit'];
@@ -29,6 +30,7 @@ export default defineConfig(({ mode }) => {
       // A busy machine answers late; what never comes is found all the same.
       expect: { poll: { timeout: 60_000, interval: 20 } },
       pool: 'forks',
+      sequence: { sequencer: LongestFirst },
       projects: [
         {
           extends: true,
