@@ -129,7 +129,7 @@ export function idsIn(json: string, flavour: Flavour): RawBuilder<number> {
     : sql<number>`(select value::bigint from json_array_elements_text(${json}::json))`;
 }
 
-/** A list of texts as one parameter, holding a JSON array. */
+/** A list of texts as one parameter, a JSON array. */
 export function textsIn(json: string, flavour: Flavour): RawBuilder<string> {
   return flavour.database === 'sqlite'
     ? sql<string>`(select value from json_each(${json}))`

@@ -1,5 +1,13 @@
 /** The tables for Kysely: the rows, with flags as 0 or 1. Both DDL files create exactly these. */
 import type { ColumnType, Generated } from 'kysely';
+import type {
+  InvoiceRow,
+  QuotaNoticeRow,
+  SuspensionRow,
+  TicketMessageRow,
+  TicketRow,
+  WalletRow,
+} from './billing-rows.ts';
 import type { RuleCosts } from './customer-repositories.ts';
 import type {
   AccountRow,
@@ -56,6 +64,12 @@ export interface Tables {
   readonly domain_members: Table<MemberRow>;
   readonly invitations: Numbered<InvitationRow>;
   readonly subscriptions: Numbered<SubscriptionRow>;
+  readonly suspensions: Table<SuspensionRow>;
+  readonly wallets: Table<WalletRow>;
+  readonly invoices: Numbered<InvoiceRow>;
+  readonly quota_notices: Table<QuotaNoticeRow>;
+  readonly tickets: Numbered<TicketRow>;
+  readonly ticket_messages: Numbered<TicketMessageRow>;
   readonly certificates: Numbered<CertificateRow>;
   readonly dns_records: Numbered<RecordRow>;
   readonly record_scans: Table<ScanRow>;

@@ -2,6 +2,7 @@
 import { attempt } from './lock-domain.ts';
 import { accounts } from './repositories/accounts.ts';
 import { audit, secrets } from './repositories/audit.ts';
+import { invoices, quotas, wallets } from './repositories/billing.ts';
 import { contacts } from './repositories/contacts.ts';
 import { domains } from './repositories/domains.ts';
 import { groups } from './repositories/groups.ts';
@@ -15,6 +16,8 @@ import { records } from './repositories/records.ts';
 import { rules } from './repositories/rules.ts';
 import { scans } from './repositories/scans.ts';
 import { certificates, members, subscriptions } from './repositories/sharing.ts';
+import { suspensions } from './repositories/suspensions.ts';
+import { tickets } from './repositories/tickets.ts';
 import { traffic } from './repositories/traffic-writes.ts';
 import { uptime } from './repositories/uptime.ts';
 import type { Session, WriteSession } from './session.ts';
@@ -28,6 +31,11 @@ const NOUNS = {
   members,
   invitations,
   subscriptions,
+  suspensions,
+  wallets,
+  invoices,
+  quotas,
+  tickets,
   certificates,
   records,
   scans,

@@ -41,6 +41,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   notify: ['access', 'store', 'model', 'platform', 'base'],
   uptime: ['traffic', 'notify', 'store', 'model', 'platform', 'base'],
   lifecycle: ['notify', 'dns', 'access', 'store', 'model', 'platform', 'base'],
+  billing: ['lifecycle', 'notify', 'access', 'traffic', 'counts', 'store', 'model', 'platform', 'base'],
   analysis: ['compiler', 'evaluator', 'model', 'plan', 'base'],
   simulator: ['files', 'analysis', 'classify', 'compiler', 'evaluator', 'model', 'plan', 'base'],
   buffers: ['http', 'platform', 'base'],
@@ -116,6 +117,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'base',
   ],
   operation: [
+    'billing',
     'compute',
     'traffic',
     'logs',
@@ -130,6 +132,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   ],
   api: [
     'operation',
+    'billing',
     'reference',
     'compute',
     'uptime',

@@ -28,6 +28,7 @@ describe('with a geo database', () => {
       port: 0,
       operationsPort: 0,
       tier: 'enterprise',
+      overQuota: 'serve',
       nameserverSets: [],
       resolvers: [],
       trustNames: true,

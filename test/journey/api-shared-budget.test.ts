@@ -60,6 +60,7 @@ describe('a budget that processes share', requires(inject('missingPostgres')), (
       port: 0,
       operationsPort: 0,
       tier: 'enterprise',
+      overQuota: 'serve',
       nameserverSets: [['ns1.edge.test', 'ns2.edge.test']],
       resolvers: [],
       trustNames: true,

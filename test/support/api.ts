@@ -8,6 +8,7 @@ import { createRequestBudget } from '../../src/access/request-budget.ts';
 import type { TierSlug } from '../../src/access/tiers.ts';
 import { createApi } from '../../src/api/serve.ts';
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import type { OverQuota } from '../../src/billing/quota.ts';
 import { openDecisionLogs } from '../../src/cli/open-decision-logs.ts';
 import { type ComputeOptions, createCompute } from '../../src/compute/pool.ts';
 import type { DomainLookups } from '../../src/lifecycle/lookups.ts';
@@ -73,6 +74,7 @@ export interface Answer {
 
 export interface TestApiOptions {
   readonly tier?: TierSlug;
+  readonly overQuota?: OverQuota;
   readonly budget?: number;
   /** Default: true, so that tests register names that are nobody's. */
   readonly privateNames?: boolean;
@@ -113,6 +115,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     clock,
     budget: createRequestBudget(options.budget ?? 1_000_000),
     tier: options.tier ?? 'enterprise',
+    overQuota: options.overQuota ?? 'serve',
     privateNames: options.privateNames ?? true,
     specialOrigin: createSpecialJudge({ prefixes: options.allowedOrigins ?? TEST_ORIGINS, local: false }),
     lifecycle: scriptLifecycle(dns),

@@ -108,6 +108,7 @@ function servicesOf(store: Store, publisher: Publisher): Services {
     clock: Date.now,
     budget: createRequestBudget(1_000_000),
     tier: 'enterprise',
+    overQuota: 'serve',
     privateNames: true,
     specialOrigin: createSpecialJudge({ prefixes: TEST_ORIGINS, local: false }),
     compute: createCompute({ store, file: null }),

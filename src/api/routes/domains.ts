@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { resolveEntitlements } from '../../access/entitlements.ts';
 import { unreachable } from '../../base/assert.ts';
+import { settleDomain } from '../../billing/settle.ts';
 import { auditedFields } from '../../lifecycle/apply-event.ts';
 import { challengeHost, newChallenge } from '../../lifecycle/challenge.ts';
 import { claimName } from '../../lifecycle/claim-name.ts';
@@ -121,7 +122,7 @@ export const create = operation({
           now,
         });
         const state = await claim(w, { name, dns_mode });
-        const row = await tx.domains.insert({
+        const inserted = await tx.domains.insert({
           name,
           user_id: caller.account_id,
           ...state,
@@ -131,6 +132,8 @@ export const create = operation({
           created_at: now,
           updated_at: now,
         });
+        // A wallet below zero suspends new domains too.
+        const row = await settleDomain(tx, inserted, now);
         if (dns_mode === 'managed' && services.lifecycle.scan !== null) {
           const { account_id, key_id } = caller;
           await tx.scans.put({ domain_id: row.id, account_id, key_id, run_at: now, tries: 0 });

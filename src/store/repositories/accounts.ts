@@ -2,7 +2,7 @@
 import type { AccountReads, AccountWrites } from '../customer-repositories.ts';
 import type { AccountRow } from '../rows.ts';
 import type { Session } from '../session.ts';
-import { flags, one, statement } from '../statement.ts';
+import { flags, one, statement, textsIn } from '../statement.ts';
 
 const decode = flags<AccountRow>('active');
 
@@ -25,6 +25,11 @@ const byName = statement((builder, p: { name: string }, { locking }) =>
 );
 
 const list = statement((builder, _: object) => builder.selectFrom('accounts').selectAll().orderBy('id'));
+
+/** Names are never changed and accounts never removed, so no lock is needed. */
+const idsOf = statement((builder, p: { names: string }, flavour) =>
+  builder.selectFrom('accounts').select(['id', 'name']).where('name', 'in', textsIn(p.names, flavour)),
+);
 
 const insert = statement((builder, p: Omit<AccountRow, 'id'>) =>
   builder
@@ -55,6 +60,10 @@ export function accounts(session: Session): AccountReads & AccountWrites {
     },
     async list() {
       return (await list(session, {})).map(decode);
+    },
+    async idsOf(names) {
+      const rows = await idsOf(session, { names: JSON.stringify(names) });
+      return new Map(rows.map(({ name, id }) => [name, id]));
     },
     async insert(account) {
       session.note('keys');

@@ -101,6 +101,16 @@ function withRole(builder: Builder, accountId: number) {
     .select('domain_members.role as granted_role');
 }
 
+const ownedBy = statement((builder, p: { account_id: number; after: number; limit: number }) =>
+  builder
+    .selectFrom('domains')
+    .selectAll()
+    .where('user_id', '=', p.account_id)
+    .where('id', '>', p.after)
+    .orderBy('id')
+    .limit(p.limit),
+);
+
 const page = statement((builder, p: { after: number; limit: number }) =>
   builder.selectFrom('domains').selectAll().where('id', '>', p.after).orderBy('id').limit(p.limit),
 );
@@ -160,6 +170,9 @@ export function domains(session: Session): DomainReads & DomainWrites {
     async listSeenBy(accountId) {
       const rows = await listSeenBy(session, { account_id: accountId });
       return rows.map((row) => seen(row, accountId));
+    },
+    async ownedBy(accountId, { afterId, limit }) {
+      return (await ownedBy(session, { account_id: accountId, after: afterId, limit })).map(decode);
     },
     async page(afterId, limit) {
       return (await page(session, { after: afterId, limit })).map(decode);
