@@ -12,7 +12,7 @@ import type { InvoiceRow, WalletRow } from '../store/billing-rows.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';
 import { LINES_AT_ONCE, SETTLED_AT_ONCE } from './limits.ts';
 import { type InvoiceLine, readLine, refused, type WalletLine } from './lines.ts';
-import { type Settled, settleDomains } from './settle.ts';
+import { type SettledDomains, settleDomains } from './settle.ts';
 
 /** A line of a file. */
 export interface BillingLine {
@@ -94,7 +94,7 @@ const TOO_LONG = { code: 'invalid_json', message: 'the line is too long' } as co
 /** The judgements of a batch by place, and what its wallets have settled. */
 interface Applied {
   readonly judged: readonly Judged[];
-  readonly settled: Pick<Settled, 'suspended' | 'resumed'>;
+  readonly settled: Pick<SettledDomains, 'suspended' | 'resumed'>;
 }
 
 /** Applies valid lines in one transaction; domains beyond `SETTLED_AT_ONCE` follow in further ones. */
@@ -108,7 +108,7 @@ async function applyBatch(work: BillingImport, batch: readonly Numbered[]): Prom
     if (line.kind === 'wallet' && id !== undefined) paying.add(id);
   }
   const accountIds = [...paying].sort((left, right) => left - right);
-  const settle = (tx: WriteTransaction): Promise<Settled> =>
+  const settle = (tx: WriteTransaction): Promise<SettledDomains> =>
     settleDomains(tx, { accountIds, limit: SETTLED_AT_ONCE, now: clock() });
   const first = await store.write(
     async (tx) => {

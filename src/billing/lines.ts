@@ -60,7 +60,7 @@ export interface InvoiceLine {
 }
 
 /** A line that was read, or what is wrong with it. */
-export type ReadLine =
+export type ReadBillingLine =
   | { readonly ok: true; readonly line: WalletLine | InvoiceLine }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
@@ -162,7 +162,7 @@ const kindForm = form({
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Reads one line. */
-export function readLine(bytes: Uint8Array): ReadLine {
+export function readLine(bytes: Uint8Array): ReadBillingLine {
   let value: unknown;
   try {
     value = JSON.parse(UTF8.decode(bytes));
@@ -177,7 +177,7 @@ export function readLine(bytes: Uint8Array): ReadLine {
     case 'invoice':
       return read(invoiceForm, value);
     default:
-      return read(kindForm, { kind: (value as { readonly kind?: unknown }).kind }) as ReadLine;
+      return read(kindForm, { kind: (value as { readonly kind?: unknown }).kind }) as ReadBillingLine;
   }
 }
 

@@ -18,7 +18,7 @@ export interface SettleOptions {
 }
 
 /** What settling has changed. */
-export interface Settled {
+export interface SettledDomains {
   /** Domains that were settled. */
   readonly domains: number;
   /** Those among them that the edge stops serving, and those that it serves again. */
@@ -30,7 +30,7 @@ export interface Settled {
 export async function settleDomains(
   tx: WriteTransaction,
   { accountIds, limit, now }: SettleOptions,
-): Promise<Settled> {
+): Promise<SettledDomains> {
   const ids = await tx.suspensions.unsettled({ accountIds, limit });
   let [suspended, resumed] = [0, 0];
   for (const id of ids) {

@@ -1,6 +1,6 @@
 /**
  * The store has everything that must survive a restart: accounts, keys, domains, records, rules, what was published and how
- * nodes answered. One interface, two databases: embedded SQLite (`sqlite/`) and PostgreSQL (`postgres/`); `open.ts` chooses.
+ * nodes answered. One interface; the room `database/` has it on embedded SQLite and on PostgreSQL.
  * In: transactions of functions that are grouped into repositories (`customer-repositories.ts`, `billing-repositories.ts`,
  * `edge-repositories.ts`, `notify-repositories.ts`). Out: rows as read-only data in the API's own field names (`rows.ts`,
  * `billing-rows.ts`). It does not check a customer's input, and throws `StoreFault` alone.

@@ -28,7 +28,7 @@ const opened = kind({
     headline: `Ticket ${data.ticket_id} waits for an answer`,
     paragraphs: [`${data.account} has written to support.`],
     facts: [...ticketFacts(data), { label: 'Written', value: timeWords(at) }],
-    steps: [`Read it: edgeplan ticket show ${data.ticket_id}`],
+    steps: [`Read and answer it with edgeplan ticket show ${data.ticket_id}.`],
   }),
 });
 
