@@ -5,6 +5,14 @@
 import { z } from 'zod';
 import { resolveEntitlements } from '../../access/entitlements.ts';
 import { readQuotaUse } from '../../billing/quota-use.ts';
+import {
+  INVOICE,
+  SUBSCRIPTION,
+  showInvoice,
+  showSubscribed,
+  showWallet,
+  WALLET,
+} from '../../billing/shapes.ts';
 import { MAX_PAGE, MAX_SUBSCRIPTIONS, USUAL_PAGE } from '../../operation/limits.ts';
 import { idOf } from '../../operation/paths.ts';
 import { queryNumber } from '../../operation/query.ts';
@@ -15,7 +23,6 @@ import type { InvoicePlace } from '../../store/billing-repositories.ts';
 import { INVOICE_STATUSES, type InvoiceRow, type InvoiceStatus } from '../../store/billing-rows.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { INVOICE, SUBSCRIPTION, showInvoice, showSubscribed, showWallet, WALLET } from '../billing-shapes.ts';
 import { nextPage } from '../next-page.ts';
 
 /** `GET /wallet`: an account without a wallet has a balance of nothing. */

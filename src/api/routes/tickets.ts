@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { normalizeName } from '../../base/host.ts';
 import { MAX_SUBJECT, MAX_TICKET_MESSAGE } from '../../billing/limits.ts';
+import { showTicket, showWholeTicket, TICKET, WHOLE_TICKET } from '../../billing/ticket-shapes.ts';
 import { closeTicket, openTicket, type TicketOutcome, writeToTicket } from '../../billing/tickets.ts';
 import { filledText, text } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
@@ -15,60 +16,9 @@ import { formBody } from '../../operation/read-body.ts';
 import { badRequest, conflict, notFound } from '../../operation/refusal.ts';
 import { ok, operation } from '../../operation/route.ts';
 import type { NamedTicket } from '../../store/billing-repositories.ts';
-import {
-  TICKET_AUTHORS,
-  TICKET_STATUSES,
-  type TicketMessageRow,
-  type TicketRow,
-  type TicketStatus,
-} from '../../store/billing-rows.ts';
+import { TICKET_STATUSES, type TicketStatus } from '../../store/billing-rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { timeText } from '../domain-shape.ts';
 import { nextPage } from '../next-page.ts';
-
-/** The fields of a ticket. */
-const TICKET_FIELDS = {
-  id: z
-    .int()
-    .describe('the id of the ticket')
-    .meta({ examples: [12] }),
-  subject: z
-    .string()
-    .describe('what it is about')
-    .meta({ examples: ['Certificate of shop.example'] }),
-  domain: z.string().nullable().describe('the domain that it is about; `null`: none'),
-  status: z
-    .enum(TICKET_STATUSES)
-    .describe(
-      '`open` waits for support, `answered` for the account; a message opens a `closed` ticket again',
-    ),
-  created_at: z.iso.datetime().describe('when it was opened'),
-  updated_at: z.iso.datetime().describe('when it was last written to or closed'),
-  closed_at: z.iso.datetime().nullable().describe('when it was closed; `null`: it is not'),
-} as const;
-
-/** A ticket in a list. */
-const TICKET = z.object(TICKET_FIELDS).meta({ id: 'Ticket' });
-
-/** A ticket with its messages. */
-const WHOLE_TICKET = z
-  .object({
-    ...TICKET_FIELDS,
-    messages: z
-      .array(
-        z.object({
-          id: z.int().describe('the id of the message'),
-          author: z.enum(TICKET_AUTHORS).describe('who wrote it'),
-          body: z
-            .string()
-            .describe('the text')
-            .meta({ examples: ['The certificate has expired, and no new one was issued.'] }),
-          created_at: z.iso.datetime().describe('when it was written'),
-        }),
-      )
-      .describe('the messages, the oldest first'),
-  })
-  .meta({ id: 'TicketWithMessages' });
 
 /** The text of a message. */
 const messageText = filledText(MAX_TICKET_MESSAGE)
@@ -92,30 +42,6 @@ const openForm = form({
 });
 
 const messageForm = form({ fields: { message: messageText }, ignored: [], finish: (values) => values });
-
-/** A ticket in the form of the API. */
-function show(row: TicketRow): z.output<typeof TICKET> {
-  return {
-    id: row.id,
-    subject: row.subject,
-    domain: row.domain,
-    status: row.status,
-    created_at: timeText(row.created_at),
-    updated_at: timeText(row.updated_at),
-    closed_at: row.closed_at === null ? null : timeText(row.closed_at),
-  };
-}
-
-/** A ticket with its messages in the form of the API. */
-function showWhole(row: TicketRow, messages: readonly TicketMessageRow[]): z.output<typeof WHOLE_TICKET> {
-  const shown = messages.map(({ id, author, body, created_at }) => ({
-    id,
-    author,
-    body,
-    created_at: timeText(created_at),
-  }));
-  return { ...show(row), messages: shown };
-}
 
 /** The account's ticket of a path. @throws Refusal 404, also for another account's */
 async function own(
@@ -156,9 +82,9 @@ export const list = operation({
     const page = { ...from, limit: limit + 1, status: status ?? null };
     const rows = await read((tx) => tx.tickets.page(account_id, page));
     const shown = rows.slice(0, limit);
-    if (rows.length <= limit) return ok(shown.map(show));
+    if (rows.length <= limit) return ok(shown.map(showTicket));
     const next = { status, limit, before: shown.at(-1)!.id };
-    return { ...ok(shown.map(show)), headers: nextPage({ path: '/tickets/', query: next }) };
+    return { ...ok(shown.map(showTicket)), headers: nextPage({ path: '/tickets/', query: next }) };
   },
 });
 
@@ -184,7 +110,7 @@ export const open = operation({
       if (named !== null && (seen === null || seen.role === null))
         throw badRequest('domain: must be a domain that the account sees');
       const made = accepted(await openTicket(tx, { account_id, subject, message, domain, now }));
-      return ok(showWhole(made.ticket, made.messages));
+      return ok(showWholeTicket(made.ticket, made.messages));
     });
   },
 });
@@ -197,7 +123,7 @@ export const read = operation({
     const id = idOf(params['ticketId']);
     return inSnapshot(async (tx) => {
       const ticket = await own(tx, { account_id, id });
-      return ok(showWhole(ticket, await tx.tickets.messages(id)));
+      return ok(showWholeTicket(ticket, await tx.tickets.messages(id)));
     });
   },
 });
@@ -214,7 +140,7 @@ export const addMessage = operation({
     return write(async ({ tx, now }) => {
       const ticket = await own(tx, { account_id, id });
       const written = accepted(await writeToTicket(tx, ticket, { account_id, body: message, now }));
-      return ok(showWhole(written.ticket, written.messages));
+      return ok(showWholeTicket(written.ticket, written.messages));
     });
   },
 });
@@ -227,7 +153,7 @@ export const close = operation({
     const id = idOf(params['ticketId']);
     return write(async ({ tx, now }) => {
       const ticket = await own(tx, { account_id, id });
-      return ok(show(await closeTicket(tx, ticket, { by: 'customer', now })));
+      return ok(showTicket(await closeTicket(tx, ticket, { by: 'customer', now })));
     });
   },
 });

@@ -2,8 +2,6 @@
 import { z } from 'zod';
 import type { Entitlements } from '../access/entitlements.ts';
 import { inForce } from '../access/entitlements.ts';
-import { OVER_QUOTA, type OverQuota } from '../billing/quota.ts';
-import type { QuotaUse } from '../billing/quota-use.ts';
 import {
   INVOICE_STATUSES,
   type InvoiceRow,
@@ -12,7 +10,8 @@ import {
   type WalletRow,
 } from '../store/billing-rows.ts';
 import type { DomainRow, SubscriptionRow } from '../store/rows.ts';
-import { timeText } from './domain-shape.ts';
+import { OVER_QUOTA, type OverQuota } from './quota.ts';
+import type { QuotaUse } from './quota-use.ts';
 
 const time = z.iso.datetime();
 const currency = z
@@ -113,6 +112,11 @@ export function showInvoice(row: InvoiceRow): z.output<typeof INVOICE> {
     paid_at: timeOrNull(row.paid_at),
     lines: JSON.parse(row.lines_json) as z.output<typeof INVOICE>['lines'],
   };
+}
+
+/** Milliseconds since the epoch as ISO 8601. */
+export function timeText(at: number): string {
+  return new Date(at).toISOString();
 }
 
 function timeOrNull(at: number | null): string | null {
