@@ -3,16 +3,18 @@
  * rows of the store, domains that are suspended or resumed with the wallet that decides it, in one transaction, and a count of
  * each outcome; every line that is refused is reported with its number and diagnostics, and the others apply all the same.
  *
- * An import is idempotent: a wallet or an invoice keeps the line with the latest `at`. The same line again changes nothing, an
- * older one is counted and ignored, so a file can be imported again after an interruption. Memory is constant: `LINES_AT_ONCE`
- * lines at a time, a transaction each.
+ * An import is idempotent: of the lines about one wallet or invoice the one with the latest `at` decides. A wallet is that of
+ * its account, an invoice that of its `id`. The same line again changes nothing, an older one is counted and ignored, and one
+ * of the same `at` that differs is refused: the order of lines never decides. So a file can be imported again after an
+ * interruption. Memory is constant: `LINES_AT_ONCE` lines at a time, a transaction each.
  */
 import type { Diagnostic } from '../base/diagnostic.ts';
+import type { UnsettledCounts } from '../store/billing-repositories.ts';
 import type { InvoiceRow, WalletRow } from '../store/billing-rows.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';
-import { LINES_AT_ONCE, SETTLED_AT_ONCE } from './limits.ts';
+import { LINES_AT_ONCE, MAX_AHEAD_MS, SETTLED_AT_ONCE } from './limits.ts';
 import { type InvoiceLine, readLine, refused, type WalletLine } from './lines.ts';
-import { type SettledDomains, settleDomains } from './settle.ts';
+import { settleAccounts, settleDomains } from './settle.ts';
 
 /** A line of a file. */
 export interface BillingLine {
@@ -39,7 +41,7 @@ type Outcome = 'written' | 'unchanged' | 'stale';
 
 /** The outcome of an import. */
 export interface BillingCounts extends Readonly<Record<Outcome, number>> {
-  /** Lines that are not empty. */
+  /** Lines that are not blank. */
   readonly lines: number;
   readonly refused: number;
   /** Domains that the edge stops serving, and those that it serves again. */
@@ -75,9 +77,9 @@ export async function importBilling(work: BillingImport): Promise<BillingCounts>
   let batch: Numbered[] = [];
   for await (const part of work.lines) {
     for (const { line: number, bytes } of part) {
-      if (bytes?.length === 0) continue;
+      const read = readLine(bytes);
+      if (read === null) continue;
       counts.lines++;
-      const read = bytes === null ? refused(TOO_LONG) : readLine(bytes);
       if (read.ok) batch.push({ number, line: read.line });
       else refuse(number, read.diagnostics);
       if (batch.length < LINES_AT_ONCE) continue;
@@ -89,12 +91,10 @@ export async function importBilling(work: BillingImport): Promise<BillingCounts>
   return counts;
 }
 
-const TOO_LONG = { code: 'invalid_json', message: 'the line is too long' } as const;
-
 /** The judgements of a batch by place, and what its wallets have settled. */
 interface Applied {
   readonly judged: readonly Judged[];
-  readonly settled: Pick<SettledDomains, 'suspended' | 'resumed'>;
+  readonly settled: UnsettledCounts;
 }
 
 /** Applies valid lines in one transaction; domains beyond `SETTLED_AT_ONCE` follow in further ones. */
@@ -102,27 +102,25 @@ async function applyBatch(work: BillingImport, batch: readonly Numbered[]): Prom
   const { store, clock, dryRun } = work;
   // Accounts are neither renamed nor removed, so they need no lock here.
   const accounts = await store.latest.accounts.idsOf([...new Set(batch.map(({ line }) => line.account))]);
-  const paying = new Set<number>();
-  for (const { line } of batch) {
-    const id = accounts.get(line.account);
-    if (line.kind === 'wallet' && id !== undefined) paying.add(id);
+  const named = batch.flatMap(({ line }) => accounts.get(line.account) ?? []);
+  const accountIds = [...new Set(named)].sort((left, right) => left - right);
+  const options = { accountIds, limit: SETTLED_AT_ONCE, now: clock() };
+  if (dryRun) {
+    return store.write(
+      async (tx) => {
+        const judged = await writeLines(tx, batch, { accounts, ...options });
+        return { judged, settled: await tx.suspensions.countUnsettled(accountIds) };
+      },
+      { discard: true },
+    );
   }
-  const accountIds = [...paying].sort((left, right) => left - right);
-  const settle = (tx: WriteTransaction): Promise<SettledDomains> =>
-    settleDomains(tx, { accountIds, limit: SETTLED_AT_ONCE, now: clock() });
-  const first = await store.write(
-    async (tx) => {
-      const judged = await writeLines(tx, batch, { accounts, accountIds });
-      return { judged, settled: await settle(tx) };
-    },
-    { discard: dryRun },
-  );
+  const first = await store.write(async (tx) => {
+    const judged = await writeLines(tx, batch, { accounts, ...options });
+    return { judged, settled: await settleDomains(tx, options) };
+  });
   let { domains, suspended, resumed } = first.settled;
-  while (domains === SETTLED_AT_ONCE && !dryRun) {
-    const more = await store.write(async (tx) => {
-      await tx.wallets.lock(accountIds);
-      return settle(tx);
-    });
+  while (domains === SETTLED_AT_ONCE) {
+    const more = await settleAccounts(store, { ...options, now: clock() });
     domains = more.domains;
     suspended += more.suspended;
     resumed += more.resumed;
@@ -130,31 +128,36 @@ async function applyBatch(work: BillingImport, batch: readonly Numbered[]): Prom
   return { judged: first.judged, settled: { suspended, resumed } };
 }
 
-/** The accounts of a batch. */
-interface Accounts {
+/** The accounts of a batch, and when it is applied. */
+interface Batch {
   /** Ids by name. */
   readonly accounts: ReadonlyMap<string, number>;
-  /** Those with a wallet in the batch, ascending. */
+  /** All of them, ascending. */
   readonly accountIds: readonly number[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
+
+/** An invoice without the id that the store gives it. */
+type NewInvoice = Omit<InvoiceRow, 'id'>;
 
 /** Writes what is new of a batch, one statement for wallets and one for invoices. Returns the judgements by place. */
 async function writeLines(
   tx: WriteTransaction,
   batch: readonly Numbered[],
-  { accounts, accountIds }: Accounts,
+  { accounts, accountIds, now }: Batch,
 ): Promise<readonly Judged[]> {
-  const refs = batch.flatMap(({ line }) => (line.kind === 'invoice' ? [line.id] : []));
-  // The accounts first: their lock comes before that of any domain.
-  const stored = accountIds.length === 0 ? [] : await tx.wallets.lock(accountIds);
-  const wallets = new Map(stored.map((row) => [row.account_id, row]));
-  const found = refs.length === 0 ? [] : await tx.invoices.byRefs([...new Set(refs)]);
-  const invoices = new Map<string, Omit<InvoiceRow, 'id'>>(found.map((row) => [row.ref, row]));
+  // The accounts first: their lock comes before that of any domain, and two imports of one account take turns.
+  const wallets = new Map((await tx.wallets.lock(accountIds)).map((row) => [row.account_id, row]));
+  const refs = new Set(batch.flatMap(({ line }) => (line.kind === 'invoice' ? [line.id] : [])));
+  const found = refs.size === 0 ? [] : await tx.invoices.byRefs([...refs]);
+  const invoices = new Map<string, NewInvoice>(found.map((row) => [row.ref, row]));
   const newWallets = new Map<number, WalletRow>();
-  const newInvoices = new Map<string, Omit<InvoiceRow, 'id'>>();
+  const newInvoices = new Map<string, NewInvoice>();
   const judged = batch.map(({ line }): Judged => {
     const account_id = accounts.get(line.account);
     if (account_id === undefined) return unknownAccount;
+    if (line.at > now + MAX_AHEAD_MS) return futureLine;
     if (line.kind === 'wallet') {
       const row = walletRow(line, account_id);
       const outcome = judge(wallets.get(account_id), row, WALLET_FIELDS);
@@ -173,8 +176,14 @@ async function writeLines(
     return outcome;
   });
   await tx.wallets.put([...newWallets.values()]);
-  await tx.invoices.put([...newInvoices.values()]);
-  return judged;
+  const written = new Set(await tx.invoices.put([...newInvoices.values()]));
+  // An import of another account has inserted such an id since it was read.
+  return judged.map((outcome, at) => {
+    const { line } = batch[at]!;
+    return outcome === 'written' && line.kind === 'invoice' && !written.has(line.id)
+      ? foreignInvoice
+      : outcome;
+  });
 }
 
 const unknownAccount = refused({
@@ -193,6 +202,12 @@ const conflictingLine = refused({
   code: 'conflicting_line',
   path: ['at'],
   message: 'is the time of a line that says something else',
+}).diagnostics;
+
+const futureLine = refused({
+  code: 'future_line',
+  path: ['at'],
+  message: 'is more than a day ahead of the clock of this machine',
 }).diagnostics;
 
 /** The fields that two lines of one time must share; a wallet's line may have another id. */

@@ -19,10 +19,22 @@ export const MAX_LINE_TEXT = 200;
 /** Lines of one transaction: a few milliseconds of work, and a thousandth of a second of disk for each ten of them. */
 export const LINES_AT_ONCE = 500;
 /**
- * Domains that one transaction suspends or resumes. Each takes about five statements, so a transaction stays far below the
+ * Octets of a line: the longest valid invoice, with each character of its texts escaped, is half as long. A longer line is
+ * not parsed.
+ */
+export const MAX_LINE_OCTETS = 512 * 1_024;
+/**
+ * Milliseconds by which `at` may be ahead of this machine's clock: clocks and time zones differ. A later time is a mistake,
+ * and all true lines after it would count as older.
+ */
+export const MAX_AHEAD_MS = DAY_MS;
+/**
+ * Domains that one transaction suspends or resumes. Each takes about ten statements, so a transaction stays far below the
  * 15 seconds after which the store ends it; the rest of an account follows in further transactions.
  */
 export const SETTLED_AT_ONCE = 200;
+/** Accounts whose domains the watch settles in one transaction. */
+export const ACCOUNTS_AT_ONCE = 20;
 
 // Traffic quotas
 

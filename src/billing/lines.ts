@@ -15,7 +15,13 @@ import { createPatternBook } from '../model/pattern.ts';
 import { plainCopy } from '../model/plain.ts';
 import { createReport } from '../model/report.ts';
 import { INVOICE_STATUSES, type InvoiceStatus } from '../store/billing-rows.ts';
-import { MAX_AMOUNT, MAX_INVOICE_LINES, MAX_LINE_TEXT, MAX_REF_CHARACTERS } from './limits.ts';
+import {
+  MAX_AMOUNT,
+  MAX_INVOICE_LINES,
+  MAX_LINE_OCTETS,
+  MAX_LINE_TEXT,
+  MAX_REF_CHARACTERS,
+} from './limits.ts';
 
 /** What a line can be about. */
 export const LINE_KINDS = ['wallet', 'invoice'] as const;
@@ -64,11 +70,18 @@ export type ReadBillingLine =
   | { readonly ok: true; readonly line: WalletLine | InvoiceLine }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/** A time as RFC 3339 §5.6 writes it, as milliseconds since the epoch. */
+const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/** Whether the day of a `YYYY-MM-DD…` exists; `Date.parse` reads the 30th of February as the 2nd of March. */
+function isDay(text: string): boolean {
+  const at = Date.parse(`${text.slice(0, 10)}T00:00:00Z`);
+  return Number.isFinite(at) && new Date(at).toISOString().startsWith(text.slice(0, 10));
+}
+
+/** A time as RFC 3339 §5.6 writes it, as milliseconds since the epoch; digits after them are dropped. */
 const time = converted(
   (value) => {
-    const shape = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(value);
-    const at = shape ? Date.parse(value.toUpperCase()) : Number.NaN;
+    const at = TIME.test(value) && isDay(value) ? Date.parse(value.toUpperCase()) : Number.NaN;
     if (at >= 0) return { value: at };
     const message = 'must be an RFC 3339 time from 1970 on, like `2026-11-25T12:00:00Z`';
     return { problem: { code: 'invalid_time', message } };
@@ -136,12 +149,14 @@ const invoiceForm = form({
   nested: { lines: ['description', 'amount'] },
   checks: [
     crossCheck<Dates>(['status', 'paid_at'], ({ status, paid_at }, scope) => {
-      if (status === 'paid' && paid_at === null)
-        scope.error(['paid_at'], {
-          code: 'missing_field',
-          message: 'is missing; a paid invoice has its time',
-          found: null,
-        });
+      if (status === 'paid' && paid_at === null) {
+        const message = 'is missing; a paid invoice has the time of its payment';
+        scope.error(['paid_at'], { code: 'missing_field', message, found: null });
+      }
+      if (status === 'open' && paid_at !== null) {
+        const message = 'must be `null` while the invoice is open; or set `status` to `paid`';
+        scope.error(['paid_at'], { code: 'invalid_value', message, found: null });
+      }
     }),
     crossCheck<Dates>(['period_start', 'period_end'], ({ period_start, period_end }, scope) => {
       if (period_start === null || period_end === null || period_start < period_end) return;
@@ -161,11 +176,17 @@ const kindForm = form({
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads one line. */
-export function readLine(bytes: Uint8Array): ReadBillingLine {
+/** Reads one line; `null`: it is blank. `bytes`: the line without its end; `null` if it is longer than any reader accepts. */
+export function readLine(bytes: Uint8Array | null): ReadBillingLine | null {
+  if (bytes === null || bytes.length > MAX_LINE_OCTETS) {
+    const message = `the line has more than ${MAX_LINE_OCTETS} octets`;
+    return refused({ code: 'invalid_json', message });
+  }
   let value: unknown;
   try {
-    value = JSON.parse(UTF8.decode(bytes));
+    const text = UTF8.decode(bytes);
+    if (text.trim() === '') return null;
+    value = JSON.parse(text);
   } catch {
     return refused({ code: 'invalid_json', message: 'the line is not JSON in UTF-8' });
   }

@@ -29,10 +29,11 @@ export async function readQuotaUse(
   const span = { from: entitlements.quota_period_start, to: now + MINUTE_MS };
   const { octets_out: octets } = await readSums(tx, domainId, span);
   const quota_gb = entitlements.max_traffic_gb;
-  if (quota_gb === null) return { octets, quota_gb, percent: null };
-  return {
-    octets,
-    quota_gb,
-    percent: quota_gb === 0 ? 100 : Math.floor(octets / GIGABYTE / (quota_gb / 100)),
-  };
+  return { octets, quota_gb, percent: percentOf(octets, quota_gb) };
+}
+
+/** Whole percent of a quota, rounded down. Both divided numbers are integers, so that exactly the quota is exactly 100. */
+export function percentOf(octets: number, quota_gb: number | null): number | null {
+  if (quota_gb === null) return null;
+  return quota_gb === 0 ? 100 : Math.floor(octets / (quota_gb * (GIGABYTE / 100)));
 }

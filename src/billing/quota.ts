@@ -10,7 +10,7 @@ import type { DomainRow } from '../store/rows.ts';
 import { type ReadTransaction, SERVICE, type Store, type WriteTransaction } from '../store/store.ts';
 import { QUOTA_LEVELS } from './limits.ts';
 import { notifyQuota } from './notices.ts';
-import { type QuotaUse, readQuotaUse } from './quota-use.ts';
+import { percentOf, type QuotaUse, readQuotaUse } from './quota-use.ts';
 
 /** What happens to traffic over a quota: it is served, or the domain is suspended until the quota allows it again. */
 export const OVER_QUOTA = ['serve', 'refuse'] as const;
@@ -34,20 +34,19 @@ export async function checkQuota(
   check: QuotaCheck,
   domain: DomainRow,
 ): Promise<'suspended' | 'resumed' | null> {
-  const { store, overQuota, now } = check;
-  const found = await store.read((tx) => measure(tx, check, domain));
-  if (found === null) return null;
-  const { entitlements, use, stopped, levels } = found;
-  const stop = overQuota === 'refuse' && use.percent !== null && use.percent >= 100;
-  if (levels.length === 0 && stop === stopped) return null;
+  const { store, now } = check;
+  const seen = await store.read((tx) => measure(tx, check, domain));
+  if (seen === null || !isNews(seen)) return null;
   return store.write(async (tx) => {
     const fresh = await tx.domains.get(domain.id);
-    if (fresh === null) return null;
-    await noteLevels(tx, check, { domain: fresh, entitlements, use, levels });
-    if (stop === stopped) return null;
+    // Compared again under the lock: another process, or another quota, may have come first.
+    const found = fresh === null ? null : await compareAgain(tx, check, { ...seen, domain: fresh });
+    if (found === null) return null;
+    await noteLevels(tx, check, found);
+    if (found.stop === found.stopped) return null;
     const change = { cause: 'quota', author: SERVICE, now } as const;
-    if (stop) return (await suspendDomain(tx, fresh, change)) === null ? null : 'suspended';
-    return (await resumeDomain(tx, fresh, change)) === null ? null : 'resumed';
+    if (found.stop) return (await suspendDomain(tx, found.domain, change)) === null ? null : 'suspended';
+    return (await resumeDomain(tx, found.domain, change)) === null ? null : 'resumed';
   });
 }
 
@@ -60,22 +59,52 @@ interface Measured {
 
 /** The traffic of a domain, and what is recorded of its quota. */
 interface Found extends Measured {
+  /** The domain is to be suspended for its quota. */
+  readonly stop: boolean;
   /** The domain is suspended for its quota. */
   readonly stopped: boolean;
   /** Levels that are reached and not recorded, ascending. */
   readonly levels: readonly number[];
 }
 
+/** Whether there is something to write. */
+function isNews({ levels, stop, stopped }: Found): boolean {
+  return levels.length > 0 || stop !== stopped;
+}
+
 /** Measures a domain in one snapshot; `null`: it has no quota, and is not suspended for one. */
 async function measure(tx: ReadTransaction, check: QuotaCheck, domain: DomainRow): Promise<Found | null> {
   const entitlements = await check.entitlementsOf(tx, domain);
-  const causes = await tx.suspensions.list(domain.id);
-  const stopped = causes.some(({ cause }) => cause === 'quota');
   // PERF: without a quota the traffic is not summed.
-  if (entitlements.max_traffic_gb === null && !stopped) return null;
+  if (entitlements.max_traffic_gb === null && !(await isStopped(tx, domain))) return null;
   const use = await readQuotaUse(tx, domain.id, { entitlements, now: check.now });
-  const measured = { domain, entitlements, use };
-  return { ...measured, stopped, levels: await newLevels(tx, measured) };
+  return compare(tx, check, { domain, entitlements, use });
+}
+
+/**
+ * Compares traffic that was measured with the quota as it is in this transaction. The traffic is not summed again: a write has
+ * no snapshot, and a roll-up moves counts between two statements. `null`: it is of another period.
+ */
+async function compareAgain(tx: ReadTransaction, check: QuotaCheck, seen: Measured): Promise<Found | null> {
+  const { octets } = seen.use;
+  const entitlements = await check.entitlementsOf(tx, seen.domain);
+  if (entitlements.quota_period_start !== seen.entitlements.quota_period_start) return null;
+  const quota_gb = entitlements.max_traffic_gb;
+  const use = { octets, quota_gb, percent: percentOf(octets, quota_gb) };
+  return compare(tx, check, { domain: seen.domain, entitlements, use });
+}
+
+/** Compares the traffic of a domain with what is recorded of its quota. */
+async function compare(tx: ReadTransaction, { overQuota }: QuotaCheck, measured: Measured): Promise<Found> {
+  const { percent } = measured.use;
+  const stop = overQuota === 'refuse' && percent !== null && percent >= 100;
+  const stopped = await isStopped(tx, measured.domain);
+  return { ...measured, stop, stopped, levels: await newLevels(tx, measured) };
+}
+
+/** Whether the domain is suspended for its quota. */
+async function isStopped(tx: ReadTransaction, domain: DomainRow): Promise<boolean> {
+  return (await tx.suspensions.list(domain.id)).some(({ cause }) => cause === 'quota');
 }
 
 /** Levels that are reached and not recorded, ascending. */

@@ -1,29 +1,36 @@
 /**
  * Suspends the domains of accounts whose wallet is below zero, and resumes those whose wallet is not any more. A domain that
- * something else suspends as well stays suspended. In: a transaction, and the accounts whose wallets it has locked, or all.
- * Out: how many domains it has settled; fewer than the limit mean that none is left.
+ * has another cause as well stays suspended. In: a transaction that has locked the accounts, so that no wallet changes before
+ * its commit. Out: how many domains it has settled; fewer than the limit mean that no other waits.
  */
+
 import { resumeDomain, suspendDomain } from '../lifecycle/suspensions.ts';
+import type { UnsettledCounts } from '../store/billing-repositories.ts';
 import type { DomainRow } from '../store/rows.ts';
-import { SERVICE, type WriteTransaction } from '../store/store.ts';
+import { SERVICE, type Store, type WriteTransaction } from '../store/store.ts';
 
 /** The accounts whose domains to settle. */
 export interface SettleOptions {
-  /** `null`: all accounts. */
-  readonly accountIds: readonly number[] | null;
+  /** The accounts are locked (`tx.wallets.lock`). */
+  readonly accountIds: readonly number[];
   /** Domains, at most. */
   readonly limit: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** What settling has changed. */
-export interface SettledDomains {
+/** What settling has changed: domains that the edge stops serving, and domains that it serves again. */
+export interface SettledDomains extends UnsettledCounts {
   /** Domains that were settled. */
   readonly domains: number;
-  /** Those among them that the edge stops serving, and those that it serves again. */
-  readonly suspended: number;
-  readonly resumed: number;
+}
+
+/** Settles domains of accounts, at most `limit`, in a transaction of their own. */
+export function settleAccounts(store: Store, options: SettleOptions): Promise<SettledDomains> {
+  return store.write(async (tx) => {
+    await tx.wallets.lock(options.accountIds);
+    return settleDomains(tx, options);
+  });
 }
 
 /** Settles domains by id, at most `limit`. */
@@ -50,9 +57,8 @@ export async function settleDomains(
 export async function settleDomain(tx: WriteTransaction, domain: DomainRow, now: number): Promise<DomainRow> {
   const wallet = await tx.wallets.get(domain.user_id);
   const change = { cause: 'wallet', author: SERVICE, now } as const;
-  const applied =
-    wallet !== null && wallet.balance < 0
-      ? await suspendDomain(tx, domain, change)
-      : await resumeDomain(tx, domain, change);
+  const owing = wallet !== null && wallet.balance < 0;
+  if (!owing && !domain.suspended) return domain;
+  const applied = await (owing ? suspendDomain : resumeDomain)(tx, domain, change);
   return applied?.domain ?? domain;
 }

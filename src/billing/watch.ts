@@ -7,9 +7,9 @@
 import type { Entitlements } from '../access/entitlements.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
-import { BILLING_POLL_MS, QUOTAS_AT_ONCE, SETTLED_AT_ONCE } from './limits.ts';
+import { ACCOUNTS_AT_ONCE, BILLING_POLL_MS, QUOTAS_AT_ONCE, SETTLED_AT_ONCE } from './limits.ts';
 import { checkQuota, type OverQuota } from './quota.ts';
-import { settleDomains } from './settle.ts';
+import { settleAccounts } from './settle.ts';
 
 /** The surroundings of the watch. */
 export interface BillingWatchOptions {
@@ -75,15 +75,9 @@ interface WatchState {
 
 /** One poll. Never throws: a failure is noted, and the next poll tries again. */
 async function pollOnce(options: BillingWatchOptions, state: WatchState): Promise<void> {
-  const { store, clock, note } = options;
+  const { store, note } = options;
   try {
-    const all = { accountIds: null, limit: SETTLED_AT_ONCE } as const;
-    // PERF: most polls find nothing to settle, and a write would wait for the disk.
-    const waiting = await store.latest.suspensions.unsettled(all);
-    if (waiting.length > 0) {
-      const { suspended, resumed } = await store.write((tx) => settleDomains(tx, { ...all, now: clock() }));
-      note({ kind: 'settled', suspended, resumed });
-    }
+    await settleWaiting(options, state);
     // Those that are stopped are checked in every poll, so that they resume soon after their period ends.
     const stopped = await store.latest.suspensions.byCause('quota', { afterId: 0, limit: QUOTAS_AT_ONCE });
     for (const id of stopped) {
@@ -98,6 +92,20 @@ async function pollOnce(options: BillingWatchOptions, state: WatchState): Promis
     state.place = page.length < QUOTAS_AT_ONCE ? 0 : page.at(-1)!.id;
   } catch (error) {
     note({ kind: 'failed', domain: null, error });
+  }
+}
+
+/** Settles the accounts that wait for it, some in each transaction, so that other writes come between. */
+async function settleWaiting({ store, clock, note }: BillingWatchOptions, state: WatchState): Promise<void> {
+  while (!state.stopped) {
+    // PERF: most polls find no account here, and a write would wait for the disk.
+    const accountIds = await store.latest.suspensions.unsettledAccounts(ACCOUNTS_AT_ONCE);
+    if (accountIds.length === 0) return;
+    const options = { accountIds, limit: SETTLED_AT_ONCE, now: clock() };
+    const { domains, suspended, resumed } = await settleAccounts(store, options);
+    // Another process has settled them.
+    if (domains === 0) return;
+    note({ kind: 'settled', suspended, resumed });
   }
 }
 

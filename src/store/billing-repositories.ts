@@ -29,13 +29,23 @@ export interface SuspensionReads {
     page: { readonly afterId: number; readonly limit: number },
   ): Promise<readonly number[]>;
   /**
-   * Domains whose suspension does not fit their account's wallet, by id, at most `limit`: the balance is below zero and the
-   * domain is not suspended for it, or the other way round. `accountIds`: of these accounts; `null`: of all. Locks none.
+   * Domains of these accounts whose suspension does not fit the wallet, by id, at most `limit`: the balance is below zero and
+   * the domain is not suspended for it, or the other way round. Locks none.
    */
   unsettled(question: {
-    readonly accountIds: readonly number[] | null;
+    readonly accountIds: readonly number[];
     readonly limit: number;
   }): Promise<readonly number[]>;
+  /** Accounts that have a domain of `unsettled`, by id, at most `limit`. Locks none. */
+  unsettledAccounts(limit: number): Promise<readonly number[]>;
+  /** How many domains of these accounts `unsettled` would make the edge refuse, and serve again. */
+  countUnsettled(accountIds: readonly number[]): Promise<UnsettledCounts>;
+}
+
+/** Domains whose `suspended` flag changes when their accounts are settled. */
+export interface UnsettledCounts {
+  readonly suspended: number;
+  readonly resumed: number;
 }
 
 /** Changes of the causes of a domain's suspension; `lifecycle` changes the domain with them. */
@@ -55,7 +65,7 @@ export interface WalletReads {
 export interface WalletWrites {
   /**
    * Locks the accounts until the commit, by id, and returns their wallets. Writes of keys of these accounts wait, so no domain
-   * is added unseen. INVARIANT: called before any domain is locked.
+   * is added meanwhile. INVARIANT: called before any domain is locked.
    */
   lock(accountIds: readonly number[]): Promise<readonly WalletRow[]>;
   /** Replaces the wallets of accounts that `lock` has locked. */
@@ -88,9 +98,9 @@ export interface InvoiceReads {
 export interface InvoiceWrites {
   /**
    * Inserts the invoices, one statement for all; one that exists is replaced if it is older and of the same account. No `ref`
-   * may occur twice.
+   * may occur twice. Returns the refs of those that were written.
    */
-  put(invoices: readonly Omit<InvoiceRow, 'id'>[]): Promise<void>;
+  put(invoices: readonly Omit<InvoiceRow, 'id'>[]): Promise<readonly string[]>;
 }
 
 /** Reported levels of traffic quotas. */

@@ -122,7 +122,7 @@ export const create = operation({
           now,
         });
         const state = await claim(w, { name, dns_mode });
-        const inserted = await tx.domains.insert({
+        const row = await tx.domains.insert({
           name,
           user_id: caller.account_id,
           ...state,
@@ -132,15 +132,15 @@ export const create = operation({
           created_at: now,
           updated_at: now,
         });
-        // A wallet below zero suspends new domains too.
-        const row = await settleDomain(tx, inserted, now);
         if (dns_mode === 'managed' && services.lifecycle.scan !== null) {
           const { account_id, key_id } = caller;
           await tx.scans.put({ domain_id: row.id, account_id, key_id, run_at: now, tries: 0 });
         }
         const after = { name, dns_mode };
         await w.audit({ action: 'domain.create', after, domain: row });
-        return answerDomain({ tx, role: 'owner', now }, row);
+        // A wallet below zero suspends new domains too.
+        const settled = await settleDomain(tx, row, now);
+        return answerDomain({ tx, role: 'owner', now }, settled);
       });
       if (dns_mode === 'managed' && !validateOnly) services.lifecycle.scan?.();
       return answer;

@@ -13,6 +13,11 @@ export const BILLING_CODES = {
     meaning: 'an invoice with this `id` belongs to another account',
     remedy: 'give each invoice an id of its own; void the other one if the account was wrong',
   },
+  future_line: {
+    severity: 'error',
+    meaning: 'the `at` of the line is more than a day ahead; true lines after it would count as older ones',
+    remedy: 'correct `at`, or the clock of one of the machines',
+  },
   invalid_json: {
     severity: 'error',
     meaning: 'the line is no JSON object in UTF-8, or is longer than a line may be',

@@ -156,6 +156,21 @@ async function set(name: string, flags: SetFlags): Promise<void> {
     }),
   );
   await write(shownText(found));
+  if (state === 'active' && found.state === 'suspended') throw staysSuspended(found);
+}
+
+/** What ends a cause that `--state active` does not end. */
+const REMEDIES: Readonly<Record<SuspensionCause, string>> = {
+  operator: 'run the command again',
+  wallet: 'import a wallet of zero or more for the account (`edgeplan billing import`)',
+  quota: 'allow more traffic (`--override max_traffic_gb=<GB>`), or wait for the next quota period',
+};
+
+/** The operator's suspension has ended, and another cause is left. */
+function staysSuspended({ domain, suspended_for }: Shown): CommandFault {
+  const causes = suspended_for.map(causeText).join('; ');
+  const remedy = suspended_for.map((cause) => REMEDIES[cause]).join('; ');
+  return new CommandFault(EXIT.no, `\`${domain}\` stays suspended: ${causes}`, { remedy });
 }
 
 /** Removes the subscription. @throws CommandFault when there is none */
@@ -206,7 +221,10 @@ export function subscriptionCommand(): Command {
         )
         .addOption(new Option('--until <time>', 'when it ends, or none').argParser(readUntil))
         .addOption(
-          new Option('--state <state>', 'suspended: paused for billing, published at once').choices(STATES),
+          new Option(
+            '--state <state>',
+            'suspended: paused by you, published at once; active ends that',
+          ).choices(STATES),
         )
         .action(set),
     )

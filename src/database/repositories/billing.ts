@@ -8,7 +8,7 @@ import type {
   WalletReads,
   WalletWrites,
 } from '../../store/billing-repositories.ts';
-import type { InvoiceStatus, QuotaNoticeRow } from '../../store/billing-rows.ts';
+import type { InvoiceRow, InvoiceStatus, QuotaNoticeRow } from '../../store/billing-rows.ts';
 import type { Session } from '../session.ts';
 import { idsIn, type ListedColumns, listed, listedRows, one, raw, statement, textsIn } from '../statement.ts';
 
@@ -124,10 +124,11 @@ const putInvoices = statement((builder, p: { rows: string }, flavour) => {
   const columns = sql.join(names.map((name) => sql.ref(name)));
   const changed = names.filter((name) => name !== 'ref' && name !== 'account_id');
   const sets = sql.join(changed.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`));
-  return raw(
+  return raw<Pick<InvoiceRow, 'ref'>>(
     sql`insert into invoices (${columns}) ${listed(p.rows, INVOICE, flavour)}
       on conflict (ref) do update set ${sets}
-        where invoices.account_id = excluded.account_id and invoices.at < excluded.at`,
+        where invoices.account_id = excluded.account_id and invoices.at < excluded.at
+      returning ref`,
     builder,
   );
 });
@@ -147,7 +148,11 @@ export function invoices(session: Session): InvoiceReads & InvoiceWrites {
     get: (accountId, id) => one(session, getInvoice, { account_id: accountId, id }),
     byRefs: (refs) => invoicesByRefs(session, { refs: JSON.stringify(refs) }),
     async put(rows) {
-      if (rows.length > 0) await putInvoices(session, { rows: listedRows(rows, INVOICE) });
+      if (rows.length === 0) return [];
+      // In one order, so that two imports cannot deadlock.
+      const ordered = [...rows].sort((left, right) => (left.ref < right.ref ? -1 : 1));
+      const written = await putInvoices(session, { rows: listedRows(ordered, INVOICE) });
+      return written.map(({ ref }) => ref);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Why domains are suspended, and which suspensions do not fit the wallets of their accounts. */
-import { sql } from 'kysely';
-import type { SuspensionReads, SuspensionWrites } from '../../store/billing-repositories.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { SuspensionReads, SuspensionWrites, UnsettledCounts } from '../../store/billing-repositories.ts';
 import { SUSPENSION_CAUSES, type SuspensionCause, type SuspensionRow } from '../../store/billing-rows.ts';
 import { lockDomain } from '../lock-domain.ts';
 import type { Session } from '../session.ts';
@@ -30,48 +30,51 @@ const byCause = statement((builder, p: { cause: SuspensionCause; after: number; 
     .limit(p.limit),
 );
 
-/** The parameters of both statements over wallets. */
-interface UnsettledParameters {
-  /** A JSON list; `null`: all accounts. */
-  readonly accounts: string;
-  readonly limit: number;
+/** Domains to suspend for their wallets: through the index over negative wallets. */
+const OWING = sql`wallets join domains on domains.user_id = wallets.account_id
+  where wallets.balance < 0 and not exists (select 1 from suspensions
+    where suspensions.domain_id = domains.id and suspensions.cause = 'wallet')`;
+
+/** Domains whose wallets suspend them no more: through the index over causes. */
+const SETTLED = sql`suspensions
+  join domains on domains.id = suspensions.domain_id
+  join wallets on wallets.account_id = domains.user_id
+  where suspensions.cause = 'wallet' and wallets.balance >= 0`;
+
+/** The condition that a wallet is of one of the accounts. */
+function among(accounts: string, flavour: Flavour): RawBuilder<unknown> {
+  return sql`and wallets.account_id in ${idsIn(accounts, flavour)}`;
 }
 
-/** The condition that a wallet is of one of the accounts; `all` leaves it out. */
-function among(accounts: string, { all, flavour }: { readonly all: boolean; readonly flavour: Flavour }) {
-  return all ? sql`` : sql`and wallets.account_id in ${idsIn(accounts, flavour)}`;
-}
-
-/** Domains to suspend: through the index over negative wallets. */
-function owing(all: boolean) {
-  return statement((builder, p: UnsettledParameters, flavour) =>
-    raw<{ id: number }>(
-      sql`select domains.id from wallets join domains on domains.user_id = wallets.account_id
-        where wallets.balance < 0 ${among(p.accounts, { all, flavour })}
-          and not exists (select 1 from suspensions
-            where suspensions.domain_id = domains.id and suspensions.cause = 'wallet')
-        order by domains.id limit ${p.limit}`,
-      builder,
-    ),
+const unsettled = statement((builder, p: { accounts: string; limit: number }, flavour) => {
+  const some = among(p.accounts, flavour);
+  // By id, so that transactions lock domains in one order.
+  return raw<{ id: number }>(
+    sql`select domains.id from ${OWING} ${some} union select domains.id from ${SETTLED} ${some}
+      order by id limit ${p.limit}`,
+    builder,
   );
-}
+});
 
-/** Domains to resume: through the index over causes. */
-function settled(all: boolean) {
-  return statement((builder, p: UnsettledParameters, flavour) =>
-    raw<{ id: number }>(
-      sql`select domains.id from suspensions
-        join domains on domains.id = suspensions.domain_id
-        join wallets on wallets.account_id = domains.user_id
-        where suspensions.cause = 'wallet' and wallets.balance >= 0 ${among(p.accounts, { all, flavour })}
-        order by domains.id limit ${p.limit}`,
-      builder,
-    ),
+const unsettledAccounts = statement((builder, p: { limit: number }) =>
+  raw<{ account_id: number }>(
+    sql`select wallets.account_id from ${OWING} union select wallets.account_id from ${SETTLED}
+      order by account_id limit ${p.limit}`,
+    builder,
+  ),
+);
+
+/** A domain that has another cause as well is suspended before and after. */
+const countUnsettled = statement((builder, p: { accounts: string }, flavour) => {
+  const some = among(p.accounts, flavour);
+  return raw<UnsettledCounts>(
+    sql`select
+      (select count(*) from ${OWING} ${some} and domains.suspended = 0) as suspended,
+      (select count(*) from ${SETTLED} ${some} and not exists (select 1 from suspensions as other
+        where other.domain_id = domains.id and other.cause <> 'wallet')) as resumed`,
+    builder,
   );
-}
-
-const OWING = { all: owing(true), some: owing(false) };
-const SETTLED = { all: settled(true), some: settled(false) };
+});
 
 const put = statement((builder, p: SuspensionRow) =>
   builder
@@ -102,12 +105,14 @@ export function suspensions(session: Session): SuspensionReads & SuspensionWrite
       return (await byCause(session, { cause, after: afterId, limit })).map((row) => row.domain_id);
     },
     async unsettled({ accountIds, limit }) {
-      const which = accountIds === null ? 'all' : 'some';
-      const parameters = { accounts: JSON.stringify(accountIds), limit };
-      const [down, up] = [await OWING[which](session, parameters), await SETTLED[which](session, parameters)];
-      // By id, so that transactions lock domains in one order.
-      const ids = [...down, ...up].map(({ id }) => id);
-      return ids.sort((left, right) => left - right).slice(0, limit);
+      const rows = await unsettled(session, { accounts: JSON.stringify(accountIds), limit });
+      return rows.map(({ id }) => id);
+    },
+    async unsettledAccounts(limit) {
+      return (await unsettledAccounts(session, { limit })).map(({ account_id }) => account_id);
+    },
+    async countUnsettled(accountIds) {
+      return (await one(session, countUnsettled, { accounts: JSON.stringify(accountIds) }))!;
     },
     async put(suspension) {
       await lockDomain(session, suspension.domain_id);

@@ -167,6 +167,27 @@ describe.each(kinds)('$name', (kind) => {
     await newer.close();
   });
 
+  test('a domain that an older version has suspended is suspended by the operator, and no other', async () => {
+    const older = await place.open(steps.slice(0, 15));
+    const made = ['active.example', 'since.example', 'timeless.example'] as const;
+    const [active, since, timeless] = await Promise.all(
+      made.map((name) => older.write(async (tx) => (await seedOlder(tx, name)).domain)),
+    );
+    await older.write(async (tx) => {
+      await tx.domains.update(since!.id, { suspended: true, suspended_at: T + 5 });
+      await tx.domains.update(timeless!.id, { suspended: true, updated_at: T + 7 });
+    });
+    await older.close();
+    const newer = await place.open(steps);
+    const causes = (id: number) => newer.latest.suspensions.list(id);
+    expect(await causes(active!.id)).toEqual([]);
+    expect(await causes(since!.id)).toEqual([{ domain_id: since!.id, cause: 'operator', at: T + 5 }]);
+    expect(await causes(timeless!.id)).toEqual([{ domain_id: timeless!.id, cause: 'operator', at: T + 7 }]);
+    await newer.write((tx) => tx.domains.remove(since!.id));
+    expect(await causes(since!.id)).toEqual([]);
+    await newer.close();
+  });
+
   test('traffic of an older version becomes sums by hour, or by day where it is old', async () => {
     const older = await place.open(steps.slice(0, 11));
     const { domain } = await older.write((tx) => seedOlder(tx));
