@@ -168,7 +168,7 @@ describe('a refusal names the field and what would be right', () => {
     ['a list', '[]', /the line is JSON, but not an object/],
     ['null', 'null', /the line is JSON, but not an object/],
     ['JSON of 200,000 levels', `${'['.repeat(200_000)}${']'.repeat(200_000)}`, /the line /],
-    ['an object of many levels', `{"a":`.repeat(50_000) + '1' + '}'.repeat(50_000), /^kind: |the line /],
+    ['an object of many levels', `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`, /^kind: |the line /],
     ['a line that is too long', ' '.repeat(MAX_LINE_OCTETS + 1), /the line has more than 524288 octets/],
   ])('%s', (_, line, wanted) => {
     expect(problems(line)).toEqual([expect.stringMatching(wanted)]);
