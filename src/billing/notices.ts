@@ -25,7 +25,7 @@ export async function notifyQuota(
 ): Promise<void> {
   const { octets, quota_gb: limit } = use;
   if (limit === null || limit === 0) return;
-  const used = Math.round((octets / GIGABYTE) * 1_000) / 1_000;
+  const used = Math.floor(octets / (GIGABYTE / 1_000)) / 1_000;
   const data = { quota: 'traffic (GB)', used, limit, period_end: new Date(period_end).toISOString() };
   await notify(tx, { kind: level < 100 ? 'quota.near' : 'quota.reached', data, domain, now });
 }
