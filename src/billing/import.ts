@@ -13,7 +13,7 @@ import type { UnsettledCounts } from '../store/billing-repositories.ts';
 import type { InvoiceRow, WalletRow } from '../store/billing-rows.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';
 import { LINES_AT_ONCE, MAX_AHEAD_MS, SETTLED_AT_ONCE } from './limits.ts';
-import { type InvoiceLine, readLine, refused, type WalletLine } from './lines.ts';
+import { type InvoiceLine, type ReadBillingLine, readLine, refused, type WalletLine } from './lines.ts';
 import { settleAccounts, settleDomains } from './settle.ts';
 
 /** A line of a file. */
@@ -49,11 +49,14 @@ export interface BillingCounts extends Readonly<Record<Outcome, number>> {
   readonly resumed: number;
 }
 
-/** A valid line with its number. */
+/** A line that was read, with its number. */
 interface Numbered {
   readonly number: number;
-  readonly line: WalletLine | InvoiceLine;
+  readonly read: ReadBillingLine;
 }
+
+/** A valid line. */
+type ValidLine = WalletLine | InvoiceLine;
 
 /** The judgement of one line: its outcome, or why it is refused. */
 type Judged = Outcome | readonly Diagnostic[];
@@ -61,33 +64,35 @@ type Judged = Outcome | readonly Diagnostic[];
 /** Imports all lines. @throws StoreFault; the transactions before it are committed */
 export async function importBilling(work: BillingImport): Promise<BillingCounts> {
   const counts = { lines: 0, written: 0, unchanged: 0, stale: 0, refused: 0, suspended: 0, resumed: 0 };
-  const refuse = (line: number, diagnostics: readonly Diagnostic[]): void => {
-    counts.refused++;
-    work.refuse(line, diagnostics);
-  };
-  const flush = async (batch: readonly Numbered[]): Promise<void> => {
-    const { judged, settled } = await applyBatch(work, batch);
-    judged.forEach((outcome, at) => {
+  const flush = async (lines: readonly Numbered[]): Promise<void> => {
+    const valid = lines.flatMap(({ read }) => (read.ok ? [read.line] : []));
+    const { judged, settled } = valid.length === 0 ? NOTHING : await applyBatch(work, valid);
+    const judgements = judged.values();
+    for (const { number, read } of lines) {
+      const outcome = read.ok ? (judgements.next().value as Judged) : read.diagnostics;
       if (typeof outcome === 'string') counts[outcome]++;
-      else refuse(batch[at]!.number, outcome);
-    });
+      else {
+        counts.refused++;
+        work.refuse(number, outcome);
+      }
+    }
+    counts.lines += lines.length;
     counts.suspended += settled.suspended;
     counts.resumed += settled.resumed;
   };
-  let batch: Numbered[] = [];
+  let lines: Numbered[] = [];
   for await (const part of work.lines) {
     for (const { line: number, bytes } of part) {
       const read = readLine(bytes);
       if (read === null) continue;
-      counts.lines++;
-      if (read.ok) batch.push({ number, line: read.line });
-      else refuse(number, read.diagnostics);
-      if (batch.length < LINES_AT_ONCE) continue;
-      await flush(batch);
-      batch = [];
+      // Refused lines wait for those before them, so that they are reported in order.
+      lines.push({ number, read });
+      if (lines.length < LINES_AT_ONCE) continue;
+      await flush(lines);
+      lines = [];
     }
   }
-  if (batch.length > 0) await flush(batch);
+  if (lines.length > 0) await flush(lines);
   return counts;
 }
 
@@ -97,12 +102,14 @@ interface Applied {
   readonly settled: UnsettledCounts;
 }
 
+const NOTHING: Applied = { judged: [], settled: { suspended: 0, resumed: 0 } };
+
 /** Applies valid lines in one transaction; domains beyond `SETTLED_AT_ONCE` follow in further ones. */
-async function applyBatch(work: BillingImport, batch: readonly Numbered[]): Promise<Applied> {
+async function applyBatch(work: BillingImport, batch: readonly ValidLine[]): Promise<Applied> {
   const { store, clock, dryRun } = work;
   // Accounts are neither renamed nor removed, so they need no lock here.
-  const accounts = await store.latest.accounts.idsOf([...new Set(batch.map(({ line }) => line.account))]);
-  const named = batch.flatMap(({ line }) => accounts.get(line.account) ?? []);
+  const accounts = await store.latest.accounts.idsOf([...new Set(batch.map(({ account }) => account))]);
+  const named = batch.flatMap(({ account }) => accounts.get(account) ?? []);
   const accountIds = [...new Set(named)].sort((left, right) => left - right);
   const options = { accountIds, limit: SETTLED_AT_ONCE, now: clock() };
   if (dryRun) {
@@ -144,17 +151,17 @@ type NewInvoice = Omit<InvoiceRow, 'id'>;
 /** Writes what is new of a batch, one statement for wallets and one for invoices. Returns the judgements by place. */
 async function writeLines(
   tx: WriteTransaction,
-  batch: readonly Numbered[],
+  batch: readonly ValidLine[],
   { accounts, accountIds, now }: Batch,
 ): Promise<readonly Judged[]> {
   // The accounts first: their lock comes before that of any domain, and two imports of one account take turns.
   const wallets = new Map((await tx.wallets.lock(accountIds)).map((row) => [row.account_id, row]));
-  const refs = new Set(batch.flatMap(({ line }) => (line.kind === 'invoice' ? [line.id] : [])));
+  const refs = new Set(batch.flatMap((line) => (line.kind === 'invoice' ? [line.id] : [])));
   const found = refs.size === 0 ? [] : await tx.invoices.byRefs([...refs]);
   const invoices = new Map<string, NewInvoice>(found.map((row) => [row.ref, row]));
   const newWallets = new Map<number, WalletRow>();
   const newInvoices = new Map<string, NewInvoice>();
-  const judged = batch.map(({ line }): Judged => {
+  const judged = batch.map((line): Judged => {
     const account_id = accounts.get(line.account);
     if (account_id === undefined) return unknownAccount;
     if (line.at > now + MAX_AHEAD_MS) return futureLine;
@@ -179,7 +186,7 @@ async function writeLines(
   const written = new Set(await tx.invoices.put([...newInvoices.values()]));
   // An import of another account has inserted such an id since it was read.
   return judged.map((outcome, at) => {
-    const { line } = batch[at]!;
+    const line = batch[at]!;
     return outcome === 'written' && line.kind === 'invoice' && !written.has(line.id)
       ? foreignInvoice
       : outcome;

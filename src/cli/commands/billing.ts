@@ -61,9 +61,11 @@ async function importFile(file: string, flags: ImportFlags): Promise<void> {
 function countsText(counts: BillingCounts, dryRun: boolean): string {
   const { lines, written, unchanged, stale, refused, suspended, resumed } = counts;
   const would = dryRun ? ' (nothing was changed)' : '';
+  const domains = (count: number): string => `${count} domain${count === 1 ? '' : 's'}`;
   return (
-    `${lines} lines: ${written} written, ${unchanged} unchanged, ${stale} older than what is stored, ` +
-    `${refused} refused${would}\n${suspended} domains suspended, ${resumed} resumed\n`
+    `${lines} line${lines === 1 ? '' : 's'}: ${written} written, ${unchanged} unchanged, ` +
+    `${stale} older than what is stored, ${refused} refused${would}\n` +
+    `${domains(suspended)} suspended, ${domains(resumed)} resumed\n`
   );
 }
 
