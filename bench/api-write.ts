@@ -1,5 +1,5 @@
 /** Writing: an authenticated, durable update of one rule beside the store's own transactions of the same rows. */
-import { openStore } from '../src/store/open.ts';
+import { openStore } from '../src/database/open.ts';
 import type { AuditRow, OutboxRow, RuleRow } from '../src/store/rows.ts';
 import { type Installation, makeInstallation } from './data/installation.ts';
 import { smallDomain } from './data/small-domains.ts';
@@ -76,7 +76,7 @@ async function lastWrite({ folder, domains }: Installation): Promise<Written> {
   }
 }
 
-const STORE = new URL('../store/open.js', import.meta.url).href;
+const STORE = new URL('../database/open.js', import.meta.url).href;
 
 /** Both sides must have written the same rows, but for when. */
 function holdTogether(ours: Written, theirs: Written): void {

@@ -7,6 +7,7 @@ import { RULE_TYPES } from '../base/vocabulary.ts';
 import { type AnyRoute, isNodeRoute } from '../operation/node-route.ts';
 import * as analytics from './routes/analytics.ts';
 import * as audit from './routes/audit.ts';
+import * as billing from './routes/billing.ts';
 import * as cache from './routes/cache.ts';
 import { diff } from './routes/diff.ts';
 import * as life from './routes/domain-lifecycle.ts';
@@ -30,6 +31,7 @@ import * as zoneFiles from './routes/records-zone.ts';
 import { listEveryType, ruleRoutes } from './routes/rules.ts';
 import { ruleBatchRoutes } from './routes/rules-batch.ts';
 import * as questions from './routes/simulate.ts';
+import * as tickets from './routes/tickets.ts';
 import { traffic } from './routes/traffic.ts';
 import * as uptime from './routes/uptime.ts';
 
@@ -107,6 +109,18 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/notifications/webhooks/', permission: null, ...noticeSettings.webhooks },
   { method: 'POST', path: '/notifications/webhooks/', permission: null, ...noticeSettings.addWebhook },
   { method: 'DELETE', path: '/notifications/webhooks/{webhookId}', permission: null, ...noticeSettings.removeWebhook },
+
+  // Billing and support
+  { method: 'GET', path: '/wallet', permission: null, ...billing.wallet },
+  { method: 'GET', path: '/invoices/', permission: null, ...billing.listInvoices },
+  { method: 'GET', path: '/invoices/{invoiceId}', permission: null, ...billing.readInvoice },
+  { method: 'GET', path: '/subscriptions/', permission: null, ...billing.listSubscriptions },
+  { method: 'GET', path: '/domains/{domain}/subscriptions/', permission: 'domain.view', ...billing.ofDomain },
+  { method: 'GET', path: '/tickets/', permission: null, ...tickets.list },
+  { method: 'POST', path: '/tickets/', permission: null, ...tickets.open },
+  { method: 'GET', path: '/tickets/{ticketId}', permission: null, ...tickets.read },
+  { method: 'POST', path: '/tickets/{ticketId}/messages', permission: null, ...tickets.addMessage },
+  { method: 'POST', path: '/tickets/{ticketId}/close', permission: null, ...tickets.close },
 
   // Publication
   { method: 'GET', path: '/domains/{domain}/plans/', permission: 'domain.view', ...plans.list },

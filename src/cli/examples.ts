@@ -90,6 +90,13 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan subscription set shop.example --tier pro --until 2027-01-31',
     'edgeplan subscription set shop.example --state suspended',
   ],
+  'billing import': [
+    'edgeplan billing import billing.jsonl --dry-run',
+    'export-from-billing | edgeplan billing import - --database postgres://control@db.example.net/edgeplan',
+  ],
+  'billing wallet': ['edgeplan billing wallet', 'edgeplan billing wallet --json'],
+  'billing invoices': ['edgeplan billing invoices', 'edgeplan billing invoices --status open --json'],
+  'billing subscriptions': ['edgeplan billing subscriptions'],
   'subscription remove': ['edgeplan subscription remove shop.example'],
   'node-token create': ['edgeplan node-token create eu-1 --group eu > node.token'],
   'node-token list': ['edgeplan node-token list', 'edgeplan node-token list --json'],

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { TierSlug } from '../access/tiers.ts';
 import type { AllowedOrigins } from '../base/special-addresses.ts';
+import type { OverQuota } from '../billing/quota.ts';
 import type { SmsGatewayOptions, SmtpOptions } from '../notify/outlet-options.ts';
 import type { Store } from '../store/store.ts';
 import type { CollectorOptions } from '../telemetry/options.ts';
@@ -20,6 +21,8 @@ export interface ServerOptions {
   readonly operationsPort: number;
   /** The tier of domains without a subscription. */
   readonly tier: TierSlug;
+  /** What happens to traffic over a quota. */
+  readonly overQuota: OverQuota;
   /** Delegations that a managed domain may have. */
   readonly nameserverSets: readonly (readonly string[])[];
   /** Addresses of recursive resolvers; empty: the system's. */

@@ -18,6 +18,7 @@ import { createHealthListener, createMetrics } from '../api/health-listener.ts';
 import { createApi } from '../api/serve.ts';
 import { withTransactionSpans } from '../api/store-spans.ts';
 import { createSpecialJudge } from '../base/special-addresses.ts';
+import type { BillingWatch } from '../billing/watch.ts';
 import { type Countries, openCountries } from '../classify/country.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
 import { createCompute } from '../compute/pool.ts';
@@ -42,6 +43,7 @@ import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { type DecisionLogs, openDecisionLogs } from './open-decision-logs.ts';
+import { watchBilling } from './server-billing.ts';
 import type { ServerOptions } from './server-options.ts';
 import { recordPublication, startServerTelemetry } from './server-telemetry.ts';
 import { createTraffic, retentionOf, type ServerTraffic, startUptime } from './server-traffic.ts';
@@ -117,6 +119,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const feed = createFeed({ store, signer, log });
   const uses = createKeyUses(store);
   const watch = watchDomains(options);
+  const billing = watchBilling(options, (tx, domain) => entitlementsOf(tx, domain, options.tier));
   const budget = budgetOf(options);
   const compute = createCompute({ store, onJob: metrics.computed });
   const traffic = createTraffic(options, metrics.rolledUp);
@@ -150,11 +153,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
   });
   await feed.start();
-  for (const part of [publisher, republisher, watch, traffic.rollUp, notifier]) part.start();
+  for (const part of [publisher, republisher, watch, billing, traffic.rollUp, notifier]) part.start();
   const uptime = startUptime(options);
   const flushing = flushRegularly(uses, log);
   const parts = {
-    ...{ publisher, republisher, watch, traffic, uptime, logs, notifier, uses, budget },
+    ...{ publisher, republisher, watch, billing, traffic, uptime, logs, notifier, uses, budget },
     ...{ compute, store, log, flushing, telemetry },
   };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
@@ -203,10 +206,10 @@ type MadeServices = Pick<
 
 /** All services of routes for customers: those made, and what the options say. */
 function servicesOf(options: ServerOptions, countries: Countries | null, made: MadeServices): Services {
-  const { tier, privateNames } = options;
+  const { tier, overQuota, privateNames } = options;
   return {
     ...made,
-    ...{ tier, privateNames },
+    ...{ tier, overQuota, privateNames },
     ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
     signaturesFor: createSignatures(),
     trafficRetention: retentionOf(options),
@@ -294,6 +297,7 @@ interface Parts {
   readonly publisher: Publisher;
   readonly republisher: Republisher;
   readonly watch: Watch;
+  readonly billing: BillingWatch;
   readonly traffic: ServerTraffic;
   readonly uptime: UptimeWatch;
   readonly notifier: Notifier;
@@ -313,6 +317,7 @@ async function settle({
   publisher,
   republisher,
   watch,
+  billing,
   traffic,
   uptime,
   notifier,
@@ -328,6 +333,7 @@ async function settle({
   clearInterval(flushing);
   await notifier.stop();
   await watch.stop();
+  await billing.stop();
   await uptime.stop();
   await traffic.rollUp.stop();
   await traffic.thread.close();

@@ -2615,6 +2615,190 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/wallet": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The wallet of the account, and the domains that are suspended because of it
+         * @description Any key may.
+         */
+        readonly get: operations["getWallet"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/invoices/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Invoices of the account, newest first
+         * @description Any key may.
+         */
+        readonly get: operations["getInvoices"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/invoices/{invoiceId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One invoice of the account
+         * @description Any key may.
+         */
+        readonly get: operations["getInvoicesByInvoiceId"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/subscriptions/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What the domains that the account owns have bought, with their traffic against the quota
+         * @description Any key may.
+         */
+        readonly get: operations["getSubscriptions"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/subscriptions/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What the domain has bought, with its traffic against the quota
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainSubscriptions"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/tickets/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Support tickets of the account, newest first
+         * @description Any key may.
+         */
+        readonly get: operations["getTickets"];
+        readonly put?: never;
+        /**
+         * Open a support ticket
+         * @description Any key may.
+         */
+        readonly post: operations["postTickets"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/tickets/{ticketId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One support ticket with its messages
+         * @description Any key may.
+         */
+        readonly get: operations["getTicketsByTicketId"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/tickets/{ticketId}/messages": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Write to a support ticket; a closed one is opened again
+         * @description Any key may.
+         */
+        readonly post: operations["postTicketsByTicketIdMessages"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/tickets/{ticketId}/close": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Close a support ticket
+         * @description Any key may.
+         */
+        readonly post: operations["postTicketsByTicketIdClose"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/plans/": {
         readonly parameters: {
             readonly query?: never;
@@ -4527,6 +4711,57 @@ export interface components {
              */
             readonly expires_at: string;
         };
+        readonly Invoice: {
+            /** @description the id of the invoice */
+            readonly id: number;
+            /** @description its id in the billing of the operator */
+            readonly reference: string;
+            /** @description the number on the invoice */
+            readonly number: string;
+            /** @description the domain that it is for; `null`: the account */
+            readonly domain: string | null;
+            /**
+             * @description `open` waits for payment, `void` was withdrawn
+             * @enum {string}
+             */
+            readonly status: "open" | "paid" | "void";
+            /** @description the currency by ISO 4217 */
+            readonly currency: string;
+            /** @description the total in minor units of the currency */
+            readonly total: number;
+            /**
+             * Format: date-time
+             * @description the start of the period that it covers; `null`: none
+             */
+            readonly period_start: string | null;
+            /**
+             * Format: date-time
+             * @description the end of that period; `null`: none
+             */
+            readonly period_end: string | null;
+            /**
+             * Format: date-time
+             * @description when it was issued
+             */
+            readonly issued_at: string;
+            /**
+             * Format: date-time
+             * @description when it is due; `null`: at once, or it is not to be paid
+             */
+            readonly due_at: string | null;
+            /**
+             * Format: date-time
+             * @description when it was paid; `null`: it was not
+             */
+            readonly paid_at: string | null;
+            /** @description the charges, as the operator listed them; they need not add up to the total */
+            readonly lines: readonly {
+                /** @description what is charged */
+                readonly description: string;
+                /** @description the amount in minor units */
+                readonly amount: number;
+            }[];
+        };
         readonly LogEntry: {
             /** @constant */
             readonly format: "edgeplan.decision/v1";
@@ -4728,7 +4963,7 @@ export interface components {
              * @description the kind of notification
              * @enum {string}
              */
-            readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "publication.failed" | "node.lost" | "key.created" | "key.revoked" | "account.test";
+            readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "publication.failed" | "node.lost" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
             /** @description what it reports */
             readonly meaning: string;
             /**
@@ -5909,6 +6144,132 @@ export interface components {
             /** @description how many requests */
             readonly requests: number;
         };
+        readonly Subscription: {
+            /** @description the id of the subscription; `null`: the default tier applies without one */
+            readonly id: number | null;
+            /** @description the id of the domain */
+            readonly domain_id: number;
+            /** @description the name of the domain */
+            readonly domain: string;
+            /** @description the tier that applies */
+            readonly plan_slug: string;
+            /** @description its name */
+            readonly plan_name: string;
+            /** @description whether a subscription applies; otherwise the tier is the default one */
+            readonly in_force: boolean;
+            /**
+             * Format: date-time
+             * @description when the subscription began; `null`: there is none
+             */
+            readonly started_at: string | null;
+            /**
+             * Format: date-time
+             * @description when it ends; `null`: without an end, or there is none
+             */
+            readonly ends_at: string | null;
+            /**
+             * Format: date-time
+             * @description the start of the current quota period
+             */
+            readonly quota_period_start: string;
+            /**
+             * Format: date-time
+             * @description the end of the current quota period
+             */
+            readonly quota_period_end: string;
+            /** @description DNS records; `null`: unlimited */
+            readonly max_records: number | null;
+            /** @description traffic in a quota period, GB of 10^9 octets; `null`: unlimited */
+            readonly max_traffic_gb: number | null;
+            /** @description rules of one type; `null`: unlimited */
+            readonly max_rules_per_set: number | null;
+            /** @description traffic of the current period in octets */
+            readonly traffic_octets: number;
+            /** @description percent of `max_traffic_gb`, rounded down; `null`: unlimited */
+            readonly traffic_percent: number | null;
+            /**
+             * @description what happens to traffic over the quota: it is served, or the domain is suspended until it fits
+             * @enum {string}
+             */
+            readonly over_quota: "serve" | "refuse";
+            /** @description whether the edge refuses its visitors */
+            readonly suspended: boolean;
+            /** @description why: by the operator, a wallet below zero, a quota that is reached; empty: it is not suspended */
+            readonly suspended_for: readonly ("operator" | "wallet" | "quota")[];
+        };
+        readonly Ticket: {
+            /** @description the id of the ticket */
+            readonly id: number;
+            /** @description what it is about */
+            readonly subject: string;
+            /** @description the domain that it is about; `null`: none */
+            readonly domain: string | null;
+            /**
+             * @description `open` waits for support, `answered` for the account; a message opens a `closed` ticket again
+             * @enum {string}
+             */
+            readonly status: "open" | "answered" | "closed";
+            /**
+             * Format: date-time
+             * @description when it was opened
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description when it was last written to or closed
+             */
+            readonly updated_at: string;
+            /**
+             * Format: date-time
+             * @description when it was closed; `null`: it is not
+             */
+            readonly closed_at: string | null;
+        };
+        readonly TicketWithMessages: {
+            /** @description the id of the ticket */
+            readonly id: number;
+            /** @description what it is about */
+            readonly subject: string;
+            /** @description the domain that it is about; `null`: none */
+            readonly domain: string | null;
+            /**
+             * @description `open` waits for support, `answered` for the account; a message opens a `closed` ticket again
+             * @enum {string}
+             */
+            readonly status: "open" | "answered" | "closed";
+            /**
+             * Format: date-time
+             * @description when it was opened
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description when it was last written to or closed
+             */
+            readonly updated_at: string;
+            /**
+             * Format: date-time
+             * @description when it was closed; `null`: it is not
+             */
+            readonly closed_at: string | null;
+            /** @description the messages, the oldest first */
+            readonly messages: readonly {
+                /** @description the id of the message */
+                readonly id: number;
+                /**
+                 * @description who wrote it
+                 * @enum {string}
+                 */
+                readonly author: "customer" | "operator";
+                /** @description the text */
+                readonly body: string;
+                /**
+                 * Format: date-time
+                 * @description when it was written
+                 */
+                readonly created_at: string;
+            }[];
+        };
         readonly TopList: {
             /**
              * Format: date-time
@@ -6346,6 +6707,19 @@ export interface components {
              * @enum {string}
              */
             readonly on_uninspected?: "score" | "block" | "pass";
+        };
+        readonly Wallet: {
+            /** @description the balance in minor units of the currency, such as cents; below zero all domains are suspended */
+            readonly balance: number;
+            /** @description the currency by ISO 4217; `null`: the account has no wallet */
+            readonly currency: string | null;
+            /**
+             * Format: date-time
+             * @description when the balance was true; `null`: the account has no wallet
+             */
+            readonly updated_at: string | null;
+            /** @description domains of the account that are suspended because of the balance, by name */
+            readonly suspended_domains: readonly string[];
         };
         readonly Webhook: {
             /** @description the id of the webhook */
@@ -13906,7 +14280,7 @@ export interface operations {
                          * @description the kind of notification
                          * @enum {string}
                          */
-                        readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "publication.failed" | "node.lost" | "key.created" | "key.revoked" | "account.test";
+                        readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "publication.failed" | "node.lost" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
                         /** @description send it by e-mail */
                         readonly email?: boolean | null;
                         /** @description send it by SMS */
@@ -14042,6 +14416,361 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getWallet: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The wallet of the account, and the domains that are suspended because of it */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Wallet"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getInvoices: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description only invoices with this status */
+                readonly status?: "open" | "paid" | "void";
+                /** @description invoices, at most; without it 100 */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Invoices of the account, newest first */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["Invoice"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getInvoicesByInvoiceId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                readonly invoiceId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One invoice of the account */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Invoice"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getSubscriptions: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description domains, at most; without it 50 */
+                readonly limit?: number;
+                /** @description only domains with a higher id */
+                readonly after?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description What the domains that the account owns have bought, with their traffic against the quota */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["Subscription"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainSubscriptions: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description What the domain has bought, with its traffic against the quota */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["Subscription"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getTickets: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description only tickets with this status */
+                readonly status?: "open" | "answered" | "closed";
+                /** @description tickets, at most; without it 100 */
+                readonly limit?: number;
+                /** @description only tickets with a lower id */
+                readonly before?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Support tickets of the account, newest first */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["Ticket"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postTickets: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description what it is about */
+                    readonly subject: string;
+                    /** @description the text of the message */
+                    readonly message: string;
+                    /**
+                     * @description a domain that the account sees; `null`: the ticket is about none
+                     * @default null
+                     */
+                    readonly domain?: string | null;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Open a support ticket */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TicketWithMessages"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getTicketsByTicketId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                readonly ticketId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One support ticket with its messages */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TicketWithMessages"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postTicketsByTicketIdMessages: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly ticketId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description the text of the message */
+                    readonly message: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Write to a support ticket; a closed one is opened again */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TicketWithMessages"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postTicketsByTicketIdClose: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly ticketId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Close a support ticket */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Ticket"];
                 };
             };
             readonly 400: components["responses"]["BadRequest"];

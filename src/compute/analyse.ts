@@ -1,8 +1,8 @@
 /** Lints the stored rules of a domain and returns a page of the findings. */
 import { lintRuleSet } from '../analysis/lint.ts';
 import { diagnosticFields } from '../base/diagnostic.ts';
+import type { Snapshots } from '../database/snapshots.ts';
 import { readDomainRows, toRuleSet } from '../publisher/rule-set.ts';
-import type { Snapshots } from '../store/snapshots.ts';
 import type { AnalysisJob, ListPage } from './job.ts';
 import { MAX_RESULT_PAGE_OCTETS } from './limits.ts';
 

@@ -3,7 +3,7 @@
  * steps, and each is opened and merged here, not on the thread of the API.
  */
 
-import type { Snapshots } from '../store/snapshots.ts';
+import type { Snapshots } from '../database/snapshots.ts';
 import type { TrafficPeriod } from '../traffic/period.ts';
 import { readTop, readTraffic } from '../traffic/read-traffic.ts';
 import { inEvaluationOrder, removedRules, showRuleHits, sumHits } from '../traffic/show-hits.ts';

@@ -4,9 +4,9 @@
  * queries here are not repositories of it, since no transaction of the API reads or writes entries.
  */
 import type pg from 'pg';
+import { admitted, createPool, postgresFault } from '../database/postgres/pool.ts';
 import { StoreFault } from '../store/fault.ts';
 import type { PostgresAccess } from '../store/place.ts';
-import { admitted, createPool, postgresFault } from '../store/postgres/pool.ts';
 import { LogFault } from './fault.ts';
 import { gapRow } from './gap-row.ts';
 import { LOOK_MS, MAX_DOMAIN_DAY_OCTETS, MAX_TOTAL_OCTETS } from './limits.ts';

@@ -4,10 +4,15 @@
  * synchronous and belongs in a thread (`thread.ts`).
  */
 import { join } from 'node:path';
+import {
+  type Database,
+  openDatabase,
+  type PreparedStatement,
+  sqliteFault,
+} from '../database/sqlite/driver.ts';
+import { settle } from '../database/sqlite/settings.ts';
 import { makeFolder } from '../platform/make-folder.ts';
 import { StoreFault } from '../store/fault.ts';
-import { type Database, openDatabase, type PreparedStatement, sqliteFault } from '../store/sqlite/driver.ts';
-import { settle } from '../store/sqlite/settings.ts';
 import { createRoom, daysIn, removeDay, sizesByDay } from './day-files.ts';
 import { LogFault } from './fault.ts';
 import { gapRow } from './gap-row.ts';

@@ -6,6 +6,7 @@ import { CERTIFICATE_KINDS } from './kinds/certificate.ts';
 import { DOMAIN_KINDS } from './kinds/domain.ts';
 import { OPERATION_KINDS } from './kinds/operation.ts';
 import { OUTAGE_KINDS } from './kinds/outage.ts';
+import { TICKET_KINDS } from './kinds/ticket.ts';
 import { oneLine } from './wording.ts';
 
 /** The kinds by name, in the order of lists. */
@@ -15,6 +16,7 @@ export const KINDS = {
   ...CERTIFICATE_KINDS,
   ...OPERATION_KINDS,
   ...ACCOUNT_KINDS,
+  ...TICKET_KINDS,
 } as const;
 
 /** The name of a kind. */
@@ -23,13 +25,11 @@ export type KindName = keyof typeof KINDS;
 /** The names of the kinds. */
 export const KIND_NAMES = Object.keys(KINDS) as [KindName, ...KindName[]];
 
-/** Kinds that nothing writes in this version: it has no quotas and no certificates of its own. */
+/** Kinds that nothing writes in this version: it has no certificates of its own. */
 const WITHOUT_SOURCE: ReadonlySet<KindName> = new Set<KindName>([
   'certificate.issued',
   'certificate.expiring',
   'certificate.failed',
-  'quota.near',
-  'quota.reached',
 ]);
 
 /** The names of the kinds that this version sends, and that accounts set preferences of. */

@@ -81,3 +81,5 @@ export const USUAL_TRAFFIC_MS = 86_400_000;
 export const MAX_TOP = 100;
 /** Values of a top list where the request has no `limit`. */
 export const USUAL_TOP = 10;
+/** Domains of a page of subscriptions: each costs a sum over the traffic of its quota period. */
+export const MAX_SUBSCRIPTIONS = 50;

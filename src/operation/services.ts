@@ -3,6 +3,7 @@ import type { KeyUses } from '../access/key-uses.ts';
 import type { RequestBudget } from '../access/request-budget.ts';
 import type { TierSlug } from '../access/tiers.ts';
 import type { SpecialJudge } from '../base/special-addresses.ts';
+import type { OverQuota } from '../billing/quota.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
 import type { DomainLookups } from '../lifecycle/lookups.ts';
 import type { LogStore } from '../logs/log-store.ts';
@@ -27,6 +28,8 @@ export interface Services {
   readonly uses: KeyUses;
   /** The tier of domains without a subscription in force. */
   readonly tier: TierSlug;
+  /** What happens to traffic over a quota. */
+  readonly overQuota: OverQuota;
   /** Accepts names under no public suffix and special-use names too, such as `shop.test`. */
   readonly privateNames: boolean;
   readonly specialOrigin: SpecialJudge;

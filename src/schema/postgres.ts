@@ -5,6 +5,7 @@
  * 0 or 1, so that one set of queries serves both.
  */
 import type { Migration } from './migration.ts';
+import { POSTGRES_BILLING } from './postgres-billing.ts';
 
 /** Accounts, keys, domains, and what belongs to a domain. */
 const ACCOUNTS_AND_DOMAINS = `
@@ -677,4 +678,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 13, ddl: DECISION_LOGS },
   { version: 14, ddl: NOTIFICATIONS },
   { version: 15, ddl: UPTIME },
+  { version: 16, ddl: POSTGRES_BILLING },
 ];

@@ -4,6 +4,7 @@
  * meanings are the same there.
  */
 import type { Migration } from './migration.ts';
+import { SQLITE_BILLING } from './sqlite-billing.ts';
 
 /** Accounts, keys, domains, and what belongs to a domain. */
 const ACCOUNTS_AND_DOMAINS = `
@@ -666,4 +667,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 13, ddl: DECISION_LOGS },
   { version: 14, ddl: NOTIFICATIONS },
   { version: 15, ddl: UPTIME },
+  { version: 16, ddl: SQLITE_BILLING },
 ];

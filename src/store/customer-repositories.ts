@@ -37,6 +37,8 @@ export interface AccountReads {
   byName(name: string): Promise<AccountRow | null>;
   /** By id. */
   list(): Promise<readonly AccountRow[]>;
+  /** The ids of the accounts with these names, by name; names without an account are left out. Locks none. */
+  idsOf(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Changes of accounts; an account is never removed. */
@@ -96,6 +98,11 @@ export interface DomainReads {
   seenBy(accountId: number, name: string): Promise<SeenDomain | null>;
   /** Domains the account owns or is a member of, by name. */
   listSeenBy(accountId: number): Promise<readonly SeenDomain[]>;
+  /** Domains of an account above `afterId` by id, at most `limit`. */
+  ownedBy(
+    accountId: number,
+    page: { readonly afterId: number; readonly limit: number },
+  ): Promise<readonly DomainRow[]>;
   /** Domains above `afterId` by id, at most `limit`: to read all of them page by page. */
   page(afterId: number, limit: number): Promise<readonly DomainRow[]>;
   /** Domains whose `next_check_at` has come, the longest due first. Locks none. */

@@ -1,14 +1,25 @@
 /**
  * The store has everything that must survive a restart: accounts, keys, domains, records, rules, what was published and how
- * nodes answered. One interface, two databases: embedded SQLite (`sqlite/`) and PostgreSQL (`postgres/`); `open.ts` chooses.
- * In: transactions of functions that are grouped into repositories (`customer-repositories.ts`, `edge-repositories.ts`,
- * `notify-repositories.ts`). Out:
- * rows as read-only data in the API's own field names (`rows.ts`). It does not check a customer's input, and throws
- * `StoreFault` alone.
+ * nodes answered. One interface; the room `database/` has it on embedded SQLite and on PostgreSQL.
+ * In: transactions of functions that are grouped into repositories (`customer-repositories.ts`, `billing-repositories.ts`,
+ * `edge-repositories.ts`, `notify-repositories.ts`). Out: rows as read-only data in the API's own field names (`rows.ts`,
+ * `billing-rows.ts`). It does not check a customer's input, and throws `StoreFault` alone.
  *
  * Three guarantees, tested on both databases by one contract suite: what `write` has answered survives kill -9 and power
  * loss; a transaction happens whole or not at all; two writes that name one domain run one after the other.
  */
+import type {
+  InvoiceReads,
+  InvoiceWrites,
+  QuotaReads,
+  QuotaWrites,
+  SuspensionReads,
+  SuspensionWrites,
+  TicketReads,
+  TicketWrites,
+  WalletReads,
+  WalletWrites,
+} from './billing-repositories.ts';
 import type {
   AccountReads,
   AccountWrites,
@@ -172,6 +183,11 @@ export interface ReadTransaction {
   readonly members: MemberReads;
   readonly invitations: InvitationReads;
   readonly subscriptions: SubscriptionReads;
+  readonly suspensions: SuspensionReads;
+  readonly wallets: WalletReads;
+  readonly invoices: InvoiceReads;
+  readonly quotas: QuotaReads;
+  readonly tickets: TicketReads;
   readonly certificates: CertificateReads;
   readonly records: RecordReads;
   readonly scans: ScanReads;
@@ -202,6 +218,11 @@ export interface WriteTransaction {
   readonly members: MemberReads & MemberWrites;
   readonly invitations: InvitationReads & InvitationWrites;
   readonly subscriptions: SubscriptionReads & SubscriptionWrites;
+  readonly suspensions: SuspensionReads & SuspensionWrites;
+  readonly wallets: WalletReads & WalletWrites;
+  readonly invoices: InvoiceReads & InvoiceWrites;
+  readonly quotas: QuotaReads & QuotaWrites;
+  readonly tickets: TicketReads & TicketWrites;
   readonly certificates: CertificateReads & CertificateWrites;
   readonly records: RecordReads & RecordWrites;
   readonly scans: ScanReads & ScanWrites;

@@ -2,7 +2,7 @@
  * Builds the blocks of a day that is over from its hours, for the thread of traffic. In: a snapshot of the store. Out: the
  * blocks of some domains, and where to go on. A day that is there already is left as it is.
  */
-import type { Snapshots } from '../store/snapshots.ts';
+import type { Snapshots } from '../database/snapshots.ts';
 import type { TrafficBlock } from '../store/traffic-repositories.ts';
 import { CHUNK_DOMAINS, DAY, SLICES } from './limits.ts';
 import { addBlock, createMerged, sealMerged } from './merge-parts.ts';

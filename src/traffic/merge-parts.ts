@@ -15,7 +15,7 @@ import {
 } from '../counts/counts.ts';
 import { CountsFault } from '../counts/fault.ts';
 import { openTops } from '../counts/layout.ts';
-import type { Snapshots } from '../store/snapshots.ts';
+import type { Snapshots } from '../database/snapshots.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type {
   MinutesBlock,

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/database/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { builtCli, edgeplan } from '../support/built.ts';
 import { until } from '../support/publish-setup.ts';

@@ -8,7 +8,7 @@ import { createLog } from '../../src/access/redacting-log.ts';
 import { REQUESTS_PER_MINUTE } from '../../src/access/request-budget.ts';
 import { type RunningServer, startServer } from '../../src/cli/start-server.ts';
 import { createClient, dataOf } from '../../src/client/index.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/database/open.ts';
 import { writeMmdb } from '../support/mmdb.ts';
 import { TEST_ORIGINS } from '../support/origin-bounds.ts';
 
@@ -28,6 +28,7 @@ describe('with a geo database', () => {
       port: 0,
       operationsPort: 0,
       tier: 'enterprise',
+      overQuota: 'serve',
       nameserverSets: [],
       resolvers: [],
       trustNames: true,

@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/database/sqlite/driver.ts';
 import { patternCost } from '../../src/model/pattern.ts';
 import { MAX_AUDITED_MOVES } from '../../src/operation/limits.ts';
 import type { RuleCosts } from '../../src/store/customer-repositories.ts';
-import { openDatabase } from '../../src/store/sqlite/driver.ts';
 import type { Store, WriteTransaction } from '../../src/store/store.ts';
 import { startApi, type TestApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createAccount, createKey } from '../../src/access/keys.ts';
 import { createSharedBudget } from '../../src/access/shared-budget.ts';
 import { type RunningServer, startServer } from '../../src/cli/start-server.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/database/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { send } from '../support/api.ts';
 import { everyDatabase } from '../support/databases.ts';
@@ -60,6 +60,7 @@ describe('a budget that processes share', requires(inject('missingPostgres')), (
       port: 0,
       operationsPort: 0,
       tier: 'enterprise',
+      overQuota: 'serve',
       nameserverSets: [['ns1.edge.test', 'ns2.edge.test']],
       resolvers: [],
       trustNames: true,

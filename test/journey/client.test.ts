@@ -12,7 +12,7 @@ import { createLog } from '../../src/access/redacting-log.ts';
 import { REQUESTS_PER_MINUTE } from '../../src/access/request-budget.ts';
 import { type RunningServer, startServer } from '../../src/cli/start-server.ts';
 import { ApiFault, type Client, createClient, dataOf, ifMatch, ifNoneMatch } from '../../src/client/index.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/database/open.ts';
 import { send, startApi, type TestApi } from '../support/api.ts';
 import { missingBrowser, startBrowser } from '../support/browser.ts';
 import { testDatabases } from '../support/databases.ts';
@@ -36,6 +36,7 @@ describe('on a whole server', () => {
       port: 0,
       operationsPort: 0,
       tier: 'enterprise',
+      overQuota: 'serve',
       nameserverSets: [['ns1.edge.test', 'ns2.edge.test']],
       resolvers: [],
       trustNames: true,

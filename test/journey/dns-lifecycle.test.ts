@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import { openStore } from '../../src/database/open.ts';
 import { SERVER_CONCURRENCY } from '../../src/dns/limits.ts';
 import { createDns, type Dns } from '../../src/dns/resolver.ts';
 import { type Applied, applyEvent } from '../../src/lifecycle/apply-event.ts';
@@ -18,7 +19,6 @@ import {
   verifyDomain,
 } from '../../src/lifecycle/requests.ts';
 import { initialState, type LifecycleEvent } from '../../src/lifecycle/state.ts';
-import { openStore } from '../../src/store/open.ts';
 import type { Author, DnsMode, DomainRow } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type TestDatabase, testDatabases } from '../support/databases.ts';

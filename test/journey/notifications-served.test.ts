@@ -78,10 +78,11 @@ describe('edgeplan serve', () => {
       expect((await served.run(off)).out).toMatch(/domain\.activated +off +never +on /);
       const shown = await served.run(['notifications', 'preferences']);
       expect(shown.out).toContain('publication.failed');
-      expect(shown.out).not.toMatch(/quota|certificate/);
+      expect(shown.out).toContain('quota.reached');
+      expect(shown.out).not.toMatch(/certificate/);
       expect((await served.run(['notifications', 'preferences', '--email', 'off'])).code).toBe(2);
       expect(
-        (await served.run(['notifications', 'preferences', 'quota.reached', '--sms', 'on'])).code,
+        (await served.run(['notifications', 'preferences', 'certificate.issued', '--email', 'on'])).code,
       ).not.toBe(0);
 
       const tested = await served.run(['notifications', 'test']);

@@ -8,15 +8,16 @@ import { createRequestBudget } from '../../src/access/request-budget.ts';
 import type { TierSlug } from '../../src/access/tiers.ts';
 import { createApi } from '../../src/api/serve.ts';
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import type { OverQuota } from '../../src/billing/quota.ts';
 import { openDecisionLogs } from '../../src/cli/open-decision-logs.ts';
 import { type ComputeOptions, createCompute } from '../../src/compute/pool.ts';
+import { openStore } from '../../src/database/open.ts';
 import type { DomainLookups } from '../../src/lifecycle/lookups.ts';
 import type { LogIntake } from '../../src/logs/take-batch.ts';
 import type { PublicationService, Services } from '../../src/operation/services.ts';
 import { openClearance } from '../../src/publisher/clearance.ts';
 import { createFeed } from '../../src/publisher/feed.ts';
 import { openSigner } from '../../src/publisher/signer.ts';
-import { openStore } from '../../src/store/open.ts';
 import type { AccountRow, MemberRole } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createTrafficThread } from '../../src/traffic/thread.ts';
@@ -73,6 +74,7 @@ export interface Answer {
 
 export interface TestApiOptions {
   readonly tier?: TierSlug;
+  readonly overQuota?: OverQuota;
   readonly budget?: number;
   /** Default: true, so that tests register names that are nobody's. */
   readonly privateNames?: boolean;
@@ -113,6 +115,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     clock,
     budget: createRequestBudget(options.budget ?? 1_000_000),
     tier: options.tier ?? 'enterprise',
+    overQuota: options.overQuota ?? 'serve',
     privateNames: options.privateNames ?? true,
     specialOrigin: createSpecialJudge({ prefixes: options.allowedOrigins ?? TEST_ORIGINS, local: false }),
     lifecycle: scriptLifecycle(dns),

@@ -1,11 +1,11 @@
 /** A store with accounts that are notified, real receivers on this machine, and workers that deliver to them. */
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import { openStore } from '../../src/database/open.ts';
 import { confirmedContact, emptyContact } from '../../src/notify/contact.ts';
 import { createDeliveryWorker, type DeliveryWorker } from '../../src/notify/deliver.ts';
 import { notify } from '../../src/notify/notify.ts';
 import { createOutlets } from '../../src/notify/outlets.ts';
 import { newWebhookSecret } from '../../src/notify/webhook.ts';
-import { openStore } from '../../src/store/open.ts';
 import type { DeliveryRow, DomainRow, NotificationRow, WebhookRow } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { TestDatabase } from './databases.ts';

@@ -9,13 +9,13 @@ import { createApi } from '../../src/api/serve.ts';
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
 import { openDecisionLogs } from '../../src/cli/open-decision-logs.ts';
 import { createCompute } from '../../src/compute/pool.ts';
+import { openStore } from '../../src/database/open.ts';
 import type { Services } from '../../src/operation/services.ts';
 import { openClearance } from '../../src/publisher/clearance.ts';
 import { createFeed, type Feed } from '../../src/publisher/feed.ts';
 import { createNode } from '../../src/publisher/node-token.ts';
 import { createPublisher, type Publisher } from '../../src/publisher/publisher.ts';
 import { openSigner, type Signer } from '../../src/publisher/signer.ts';
-import { openStore } from '../../src/store/open.ts';
 import type { DomainRow, RuleRow } from '../../src/store/rows.ts';
 import { SERVICE, type Store } from '../../src/store/store.ts';
 import { createTrafficThread } from '../../src/traffic/thread.ts';
@@ -108,6 +108,7 @@ function servicesOf(store: Store, publisher: Publisher): Services {
     clock: Date.now,
     budget: createRequestBudget(1_000_000),
     tier: 'enterprise',
+    overQuota: 'serve',
     privateNames: true,
     specialOrigin: createSpecialJudge({ prefixes: TEST_ORIGINS, local: false }),
     compute: createCompute({ store, file: null }),

@@ -55,6 +55,20 @@ export const SAMPLE_NOTICES: { readonly [Name in KindName]: KindData<Name> } = {
   },
   'key.created': { key_id: 12, name: 'dashboard', read_only: true, expires_at: '2027-02-23T04:30:00.000Z' },
   'key.revoked': { key_id: 12, name: 'dashboard', read_only: true },
+  'ticket.opened': {
+    ticket_id: 12,
+    subject: 'Certificate of shop.example',
+    about: 'shop.example',
+    account: 'shop',
+  },
+  'ticket.answered': {
+    ticket_id: 12,
+    subject: 'Certificate of shop.example',
+    about: 'shop.example',
+    answer: 'The validation failed for www.shop.example.\n\nPlease remove its CAA record, then issue again.',
+    complete: true,
+  },
+  'ticket.closed': { ticket_id: 12, subject: 'Certificate of shop.example', about: null },
   'account.test': {},
 };
 
@@ -63,7 +77,7 @@ export const SAMPLE_AT = Date.parse('2026-11-25T04:30:00.000Z');
 
 /** The row of a kind. */
 export function sampleRow(kind: KindName): NotificationRow {
-  const ofDomain = !/^(?:key|node|account)\./.test(kind);
+  const ofDomain = !/^(?:key|node|account|ticket)\./.test(kind);
   return {
     id: 17,
     account_id: 1,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { resolveEntitlements } from '../../access/entitlements.ts';
 import { unreachable } from '../../base/assert.ts';
+import { settleDomain } from '../../billing/settle.ts';
 import { auditedFields } from '../../lifecycle/apply-event.ts';
 import { challengeHost, newChallenge } from '../../lifecycle/challenge.ts';
 import { claimName } from '../../lifecycle/claim-name.ts';
@@ -137,7 +138,9 @@ export const create = operation({
         }
         const after = { name, dns_mode };
         await w.audit({ action: 'domain.create', after, domain: row });
-        return answerDomain({ tx, role: 'owner', now }, row);
+        // A wallet below zero suspends new domains too.
+        const settled = await settleDomain(tx, row, now);
+        return answerDomain({ tx, role: 'owner', now }, settled);
       });
       if (dns_mode === 'managed' && !validateOnly) services.lifecycle.scan?.();
       return answer;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Entitlements } from '../../access/entitlements.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
+import { GIGABYTE, readQuotaUse } from '../../billing/quota-use.ts';
 import { ok, operation } from '../../operation/route.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { readSums } from '../../traffic/read-sums.ts';
@@ -59,8 +60,6 @@ const FEATURES = z
 /** Milliseconds of the 30 days that `max_gateway_requests_30d` covers. */
 const MONTH_MS = 30 * 24 * 3_600_000;
 const MINUTE_MS = 60_000;
-/** Octets of a gigabyte of traffic. */
-const GIGABYTE = 1_000_000_000;
 
 /** The domain whose use is read. `now`: milliseconds since the epoch. */
 interface UsageOf {
@@ -78,13 +77,13 @@ async function readUsage(
   const to = now + MINUTE_MS;
   const records = await tx.records.count(domainId);
   const rules = new Map((await tx.rules.totals(domainId)).map((row) => [row.type, row.rules]));
-  const traffic = await readSums(tx, domainId, { from: entitlements.quota_period_start, to });
+  const traffic = await readQuotaUse(tx, domainId, { entitlements, now });
   const month = await readSums(tx, domainId, { from: to - MONTH_MS, to });
   return [
     { name: 'max_records', used: records, limit: entitlements.max_records },
     {
       name: 'max_traffic_gb',
-      used: Math.round((traffic.octets_out / GIGABYTE) * 1_000) / 1_000,
+      used: Math.round((traffic.octets / GIGABYTE) * 1_000) / 1_000,
       limit: entitlements.max_traffic_gb,
     },
     {

@@ -2,6 +2,7 @@
  * Every code that a user can see: of diagnostics, of plans that cannot be opened, of faults. A code that is not listed here
  * does not compile. The reasons of a trace are not codes.
  */
+import { BILLING_CODES } from './billing.ts';
 import type { CodeEntry, CodeList } from './code.ts';
 import {
   COMPUTE_FAULT_CODES,
@@ -25,6 +26,7 @@ export type DiagnosticCode = keyof (typeof VALUE_CODES &
   typeof FILE_CODES &
   typeof TEST_CODES &
   typeof ZONE_FILE_CODES &
+  typeof BILLING_CODES &
   typeof LINT_CODES &
   typeof SECLANG_CODES);
 
@@ -43,6 +45,7 @@ export const CODE_AREAS: readonly CodeArea[] = [
   { title: 'Files', prefix: '', codes: FILE_CODES },
   { title: 'Test files', prefix: '', codes: TEST_CODES },
   { title: 'Zone files', prefix: '', codes: ZONE_FILE_CODES },
+  { title: 'Billing lines', prefix: '', codes: BILLING_CODES },
   { title: 'Lint', prefix: '', codes: LINT_CODES },
   { title: 'SecLang', prefix: '', codes: SECLANG_CODES },
   { title: 'Plans', prefix: '', codes: PLAN_CODES },

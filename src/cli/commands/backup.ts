@@ -3,12 +3,12 @@
 import { chmod, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
+import { flush } from '../../database/sqlite/backup.ts';
+import { type CopyReport, inspectCopy } from '../../database/sqlite/inspect.ts';
 import { sizeText } from '../../files/size.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { shellWord } from '../../simulator/shell-word.ts';
 import { StoreFault } from '../../store/fault.ts';
-import { flush } from '../../store/sqlite/backup.ts';
-import { type CopyReport, inspectCopy } from '../../store/sqlite/inspect.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { MAX_REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE } from '../../access/request-budget.ts';
 import { DEFAULT_TIER, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
 import { normalizeName } from '../../base/host.ts';
+import { OVER_QUOTA, type OverQuota } from '../../billing/quota.ts';
 import { DnsFault } from '../../dns/fault.ts';
 import { DEFAULT_DAYS, MAX_DAYS } from '../../logs/limits.ts';
 import { judgePublicUrl } from '../../notify/link.ts';
@@ -38,6 +39,8 @@ interface Flags extends StoreFlags, CollectorFlags {
   readonly opsPort: number;
   /** The tier of domains without a subscription. */
   readonly tier: TierSlug;
+  /** What happens to traffic over a quota. */
+  readonly overQuota: OverQuota;
   /** Nameserver sets, each as names separated by commas. */
   readonly nsSet?: readonly string[];
   /** Addresses of DNS resolvers. */
@@ -96,6 +99,7 @@ async function run(flags: Flags, command: Command): Promise<void> {
       port: flags.port,
       operationsPort: flags.opsPort,
       tier: flags.tier,
+      overQuota: flags.overQuota,
       nameserverSets,
       resolvers: flags.resolver ?? [],
       trustNames: flags.trustNames === true,
@@ -202,6 +206,13 @@ function customerOptions(): readonly Option[] {
       .choices(TIER_SLUGS)
       .default(DEFAULT_TIER)
       .env('EDGEPLAN_TIER'),
+    new Option(
+      '--over-quota <what>',
+      'what happens to traffic over max_traffic_gb; refuse: the domain is suspended until its quota allows it again',
+    )
+      .choices(OVER_QUOTA)
+      .default('serve')
+      .env('EDGEPLAN_OVER_QUOTA'),
     new Option('--requests-per-minute <number>', 'what each API key may ask for in any minute')
       .argParser(readBudget)
       .default(REQUESTS_PER_MINUTE)

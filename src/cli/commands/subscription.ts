@@ -13,9 +13,10 @@ import {
   showSubscription,
 } from '../../access/subscriptions.ts';
 import { type Allowances, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
-import { applyEvent } from '../../lifecycle/apply-event.ts';
+import { causeText, resumeDomain, suspendDomain } from '../../lifecycle/suspensions.ts';
+import type { SuspensionCause, SuspensionRow } from '../../store/billing-rows.ts';
 import type { DomainRow, SubscriptionRow } from '../../store/rows.ts';
-import { SERVICE } from '../../store/store.ts';
+import { type ReadTransaction, SERVICE } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { jsonOption } from '../options.ts';
@@ -26,8 +27,8 @@ import { findDomain, withData, withStore } from '../with-store.ts';
 /** The values of `--state`. */
 const STATES = ['active', 'suspended'] as const;
 
-/** The lifecycle event for each state. */
-const EVENTS = { active: { kind: 'resume' }, suspended: { kind: 'suspend' } } as const;
+/** The change for each state. The operator's suspension is one cause among others. */
+const CHANGES = { active: resumeDomain, suspended: suspendDomain } as const;
 
 /** Options of `set`, as commander parses them. */
 interface SetFlags extends StoreFlags {
@@ -51,20 +52,32 @@ interface Shown {
   readonly domain: string;
   readonly state: (typeof STATES)[number];
   readonly suspended_since: string | null;
+  readonly suspended_for: readonly SuspensionCause[];
   /** `null`: the domain has the server's default tier. */
   readonly subscription: (ShownSubscription & { readonly in_force: boolean }) | null;
   /** What the tier allows, with the overrides; `null`: no subscription is in force, and the server's default applies. */
   readonly allowances: Allowances | null;
 }
 
+/** Reads what is printed of a domain. */
+async function readShown(tx: ReadTransaction, domain: DomainRow): Promise<Shown> {
+  const suspensions = await tx.suspensions.list(domain.id);
+  return shown(domain, await tx.subscriptions.get(domain.id), suspensions);
+}
+
 /** A subscription as it is printed. */
-function shown(domain: DomainRow, subscription: SubscriptionRow | null): Shown {
+function shown(
+  domain: DomainRow,
+  subscription: SubscriptionRow | null,
+  suspensions: readonly SuspensionRow[],
+): Shown {
   const { name, suspended, suspended_at } = domain;
   const now = Date.now();
   return {
     domain: name,
     state: suspended ? 'suspended' : 'active',
     suspended_since: suspended_at === null ? null : new Date(suspended_at).toISOString(),
+    suspended_for: suspensions.map(({ cause }) => cause),
     subscription:
       subscription === null
         ? null
@@ -74,9 +87,10 @@ function shown(domain: DomainRow, subscription: SubscriptionRow | null): Shown {
 }
 
 /** The subscription as text. */
-function shownText({ domain, state, suspended_since, subscription }: Shown): string {
+function shownText({ domain, state, suspended_since, suspended_for, subscription }: Shown): string {
   const since = suspended_since === null ? '' : ` since ${suspended_since}: the edge refuses its visitors`;
   const lines = [`domain     ${domain}`, `state      ${state}${since}`];
+  for (const cause of suspended_for) lines.push(`because    ${causeText(cause)}`);
   if (subscription === null) lines.push('tier       none of its own: the default of serve --tier');
   else {
     const { tier, until, overrides, in_force } = subscription;
@@ -107,7 +121,7 @@ async function show(name: string, flags: ShowFlags): Promise<void> {
   const found = await withData(flags, (store) =>
     store.read(async (tx) => {
       const domain = await findDomain(tx, name);
-      return shown(domain, await tx.subscriptions.get(domain.id));
+      return readShown(tx, domain);
     }),
   );
   await write(
@@ -136,13 +150,27 @@ async function set(name: string, flags: SetFlags): Promise<void> {
         if (!outcome.ok) throw new CommandFault(EXIT.no, outcome.reason, { remedy: '--tier names it' });
       }
       // Suspending is a lifecycle event, in the same transaction.
-      const event = state === undefined ? null : EVENTS[state];
-      const author = { author: SERVICE, now };
-      const after = event === null ? domain : (await applyEvent(tx, domain, event, author)).domain;
-      return shown(after, await tx.subscriptions.get(domain.id));
+      const change = { cause: 'operator', author: SERVICE, now } as const;
+      const applied = state === undefined ? null : await CHANGES[state](tx, domain, change);
+      return readShown(tx, applied?.domain ?? domain);
     }),
   );
   await write(shownText(found));
+  if (state === 'active' && found.state === 'suspended') throw staysSuspended(found);
+}
+
+/** What ends a cause that `--state active` does not end. */
+const REMEDIES: Readonly<Record<SuspensionCause, string>> = {
+  operator: 'run the command again',
+  wallet: 'import a wallet of zero or more for the account (`edgeplan billing import`)',
+  quota: 'allow more traffic (`--override max_traffic_gb=<GB>`), or wait for the next quota period',
+};
+
+/** The operator's suspension has ended, and another cause is left. */
+function staysSuspended({ domain, suspended_for }: Shown): CommandFault {
+  const causes = suspended_for.map(causeText).join('; ');
+  const remedy = suspended_for.map((cause) => REMEDIES[cause]).join('; ');
+  return new CommandFault(EXIT.no, `\`${domain}\` stays suspended: ${causes}`, { remedy });
 }
 
 /** Removes the subscription. @throws CommandFault when there is none */
@@ -193,7 +221,10 @@ export function subscriptionCommand(): Command {
         )
         .addOption(new Option('--until <time>', 'when it ends, or none').argParser(readUntil))
         .addOption(
-          new Option('--state <state>', 'suspended: paused for billing, published at once').choices(STATES),
+          new Option(
+            '--state <state>',
+            'suspended: paused by you, published at once; active ends that',
+          ).choices(STATES),
         )
         .action(set),
     )

@@ -89,6 +89,7 @@ async function start(folder: string, { host, port, opsPort }: Flags): Promise<St
         host,
         ...ports,
         tier: DEFAULT_TIER,
+        overQuota: 'serve',
         nameserverSets: [],
         resolvers: [],
         trustNames: true,

@@ -100,15 +100,15 @@ const suspended = kind({
   severity: 'critical',
   audience: 'domain',
   usual: IMPORTANT,
-  meaning: 'the domain is paused for billing',
+  meaning: 'the edge refuses the visitors of the domain until its account or quota is settled',
   data: z.object({ reason }),
   letter: (data, { domain, at }) => ({
     headline: `${domain} is suspended`,
     paragraphs: [
-      `${domain} is paused for billing. The edge refuses its visitors until the account is settled. Records and rules are stored as they were.`,
+      `${domain} is paused. The edge refuses its visitors until the reason is gone. Records and rules are stored as they were.`,
     ],
     facts: [{ label: 'Since', value: timeWords(at) }, ...reasonFact(data.reason)],
-    steps: ['Settle the account with the operator. The domain is then served again.'],
+    steps: ['Settle the account with the operator, or buy more traffic. The domain is then served again.'],
   }),
 });
 

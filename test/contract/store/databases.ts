@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, inject } from 'vitest';
+import { openPostgres } from '../../../src/database/postgres/open.ts';
+import { openSqlite } from '../../../src/database/sqlite/open.ts';
 import type { Migration } from '../../../src/schema/migration.ts';
-import { openPostgres } from '../../../src/store/postgres/open.ts';
-import { openSqlite } from '../../../src/store/sqlite/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { asAdmin, POSTGRES } from '../../support/postgres.ts';
 

@@ -1,12 +1,12 @@
 /** From an empty database and from older ones to this version's tables, on both databases. */
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../../src/database/sqlite/driver.ts';
 import type { Migration } from '../../../src/schema/migration.ts';
 import { POSTGRES_MIGRATIONS } from '../../../src/schema/postgres.ts';
 import { SQLITE_MIGRATIONS } from '../../../src/schema/sqlite.ts';
 import type { NewDomain } from '../../../src/store/customer-repositories.ts';
 import { isStoreFault } from '../../../src/store/fault.ts';
-import { openDatabase } from '../../../src/store/sqlite/driver.ts';
 import type { WriteTransaction } from '../../../src/store/store.ts';
 import { asAdmin } from '../../support/postgres.ts';
 import { newDomain, newRecord, newRule, outboxRow, seed, T } from '../../support/sample-rows.ts';
@@ -164,6 +164,27 @@ describe.each(kinds)('$name', (kind) => {
     }
     await newer.write((tx) => tx.domains.remove(domain.id));
     expect(await newer.latest.records.list(domain.id)).toEqual([]);
+    await newer.close();
+  });
+
+  test('a domain that an older version has suspended is suspended by the operator, and no other', async () => {
+    const older = await place.open(steps.slice(0, 15));
+    const made = ['active.example', 'since.example', 'timeless.example'] as const;
+    const [active, since, timeless] = await Promise.all(
+      made.map((name) => older.write(async (tx) => (await seedOlder(tx, name)).domain)),
+    );
+    await older.write(async (tx) => {
+      await tx.domains.update(since!.id, { suspended: true, suspended_at: T + 5 });
+      await tx.domains.update(timeless!.id, { suspended: true, updated_at: T + 7 });
+    });
+    await older.close();
+    const newer = await place.open(steps);
+    const causes = (id: number) => newer.latest.suspensions.list(id);
+    expect(await causes(active!.id)).toEqual([]);
+    expect(await causes(since!.id)).toEqual([{ domain_id: since!.id, cause: 'operator', at: T + 5 }]);
+    expect(await causes(timeless!.id)).toEqual([{ domain_id: timeless!.id, cause: 'operator', at: T + 7 }]);
+    await newer.write((tx) => tx.domains.remove(since!.id));
+    expect(await causes(since!.id)).toEqual([]);
     await newer.close();
   });
 

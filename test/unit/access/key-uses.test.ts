@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createKeyUses } from '../../../src/access/key-uses.ts';
 import { createAccount, createKey } from '../../../src/access/keys.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/database/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 const DAY = 86_400_000;

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openStore } from '../../../src/database/open.ts';
 import type { ManifestPage } from '../../../src/plan/manifest.ts';
 import { openClearance } from '../../../src/publisher/clearance.ts';
 import { createFeed, type Feed } from '../../../src/publisher/feed.ts';
 import { createNode } from '../../../src/publisher/node-token.ts';
 import { openSigner, type Signer } from '../../../src/publisher/signer.ts';
-import { openStore } from '../../../src/store/open.ts';
 import type { NodeRow } from '../../../src/store/rows.ts';
 import type { Store } from '../../../src/store/store.ts';
 

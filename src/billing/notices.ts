@@ -1,0 +1,71 @@
+/** Writes the notifications of billing and support, each in the transaction of what it reports. */
+import { notify } from '../notify/notify.ts';
+import type { NamedTicket } from '../store/billing-repositories.ts';
+import type { TicketRow } from '../store/billing-rows.ts';
+import type { DomainRow } from '../store/rows.ts';
+import type { WriteTransaction } from '../store/store.ts';
+import { MAX_LETTER_ANSWER } from './limits.ts';
+import { GIGABYTE, type QuotaUse } from './quota-use.ts';
+
+/** A level of a traffic quota that a domain has reached. */
+export interface QuotaNotice {
+  readonly domain: DomainRow;
+  /** Percent; 100: it is used up. */
+  readonly level: number;
+  readonly use: QuotaUse;
+  /** Milliseconds since the epoch. */
+  readonly period_end: number;
+  readonly now: number;
+}
+
+/** Notifies the people of a domain of a level. A quota of nothing is reached without traffic, which is no news. */
+export async function notifyQuota(
+  tx: WriteTransaction,
+  { domain, level, use, period_end, now }: QuotaNotice,
+): Promise<void> {
+  const { octets, quota_gb: limit } = use;
+  if (limit === null || limit === 0) return;
+  const used = Math.floor(octets / (GIGABYTE / 1_000)) / 1_000;
+  const data = { quota: 'traffic (GB)', used, limit, period_end: new Date(period_end).toISOString() };
+  await notify(tx, { kind: level < 100 ? 'quota.near' : 'quota.reached', data, domain, now });
+}
+
+/** The fields that all letters about a ticket have. */
+function ticketData({ id, subject, domain }: TicketRow) {
+  return { ticket_id: id, subject, about: domain };
+}
+
+/** Notifies operators that a ticket waits for them. `actor_id`: the account that has written. */
+export async function notifyTicketWaits(
+  tx: WriteTransaction,
+  ticket: TicketRow,
+  { actor_id, now }: { readonly actor_id: number; readonly now: number },
+): Promise<void> {
+  const account = (await tx.accounts.get(ticket.account_id))?.name ?? '';
+  const data = { ...ticketData(ticket), account };
+  await notify(tx, { kind: 'ticket.opened', data, domain: null, actor_id, byStranger: true, now });
+}
+
+/** Notifies the account of a ticket of the operator's answer. */
+export async function notifyTicketAnswered(
+  tx: WriteTransaction,
+  ticket: NamedTicket,
+  { answer, now }: { readonly answer: string; readonly now: number },
+): Promise<void> {
+  const { account_id } = ticket;
+  const characters = [...answer];
+  const complete = characters.length <= MAX_LETTER_ANSWER;
+  const beginning = complete ? answer : `${characters.slice(0, MAX_LETTER_ANSWER).join('')} …`;
+  const data = { ...ticketData(ticket), answer: beginning, complete };
+  await notify(tx, { kind: 'ticket.answered', data, domain: null, account_id, now });
+}
+
+/** Notifies the account of a ticket that the operator has closed it. */
+export async function notifyTicketClosed(
+  tx: WriteTransaction,
+  ticket: NamedTicket,
+  now: number,
+): Promise<void> {
+  const { account_id } = ticket;
+  await notify(tx, { kind: 'ticket.closed', data: ticketData(ticket), domain: null, account_id, now });
+}

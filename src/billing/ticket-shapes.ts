@@ -1,0 +1,80 @@
+/** Support tickets as the API answers them: schemas, and rows in their form. */
+import { z } from 'zod';
+import {
+  TICKET_AUTHORS,
+  TICKET_STATUSES,
+  type TicketMessageRow,
+  type TicketRow,
+} from '../store/billing-rows.ts';
+import { timeText } from './shapes.ts';
+
+/** The fields of a ticket. */
+const TICKET_FIELDS = {
+  id: z
+    .int()
+    .describe('the id of the ticket')
+    .meta({ examples: [12] }),
+  subject: z
+    .string()
+    .describe('what it is about')
+    .meta({ examples: ['Certificate of shop.example'] }),
+  domain: z.string().nullable().describe('the domain that it is about; `null`: none'),
+  status: z
+    .enum(TICKET_STATUSES)
+    .describe(
+      '`open` waits for support, `answered` for the account; a message opens a `closed` ticket again',
+    ),
+  created_at: z.iso.datetime().describe('when it was opened'),
+  updated_at: z.iso.datetime().describe('when it was last written to or closed'),
+  closed_at: z.iso.datetime().nullable().describe('when it was closed; `null`: it is not'),
+} as const;
+
+/** A ticket in a list. */
+export const TICKET = z.object(TICKET_FIELDS).meta({ id: 'Ticket' });
+
+/** A ticket with its messages. */
+export const WHOLE_TICKET = z
+  .object({
+    ...TICKET_FIELDS,
+    messages: z
+      .array(
+        z.object({
+          id: z.int().describe('the id of the message'),
+          author: z.enum(TICKET_AUTHORS).describe('who wrote it'),
+          body: z
+            .string()
+            .describe('the text')
+            .meta({ examples: ['The certificate has expired, and no new one was issued.'] }),
+          created_at: z.iso.datetime().describe('when it was written'),
+        }),
+      )
+      .describe('the messages, the oldest first'),
+  })
+  .meta({ id: 'TicketWithMessages' });
+
+/** A ticket in the form of the API. */
+export function showTicket(row: TicketRow): z.output<typeof TICKET> {
+  return {
+    id: row.id,
+    subject: row.subject,
+    domain: row.domain,
+    status: row.status,
+    created_at: timeText(row.created_at),
+    updated_at: timeText(row.updated_at),
+    closed_at: row.closed_at === null ? null : timeText(row.closed_at),
+  };
+}
+
+/** A ticket with its messages in the form of the API. */
+export function showWholeTicket(
+  row: TicketRow,
+  messages: readonly TicketMessageRow[],
+): z.output<typeof WHOLE_TICKET> {
+  const shown = messages.map(({ id, author, body, created_at }) => ({
+    id,
+    author,
+    body,
+    created_at: timeText(created_at),
+  }));
+  return { ...showTicket(row), messages: shown };
+}

@@ -1,0 +1,141 @@
+/**
+ * Support tickets, as customers write them through the API and the operator through the command line. A ticket is `open` while
+ * it waits for the operator, `answered` while it waits for its customer, and `closed` when either side has ended it; a message
+ * of the customer opens it again. Every tier has tickets: `dedicated_support_enabled` promises direct support besides. In: a
+ * transaction and a ticket that was read in it. Out: the ticket after the change with the notification of the other side, or a
+ * sentence why it was refused.
+ */
+import type { NamedTicket } from '../store/billing-repositories.ts';
+import type { TicketAuthor, TicketMessageRow, TicketRow } from '../store/billing-rows.ts';
+import type { WriteTransaction } from '../store/store.ts';
+import {
+  CLOSED_TICKET_MS,
+  MAX_MESSAGES_PER_DAY,
+  MAX_OPEN_TICKETS,
+  MAX_TICKET_MESSAGES,
+  MESSAGES_PERIOD_MS,
+  PRUNED_TICKETS,
+} from './limits.ts';
+import { notifyTicketAnswered, notifyTicketClosed, notifyTicketWaits } from './notices.ts';
+
+/** The result of a change, or the sentence of its refusal. */
+export type TicketOutcome<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly reason: string };
+
+/** A ticket with all its messages. */
+export interface WholeTicket {
+  readonly ticket: TicketRow;
+  readonly messages: readonly TicketMessageRow[];
+}
+
+function refuse(reason: string): { readonly ok: false; readonly reason: string } {
+  return { ok: false, reason };
+}
+
+/** A ticket to open. */
+export interface NewTicket {
+  readonly account_id: number;
+  readonly subject: string;
+  readonly message: string;
+  /** The name of the domain that it is about; `null`: none. */
+  readonly domain: string | null;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Opens a ticket with its first message. */
+export async function openTicket(
+  tx: WriteTransaction,
+  { account_id, subject, message, domain, now }: NewTicket,
+): Promise<TicketOutcome<WholeTicket>> {
+  if ((await tx.tickets.countOpen(account_id)) >= MAX_OPEN_TICKETS) {
+    const most = `the account has ${MAX_OPEN_TICKETS} tickets that are not closed, and may not have more`;
+    return refuse(`${most}; close one first`);
+  }
+  const often = await judgeRate(tx, account_id, now);
+  if (often !== null) return refuse(often);
+  await tx.tickets.prune(now - CLOSED_TICKET_MS, PRUNED_TICKETS);
+  const times = { created_at: now, updated_at: now, closed_at: null };
+  const ticket = await tx.tickets.insert({ account_id, domain, subject, status: 'open', ...times });
+  const row = {
+    ticket_id: ticket.id,
+    account_id,
+    author: 'customer',
+    body: message,
+    created_at: now,
+  } as const;
+  const messages = [await tx.tickets.addMessage(row)];
+  await notifyTicketWaits(tx, ticket, { actor_id: account_id, now });
+  return { ok: true, value: { ticket, messages } };
+}
+
+/** The sentence when an account has written too much in a day; `null`: it has not. */
+async function judgeRate(tx: WriteTransaction, accountId: number, now: number): Promise<string | null> {
+  const written = await tx.tickets.countWritten(accountId, now - MESSAGES_PERIOD_MS);
+  if (written < MAX_MESSAGES_PER_DAY) return null;
+  return `the account has written ${MAX_MESSAGES_PER_DAY} messages in 24 hours, and may not write more; write again later`;
+}
+
+/** A message of a customer. */
+export interface CustomerMessage {
+  readonly account_id: number;
+  readonly body: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Adds a message of the customer, which opens the ticket again. Operators are notified when it did not wait for them before. */
+export async function writeToTicket(
+  tx: WriteTransaction,
+  ticket: TicketRow,
+  { account_id, body, now }: CustomerMessage,
+): Promise<TicketOutcome<WholeTicket>> {
+  const messages = await tx.tickets.messages(ticket.id);
+  if (messages.length >= MAX_TICKET_MESSAGES) {
+    const most = `the ticket has ${messages.length} messages of at most ${MAX_TICKET_MESSAGES}`;
+    return refuse(`${most}; open a new one that names it`);
+  }
+  const often = await judgeRate(tx, account_id, now);
+  if (often !== null) return refuse(often);
+  const common = { ticket_id: ticket.id, author: 'customer', created_at: now } as const;
+  const message = await tx.tickets.addMessage({ ...common, account_id, body });
+  const after = { ...ticket, status: 'open', updated_at: now, closed_at: null } as const;
+  await tx.tickets.update(after);
+  if (ticket.status !== 'open') await notifyTicketWaits(tx, after, { actor_id: account_id, now });
+  return { ok: true, value: { ticket: after, messages: [...messages, message] } };
+}
+
+/** Adds the operator's answer and notifies the account. `now` in milliseconds since the epoch. */
+export async function answerTicket(
+  tx: WriteTransaction,
+  ticket: NamedTicket,
+  { body, now }: { readonly body: string; readonly now: number },
+): Promise<NamedTicket> {
+  const common = { ticket_id: ticket.id, author: 'operator', created_at: now } as const;
+  await tx.tickets.addMessage({ ...common, account_id: null, body });
+  const after = { ...ticket, status: 'answered', updated_at: now, closed_at: null } as const;
+  await tx.tickets.update(after);
+  await notifyTicketAnswered(tx, after, { answer: body, now });
+  return after;
+}
+
+/** How a ticket is closed. */
+export interface TicketClosing {
+  readonly by: TicketAuthor;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Closes a ticket, and notifies the account when the operator does so. One that is closed stays as it is. */
+export async function closeTicket(
+  tx: WriteTransaction,
+  ticket: NamedTicket,
+  { by, now }: TicketClosing,
+): Promise<NamedTicket> {
+  if (ticket.status === 'closed') return ticket;
+  const after = { ...ticket, status: 'closed', updated_at: now, closed_at: now } as const;
+  await tx.tickets.update(after);
+  if (by === 'operator') await notifyTicketClosed(tx, after, now);
+  return after;
+}

@@ -1,0 +1,152 @@
+/** `edgeplan ticket`: support tickets of all accounts for the operator, beside a running server. */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { answerTicket, closeTicket } from '../../billing/tickets.ts';
+import type { NamedTicket } from '../../store/billing-repositories.ts';
+import { TICKET_STATUSES, type TicketStatus } from '../../store/billing-rows.ts';
+import type { WriteTransaction } from '../../store/store.ts';
+import { CommandFault, EXIT } from '../exit.ts';
+import { messageOption, readMessage } from '../input/message.ts';
+import type { StoreFlags } from '../open-data.ts';
+import { jsonOption } from '../options.ts';
+import { note, write, writeDocument } from '../output.ts';
+import { type PrintedTicket, ticketsText, ticketText } from '../print/ticket.ts';
+import { withData, withStore } from '../with-store.ts';
+
+/** The options of `list`, as commander parses them. */
+interface ListFlags extends StoreFlags {
+  readonly status?: TicketStatus;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+/** The options of `show`. */
+interface ShowFlags extends StoreFlags {
+  readonly json?: boolean;
+}
+
+/** The options of `answer`. */
+interface AnswerFlags extends StoreFlags {
+  readonly message: string;
+}
+
+/** The default of `--limit`: a few screens. */
+const USUAL_LIMIT = 100;
+
+/** A ticket as it is printed. */
+function shown(row: NamedTicket): PrintedTicket {
+  return {
+    id: row.id,
+    account: row.account,
+    subject: row.subject,
+    domain: row.domain,
+    status: row.status,
+    created_at: new Date(row.created_at).toISOString(),
+    updated_at: new Date(row.updated_at).toISOString(),
+    closed_at: row.closed_at === null ? null : new Date(row.closed_at).toISOString(),
+  };
+}
+
+/** Lists tickets, newest first. */
+async function list({ status, limit, json, ...flags }: ListFlags): Promise<void> {
+  const rows = await withData(flags, (store) =>
+    store.latest.tickets.page(null, { status: status ?? null, limit }),
+  );
+  const tickets = rows.map(shown);
+  if (json === true) return writeDocument('tickets', { tickets });
+  await write(ticketsText(tickets));
+  if (tickets.length === 0) note('no tickets');
+  if (tickets.length === limit) note('there may be older ones; --limit lists more');
+}
+
+/** The fault for an id without a ticket. */
+function noTicket(id: number): CommandFault {
+  return new CommandFault(EXIT.no, `there is no ticket ${id}`);
+}
+
+/** Prints one ticket with its messages. */
+async function show(id: number, { json, ...flags }: ShowFlags): Promise<void> {
+  const { ticket, messages } = await withData(flags, (store) =>
+    store.read(async (tx) => {
+      const found = await tx.tickets.get(id);
+      if (found === null) throw noTicket(id);
+      const rows = await tx.tickets.messages(id);
+      const texts = rows.map(({ id: message, author, body, created_at }) => ({
+        id: message,
+        author,
+        body,
+        created_at: new Date(created_at).toISOString(),
+      }));
+      return { ticket: shown(found), messages: texts };
+    }),
+  );
+  if (json === true) await writeDocument('ticket', { ...ticket, messages });
+  else await write(ticketText(ticket, messages));
+}
+
+/** Changes a ticket and prints its status. */
+async function change(
+  id: number,
+  flags: StoreFlags,
+  work: (tx: WriteTransaction, ticket: NamedTicket) => Promise<NamedTicket>,
+): Promise<void> {
+  const after = await withData(flags, (store) =>
+    store.write(async (tx) => {
+      const ticket = await tx.tickets.get(id);
+      if (ticket === null) throw noTicket(id);
+      return work(tx, ticket);
+    }),
+  );
+  await write(`ticket ${after.id} of ${after.account} is ${after.status}\n`);
+}
+
+/** Answers a ticket; its account is notified. */
+async function answer(id: number, { message, ...flags }: AnswerFlags): Promise<void> {
+  const body = await readMessage(message);
+  await change(id, flags, (tx, ticket) => answerTicket(tx, ticket, { body, now: Date.now() }));
+}
+
+/** Closes a ticket; its account is notified. */
+async function close(id: number, flags: StoreFlags): Promise<void> {
+  await change(id, flags, (tx, ticket) => closeTicket(tx, ticket, { by: 'operator', now: Date.now() }));
+}
+
+/** Parses the id of a ticket. */
+export function readTicketId(text: string): number {
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('an id is a whole number; the list of tickets has it.');
+}
+
+/** Parses `--limit`. */
+function readLimit(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('write a whole number from 1 to 9999.');
+}
+
+/** A command for one ticket. */
+function ofOne(name: string, description: string): Command {
+  return withStore(
+    new Command(name).description(description).argument('<id>', 'the id of the ticket', readTicketId),
+  );
+}
+
+/** Creates the command. */
+export function ticketCommand(): Command {
+  return new Command('ticket')
+    .description('Read and answer support tickets of customers; works beside a running server.')
+    .addCommand(
+      withStore(new Command('list').description('List tickets, newest first.'))
+        .addOption(new Option('--status <status>', 'only these').choices(TICKET_STATUSES))
+        .addOption(
+          new Option('--limit <count>', 'tickets, at most').argParser(readLimit).default(USUAL_LIMIT),
+        )
+        .addOption(jsonOption('tickets'))
+        .action(list),
+    )
+    .addCommand(
+      ofOne('show', 'Show a ticket with its messages.').addOption(jsonOption('ticket')).action(show),
+    )
+    .addCommand(
+      ofOne('answer', 'Answer a ticket; its account is notified.').addOption(messageOption()).action(answer),
+    )
+    .addCommand(ofOne('close', 'Close a ticket; its account is notified.').action(close));
+}
