@@ -174,14 +174,30 @@ function marked(text: string): readonly Markup[] {
   });
 }
 
-/** The blanks that a browser would remove, at the start of a line and in runs, as ones that it shows. */
+/** A line whose blanks a browser does not remove. */
 function blanksShown(line: string): string {
   return line.replaceAll(/^ +| {2,}/g, (blanks) => '\u00a0'.repeat(blanks.length));
 }
 
-/** Lines, one below the other. Tags, not styles, break them: mail programs remove styles. */
-function linesOf(lines: readonly Markup[]): Markup {
-  return html`${lines.map((line, at) => (at === 0 ? line : html`<br>\n${line}`))}`;
+/** Ems of a blank and of a digit in common fonts. */
+const BLANK_EM = 0.32;
+const DIGIT_EM = 0.55;
+/** The deepest indent of wrapped lines, so that a phone has room for their words. */
+const MAX_INDENT_EM = 6;
+
+/** A line of prose; one with a lead is wrapped below its words, as in plain text. */
+function proseLine(line: string): Markup {
+  const lead = LEAD.exec(line)?.[0] ?? '';
+  if (lead === '') return html`<div>${marked(line)}</div>\n`;
+  const ems = [...lead].reduce((sum, character) => sum + (character === ' ' ? BLANK_EM : DIGIT_EM), 0);
+  const width = `${Math.min(ems, MAX_INDENT_EM).toFixed(2)}em`;
+  const shown = lead.replaceAll(' ', '\u00a0');
+  return html`<div style="padding-left:${width};text-indent:-${width}">${shown}${marked(line.slice(lead.length))}</div>\n`;
+}
+
+/** A line of an excerpt. Tags, not styles, break lines: mail programs remove styles. */
+function excerptLine(line: string): Markup {
+  return html`<div>${line === '' ? '\u00a0' : blanksShown(line)}</div>\n`;
 }
 
 const EXCERPT =
@@ -191,8 +207,8 @@ const EXCERPT =
 function writtenPart(blocks: readonly WrittenBlock[]): Markup {
   const parts = blocks.map(({ kind, lines }) =>
     kind === 'excerpt'
-      ? html`<p class="excerpt" dir="auto" style="${EXCERPT}">${linesOf(lines.map((line) => html`${blanksShown(line)}`))}</p>\n`
-      : html`<p dir="auto" style="margin:0 0 12px;word-break:break-word">${linesOf(lines.map((line) => html`${marked(blanksShown(line))}`))}</p>\n`,
+      ? html`<div class="excerpt" dir="auto" style="${EXCERPT}">\n${lines.map(excerptLine)}</div>\n`
+      : html`<div dir="auto" style="margin:0 0 12px;word-break:break-word">\n${lines.map(proseLine)}</div>\n`,
   );
   return html`<div class="written" style="margin:0 0 22px;padding:4px 0 1px 16px;border-left:3px solid #d0d7de">\n${parts}</div>\n`;
 }

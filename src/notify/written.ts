@@ -26,28 +26,39 @@ export function cleanLine(text: string): string {
     .trimEnd();
 }
 
-/** Reads a text. An excerpt is between fences, or indented by four blanks outside of a list; a blank line ends a block. */
+/** A block whose lines are still being read. */
+interface OpenBlock {
+  kind: WrittenBlock['kind'];
+  readonly lines: string[];
+}
+
+/**
+ * Reads a text. An excerpt is between fences, or indented by four blanks outside of a list, or a table by blanks; a blank line
+ * ends a block.
+ */
 export function readWritten(text: string): readonly WrittenBlock[] {
-  const blocks: { kind: WrittenBlock['kind']; lines: string[] }[] = [];
+  const blocks: OpenBlock[] = [];
   let fenced = false;
-  let open = false;
+  let last: OpenBlock | null = null;
   for (const line of text.split(/\r\n|[\n\r\u2028\u2029]/).map(cleanLine)) {
-    if (FENCE.test(line)) {
-      fenced = !fenced;
-      open = false;
+    const isFence = FENCE.test(line);
+    if (isFence) fenced = !fenced;
+    if (isFence || (line === '' && !fenced)) {
+      last = null;
       continue;
     }
-    if (line === '' && !fenced) {
-      open = false;
-      continue;
-    }
-    const last = open ? blocks.at(-1) : undefined;
     // An indented line that continues a paragraph or an item of a list is a part of it.
-    const isExcerpt = fenced || (last?.kind !== 'prose' && line.startsWith(INDENT));
+    const isExcerpt: boolean = fenced || (last?.kind !== 'prose' && line.startsWith(INDENT));
     const kind = isExcerpt ? 'excerpt' : 'prose';
-    if (last?.kind === kind) last.lines.push(line);
-    else blocks.push({ kind, lines: [line] });
-    open = true;
+    const block: OpenBlock = last?.kind === kind ? last : { kind, lines: [] };
+    if (block !== last) blocks.push(block);
+    block.lines.push(line);
+    last = block;
   }
-  return blocks;
+  return blocks.map(({ kind, lines }) => ({ kind: isTable(lines) ? 'excerpt' : kind, lines }));
+}
+
+/** Whether all lines have columns: blanks in a row between their words. */
+function isTable(lines: readonly string[]): boolean {
+  return lines.length > 1 && lines.every((line) => line.trim().includes('  '));
 }
