@@ -53,14 +53,29 @@ export const MAX_SUBJECT = 200;
 export const MAX_TICKET_MESSAGE = 10_000;
 /** Characters of an answer that its e-mail repeats: a page; the rest is in the ticket. */
 export const MAX_LETTER_ANSWER = 4_000;
-/** Messages of one ticket, so that reading it is bounded (2 MB); a longer conversation continues in a new ticket. */
+/**
+ * Messages of one ticket with which its customer may write no more, so that reading it is bounded (2 MB); a longer
+ * conversation continues in a new ticket.
+ */
 export const MAX_TICKET_MESSAGES = 200;
-/** Tickets of an account that are not closed: more than anyone follows at a time. */
+/** The same for the operator, who can still answer the customer's last message. */
+export const MAX_ANSWERED_MESSAGES = MAX_TICKET_MESSAGES + 10;
+/**
+ * Tickets of an account that are not closed: more than anyone follows at a time. They are counted without a lock, so that
+ * requests of one account do not wait for each other: concurrent ones may exceed it by their number.
+ */
 export const MAX_OPEN_TICKETS = 50;
 /** Messages that an account may write in 24 hours, so that no key fills the disk. */
 export const MAX_MESSAGES_PER_DAY = 200;
 /** The period of `MAX_MESSAGES_PER_DAY` in milliseconds. */
 export const MESSAGES_PERIOD_MS = DAY_MS;
+/**
+ * Messages of an account within an hour after which operators find its tickets in their feed alone: a third of the e-mails
+ * that all accounts together may cause (`MAX_BEFORE_TICKETS` of `notify/`).
+ */
+export const MAX_ALERTING_MESSAGES = 5;
+/** The hour of `MAX_ALERTING_MESSAGES` in milliseconds. */
+export const ALERTS_PERIOD_MS = 3_600_000;
 /** Milliseconds after which a closed ticket is removed: two years, the usual limit of claims about a service. */
 export const CLOSED_TICKET_MS = 730 * DAY_MS;
 /** Closed tickets that a new one removes: more than one, so that they do not accumulate. */

@@ -1,10 +1,11 @@
 /** Writes the notifications of billing and support, each in the transaction of what it reports. */
+import { MAX_BEFORE_TICKETS } from '../notify/limits.ts';
 import { notify } from '../notify/notify.ts';
 import type { NamedTicket } from '../store/billing-repositories.ts';
 import type { TicketRow } from '../store/billing-rows.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
-import { MAX_LETTER_ANSWER } from './limits.ts';
+import { ALERTS_PERIOD_MS, MAX_ALERTING_MESSAGES, MAX_LETTER_ANSWER } from './limits.ts';
 import { GIGABYTE, type QuotaUse } from './quota-use.ts';
 
 /** A level of a traffic quota that a domain has reached. */
@@ -35,7 +36,10 @@ function ticketData({ id, subject, domain }: TicketRow) {
   return { ticket_id: id, subject, about: domain };
 }
 
-/** Notifies operators that a ticket waits for them. `actor_id`: the account that has written. */
+/**
+ * Notifies operators that a ticket waits for them. `actor_id`: the account that has written. Beyond `MAX_ALERTING_MESSAGES`
+ * the entry is in the feed alone, so that one account does not use up the messages about tickets of others.
+ */
 export async function notifyTicketWaits(
   tx: WriteTransaction,
   ticket: TicketRow,
@@ -43,7 +47,10 @@ export async function notifyTicketWaits(
 ): Promise<void> {
   const account = (await tx.accounts.get(ticket.account_id))?.name ?? '';
   const data = { ...ticketData(ticket), account };
-  await notify(tx, { kind: 'ticket.opened', data, domain: null, actor_id, byStranger: true, now });
+  const written = await tx.tickets.countWritten(actor_id, now - ALERTS_PERIOD_MS);
+  const feedOnly = written > MAX_ALERTING_MESSAGES;
+  const common = { kind: 'ticket.opened', data, domain: null, actor_id, now } as const;
+  await notify(tx, { ...common, most: MAX_BEFORE_TICKETS, feedOnly });
 }
 
 /** Notifies the account of a ticket of the operator's answer. */

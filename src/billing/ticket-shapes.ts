@@ -1,12 +1,71 @@
-/** Support tickets as the API answers them: schemas, and rows in their form. */
+/** Support tickets as the API takes and answers them: forms, schemas, and rows in their form. */
 import { z } from 'zod';
+import { checked, filledText, text } from '../model/fields.ts';
+import { form } from '../model/form.ts';
 import {
   TICKET_AUTHORS,
   TICKET_STATUSES,
   type TicketMessageRow,
   type TicketRow,
 } from '../store/billing-rows.ts';
+import { MAX_SUBJECT, MAX_TICKET_MESSAGE } from './limits.ts';
 import { timeText } from './shapes.ts';
+
+/** Characters that a line of a list or the subject of an e-mail cannot have: controls, line ends, bidirectional overrides. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]/u;
+
+/** Text that has more than blanks. */
+function writtenText(most: number): z.ZodString {
+  return checked(filledText(most), (value) =>
+    value === '' || value.trim() !== '' ? null : { code: 'empty_value', message: 'must not be blank' },
+  );
+}
+
+/** The text of a message: of any lines, in which control characters (log excerpts with colours) are escaped where it is shown. */
+const messageText = writtenText(MAX_TICKET_MESSAGE)
+  .describe('the text of the message')
+  .meta({ examples: ['The certificate has expired, and no new one was issued.'] });
+
+/** What is wrong with the text of a message; `null`: nothing. */
+export function judgeMessage(body: string): string | null {
+  return messageText.safeParse(body).error?.issues[0]?.message ?? null;
+}
+
+/** A new ticket. */
+export interface OpenFields {
+  readonly subject: string;
+  readonly message: string;
+  /** As it was written. */
+  readonly domain: string | null;
+}
+
+/** The form of a new ticket. */
+export const openForm = form({
+  fields: {
+    subject: checked(writtenText(MAX_SUBJECT), (value) =>
+      UNPRINTABLE.test(value)
+        ? { code: 'invalid_text', message: 'must be one line of printable text' }
+        : null,
+    )
+      .describe('what it is about, one line')
+      .meta({ examples: ['Certificate of shop.example'] }),
+    message: messageText,
+    domain: text()
+      .nullable()
+      .default(null)
+      .describe('a domain that the account sees; `null`: the ticket is about none')
+      .meta({ examples: ['shop.example'] }),
+  },
+  ignored: [],
+  finish: (values): OpenFields => values,
+});
+
+/** The form of a message. */
+export const messageForm = form({
+  fields: { message: messageText },
+  ignored: [],
+  finish: (values): { readonly message: string } => values,
+});
 
 /** The fields of a ticket. */
 const TICKET_FIELDS = {

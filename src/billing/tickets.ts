@@ -10,6 +10,7 @@ import type { TicketAuthor, TicketMessageRow, TicketRow } from '../store/billing
 import type { WriteTransaction } from '../store/store.ts';
 import {
   CLOSED_TICKET_MS,
+  MAX_ANSWERED_MESSAGES,
   MAX_MESSAGES_PER_DAY,
   MAX_OPEN_TICKETS,
   MAX_TICKET_MESSAGES,
@@ -49,25 +50,21 @@ export async function openTicket(
   tx: WriteTransaction,
   { account_id, subject, message, domain, now }: NewTicket,
 ): Promise<TicketOutcome<WholeTicket>> {
-  if ((await tx.tickets.countOpen(account_id)) >= MAX_OPEN_TICKETS) {
-    const most = `the account has ${MAX_OPEN_TICKETS} tickets that are not closed, and may not have more`;
-    return refuse(`${most}; close one first`);
-  }
-  const often = await judgeRate(tx, account_id, now);
-  if (often !== null) return refuse(often);
+  const reason = (await judgeOpen(tx, account_id)) ?? (await judgeRate(tx, account_id, now));
+  if (reason !== null) return refuse(reason);
   await tx.tickets.prune(now - CLOSED_TICKET_MS, PRUNED_TICKETS);
   const times = { created_at: now, updated_at: now, closed_at: null };
   const ticket = await tx.tickets.insert({ account_id, domain, subject, status: 'open', ...times });
-  const row = {
-    ticket_id: ticket.id,
-    account_id,
-    author: 'customer',
-    body: message,
-    created_at: now,
-  } as const;
-  const messages = [await tx.tickets.addMessage(row)];
+  const row = { ticket_id: ticket.id, account_id, author: 'customer', body: message } as const;
+  const messages = [await tx.tickets.addMessage({ ...row, created_at: now })];
   await notifyTicketWaits(tx, ticket, { actor_id: account_id, now });
   return { ok: true, value: { ticket, messages } };
+}
+
+/** The sentence when an account has too many tickets that are not closed; `null`: it has not. */
+async function judgeOpen(tx: WriteTransaction, accountId: number): Promise<string | null> {
+  if ((await tx.tickets.countOpen(accountId)) < MAX_OPEN_TICKETS) return null;
+  return `the account has ${MAX_OPEN_TICKETS} tickets that are not closed, and may not have more; close one first`;
 }
 
 /** The sentence when an account has written too much in a day; `null`: it has not. */
@@ -85,39 +82,55 @@ export interface CustomerMessage {
   readonly now: number;
 }
 
-/** Adds a message of the customer, which opens the ticket again. Operators are notified when it did not wait for them before. */
+/**
+ * Adds a message of the customer; a closed ticket is opened again, if the account may have one more. Operators are notified
+ * when it did not wait for them before.
+ */
 export async function writeToTicket(
   tx: WriteTransaction,
-  ticket: TicketRow,
+  { ticket, messages }: WholeTicket,
   { account_id, body, now }: CustomerMessage,
 ): Promise<TicketOutcome<WholeTicket>> {
-  const messages = await tx.tickets.messages(ticket.id);
   if (messages.length >= MAX_TICKET_MESSAGES) {
     const most = `the ticket has ${messages.length} messages of at most ${MAX_TICKET_MESSAGES}`;
     return refuse(`${most}; open a new one that names it`);
   }
-  const often = await judgeRate(tx, account_id, now);
-  if (often !== null) return refuse(often);
-  const common = { ticket_id: ticket.id, author: 'customer', created_at: now } as const;
-  const message = await tx.tickets.addMessage({ ...common, account_id, body });
-  const after = { ...ticket, status: 'open', updated_at: now, closed_at: null } as const;
+  const full = ticket.status === 'closed' ? await judgeOpen(tx, account_id) : null;
+  const reason = full ?? (await judgeRate(tx, account_id, now));
+  if (reason !== null) return refuse(reason);
+  const at = timeAfter(ticket, now);
+  const row = { ticket_id: ticket.id, account_id, author: 'customer', body, created_at: at } as const;
+  const message = await tx.tickets.addMessage(row);
+  const after = { ...ticket, status: 'open', updated_at: at, closed_at: null } as const;
   await tx.tickets.update(after);
   if (ticket.status !== 'open') await notifyTicketWaits(tx, after, { actor_id: account_id, now });
   return { ok: true, value: { ticket: after, messages: [...messages, message] } };
 }
 
-/** Adds the operator's answer and notifies the account. `now` in milliseconds since the epoch. */
+/**
+ * When a ticket changes: now, but not before its last change. The operator's command may run on another machine than the
+ * server, and a write may have waited for the other side's.
+ */
+function timeAfter({ updated_at }: TicketRow, now: number): number {
+  return Math.max(updated_at, now);
+}
+
+/** Adds the operator's answer, also to a closed ticket, and notifies the account. `now` in milliseconds since the epoch. */
 export async function answerTicket(
   tx: WriteTransaction,
   ticket: NamedTicket,
   { body, now }: { readonly body: string; readonly now: number },
-): Promise<NamedTicket> {
-  const common = { ticket_id: ticket.id, author: 'operator', created_at: now } as const;
+): Promise<TicketOutcome<NamedTicket>> {
+  const count = (await tx.tickets.messages(ticket.id)).length;
+  if (count >= MAX_ANSWERED_MESSAGES)
+    return refuse(`the ticket has ${count} messages of at most ${MAX_ANSWERED_MESSAGES}; close it`);
+  const at = timeAfter(ticket, now);
+  const common = { ticket_id: ticket.id, author: 'operator', created_at: at } as const;
   await tx.tickets.addMessage({ ...common, account_id: null, body });
-  const after = { ...ticket, status: 'answered', updated_at: now, closed_at: null } as const;
+  const after = { ...ticket, status: 'answered', updated_at: at, closed_at: null } as const;
   await tx.tickets.update(after);
   await notifyTicketAnswered(tx, after, { answer: body, now });
-  return after;
+  return { ok: true, value: after };
 }
 
 /** How a ticket is closed. */
@@ -134,7 +147,8 @@ export async function closeTicket(
   { by, now }: TicketClosing,
 ): Promise<NamedTicket> {
   if (ticket.status === 'closed') return ticket;
-  const after = { ...ticket, status: 'closed', updated_at: now, closed_at: now } as const;
+  const at = timeAfter(ticket, now);
+  const after = { ...ticket, status: 'closed', updated_at: at, closed_at: at } as const;
   await tx.tickets.update(after);
   if (by === 'operator') await notifyTicketClosed(tx, after, now);
   return after;

@@ -1,6 +1,7 @@
 /** The types of a kind of notification: its data, who receives it, and the letter that it becomes. */
 import type { z } from 'zod';
 import type { NotifyChannel } from '../store/rows.ts';
+import type { WrittenBlock } from './written.ts';
 
 /** How urgent a notification is: `critical` needs action now, `warning` soon, `info` none. */
 export const SEVERITIES = ['info', 'warning', 'critical'] as const;
@@ -30,6 +31,8 @@ export interface Letter {
   readonly headline: string;
   /** What happened, a paragraph each. */
   readonly paragraphs: readonly string[];
+  /** What a person wrote, whose lines stay; absent: nothing. */
+  readonly written?: readonly WrittenBlock[];
   /** Names and values, such as since when. */
   readonly facts: readonly { readonly label: string; readonly value: string }[];
   /** What to do, in order; empty: nothing. */

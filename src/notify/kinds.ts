@@ -8,6 +8,7 @@ import { OPERATION_KINDS } from './kinds/operation.ts';
 import { OUTAGE_KINDS } from './kinds/outage.ts';
 import { TICKET_KINDS } from './kinds/ticket.ts';
 import { oneLine } from './wording.ts';
+import { cleanLine } from './written.ts';
 
 /** The kinds by name, in the order of lists. */
 export const KINDS = {
@@ -61,11 +62,12 @@ export function readNotification(row: NotificationRow): {
   return { kind, data: stored, letter: cleanLetter(kind.letter(read.data, subject)) };
 }
 
-/** A letter whose texts are one line each, whatever the data have. */
-function cleanLetter({ headline, paragraphs, facts, steps }: Letter): Letter {
+/** A letter whose texts are one line each, whatever the data have; what a person wrote has clean lines. */
+function cleanLetter({ headline, paragraphs, written, facts, steps }: Letter): Letter {
   return {
     headline: oneLine(headline),
     paragraphs: paragraphs.map(oneLine),
+    ...(written && { written: written.map(({ kind, lines }) => ({ kind, lines: lines.map(cleanLine) })) }),
     facts: facts.map(({ label, value }) => ({ label, value: oneLine(value) })),
     steps: steps.map(oneLine),
   };

@@ -35,6 +35,12 @@ export const MAX_PER_HOUR = { email: 30, sms: 10, webhook: 600 } as const;
  */
 export const MAX_BEFORE_STRANGERS = { email: 5, sms: 2, webhook: 60 } as const;
 
+/**
+ * The same for messages to support: half of `MAX_PER_HOUR`, so that the other half is left to lost nodes and whatever else an
+ * operator's account is notified of.
+ */
+export const MAX_BEFORE_TICKETS = { email: 15, sms: 5, webhook: 300 } as const;
+
 /** Milliseconds for which a confirmation code is valid: long enough to open a mailbox. */
 export const CODE_MS = 30 * MINUTE_MS;
 /** Wrong codes before a code is void: of 100,000,000 codes they are too few to guess one. */

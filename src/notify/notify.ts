@@ -6,7 +6,7 @@ import { assert } from '../base/assert.ts';
 import type { DeliveryRow, DomainRow, NotificationRow, NotifyChannel } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import { KINDS, type KindData, type KindName } from './kinds.ts';
-import { MAX_BEFORE_STRANGERS, MAX_PER_HOUR, MAX_STORED } from './limits.ts';
+import { MAX_PER_HOUR, MAX_STORED } from './limits.ts';
 import { chosenChannels } from './preferences.ts';
 
 /** One event to notify of. */
@@ -19,8 +19,13 @@ export interface Notice<Name extends KindName> {
   readonly account_id?: number;
   /** The account that caused it: it gets the entry of the feed and no delivery. `null` or absent: none. */
   readonly actor_id?: number | null;
-  /** The cause may be an account unknown to the recipient: `MAX_BEFORE_STRANGERS` bounds its deliveries. */
-  readonly byStranger?: true;
+  /**
+   * Deliveries of an hour, counted with all others, above which it is in the feed alone: where accounts unknown to the
+   * recipient cause it. Absent: `MAX_PER_HOUR`.
+   */
+  readonly most?: Readonly<Record<NotifyChannel, number>>;
+  /** It has no deliveries. */
+  readonly feedOnly?: boolean;
   /** Milliseconds for which a recipient gets no second notification of this kind about this domain; absent: none. */
   readonly quietMs?: number;
   /** Milliseconds since the epoch. */
@@ -45,7 +50,8 @@ export async function notify<Name extends KindName>(
     const entry = { ...about, domain: domain?.name ?? '', data_json, created_at: now, read_at: null };
     const row = await tx.notifications.insert(entry, MAX_STORED);
     written.push(row);
-    if (account_id !== (notice.actor_id ?? null)) await addDeliveries(tx, row, notice);
+    const silent = notice.feedOnly === true || account_id === (notice.actor_id ?? null);
+    if (!silent) await addDeliveries(tx, row, notice);
   }
   return written;
 }
@@ -83,7 +89,7 @@ async function targetsOf(
 async function addDeliveries(
   tx: WriteTransaction,
   row: NotificationRow,
-  { kind, byStranger }: Pick<Notice<KindName>, 'kind' | 'byStranger'>,
+  { kind, most: bound = MAX_PER_HOUR }: Pick<Notice<KindName>, 'kind' | 'most'>,
 ): Promise<void> {
   const { account_id, created_at } = row;
   const choice = chosenChannels(kind, await tx.contacts.preferences(account_id));
@@ -92,7 +98,7 @@ async function addDeliveries(
     if (targets.length === 0) continue;
     const since = created_at - HOUR_MS;
     const sent = await tx.notifications.countDeliveries({ account_id, channel, since });
-    const most = (byStranger ? MAX_BEFORE_STRANGERS : MAX_PER_HOUR)[channel];
+    const most = bound[channel];
     const common = { notification_id: row.id, account_id, channel, created_at, next_at: created_at };
     const state: Pick<DeliveryRow, 'state' | 'last_error' | 'delivered_at'> =
       sent + targets.length <= most

@@ -5,6 +5,7 @@
 import { html, type Markup, trusted } from '../base/html.ts';
 import type { Letter, Urgency } from './kind.ts';
 import { MAX_SMS_CHARACTERS } from './limits.ts';
+import type { WrittenBlock } from './written.ts';
 
 /** What surrounds a letter. */
 export interface Envelope {
@@ -22,17 +23,37 @@ export interface Envelope {
 /** Columns of the plain text: what mail programs wrap at (RFC 5322 §2.1.1). */
 const COLUMNS = 72;
 
-/** Wraps words at `COLUMNS`; continuation lines get `indent`. */
-function wrap(text: string, indent = ''): string {
+/** Wraps words at `COLUMNS`, the first line after `first`; continuation lines get `indent`. */
+function wrap(text: string, indent = '', first = ''): string {
   const lines: string[] = [];
-  let line = '';
+  let line = first;
+  let isEmpty = true;
   for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > COLUMNS) {
+    if (!isEmpty && line.length + 1 + word.length > COLUMNS) {
       lines.push(line);
       line = `${indent}${word}`;
-    } else line = line === '' ? word : `${line} ${word}`;
+    } else line = isEmpty ? `${line}${word}` : `${line} ${word}`;
+    isEmpty = false;
   }
   return [...lines, line].join('\n');
+}
+
+/** The blanks and the marker of a list before the words of a line. */
+const LEAD = /^ *(?:(?:[-*+•]|\d{1,3}[.)]) )? */;
+
+/**
+ * What a person wrote, each line indented, so that none looks like a line of ours. Lines of prose are wrapped below their
+ * words.
+ */
+function writtenText(blocks: readonly WrittenBlock[]): readonly string[] {
+  return blocks.map(({ kind, lines }) => {
+    if (kind === 'excerpt') return lines.map((line) => `  ${line}`.trimEnd()).join('\n');
+    const wrapped = lines.map((line) => {
+      const lead = LEAD.exec(line)?.[0] ?? '';
+      return wrap(line.slice(lead.length), ' '.repeat(lead.length + 2), `  ${lead}`);
+    });
+    return wrapped.join('\n');
+  });
 }
 
 /** The last lines: why the account gets this, and how to end it. */
@@ -48,11 +69,13 @@ function footer({ account, kind, id }: Envelope): readonly string[] {
 }
 
 /** The plain text of an e-mail. */
-export function renderText({ headline, paragraphs, facts, steps }: Letter, envelope: Envelope): string {
+export function renderText(letter: Letter, envelope: Envelope): string {
+  const { headline, paragraphs, written = [], facts, steps } = letter;
   const width = Math.max(0, ...facts.map(({ label }) => label.length)) + 2;
   const blocks = [
     wrap(headline),
     ...paragraphs.map((paragraph) => wrap(paragraph)),
+    ...writtenText(written),
     facts
       .map(({ label, value }) => wrap(`${`${label}:`.padEnd(width)}${value}`, ' '.repeat(width)))
       .join('\n'),
@@ -121,7 +144,7 @@ body,.page{background:#111418!important;color:#e8eaed!important}
 .label{color:${darkLabel.text}!important;background:${darkLabel.ground}!important}
 .quiet{color:#a9b0b8!important}.facts td{border-color:#343b43!important}
 .button{background:#e8eaed!important;color:#15181c!important}
-code{background:#2b3138!important}}`;
+code,.excerpt{background:#2b3138!important}.written{border-color:#4b545e!important}}`;
 
 const FONT = "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 
@@ -151,6 +174,45 @@ function marked(text: string): readonly Markup[] {
   });
 }
 
+/** A line whose blanks a browser does not remove. */
+function blanksShown(line: string): string {
+  return line.replaceAll(/^ +| {2,}/g, (blanks) => '\u00a0'.repeat(blanks.length));
+}
+
+/** Ems of a blank and of a digit in common fonts. */
+const BLANK_EM = 0.32;
+const DIGIT_EM = 0.55;
+/** The deepest indent of wrapped lines, so that a phone has room for their words. */
+const MAX_INDENT_EM = 6;
+
+/** A line of prose; one with a lead is wrapped below its words, as in plain text. */
+function proseLine(line: string): Markup {
+  const lead = LEAD.exec(line)?.[0] ?? '';
+  if (lead === '') return html`<div>${marked(line)}</div>\n`;
+  const ems = [...lead].reduce((sum, character) => sum + (character === ' ' ? BLANK_EM : DIGIT_EM), 0);
+  const width = `${Math.min(ems, MAX_INDENT_EM).toFixed(2)}em`;
+  const shown = lead.replaceAll(' ', '\u00a0');
+  return html`<div style="padding-left:${width};text-indent:-${width}">${shown}${marked(line.slice(lead.length))}</div>\n`;
+}
+
+/** A line of an excerpt. Tags, not styles, break lines: mail programs remove styles. */
+function excerptLine(line: string): Markup {
+  return html`<div>${line === '' ? '\u00a0' : blanksShown(line)}</div>\n`;
+}
+
+const EXCERPT =
+  'margin:0 0 12px;padding:10px 12px;background:#eef0f2;border-radius:6px;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:13px;line-height:1.45;word-break:break-word';
+
+/** What a person wrote, beside a bar. */
+function writtenPart(blocks: readonly WrittenBlock[]): Markup {
+  const parts = blocks.map(({ kind, lines }) =>
+    kind === 'excerpt'
+      ? html`<div class="excerpt" dir="auto" style="${EXCERPT}">\n${lines.map(excerptLine)}</div>\n`
+      : html`<div dir="auto" style="margin:0 0 12px;word-break:break-word">\n${lines.map(proseLine)}</div>\n`,
+  );
+  return html`<div class="written" style="margin:0 0 22px;padding:4px 0 1px 16px;border-left:3px solid #d0d7de">\n${parts}</div>\n`;
+}
+
 /** One fact as a row of the table. */
 function factRow({ label, value }: Letter['facts'][number]): Markup {
   return html`<tr><td class="name quiet" style="width:1%;padding:9px 24px 9px 0;${CELL};color:#57606a;white-space:nowrap">${label}</td>
@@ -158,13 +220,13 @@ function factRow({ label, value }: Letter['facts'][number]): Markup {
 `;
 }
 
-/** What happened: the headline, the paragraphs, the facts. */
-function happened({ headline, paragraphs, facts }: Letter): Markup {
+/** What happened: the headline, the paragraphs, what a person wrote, the facts. */
+function happened({ headline, paragraphs, written = [], facts }: Letter): Markup {
   const table = html`<table class="facts" role="presentation" style="border-collapse:collapse;width:100%;margin:0 0 24px;font-size:15px">
 ${facts.map(factRow)}</table>
 `;
   return html`<h1 style="margin:0 0 14px;font-size:23px;line-height:1.3;font-weight:600;word-break:break-word">${headline}</h1>
-${paragraphs.map((text) => html`<p style="margin:0 0 18px">${marked(text)}</p>\n`)}${facts.length === 0 ? null : table}`;
+${paragraphs.map((text) => html`<p style="margin:0 0 18px">${marked(text)}</p>\n`)}${written.length === 0 ? null : writtenPart(written)}${facts.length === 0 ? null : table}`;
 }
 
 /** What to do, and where to read more. */
@@ -178,6 +240,11 @@ function toDo({ steps }: Letter, link: string | null): Markup {
   const button = html`<p style="margin:0"><a class="button" href="${link}" style="display:inline-block;background:#1f2328;color:#ffffff;text-decoration:none;font-weight:600;font-size:15px;border-radius:6px;padding:11px 20px">Open the panel</a></p>
 `;
   return html`${steps.length === 0 ? null : todo}${link === null ? null : button}`;
+}
+
+/** The first words of a letter, which lists of mails show beside the subject. */
+function preview({ headline, paragraphs: [first], written: [block] = [] }: Letter): string {
+  return first?.replaceAll('`', '') ?? block?.lines.join(' ') ?? headline;
 }
 
 /** The HTML of an e-mail: one column, no images, no remote content. Text of customers is escaped. */
@@ -195,7 +262,7 @@ export function renderHtml(letter: Letter, envelope: Envelope): string {
 <style>${trusted(styles(colours))}</style>
 </head>
 <body style="margin:0;padding:0;background:#f2f4f6;color:#1f2328;${trusted(FONT)};font-size:16px;line-height:1.5">
-<div style="display:none;max-height:0;overflow:hidden">${letter.paragraphs[0]?.replaceAll('`', '') ?? letter.headline}</div>
+<div style="display:none;max-height:0;overflow:hidden">${preview(letter)}</div>
 <div class="page" style="background:#f2f4f6;padding:32px 12px">
 <div style="max-width:600px;margin:0 auto;height:4px;border-radius:8px 8px 0 0;background:${colours.bar};font-size:0;line-height:0">&nbsp;</div>
 <div class="card" style="max-width:600px;margin:0 auto;background:#ffffff;border-radius:0 0 8px 8px;border:1px solid #dfe3e8;border-top:0;padding:26px 30px 30px;box-sizing:border-box">

@@ -14,6 +14,7 @@ import type { Store } from '../store/store.ts';
 import type { DeliveryLog } from './deliver.ts';
 import {
   ANNOUNCED_AT_ONCE,
+  MAX_BEFORE_STRANGERS,
   NODE_LOST_MS,
   PRUNE_EVERY_MS,
   PRUNED_AT_ONCE,
@@ -100,7 +101,7 @@ export async function announceInvitations(store: Store, now: number): Promise<nu
         expires_at: new Date(expires_at).toISOString(),
       } as const;
       const common = { kind: 'domain.shared', data, domain, account_id, now } as const;
-      return notify(tx, { ...common, byStranger: true, quietMs: SHARED_QUIET_MS });
+      return notify(tx, { ...common, most: MAX_BEFORE_STRANGERS, quietMs: SHARED_QUIET_MS });
     });
     announced += written.length;
   }

@@ -3,6 +3,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { confirmedContact, emptyContact } from '../../src/notify/contact.ts';
+import { MAX_BEFORE_STRANGERS } from '../../src/notify/limits.ts';
 import { notify } from '../../src/notify/notify.ts';
 import { testDatabases } from '../support/databases.ts';
 import { type NotifyRig, openNotifyRig } from '../support/notify-rig.ts';
@@ -261,7 +262,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
         const notice = {
           kind: 'domain.shared',
           domain: other.domain,
-          byStranger: true,
+          most: MAX_BEFORE_STRANGERS,
           data: { ...invitation, invitation_id: at + 1, expires_at },
         } as const;
         const [row] = await rig.store.write((tx) =>

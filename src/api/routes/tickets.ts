@@ -4,53 +4,33 @@
  */
 import { z } from 'zod';
 import { normalizeName } from '../../base/host.ts';
-import { MAX_SUBJECT, MAX_TICKET_MESSAGE } from '../../billing/limits.ts';
-import { showTicket, showWholeTicket, TICKET, WHOLE_TICKET } from '../../billing/ticket-shapes.ts';
+import {
+  messageForm,
+  openForm,
+  showTicket,
+  showWholeTicket,
+  TICKET,
+  WHOLE_TICKET,
+} from '../../billing/ticket-shapes.ts';
 import { closeTicket, openTicket, type TicketOutcome, writeToTicket } from '../../billing/tickets.ts';
-import { filledText, text } from '../../model/fields.ts';
-import { form } from '../../model/form.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../../operation/limits.ts';
 import { idOf } from '../../operation/paths.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { formBody } from '../../operation/read-body.ts';
 import { badRequest, conflict, notFound } from '../../operation/refusal.ts';
 import { ok, operation } from '../../operation/route.ts';
-import type { NamedTicket } from '../../store/billing-repositories.ts';
 import { TICKET_STATUSES, type TicketStatus } from '../../store/billing-rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { nextPage } from '../next-page.ts';
 
-/** The text of a message. */
-const messageText = filledText(MAX_TICKET_MESSAGE)
-  .describe('the text of the message')
-  .meta({ examples: ['The certificate has expired, and no new one was issued.'] });
-
-const openForm = form({
-  fields: {
-    subject: filledText(MAX_SUBJECT)
-      .describe('what it is about')
-      .meta({ examples: ['Certificate of shop.example'] }),
-    message: messageText,
-    domain: text()
-      .nullable()
-      .default(null)
-      .describe('a domain that the account sees; `null`: the ticket is about none')
-      .meta({ examples: ['shop.example'] }),
-  },
-  ignored: [],
-  finish: (values) => values,
-});
-
-const messageForm = form({ fields: { message: messageText }, ignored: [], finish: (values) => values });
-
-/** The account's ticket of a path. @throws Refusal 404, also for another account's */
+/** The account's ticket of a path, with its messages. @throws Refusal 404, also for another account's */
 async function own(
   tx: Pick<ReadTransaction, 'tickets'>,
   { account_id, id }: { readonly account_id: number; readonly id: number },
-): Promise<NamedTicket> {
+) {
   const ticket = await tx.tickets.get(id);
   if (ticket === null || ticket.account_id !== account_id) throw notFound();
-  return ticket;
+  return { ticket, messages: await tx.tickets.messages(id) };
 }
 
 /** The value of an outcome. @throws Refusal 409 */
@@ -94,16 +74,7 @@ export const open = operation({
   body: formBody(openForm),
   response: WHOLE_TICKET,
   statuses: [409],
-  async handle({ body, caller: { account_id }, write }) {
-    const {
-      subject,
-      message,
-      domain: named,
-    } = body as {
-      readonly subject: string;
-      readonly message: string;
-      readonly domain: string | null;
-    };
+  async handle({ body: { subject, message, domain: named }, caller: { account_id }, write }) {
     return write(async ({ tx, now }) => {
       const domain = named === null ? null : normalizeName(named);
       const seen = domain === null ? null : await tx.domains.seenBy(account_id, domain);
@@ -122,37 +93,40 @@ export const read = operation({
   async handle({ caller: { account_id }, params, read: inSnapshot }) {
     const id = idOf(params['ticketId']);
     return inSnapshot(async (tx) => {
-      const ticket = await own(tx, { account_id, id });
-      return ok(showWholeTicket(ticket, await tx.tickets.messages(id)));
+      const { ticket, messages } = await own(tx, { account_id, id });
+      return ok(showWholeTicket(ticket, messages));
     });
   },
 });
 
-/** `POST /tickets/{ticketId}/messages`. */
+/** `POST /tickets/{ticketId}/messages`. `If-Match`: the ETag of the ticket. */
 export const addMessage = operation({
   summary: 'Write to a support ticket; a closed one is opened again',
   body: formBody(messageForm),
   response: WHOLE_TICKET,
   statuses: [409],
-  async handle({ body, caller: { account_id }, params, write }) {
-    const { message } = body as { readonly message: string };
+  async handle({ body: { message }, caller: { account_id }, params, write }) {
     const id = idOf(params['ticketId']);
-    return write(async ({ tx, now }) => {
-      const ticket = await own(tx, { account_id, id });
-      const written = accepted(await writeToTicket(tx, ticket, { account_id, body: message, now }));
-      return ok(showWholeTicket(written.ticket, written.messages));
+    return write(async ({ match, now, tx }) => {
+      const before = await own(tx, { account_id, id });
+      match(showWholeTicket(before.ticket, before.messages));
+      const { ticket, messages } = accepted(
+        await writeToTicket(tx, before, { account_id, body: message, now }),
+      );
+      return ok(showWholeTicket(ticket, messages));
     });
   },
 });
 
-/** `POST /tickets/{ticketId}/close`: a closed ticket stays closed. */
+/** `POST /tickets/{ticketId}/close`: a closed ticket stays closed. `If-Match`: the ETag of the ticket. */
 export const close = operation({
   summary: 'Close a support ticket',
   response: TICKET,
   async handle({ caller: { account_id }, params, write }) {
     const id = idOf(params['ticketId']);
-    return write(async ({ tx, now }) => {
-      const ticket = await own(tx, { account_id, id });
+    return write(async ({ match, now, tx }) => {
+      const { ticket, messages } = await own(tx, { account_id, id });
+      match(showWholeTicket(ticket, messages));
       return ok(showTicket(await closeTicket(tx, ticket, { by: 'customer', now })));
     });
   },

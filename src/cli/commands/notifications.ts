@@ -71,7 +71,7 @@ function entryText({ id, severity, message, text, actions, created_at, read_at, 
   const lines = [
     `${id}  ${time}  ${severity}${read_at === null ? '  unread' : ''}`,
     `  ${message}`,
-    ...text.map((line) => `  ${line}`),
+    ...text.flatMap((paragraph) => paragraph.split('\n')).map((line) => `  ${line}`),
     ...actions.map((line) => `  - ${line}`),
     ...deliveries.map((delivery) => `  ${deliveryText(delivery)}`),
   ];

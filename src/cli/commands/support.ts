@@ -1,13 +1,12 @@
 /** `edgeplan support`: the support tickets of an account for its customer, at a server. */
-import { Command, Option } from 'commander';
-import { TICKET_STATUSES, type TicketStatus } from '../../store/billing-rows.ts';
+import { Command } from 'commander';
+import type { TicketStatus } from '../../store/billing-rows.ts';
 import { messageOption, readMessage } from '../input/message.ts';
+import { limitOption, readTicketId, statusOption } from '../input/ticket.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { type PrintedMessage, type PrintedTicket, ticketsText, ticketText } from '../print/ticket.ts';
 import { callApi, keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
-import { callPages } from '../remote/call-pages.ts';
-import { readTicketId } from './ticket.ts';
 
 /** The options of every command, as commander parses them. */
 interface Flags extends ServerAccess {
@@ -18,6 +17,7 @@ interface Flags extends ServerAccess {
 /** The options of `list`. */
 interface ListFlags extends Flags {
   readonly status?: TicketStatus;
+  readonly limit: number;
 }
 
 /** The options of `open`. */
@@ -35,16 +35,17 @@ interface ReplyFlags extends Flags {
 /** A ticket with its messages. */
 type RemoteTicket = PrintedTicket & { readonly messages: readonly PrintedMessage[] };
 
-/** Tickets that are listed: a page of the API. */
-const MOST_LISTED = 1_000;
-
 /** Lists the tickets of the account, newest first. */
 async function list(flags: ListFlags): Promise<void> {
-  const status = flags.status === undefined ? '' : `?status=${flags.status}`;
-  const tickets = await callPages(flags, { path: `/tickets/${status}`, most: MOST_LISTED });
-  if (flags.json === true) return writeDocument('tickets', { tickets });
-  await write(ticketsText(tickets as readonly PrintedTicket[]));
-  if (tickets.length === 0) note('no tickets; edgeplan support open opens one');
+  const { limit, status } = flags;
+  const only = status === undefined ? '' : `&status=${status}`;
+  const { body } = await callApi(flags, { method: 'GET', path: `/tickets/?limit=${limit}${only}` });
+  const tickets = body as readonly PrintedTicket[];
+  if (flags.json === true) await writeDocument('tickets', { tickets });
+  else await write(ticketsText(tickets));
+  if (tickets.length === 0)
+    note(status === undefined ? 'no tickets; edgeplan support open opens one' : `no tickets are ${status}`);
+  if (tickets.length === limit) note('there may be older ones; --limit lists more');
 }
 
 /** Prints a ticket with its messages. */
@@ -98,7 +99,8 @@ export function supportCommand(): Command {
       atServer(
         new Command('list')
           .description('List your tickets, newest first.')
-          .addOption(new Option('--status <status>', 'only these').choices(TICKET_STATUSES))
+          .addOption(statusOption())
+          .addOption(limitOption())
           .addOption(jsonOption('tickets')),
       ).action(list),
     )

@@ -1,11 +1,13 @@
 /** `edgeplan ticket`: support tickets of all accounts for the operator, beside a running server. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command } from 'commander';
 import { answerTicket, closeTicket } from '../../billing/tickets.ts';
+import { visible } from '../../simulator/render-text.ts';
 import type { NamedTicket } from '../../store/billing-repositories.ts';
-import { TICKET_STATUSES, type TicketStatus } from '../../store/billing-rows.ts';
+import type { TicketStatus } from '../../store/billing-rows.ts';
 import type { WriteTransaction } from '../../store/store.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { messageOption, readMessage } from '../input/message.ts';
+import { limitOption, readTicketId, statusOption } from '../input/ticket.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
@@ -29,9 +31,6 @@ interface AnswerFlags extends StoreFlags {
   readonly message: string;
 }
 
-/** The default of `--limit`: a few screens. */
-const USUAL_LIMIT = 100;
-
 /** A ticket as it is printed. */
 function shown(row: NamedTicket): PrintedTicket {
   return {
@@ -52,9 +51,9 @@ async function list({ status, limit, json, ...flags }: ListFlags): Promise<void>
     store.latest.tickets.page(null, { status: status ?? null, limit }),
   );
   const tickets = rows.map(shown);
-  if (json === true) return writeDocument('tickets', { tickets });
-  await write(ticketsText(tickets));
-  if (tickets.length === 0) note('no tickets');
+  if (json === true) await writeDocument('tickets', { tickets });
+  else await write(ticketsText(tickets));
+  if (tickets.length === 0) note(status === undefined ? 'no tickets' : `no tickets are ${status}`);
   if (tickets.length === limit) note('there may be older ones; --limit lists more');
 }
 
@@ -83,43 +82,42 @@ async function show(id: number, { json, ...flags }: ShowFlags): Promise<void> {
   else await write(ticketText(ticket, messages));
 }
 
-/** Changes a ticket and prints its status. */
+/** Changes a ticket and prints its status. Returns the ticket before. */
 async function change(
   id: number,
   flags: StoreFlags,
   work: (tx: WriteTransaction, ticket: NamedTicket) => Promise<NamedTicket>,
-): Promise<void> {
-  const after = await withData(flags, (store) =>
+): Promise<NamedTicket> {
+  const { before, after } = await withData(flags, (store) =>
     store.write(async (tx) => {
       const ticket = await tx.tickets.get(id);
       if (ticket === null) throw noTicket(id);
-      return work(tx, ticket);
+      return { before: ticket, after: await work(tx, ticket) };
     }),
   );
-  await write(`ticket ${after.id} of ${after.account} is ${after.status}\n`);
+  await write(`ticket ${after.id} of ${visible(after.account)} is ${after.status}\n`);
+  return before;
 }
 
 /** Answers a ticket; its account is notified. */
 async function answer(id: number, { message, ...flags }: AnswerFlags): Promise<void> {
   const body = await readMessage(message);
-  await change(id, flags, (tx, ticket) => answerTicket(tx, ticket, { body, now: Date.now() }));
+  await change(id, flags, async (tx, ticket) => {
+    const outcome = await answerTicket(tx, ticket, { body, now: Date.now() });
+    if (!outcome.ok) throw new CommandFault(EXIT.no, outcome.reason);
+    return outcome.value;
+  });
 }
 
 /** Closes a ticket; its account is notified. */
 async function close(id: number, flags: StoreFlags): Promise<void> {
-  await change(id, flags, (tx, ticket) => closeTicket(tx, ticket, { by: 'operator', now: Date.now() }));
-}
-
-/** Parses the id of a ticket. */
-export function readTicketId(text: string): number {
-  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('an id is a whole number; the list of tickets has it.');
-}
-
-/** Parses `--limit`. */
-function readLimit(text: string): number {
-  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('write a whole number from 1 to 9999.');
+  const now = Date.now();
+  const { status } = await change(id, flags, (tx, ticket) =>
+    closeTicket(tx, ticket, { by: 'operator', now }),
+  );
+  // The customer may have written since the operator has read it.
+  if (status === 'open') note(`its last message was not answered: edgeplan ticket show ${id}`);
+  if (status === 'closed') note('it was closed before');
 }
 
 /** A command for one ticket. */
@@ -135,10 +133,8 @@ export function ticketCommand(): Command {
     .description('Read and answer support tickets of customers; works beside a running server.')
     .addCommand(
       withStore(new Command('list').description('List tickets, newest first.'))
-        .addOption(new Option('--status <status>', 'only these').choices(TICKET_STATUSES))
-        .addOption(
-          new Option('--limit <count>', 'tickets, at most').argParser(readLimit).default(USUAL_LIMIT),
-        )
+        .addOption(statusOption())
+        .addOption(limitOption())
         .addOption(jsonOption('tickets'))
         .action(list),
     )

@@ -44,7 +44,9 @@ export function ticketText(ticket: PrintedTicket, messages: readonly PrintedMess
   if (account !== undefined) head.push(`account  ${visible(account)}`);
   if (domain !== null) head.push(`domain   ${visible(domain)}`);
   const texts = messages.map(({ author, body, created_at }) => {
-    const lines = body.split(/\r?\n/).map((line) => `  ${visible(line)}`.trimEnd());
+    const lines = body
+      .split(/\r\n|\r|\n/)
+      .map((line) => `  ${visible(line.replaceAll('\t', '    '))}`.trimEnd());
     return `${created_at}  ${author}\n${lines.join('\n')}`;
   });
   return `${[head.join('\n'), ...texts].join('\n\n')}\n`;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { kind, type Letter, WRITTEN } from '../kind.ts';
 import { timeWords } from '../wording.ts';
+import { readWritten } from '../written.ts';
 
 const ticket = {
   ticket_id: z.int().describe('the id of the ticket'),
@@ -18,6 +19,12 @@ function ticketFacts({ ticket_id, subject, about }: z.output<typeof common>): Le
   return [{ label: 'Ticket', value: `${ticket_id}, ${subject}` }, ...domain];
 }
 
+/** How the account writes to the ticket. */
+function howToWrite({ ticket_id: id }: z.output<typeof common>): string {
+  const ways = `\`edgeplan support reply ${id}\`, or \`POST /tickets/${id}/messages\` of the API`;
+  return `If something is left, write with ${ways}; a reply to this e-mail is not read.`;
+}
+
 const opened = kind({
   severity: 'info',
   audience: 'operators',
@@ -26,9 +33,12 @@ const opened = kind({
   data: z.object({ ...ticket, account: z.string().describe('the name of the account') }),
   letter: (data, { at }) => ({
     headline: `Ticket ${data.ticket_id} waits for an answer`,
-    paragraphs: [`${data.account} has written to support.`],
+    paragraphs: [`The account ${data.account} has written to support.`],
     facts: [...ticketFacts(data), { label: 'Written', value: timeWords(at) }],
-    steps: [`Read and answer it with edgeplan ticket show ${data.ticket_id}.`],
+    steps: [
+      `Read it with \`edgeplan ticket show ${data.ticket_id}\`.`,
+      `Answer with \`edgeplan ticket answer ${data.ticket_id}\`; a reply to this e-mail is not read.`,
+    ],
   }),
 });
 
@@ -44,11 +54,14 @@ const answered = kind({
   }),
   letter: (data, { at }) => ({
     headline: `Support has answered: ${data.subject}`,
-    paragraphs: data.answer.split(/\n{2,}/).filter((paragraph) => paragraph.trim() !== ''),
+    paragraphs: [],
+    written: readWritten(data.answer),
     facts: [...ticketFacts(data), { label: 'Answered', value: timeWords(at) }],
     steps: [
-      ...(data.complete ? [] : ['The answer is longer: read the rest in the ticket.']),
-      'Write to the ticket if something is left; a reply to this e-mail is not read.',
+      ...(data.complete
+        ? []
+        : [`The answer is longer: read the rest with \`edgeplan support show ${data.ticket_id}\`.`]),
+      howToWrite(data),
     ],
   }),
 });
@@ -63,7 +76,7 @@ const closed = kind({
     headline: `Support has closed: ${data.subject}`,
     paragraphs: ['The ticket is closed. A new message opens it again.'],
     facts: [...ticketFacts(data), { label: 'Closed', value: timeWords(at) }],
-    steps: [],
+    steps: [howToWrite(data)],
   }),
 });
 
