@@ -25,6 +25,8 @@ export interface PrintedDomain {
    * Prints the ids of records and rules. Without ids the text does not depend on the server that stores the domain.
    */
   readonly ids: boolean;
+  /** Prints a fragment: what is given is a part of the domain, and `apply` changes that alone. It needs `ids`. */
+  readonly fragment?: boolean;
 }
 
 /** The result of printing. */
@@ -39,7 +41,8 @@ export interface PrintedEdge {
 }
 
 /** Prints a domain: records in order of id, rules in order of phase, then priority, then id. */
-export function printEdge({ domain, records, rules, ids }: PrintedDomain): PrintedEdge {
+export function printEdge({ domain, records, rules, ids, fragment }: PrintedDomain): PrintedEdge {
+  assert(fragment !== true || ids, 'a fragment has the ids of its objects');
   const zone = [...records].sort((one, other) => one.id - other.id);
   const ordered = [...rules].sort(byEvaluation);
   const scopes = scopesOf(domain.name, zone);
@@ -49,6 +52,7 @@ export function printEdge({ domain, records, rules, ids }: PrintedDomain): Print
   const placeOf = (id: number): number => places.get(id)!;
   const document = {
     domain: Object.keys(domain).length === 1 ? domain.name : domain,
+    ...(fragment === true ? { fragment } : {}),
     records: zone.map((record) => {
       const numbered = ids || byId.has(record.id);
       return { ...(numbered ? { id: placeOf(record.id) } : {}), ...shortRecord(record) };

@@ -42,6 +42,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   uptime: ['traffic', 'notify', 'store', 'model', 'platform', 'base'],
   lifecycle: ['notify', 'dns', 'access', 'store', 'model', 'platform', 'base'],
   analysis: ['compiler', 'evaluator', 'model', 'plan', 'base'],
+  recommendations: ['analysis', 'logs', 'traffic', 'counts', 'publisher', 'files', 'store', 'model', 'base'],
   simulator: ['files', 'analysis', 'classify', 'compiler', 'evaluator', 'model', 'plan', 'base'],
   buffers: ['http', 'platform', 'base'],
   'http-cache': ['buffers', 'http', 'platform', 'base'],
@@ -101,6 +102,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   client: [],
   reference: ['platform', 'base'],
   compute: [
+    'recommendations',
     'simulator',
     'analysis',
     'publisher',
@@ -130,6 +132,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   ],
   api: [
     'operation',
+    'recommendations',
     'reference',
     'compute',
     'uptime',
