@@ -50,7 +50,7 @@ export function printEdge({ domain, records, rules, ids, fragment }: PrintedDoma
   const byId = new Set(shown.flatMap(({ scope }) => (scope.kind === 'ids' ? scope.ids : [])));
   const places = new Map(zone.map(({ id }, index) => [id, ids ? id : index + 1]));
   const placeOf = (id: number): number => places.get(id)!;
-  const document = {
+  const document: Record<string, unknown> = {
     domain: Object.keys(domain).length === 1 ? domain.name : domain,
     ...(fragment === true ? { fragment } : {}),
     records: zone.map((record) => {
@@ -66,6 +66,10 @@ export function printEdge({ domain, records, rules, ids, fragment }: PrintedDoma
       ...(scope.kind === 'gone' ? shortRule({ ...rule, enabled: false }) : shortRule(rule)),
     })),
   };
+  if (fragment === true) {
+    for (const list of ['records', 'rules'])
+      if ((document[list] as readonly unknown[]).length === 0) delete document[list];
+  }
   return {
     text: layOut(document),
     orphans: shown.flatMap(({ rule, scope }) => (scope.kind === 'gone' ? [rule] : [])),

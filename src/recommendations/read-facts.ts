@@ -9,7 +9,7 @@ import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { STEP_MS } from '../traffic/period.ts';
 import { readTraffic } from '../traffic/read-traffic.ts';
-import { sumHits } from '../traffic/show-hits.ts';
+import { inEvaluationOrder, sumHits } from '../traffic/show-hits.ts';
 import { readEntryRequest } from './entry-request.ts';
 import { DRY_RUN_DAYS, UNUSED_DAYS } from './limits.ts';
 import type { EntryLines } from './read-entries.ts';
@@ -53,7 +53,7 @@ export function toFacts(
   { rows, certificates, keys, days }: FactRows,
   { domain, now, entries }: FactsAsked,
 ): StoredFacts {
-  const ruleSet = toRuleSet(rows);
+  const ruleSet = toRuleSet({ ...rows, rules: inEvaluationOrder(rows.rules) });
   const changed = new Map(rows.rules.map(({ id, updated_at }) => [id, updated_at]));
   return {
     now,

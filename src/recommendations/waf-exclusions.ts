@@ -114,7 +114,10 @@ function placesOf(requests: readonly EntryRequest[]): readonly Place[] | null {
     places.set(key, { path, target, requests: (places.get(key)?.requests ?? 0) + 1 });
     if (places.size > FALSE_POSITIVE_PLACES) return null;
   }
-  return [...places.values()].sort((left, right) => right.requests - left.requests);
+  // By name where the numbers are equal: the same entries in another order propose the same change.
+  return [...places]
+    .sort(([one, left], [other, right]) => right.requests - left.requests || (one < other ? -1 : 1))
+    .map(([, place]) => place);
 }
 
 /** Whether the rule leaves out the signature in the variable that it matched. */
