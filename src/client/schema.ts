@@ -5507,7 +5507,7 @@ export interface components {
             readonly expires_at: string;
         };
         readonly Recommendation: {
-            /** @description the same for the same facts */
+            /** @description `<kind>:<object>`, the same for the same facts */
             readonly id: string;
             /** @constant */
             readonly kind: "unused_rule";
@@ -5550,7 +5550,7 @@ export interface components {
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
-            /** @description the same for the same facts */
+            /** @description `<kind>:<object>`, the same for the same facts */
             readonly id: string;
             /** @constant */
             readonly kind: "dry_run_ready";
@@ -5599,7 +5599,7 @@ export interface components {
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
-            /** @description the same for the same facts */
+            /** @description `<kind>:<object>`, the same for the same facts */
             readonly id: string;
             /** @constant */
             readonly kind: "dry_run_without_effect";
@@ -5648,7 +5648,7 @@ export interface components {
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
-            /** @description the same for the same facts */
+            /** @description `<kind>:<object>`, the same for the same facts */
             readonly id: string;
             /** @constant */
             readonly kind: "dry_run_too_broad";
@@ -5697,7 +5697,7 @@ export interface components {
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
-            /** @description the same for the same facts */
+            /** @description `<kind>:<object>`, the same for the same facts */
             readonly id: string;
             /** @constant */
             readonly kind: "waf_false_positive";
@@ -5743,7 +5743,7 @@ export interface components {
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
-            /** @description the same for the same facts */
+            /** @description `<kind>:<object>`, the same for the same facts */
             readonly id: string;
             /** @constant */
             readonly kind: "split_cache_key";
@@ -5791,7 +5791,7 @@ export interface components {
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
-            /** @description the same for the same facts */
+            /** @description `<kind>:<object>`, the same for the same facts */
             readonly id: string;
             /** @constant */
             readonly kind: "uncovered_names";
@@ -5814,7 +5814,7 @@ export interface components {
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
-            /** @description the same for the same facts */
+            /** @description `<kind>:<object>`, the same for the same facts */
             readonly id: string;
             /** @constant */
             readonly kind: "expiring_certificate";
@@ -5837,7 +5837,7 @@ export interface components {
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
-            /** @description the same for the same facts */
+            /** @description `<kind>:<object>`, the same for the same facts */
             readonly id: string;
             /** @constant */
             readonly kind: "exposed_origin";
@@ -5863,7 +5863,7 @@ export interface components {
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
-            /** @description the same for the same facts */
+            /** @description `<kind>:<object>`, the same for the same facts */
             readonly id: string;
             /** @constant */
             readonly kind: "expiring_key";
@@ -5887,7 +5887,7 @@ export interface components {
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
-            /** @description the same for the same facts */
+            /** @description `<kind>:<object>`, the same for the same facts */
             readonly id: string;
             /** @constant */
             readonly kind: "mistaken_rule";

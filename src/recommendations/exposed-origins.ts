@@ -1,7 +1,7 @@
 /**
  * Origins that are reachable around the edge. In: stored records and rules. Out: a recommendation for each record that is
- * not proxied and whose data is the address, or the name, of an origin: of a proxied record, or of a rule. Nothing is looked
- * up, so that an origin whose address is behind a name outside the zone is not seen.
+ * not proxied and whose data is the address, or the name, of an origin: of a proxied record, or of a rule. Names of the zone
+ * are followed to their addresses. Nothing is looked up, so that an address behind a name outside the zone is not seen.
  *
  * To proxy the record is proposed only where it serves nothing but visitors as far as the zone says: no MX, SRV or NS record,
  * no origin and no other name needs it, and its name is not one of other services.
@@ -10,7 +10,7 @@ import { normalizeName } from '../base/host.ts';
 import { formatIp, parseIp } from '../base/ip.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { DnsRecord, Rule } from '../model/types.ts';
-import { MAX_NAMES_SHOWN } from './limits.ts';
+import { MAX_ALIASES, MAX_NAMES_SHOWN } from './limits.ts';
 import type { DraftRecommendation } from './shapes.ts';
 import { ruleName, type StoredFacts } from './stored-facts.ts';
 
@@ -48,11 +48,13 @@ function canonical(destination: string): string {
 /** The proxied names, or rules, by the address or name of their origin. */
 function originsOf({ domain, records, rules }: Zone): ReadonlyMap<string, readonly string[]> {
   const origins = new Map<string, string[]>();
+  const zone = plainRecords({ domain, records });
   const add = (destination: string, name: string): void => {
-    const key = canonical(destination);
-    const names = origins.get(key) ?? [];
-    if (!names.includes(name)) names.push(name);
-    origins.set(key, names);
+    for (const key of followed(canonical(destination), zone)) {
+      const names = origins.get(key) ?? [];
+      if (!names.includes(name)) names.push(name);
+      origins.set(key, names);
+    }
   };
   for (const { name, proxied, destination } of records) {
     if (proxied) add(destination, absoluteName(name, domain.name) ?? name);
@@ -61,6 +63,27 @@ function originsOf({ domain, records, rules }: Zone): ReadonlyMap<string, readon
     if (rule.enabled) for (const address of originsOfRule(rule)) add(address, `rule ${ruleName(rule)}`);
   }
   return origins;
+}
+
+/** The data of records that are not proxied, by absolute name. */
+function plainRecords({ domain, records }: Omit<Zone, 'rules'>): ReadonlyMap<string, readonly string[]> {
+  const zone = new Map<string, string[]>();
+  for (const { name, type, proxied, destination } of records) {
+    const absolute = proxied || !ADDRESSED.includes(type) ? null : absoluteName(name, domain.name);
+    if (absolute !== null) zone.set(absolute, [...(zone.get(absolute) ?? []), canonical(destination)]);
+  }
+  return zone;
+}
+
+/** A destination, and what the names of the zone lead to from there: names, and addresses at last. */
+function followed(destination: string, zone: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
+  const found = new Set([destination]);
+  let last: readonly string[] = [destination];
+  for (let aliases = 0; aliases < MAX_ALIASES && last.length > 0; aliases++) {
+    last = last.flatMap((name) => zone.get(name) ?? []).filter((next) => !found.has(next));
+    for (const next of last) found.add(next);
+  }
+  return found;
 }
 
 function originsOfRule(rule: Rule): readonly string[] {
@@ -95,7 +118,7 @@ interface Exposure {
 function describe(record: DnsRecord, { name, names, needs }: Exposure): DraftRecommendation {
   const neededBy = needs.get(name) ?? [];
   const isForVisitors = neededBy.length === 0 && !isOtherService(name);
-  const why = neededBy.length > 0 ? `, which ${neededBy[0]} needs` : '';
+  const why = neededBy.length > 0 ? `, which ${neededBy[0]} needs,` : '';
   const remedy = isForVisitors
     ? 'proxy it, or remove it if nobody needs it'
     : 'move what needs it to another address, or let the origin accept connections of the edge alone';
@@ -103,7 +126,8 @@ function describe(record: DnsRecord, { name, names, needs }: Exposure): DraftRec
   return {
     kind: 'exposed_origin',
     subject: `record/${record.id}`,
-    severity: 'warning',
+    // What the origin accepts is not stored: where nothing can be proposed, it may be right as it is.
+    severity: isForVisitors ? 'warning' : 'info',
     message: `the public record \`${record.name}\` (${shown})${why} leads past the edge to the origin of \`${names[0]}\`; ${remedy}`,
     evidence: {
       record: record.id,

@@ -78,6 +78,9 @@ export const MAX_WHOLE_TARGET = 2_047;
 /** Different parameter names of one rule that are counted; beyond them the rule gets no recommendation. */
 export const MAX_COUNTED_PARAMS = 1_000;
 
+/** Names of the zone that are followed from an origin to its address: resolvers follow about as many. */
+export const MAX_ALIASES = 8;
+
 /** Milliseconds before its end from which on a certificate expires soon. Given (semantics §8, `expiring`). */
 export const CERTIFICATE_MS = 14 * DAY_MS;
 /** The same of an API key: time to put a new one everywhere. */

@@ -37,10 +37,7 @@ function kindOf<const Kind extends string, Evidence extends z.ZodRawShape>(
 ) {
   return z
     .object({
-      id: z
-        .string()
-        .describe('the same for the same facts')
-        .meta({ examples: [`${kind}:…`] }),
+      id: z.string().describe('`<kind>:<object>`, the same for the same facts'),
       kind: z.literal(kind),
       severity: z
         .enum(['error', 'warning', 'info'])

@@ -77,6 +77,26 @@ describe('exposed origins', () => {
     },
   );
 
+  test('the address of an origin that a name of the zone has is followed, in circles too', () => {
+    const records = [
+      { ...record('app', 'CNAME', 'origin.shop.example', 3), proxied: true },
+      record('origin', 'CNAME', 'host.shop.example', 4),
+      record('host', 'A', '198.51.100.77', 5),
+      record('other', 'A', '198.51.100.77', 6),
+      record('circle', 'CNAME', 'host2.shop.example', 7),
+      record('host2', 'CNAME', 'circle.shop.example', 8),
+      { ...record('loop', 'CNAME', 'circle.shop.example', 9), proxied: true },
+    ];
+    const ids = found(records).map(({ subject, severity, change }) => [subject, severity, change !== null]);
+    expect(ids).toEqual([
+      ['record/4', 'info', false],
+      ['record/5', 'info', false],
+      ['record/6', 'warning', true],
+      ['record/7', 'info', false],
+      ['record/8', 'info', false],
+    ]);
+  });
+
   test('text records and proxied records expose nothing', () => {
     const records = [
       record('t', 'TXT', '198.51.100.20'),
