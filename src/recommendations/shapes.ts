@@ -165,7 +165,7 @@ const MISTAKEN = kindOf('mistaken_rule', 'a finding of lint that visitors or att
 
 /** One recommendation. */
 export const RECOMMENDATION = z
-  .discriminatedUnion('kind', [
+  .union([
     UNUSED,
     READY,
     WITHOUT_EFFECT,
