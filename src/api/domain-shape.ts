@@ -5,8 +5,8 @@ import { PERMISSIONS, permissionsOf, ROLES, type Role } from '../access/roles.ts
 import { DOMAIN_STATUSES } from '../base/vocabulary.ts';
 import { challengeHost } from '../lifecycle/challenge.ts';
 import { takesChallenge } from '../lifecycle/state.ts';
+import { uncoveredNames } from '../model/covered-names.ts';
 import { documentFields } from '../model/document.ts';
-import { absoluteName } from '../model/record-name.ts';
 import { DOMAIN_SETTINGS, settingsOf } from '../model/settings.ts';
 import type { CertificateRow, DomainRow, RecordRow, SubscriptionRow } from '../store/rows.ts';
 import { DNS_MODES } from '../store/rows.ts';
@@ -203,10 +203,9 @@ interface SslOf {
  */
 function showSsl(domain: string, { certificates, records, now }: SslOf): z.output<typeof SSL> {
   const valid = certificates.filter(({ expires_at }) => expires_at > now);
-  const covered = new Set(valid.flatMap(({ hostnames_json }) => JSON.parse(hostnames_json) as string[]));
-  const names = records.flatMap(({ name, proxied }) => (proxied ? (absoluteName(name, domain) ?? []) : []));
-  const uncovered = [...new Set(names)].filter((name) => !isCovered(name, covered)).sort();
-  const open = uncovered.length === 0 ? {} : { uncovered_hostnames: uncovered };
+  const covered = valid.flatMap(({ hostnames_json }) => JSON.parse(hostnames_json) as string[]);
+  const uncovered = uncoveredNames(records, { domain, covered });
+  const open = uncovered.length === 0 ? {} : { uncovered_hostnames: [...uncovered] };
   const [best] = [...certificates].sort((left, right) => right.expires_at - left.expires_at);
   if (best === undefined) return { status: 'none', ...open };
   return {
@@ -215,9 +214,4 @@ function showSsl(domain: string, { certificates, records, now }: SslOf): z.outpu
     days_remaining: Math.max(0, Math.floor((best.expires_at - now) / DAY_MS)),
     ...open,
   };
-}
-
-/** Whether certificates cover a name; a wildcard matches exactly one label, the first (RFC 6125 §6.4.3). */
-function isCovered(name: string, covered: ReadonlySet<string>): boolean {
-  return covered.has(name) || covered.has(`*${name.slice(name.indexOf('.'))}`);
 }

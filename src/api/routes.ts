@@ -25,6 +25,7 @@ import * as noticeContact from './routes/notification-contact.ts';
 import * as noticeSettings from './routes/notification-settings.ts';
 import * as notifications from './routes/notifications.ts';
 import * as plans from './routes/plans.ts';
+import { recommendations } from './routes/recommendations.ts';
 import * as records from './routes/records.ts';
 import * as recordBatches from './routes/records-batch.ts';
 import * as zoneFiles from './routes/records-zone.ts';
@@ -131,6 +132,7 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'POST', path: '/domains/{domain}/simulate', permission: 'domain.view', asks: true, ...questions.simulate },
   { method: 'GET', path: '/domains/{domain}/diff', permission: 'domain.view', ...diff },
   { method: 'GET', path: '/domains/{domain}/analysis', permission: 'domain.view', ...questions.analysis },
+  { method: 'GET', path: '/domains/{domain}/recommendations/', permission: 'domain.view', ...recommendations },
   { method: 'GET', path: '/domains/{domain}/uptime/', permission: 'domain.view', ...uptime.uptime },
   { method: 'GET', path: '/domains/{domain}/uptime/incidents/', permission: 'domain.view', ...uptime.incidents },
   { method: 'GET', path: '/domains/{domain}/logs/', permission: 'domain.view', gate: logsGate, ...logs.list },

@@ -148,6 +148,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan traffic example.com --last 7d --by country --top path',
     'edgeplan traffic example.com --last 2h --by status --follow',
   ],
+  recommend: [
+    'edgeplan recommend example.com',
+    'edgeplan recommend example.com --fix unused_rule:drop/57 | edgeplan apply -f -',
+    'edgeplan recommend example.com --json',
+  ],
   'notifications list': [
     'edgeplan notifications list --unread --read',
     'edgeplan notifications list --limit 100 --json',

@@ -2943,6 +2943,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/recommendations/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What should be changed, with evidence and the change, the most severe first; `Link` leads to the next page, and `X-Left-Out` names what was not read: `counts`, `logs`
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainRecommendations"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/uptime/": {
         readonly parameters: {
             readonly query?: never;
@@ -5720,6 +5740,421 @@ export interface components {
              * @description when it can be accepted no more
              */
             readonly expires_at: string;
+        };
+        readonly Recommendation: {
+            /** @description `<kind>:<object>`, the same for the same facts */
+            readonly id: string;
+            /** @constant */
+            readonly kind: "unused_rule";
+            /**
+             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
+             * @enum {string}
+             */
+            readonly severity: "error" | "warning" | "info";
+            /** @description one sentence for people */
+            readonly message: string;
+            /** @description the facts that it is computed from */
+            readonly evidence: {
+                /** @description `<type>/<id>` of the rule */
+                readonly rule: string;
+                /**
+                 * Format: date-time
+                 * @description the last change of the rule
+                 */
+                readonly unchanged_since: string;
+                /**
+                 * Format: date-time
+                 * @description start of the period, inclusive
+                 */
+                readonly from: string;
+                /**
+                 * Format: date-time
+                 * @description end of the period, exclusive
+                 */
+                readonly to: string;
+                /** @description days of the period with requests */
+                readonly traffic_days: number;
+                /** @description requests of the domain */
+                readonly requests: number;
+                /**
+                 * @description requests that the rule matched
+                 * @constant
+                 */
+                readonly hits: 0;
+            };
+            /** @description the proposed change; `null`: no change of edge rules or records helps */
+            readonly fix: components["schemas"]["RecommendationFix"] | null;
+        } | {
+            /** @description `<kind>:<object>`, the same for the same facts */
+            readonly id: string;
+            /** @constant */
+            readonly kind: "dry_run_ready";
+            /**
+             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
+             * @enum {string}
+             */
+            readonly severity: "error" | "warning" | "info";
+            /** @description one sentence for people */
+            readonly message: string;
+            /** @description the facts that it is computed from */
+            readonly evidence: {
+                /** @description `<type>/<id>` of the rule */
+                readonly rule: string;
+                /**
+                 * Format: date-time
+                 * @description the last change of the rule
+                 */
+                readonly unchanged_since: string;
+                /**
+                 * Format: date-time
+                 * @description start of the period, inclusive
+                 */
+                readonly from: string;
+                /**
+                 * Format: date-time
+                 * @description end of the period, exclusive
+                 */
+                readonly to: string;
+                /** @description requests of the domain */
+                readonly requests: number;
+                /** @description requests that the rule matched */
+                readonly hits: number;
+                /** @description requests whose decision it would have changed */
+                readonly would_change: number;
+                /** @description of the requests of the domain that it would have changed */
+                readonly share: number;
+                /** @description those by change, the most requests first, at most 10 */
+                readonly changes: readonly {
+                    readonly from: string;
+                    readonly to: string;
+                    readonly instead: string | null;
+                    readonly requests: number;
+                }[];
+            };
+            /** @description the proposed change; `null`: no change of edge rules or records helps */
+            readonly fix: components["schemas"]["RecommendationFix"] | null;
+        } | {
+            /** @description `<kind>:<object>`, the same for the same facts */
+            readonly id: string;
+            /** @constant */
+            readonly kind: "dry_run_without_effect";
+            /**
+             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
+             * @enum {string}
+             */
+            readonly severity: "error" | "warning" | "info";
+            /** @description one sentence for people */
+            readonly message: string;
+            /** @description the facts that it is computed from */
+            readonly evidence: {
+                /** @description `<type>/<id>` of the rule */
+                readonly rule: string;
+                /**
+                 * Format: date-time
+                 * @description the last change of the rule
+                 */
+                readonly unchanged_since: string;
+                /**
+                 * Format: date-time
+                 * @description start of the period, inclusive
+                 */
+                readonly from: string;
+                /**
+                 * Format: date-time
+                 * @description end of the period, exclusive
+                 */
+                readonly to: string;
+                /** @description requests of the domain */
+                readonly requests: number;
+                /** @description requests that the rule matched */
+                readonly hits: number;
+                /** @description requests whose decision it would have changed */
+                readonly would_change: number;
+                /** @description of the requests of the domain that it would have changed */
+                readonly share: number;
+                /** @description those by change, the most requests first, at most 10 */
+                readonly changes: readonly {
+                    readonly from: string;
+                    readonly to: string;
+                    readonly instead: string | null;
+                    readonly requests: number;
+                }[];
+            };
+            /** @description the proposed change; `null`: no change of edge rules or records helps */
+            readonly fix: components["schemas"]["RecommendationFix"] | null;
+        } | {
+            /** @description `<kind>:<object>`, the same for the same facts */
+            readonly id: string;
+            /** @constant */
+            readonly kind: "dry_run_too_broad";
+            /**
+             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
+             * @enum {string}
+             */
+            readonly severity: "error" | "warning" | "info";
+            /** @description one sentence for people */
+            readonly message: string;
+            /** @description the facts that it is computed from */
+            readonly evidence: {
+                /** @description `<type>/<id>` of the rule */
+                readonly rule: string;
+                /**
+                 * Format: date-time
+                 * @description the last change of the rule
+                 */
+                readonly unchanged_since: string;
+                /**
+                 * Format: date-time
+                 * @description start of the period, inclusive
+                 */
+                readonly from: string;
+                /**
+                 * Format: date-time
+                 * @description end of the period, exclusive
+                 */
+                readonly to: string;
+                /** @description requests of the domain */
+                readonly requests: number;
+                /** @description requests that the rule matched */
+                readonly hits: number;
+                /** @description requests whose decision it would have changed */
+                readonly would_change: number;
+                /** @description of the requests of the domain that it would have changed */
+                readonly share: number;
+                /** @description those by change, the most requests first, at most 10 */
+                readonly changes: readonly {
+                    readonly from: string;
+                    readonly to: string;
+                    readonly instead: string | null;
+                    readonly requests: number;
+                }[];
+            };
+            /** @description the proposed change; `null`: no change of edge rules or records helps */
+            readonly fix: components["schemas"]["RecommendationFix"] | null;
+        } | {
+            /** @description `<kind>:<object>`, the same for the same facts */
+            readonly id: string;
+            /** @constant */
+            readonly kind: "waf_false_positive";
+            /**
+             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
+             * @enum {string}
+             */
+            readonly severity: "error" | "warning" | "info";
+            /** @description one sentence for people */
+            readonly message: string;
+            /** @description the facts that it is computed from */
+            readonly evidence: {
+                /** @description `<type>/<id>` of the rule */
+                readonly rule: string;
+                /** @description the id of the signature */
+                readonly signature: number;
+                /**
+                 * Format: date-time
+                 * @description start of the period, inclusive
+                 */
+                readonly from: string;
+                /**
+                 * Format: date-time
+                 * @description end of the period, exclusive
+                 */
+                readonly to: string;
+                /** @description log entries of blocked requests of the rule that were read */
+                readonly entries: number;
+                /** @description those that only this signature scored */
+                readonly requests: number;
+                /** @description networks that they came from: IPv4 addresses and IPv6 /64 */
+                readonly visitors: number;
+                /** @description different hours in which they came */
+                readonly hours: number;
+                /** @description those that a page of the domain led to */
+                readonly own_pages: number;
+                readonly places: readonly {
+                    readonly path: string;
+                    readonly target: string;
+                    readonly requests: number;
+                }[];
+            };
+            /** @description the proposed change; `null`: no change of edge rules or records helps */
+            readonly fix: components["schemas"]["RecommendationFix"] | null;
+        } | {
+            /** @description `<kind>:<object>`, the same for the same facts */
+            readonly id: string;
+            /** @constant */
+            readonly kind: "split_cache_key";
+            /**
+             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
+             * @enum {string}
+             */
+            readonly severity: "error" | "warning" | "info";
+            /** @description one sentence for people */
+            readonly message: string;
+            /** @description the facts that it is computed from */
+            readonly evidence: {
+                /** @description `<type>/<id>` of the rule */
+                readonly rule: string;
+                /**
+                 * Format: date-time
+                 * @description start of the period, inclusive
+                 */
+                readonly from: string;
+                /**
+                 * Format: date-time
+                 * @description end of the period, exclusive
+                 */
+                readonly to: string;
+                /** @description log entries of the rule that were read, a sample of its requests */
+                readonly entries: number;
+                /** @description those whose response was not in the cache */
+                readonly misses: number;
+                /** @description misses with at least one of the parameters */
+                readonly split_misses: number;
+                readonly parameters: readonly {
+                    readonly name: string;
+                    /**
+                     * @description `tracking`: known to be for statistics; `unique`: nearly every request has another value, and the responses are alike
+                     * @enum {string}
+                     */
+                    readonly reason: "tracking" | "unique";
+                    readonly misses: number;
+                    /** @description different values */
+                    readonly values: number;
+                }[];
+                /** @description the other parameters that the entries have */
+                readonly other_parameters: readonly string[];
+            };
+            /** @description the proposed change; `null`: no change of edge rules or records helps */
+            readonly fix: components["schemas"]["RecommendationFix"] | null;
+        } | {
+            /** @description `<kind>:<object>`, the same for the same facts */
+            readonly id: string;
+            /** @constant */
+            readonly kind: "uncovered_names";
+            /**
+             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
+             * @enum {string}
+             */
+            readonly severity: "error" | "warning" | "info";
+            /** @description one sentence for people */
+            readonly message: string;
+            /** @description the facts that it is computed from */
+            readonly evidence: {
+                /** @description at most 100 */
+                readonly names: readonly string[];
+                /** @description the number of all such names */
+                readonly of: number;
+                /** @description valid certificates of the domain */
+                readonly certificates: number;
+            };
+            /** @description the proposed change; `null`: no change of edge rules or records helps */
+            readonly fix: components["schemas"]["RecommendationFix"] | null;
+        } | {
+            /** @description `<kind>:<object>`, the same for the same facts */
+            readonly id: string;
+            /** @constant */
+            readonly kind: "expiring_certificate";
+            /**
+             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
+             * @enum {string}
+             */
+            readonly severity: "error" | "warning" | "info";
+            /** @description one sentence for people */
+            readonly message: string;
+            /** @description the facts that it is computed from */
+            readonly evidence: {
+                /** @description its id */
+                readonly certificate: number;
+                /** @description at most 100 */
+                readonly names: readonly string[];
+                /** Format: date-time */
+                readonly expires_at: string;
+            };
+            /** @description the proposed change; `null`: no change of edge rules or records helps */
+            readonly fix: components["schemas"]["RecommendationFix"] | null;
+        } | {
+            /** @description `<kind>:<object>`, the same for the same facts */
+            readonly id: string;
+            /** @constant */
+            readonly kind: "exposed_origin";
+            /**
+             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
+             * @enum {string}
+             */
+            readonly severity: "error" | "warning" | "info";
+            /** @description one sentence for people */
+            readonly message: string;
+            /** @description the facts that it is computed from */
+            readonly evidence: {
+                /** @description the id of the record that is not proxied */
+                readonly record: number;
+                readonly name: string;
+                readonly type: string;
+                readonly destination: string;
+                /** @description proxied names of that origin, at most 100 */
+                readonly proxied_names: readonly string[];
+                /** @description records and rules that name it, such as `MX @` */
+                readonly needed_by: readonly string[];
+            };
+            /** @description the proposed change; `null`: no change of edge rules or records helps */
+            readonly fix: components["schemas"]["RecommendationFix"] | null;
+        } | {
+            /** @description `<kind>:<object>`, the same for the same facts */
+            readonly id: string;
+            /** @constant */
+            readonly kind: "expiring_key";
+            /**
+             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
+             * @enum {string}
+             */
+            readonly severity: "error" | "warning" | "info";
+            /** @description one sentence for people */
+            readonly message: string;
+            /** @description the facts that it is computed from */
+            readonly evidence: {
+                /** @description its id */
+                readonly key: number;
+                readonly name: string;
+                /** Format: date-time */
+                readonly expires_at: string;
+                /** Format: date-time */
+                readonly last_used_at: string | null;
+            };
+            /** @description the proposed change; `null`: no change of edge rules or records helps */
+            readonly fix: components["schemas"]["RecommendationFix"] | null;
+        } | {
+            /** @description `<kind>:<object>`, the same for the same facts */
+            readonly id: string;
+            /** @constant */
+            readonly kind: "mistaken_rule";
+            /**
+             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
+             * @enum {string}
+             */
+            readonly severity: "error" | "warning" | "info";
+            /** @description one sentence for people */
+            readonly message: string;
+            /** @description the facts that it is computed from */
+            readonly evidence: {
+                /** @description `<type>/<id>` of the rule */
+                readonly rule: string;
+                /** @description the code of the finding */
+                readonly code: string;
+                /** @description where it is in the rule */
+                readonly fields: readonly string[];
+                /** @description what is wrong */
+                readonly finding: string;
+                readonly remedy: string | null;
+            };
+            /** @description the proposed change; `null`: no change of edge rules or records helps */
+            readonly fix: components["schemas"]["RecommendationFix"] | null;
+        };
+        readonly RecommendationFix: {
+            /** @description what the change does */
+            readonly summary: string;
+            /** @description the change as a fragment of an edge file, which `edgeplan apply -f` takes as it is */
+            readonly edge_yaml: string;
+            /** @description the command that makes the change */
+            readonly command: string;
         };
         readonly RedirectRule: {
             readonly id: number;
@@ -15197,6 +15632,43 @@ export interface operations {
                         readonly found: string | null;
                         readonly remedy: string | null;
                     }[];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainRecommendations: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description recommendations, at most; without it 1000 */
+                readonly limit?: number;
+                /** @description recommendations before the page, from `Link` */
+                readonly cursor?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description What should be changed, with evidence and the change, the most severe first; `Link` leads to the next page, and `X-Left-Out` names what was not read: `counts`, `logs` */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["Recommendation"][];
                 };
             };
             readonly 400: components["responses"]["BadRequest"];

@@ -6,6 +6,7 @@ import { StoreFault, type StoreFaultCode } from '../store/fault.ts';
 import { analyse } from './analyse.ts';
 import { compareRevisions, compareTexts, printRevision } from './compare.ts';
 import type { Job, JobKind, JobResults } from './job.ts';
+import { recommendPage } from './recommend.ts';
 import { simulatePage } from './simulate-page.ts';
 import { hitsPage, topText, trafficText } from './traffic.ts';
 import { readZoneFile } from './zone-file.ts';
@@ -51,6 +52,8 @@ function resultOf(job: Job, snapshots: Snapshots): JobResults[JobKind] | Promise
       return trafficText(job, snapshots);
     case 'top':
       return topText(job, snapshots);
+    case 'recommend':
+      return recommendPage(job, snapshots);
     default:
       return job satisfies never;
   }

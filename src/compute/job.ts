@@ -2,6 +2,7 @@
 import type { Dimension, TopKind } from '../counts/counts.ts';
 import type { DnsRecord } from '../model/types.ts';
 import type { Side } from '../publisher/printed.ts';
+import type { FactsAsked } from '../recommendations/read-facts.ts';
 import type { SignaturesNote } from '../simulator/document.ts';
 import type { SimulatedRequest } from '../simulator/simulate.ts';
 import type { DomainRow } from '../store/rows.ts';
@@ -99,6 +100,11 @@ export interface TopJob {
   readonly limit: number;
 }
 
+/** Computes the recommendations of a domain. */
+export interface RecommendJob extends AnswerPage, FactsAsked {
+  readonly kind: 'recommend';
+}
+
 export type Job =
   | AnalysisJob
   | SimulateJob
@@ -108,7 +114,8 @@ export type Job =
   | ZoneJob
   | HitsJob
   | TrafficJob
-  | TopJob;
+  | TopJob
+  | RecommendJob;
 export type JobKind = Job['kind'];
 
 /** A line of a zone file that was not imported. */
@@ -158,6 +165,7 @@ export interface JobResults {
   readonly hits: ListPage;
   readonly traffic: string;
   readonly top: string;
+  readonly recommend: ListPage;
 }
 
 /** A job of one kind. */

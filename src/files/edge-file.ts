@@ -42,6 +42,8 @@ export interface RecordSource {
 export interface EdgeSources {
   /** The name of the file in places, as the caller gave it. */
   readonly file: string;
+  /** `fragment: true`: the file has some records and rules of a server's domain, by the server's ids. */
+  readonly fragment: boolean;
   /** By rule id. */
   readonly rules: ReadonlyMap<number, RuleSource>;
   /** By record id. */
@@ -107,6 +109,7 @@ function readEdge(yaml: YamlFile): EdgeFile {
   const { rules, records } = lowering;
   const sources: EdgeSources = {
     file: yaml.name,
+    fragment: isMapping(yaml.value) && yaml.value['fragment'] === true,
     rules,
     records,
     at: (path) => yaml.at(toFilePath(yaml, path)),
@@ -133,6 +136,7 @@ function readEdge(yaml: YamlFile): EdgeFile {
     report(lowering, [], { code: 'invalid_file', message, remedy });
     return { ok: false, sources, diagnostics };
   }
+  checkFragment(yaml.value, lowering);
   const parsed = parseRuleSet(lower(yaml.value, lowering));
   for (const diagnostic of parsed.diagnostics) diagnostics.push(placed(diagnostic, yaml));
   diagnostics.sort(byPlace);
@@ -159,8 +163,26 @@ function resemblesDomain(key: string): boolean {
   return nearest(key, ['domain']) !== null;
 }
 
+/** Checks the mark of a fragment, and that each of its entries has the id by which `apply` finds the object. */
+function checkFragment(file: Fields, lowering: Lowering): void {
+  if (!Object.hasOwn(file, 'fragment')) return;
+  if (file['fragment'] !== true) {
+    const message = 'must be `true`, or left out';
+    report(lowering, ['fragment'], { code: 'invalid_type', message, found: quoteValue(file['fragment']) });
+    return;
+  }
+  for (const list of ['records', 'rules']) {
+    const entries = file[list];
+    for (const [index, entry] of Array.isArray(entries) ? entries.entries() : []) {
+      if (!isMapping(entry) || Object.hasOwn(entry, 'id')) continue;
+      const message = 'is missing: an entry of a fragment has the id that its object has on the server';
+      report(lowering, [list, index, 'id'], { code: 'missing_field', message });
+    }
+  }
+}
+
 /** Converts the file's form to the API's: record names become ids, and fields that only files have are removed. */
-function lower(file: Fields, lowering: Lowering): Fields {
+function lower({ fragment: _, ...file }: Fields, lowering: Lowering): Fields {
   const domain = typeof file['domain'] === 'string' ? { name: file['domain'] } : file['domain'];
   const records = lowerRecords(withIds(file['records']), lowering);
   collectRecordPlaces(records, lowering);

@@ -64,6 +64,12 @@ export function edgeFileSchema(): JsonSchema {
         examples: ['example.com', { name: 'example.com', sec_no_sniff: true }],
         anyOf: [{ type: 'string', maxLength: MAX_HOST_OCTETS + 1 }, domainSchema()],
       },
+      fragment: {
+        const: true,
+        description:
+          "the file has some records and rules of a server's domain, by the ids of the server; `edgeplan apply` changes these alone",
+        examples: [true],
+      },
       records: {
         type: 'array',
         maxItems: MAX_RECORDS,

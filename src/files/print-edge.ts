@@ -25,6 +25,8 @@ export interface PrintedDomain {
    * Prints the ids of records and rules. Without ids the text does not depend on the server that stores the domain.
    */
   readonly ids: boolean;
+  /** Prints a fragment: what is given is a part of the domain, and `apply` changes that alone. It needs `ids`. */
+  readonly fragment?: boolean;
 }
 
 /** The result of printing. */
@@ -39,7 +41,8 @@ export interface PrintedEdge {
 }
 
 /** Prints a domain: records in order of id, rules in order of phase, then priority, then id. */
-export function printEdge({ domain, records, rules, ids }: PrintedDomain): PrintedEdge {
+export function printEdge({ domain, records, rules, ids, fragment }: PrintedDomain): PrintedEdge {
+  assert(fragment !== true || ids, 'a fragment has the ids of its objects');
   const zone = [...records].sort((one, other) => one.id - other.id);
   const ordered = [...rules].sort(byEvaluation);
   const scopes = scopesOf(domain.name, zone);
@@ -47,8 +50,9 @@ export function printEdge({ domain, records, rules, ids }: PrintedDomain): Print
   const byId = new Set(shown.flatMap(({ scope }) => (scope.kind === 'ids' ? scope.ids : [])));
   const places = new Map(zone.map(({ id }, index) => [id, ids ? id : index + 1]));
   const placeOf = (id: number): number => places.get(id)!;
-  const document = {
+  const document: Record<string, unknown> = {
     domain: Object.keys(domain).length === 1 ? domain.name : domain,
+    ...(fragment === true ? { fragment } : {}),
     records: zone.map((record) => {
       const numbered = ids || byId.has(record.id);
       return { ...(numbered ? { id: placeOf(record.id) } : {}), ...shortRecord(record) };
@@ -62,6 +66,10 @@ export function printEdge({ domain, records, rules, ids }: PrintedDomain): Print
       ...(scope.kind === 'gone' ? shortRule({ ...rule, enabled: false }) : shortRule(rule)),
     })),
   };
+  if (fragment === true) {
+    for (const list of ['records', 'rules'])
+      if ((document[list] as readonly unknown[]).length === 0) delete document[list];
+  }
   return {
     text: layOut(document),
     orphans: shown.flatMap(({ rule, scope }) => (scope.kind === 'gone' ? [rule] : [])),

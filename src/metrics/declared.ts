@@ -58,7 +58,7 @@ export const METRICS = {
     type: 'histogram',
     at: ['server'],
     labels: ['kind'],
-    help: 'Seconds that computations (analysis, diff, simulate, hits, traffic) took in their thread, those past a limit included',
+    help: 'Seconds that computations (analysis, diff, simulate, hits, traffic, recommend) took in their thread, those past a limit included',
   },
   edgeplan_compute_account_computations_total: {
     type: 'counter',

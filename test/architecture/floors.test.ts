@@ -44,6 +44,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   lifecycle: ['notify', 'dns', 'access', 'store', 'model', 'platform', 'base'],
   billing: ['lifecycle', 'notify', 'access', 'traffic', 'counts', 'store', 'model', 'platform', 'base'],
   analysis: ['compiler', 'evaluator', 'model', 'plan', 'base'],
+  recommendations: ['analysis', 'logs', 'traffic', 'counts', 'publisher', 'files', 'store', 'model', 'base'],
   simulator: ['files', 'analysis', 'classify', 'compiler', 'evaluator', 'model', 'plan', 'base'],
   buffers: ['http', 'platform', 'base'],
   'http-cache': ['buffers', 'http', 'platform', 'base'],
@@ -103,6 +104,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   client: [],
   reference: ['platform', 'base'],
   compute: [
+    'recommendations',
     'simulator',
     'analysis',
     'publisher',
@@ -135,6 +137,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   api: [
     'operation',
     'billing',
+    'recommendations',
     'reference',
     'compute',
     'uptime',

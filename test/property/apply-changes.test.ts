@@ -76,7 +76,7 @@ function asRemote({ records, rules }: RuleSet, settings: RemoteDomain['settings'
 
 function asWanted({ records, rules }: RuleSet, settings: DesiredState['settings']): DesiredState {
   const at = () => ({ file: 'edge.yaml', line: 1, column: 1 });
-  const sources = { file: 'edge.yaml', rules: new Map(), records: new Map(), at };
+  const sources = { file: 'edge.yaml', fragment: false, rules: new Map(), records: new Map(), at };
   return { domain: DOMAIN, settings, records, rules, sources };
 }
 

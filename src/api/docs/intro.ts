@@ -133,7 +133,7 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
       },
       {
         name: 'Questions',
-        description: 'What a request would meet, and what looks like a mistake.',
+        description: 'What a request would meet, what looks like a mistake, and what should be changed.',
       },
       {
         name: 'Logs',
@@ -157,6 +157,7 @@ const PARTS: Readonly<Record<string, string>> = {
   plans: 'Plans',
   simulate: 'Questions',
   analysis: 'Questions',
+  recommendations: 'Questions',
   diff: 'Plans',
   traffic: 'Analytics',
   analytics: 'Analytics',

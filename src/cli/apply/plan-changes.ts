@@ -1,17 +1,18 @@
 /**
  * Plans the changes that make a domain on a server equal to an edge file. Input: the desired state and the domain
- * as it is. Output: the changes, in an order in which each is valid. Pure.
+ * as it is. Output: the changes, in an order in which each is valid.
  *
  * Records are paired by name, type and data. The API has no field for a rule's `key`, so rules are paired by
  * content: all fields; the same `name`; the same filters. With `prune`, where unpaired rules are deleted, a rule of
  * equal type and priority is taken as an earlier version and updated instead. With `ids`, ids are compared before
- * anything else.
+ * anything else; of a fragment only objects that the server has by their ids are changed.
  */
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
 import { same, shortRecord, shortRule } from '../../files/print-edge.ts';
 import { absoluteName } from '../../model/record-name.ts';
 import type { DnsRecord, Rule } from '../../model/types.ts';
 import type { RemoteDomain } from '../remote/remote-domain.ts';
+import { checkFragment } from './check-fragment.ts';
 import type { DesiredState } from './desired-state.ts';
 import { contentOf, rulePairingKeys, type ScopeTexts, scopeTexts } from './pair-rules.ts';
 import { type Paired, type PairingKey, pairUp } from './pair-up.ts';
@@ -78,6 +79,7 @@ export interface PlanOptions {
 
 /** Compares the desired state with a server and plans the changes. */
 export function planChanges(desired: DesiredState, remote: RemoteDomain, options: PlanOptions): ChangePlan {
+  if (desired.sources.fragment) checkFragment(desired, remote, options);
   const records = pairRecords(desired, remote, options);
   const recordIds = new Map([...records.pairs].map(([ours, theirs]) => [ours.id, theirs.id]));
   const scopes = scopeTexts(remote, recordIds);
@@ -100,7 +102,10 @@ export function planChanges(desired: DesiredState, remote: RemoteDomain, options
       ...deletedRules,
       ...deletedRecords.filter((change) => !deletedFirst.includes(change)),
     ],
-    leftAlone: options.prune ? [] : [...records.left.map(recordTitle), ...rules.left.map(ruleTitle)],
+    leftAlone:
+      options.prune || desired.sources.fragment
+        ? []
+        : [...records.left.map(recordTitle), ...rules.left.map(ruleTitle)],
     warnings: ruleOrderConflicts(desired.rules, rules.pairs, (rule) => nameInFile(rule, desired)),
     recordIds,
   };

@@ -68,7 +68,11 @@ async function reconcile(desired: DesiredState, flags: Flags, progress: Progress
   const { domain } = desired;
   const say = (sentence: string) => (flags.json === true ? undefined : write(`${sentence}\n`));
   const remote = await readRemote(domain, flags);
-  const plan = planChanges(desired, remote, { ids: flags.ids === true, prune: flags.prune === true });
+  const plan = planChanges(desired, remote, {
+    // The ids of a fragment are the server's.
+    ids: flags.ids === true || desired.sources.fragment,
+    prune: flags.prune === true,
+  });
   progress.plan = plan;
   for (const warning of plan.warnings) note(`warning: ${warning}`);
   noteUnmanaged(plan, flags);

@@ -358,3 +358,26 @@ describe('readEdgeFile on typical first mistakes', () => {
     );
   });
 });
+
+describe('a fragment', () => {
+  it('is marked, and its entries have the ids of the server', () => {
+    const text =
+      'domain: example.com\nfragment: true\nrules:\n  - { id: 7, type: drop, countries: ["NO"] }\n';
+    const file = read(text);
+    expect(file.sources.fragment).toBe(true);
+    expect(file.ok && file.ruleSet.rules).toMatchObject([{ id: 7, type: 'drop' }]);
+    expect(read('domain: example.com').sources.fragment).toBe(false);
+  });
+
+  it('is refused if an entry has no id, or if the mark is not `true`', () => {
+    const text =
+      'domain: example.com\nfragment: true\nrecords:\n  - { name: a, type: A, destination: 192.0.2.1 }\nrules:\n  - { type: drop, countries: ["NO"] }\n';
+    expect(messagesOf(text)).toEqual([
+      expect.stringMatching(/^edge.yaml:4:\d+: error: records\[0\].id: is missing/),
+      expect.stringMatching(/^edge.yaml:6:\d+: error: rules\[0\].id: is missing/),
+    ]);
+    expect(messagesOf('domain: example.com\nfragment: false')).toEqual([
+      'edge.yaml:2:11: error: fragment: must be `true`, or left out, found false',
+    ]);
+  });
+});

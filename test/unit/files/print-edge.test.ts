@@ -59,3 +59,17 @@ test('a rule whose records were deleted is printed disabled and reported as an o
   expect(printed.text).toContain('enabled: false');
   expect(printed.orphans).toEqual([orphan]);
 });
+
+test('a fragment has its mark, the ids, and no empty list', () => {
+  const parsed = parseRuleSet({
+    domain: { name: 'a.test' },
+    rules: [{ id: 4, type: 'drop', countries: ['NO'], enabled: false }],
+  });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.diagnostics));
+  const { rules } = parsed.ruleSet;
+  const { text } = printEdge({ domain: { name: 'a.test' }, records: [], rules, ids: true, fragment: true });
+  expect(text).toBe(
+    'domain: a.test\nfragment: true\nrules:\n  - id: 4\n    type: drop\n    enabled: false\n    countries: [ "NO" ]\n',
+  );
+  expect(readEdgeFile(text, 'x').sources.fragment).toBe(true);
+});

@@ -1,0 +1,116 @@
+/** Facts of a domain as plain values, for tests of recommendations. */
+import { lintRuleSet } from '../../src/analysis/lint.ts';
+import { addChange, addHits, createTrafficCounts, type TrafficCounts } from '../../src/counts/counts.ts';
+import type { Effect } from '../../src/evaluator/decision.ts';
+import { parseRuleSet } from '../../src/model/parse.ts';
+import type { EntryRequest } from '../../src/recommendations/entry-request.ts';
+import { countedPeriod } from '../../src/recommendations/read-facts.ts';
+import type { CountedPeriod, StoredFacts } from '../../src/recommendations/stored-facts.ts';
+
+export const DAY = 86_400_000;
+export const HOUR = 3_600_000;
+/** A Wednesday, 15:00 UTC. */
+export const NOW = Date.UTC(2026, 10, 25, 15);
+
+/** What a test states; everything else is empty, and rules are unchanged for a year. */
+export interface FactParts extends Partial<Omit<StoredFacts, 'rules' | 'records' | 'domain' | 'findings'>> {
+  readonly rules?: readonly object[];
+  readonly records?: readonly object[];
+  /** Milliseconds since the epoch. */
+  readonly updatedAt?: number;
+}
+
+const SHOP = { id: 1, name: 'shop', type: 'A', destination: '198.51.100.20', proxied: true };
+
+/** The facts; rules and records are written as in an edge file, with ids. */
+export function factsOf({ rules = [], records = [SHOP], updatedAt, ...parts }: FactParts): StoredFacts {
+  const read = parseRuleSet({ domain: { name: 'shop.example' }, records, rules });
+  if (!read.ok) throw new Error(JSON.stringify(read.diagnostics));
+  const { ruleSet } = read;
+  return {
+    now: NOW,
+    certificates: [],
+    keys: [],
+    month: null,
+    week: null,
+    entries: null,
+    ...parts,
+    domain: ruleSet.domain,
+    records: ruleSet.records,
+    rules: ruleSet.rules.map((rule) => ({ rule, updatedAt: updatedAt ?? NOW - 365 * DAY })),
+    findings: lintRuleSet(ruleSet),
+  };
+}
+
+/** The counts of days before today and of today. */
+export interface CountedDays {
+  /** Days of the period besides today. */
+  readonly days: number;
+  /** Requests of each day. */
+  readonly requests: number;
+  /** Days of them without requests, the first ones of the period. */
+  readonly quiet?: number;
+  /** Changes the counts of yesterday. */
+  readonly yesterday?: (counts: TrafficCounts) => void;
+}
+
+/** A period with the same requests on every day. */
+export function periodOf({ days, requests, quiet = 0, yesterday }: CountedDays): CountedPeriod {
+  const today = NOW - (NOW % DAY);
+  const from = today - days * DAY;
+  const counted = new Map<number, TrafficCounts>();
+  for (let day = quiet; day <= days; day++) {
+    const counts = createTrafficCounts();
+    counts.sums.requests = requests;
+    if (day === days - 1) yesterday?.(counts);
+    counted.set(from + day * DAY, counts);
+  }
+  return countedPeriod(counted, { from, to: today + DAY });
+}
+
+/** Adds hits of a dry_run rule. */
+export function wouldHave(
+  counts: TrafficCounts,
+  id: number,
+  {
+    effect,
+    hits,
+    type = 'drop',
+  }: { effect: Effect; hits: number; type?: 'drop' | 'rate_limit' | 'redirect' | 'error_page' },
+): void {
+  addHits(counts, { type, id, mode: 'dry_run', effect, hits, lastAt: NOW - DAY });
+}
+
+/** Adds changes of a `drop` rule under dry_run. */
+export function wouldChange(
+  counts: TrafficCounts,
+  id: number,
+  {
+    from = 'forward',
+    to = 'block 403',
+    requests,
+    instead = '',
+  }: { from?: string; to?: string; requests: number; instead?: string },
+): void {
+  addChange(counts, { type: 'drop', id, from, to, instead, requests });
+}
+
+/** A request as its log entry has it. */
+export function entryOf(parts: Partial<EntryRequest>): EntryRequest {
+  return {
+    id: '00000000-0000-4000-8000-000000000000',
+    at: NOW - HOUR,
+    visitor: '1',
+    isBot: false,
+    fromOwnPage: true,
+    method: 'GET',
+    path: '/',
+    parameters: [],
+    status: 200,
+    octets: 1_000,
+    cache: null,
+    effect: null,
+    verdict: null,
+    ...parts,
+  };
+}

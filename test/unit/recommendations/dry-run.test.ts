@@ -1,0 +1,143 @@
+/** What a week of would-haves says of a dry_run rule. */
+import { describe, expect, test } from 'vitest';
+import type { TrafficCounts } from '../../../src/counts/counts.ts';
+import { dryRun } from '../../../src/recommendations/dry-run.ts';
+import {
+  DAY,
+  type FactParts,
+  factsOf,
+  NOW,
+  periodOf,
+  wouldChange,
+  wouldHave,
+} from '../../support/stored-facts.ts';
+
+const RULE = { id: 7, type: 'drop', countries: ['KP'], action_mode: 'dry_run' };
+/** 80,000 requests, with what a test adds. */
+const week = (yesterday: (counts: TrafficCounts) => void) =>
+  periodOf({ days: 7, requests: 10_000, yesterday });
+const found = (parts: FactParts) => dryRun(factsOf({ rules: [RULE], ...parts }));
+/** The rule would have blocked so many. */
+const blocked = (requests: number) =>
+  week((counts) => {
+    wouldHave(counts, 7, { effect: 'block', hits: requests });
+    wouldChange(counts, 7, { requests });
+  });
+
+describe('dry_run rules', () => {
+  test('a rule that would block few of all requests is ready, and the change enforces it', () => {
+    const [one, ...others] = found({ week: blocked(400) });
+    expect(others).toEqual([]);
+    expect(one).toMatchObject({
+      kind: 'dry_run_ready',
+      severity: 'info',
+      evidence: {
+        rule: 'drop/7',
+        requests: 80_000,
+        hits: 400,
+        would_change: 400,
+        share: 0.005,
+        changes: [{ from: 'forward', to: 'block 403', instead: null, requests: 400 }],
+      },
+      change: { rules: [{ id: 7, action_mode: 'enforce', enabled: true }] },
+    });
+  });
+
+  test('the share of requests decides: 5 % is ready, 20 % is too broad, between them there is no advice', () => {
+    expect(found({ week: blocked(4_000) }).map(({ kind }) => kind)).toEqual(['dry_run_ready']);
+    expect(found({ week: blocked(4_001) })).toEqual([]);
+    expect(found({ week: blocked(15_999) })).toEqual([]);
+    const [broad] = found({ week: blocked(16_000) });
+    expect(broad).toMatchObject({
+      kind: 'dry_run_too_broad',
+      severity: 'warning',
+      change: { rules: [{ id: 7, enabled: false, action_mode: 'dry_run' }] },
+    });
+  });
+
+  test('a rule that would let something through that is refused now is not ready', () => {
+    const released = week((counts) => {
+      wouldHave(counts, 7, { effect: 'block', hits: 400 });
+      wouldChange(counts, 7, { requests: 399 });
+      wouldChange(counts, 7, { from: 'block 403', to: 'forward', requests: 1, instead: 'waf/9' });
+    });
+    expect(found({ week: released })).toEqual([]);
+  });
+
+  test('a redirect may change most requests and be ready', () => {
+    const rules = [{ id: 7, type: 'redirect', target: 'https://www.shop.example/', action_mode: 'dry_run' }];
+    const moved = week((counts) => {
+      wouldHave(counts, 7, { type: 'redirect', effect: 'redirect', hits: 60_000 });
+      counts.changes.set('redirect', {
+        ...{ type: 'redirect', id: 7, from: 'forward', to: 'redirect 301', instead: '', requests: 60_000 },
+      });
+    });
+    expect(found({ rules, week: moved }).map(({ kind }) => kind)).toEqual(['dry_run_ready']);
+  });
+
+  test('a rule whose matches change no decision is named, unless another dry_run rule may hide it', () => {
+    const idle = (counts: TrafficCounts) => wouldHave(counts, 7, { effect: 'block', hits: 100 });
+    const [one] = found({ week: week(idle) });
+    expect(one).toMatchObject({
+      kind: 'dry_run_without_effect',
+      evidence: { hits: 100, would_change: 0, changes: [] },
+      change: { rules: [{ id: 7, enabled: false }] },
+    });
+    const rules = [RULE, { ...RULE, id: 8 }];
+    const both = week((counts) => {
+      idle(counts);
+      wouldHave(counts, 8, { effect: 'block', hits: 1 });
+    });
+    expect(found({ rules, week: both })).toEqual([]);
+  });
+
+  test('a rate limit that nobody exceeded has not acted', () => {
+    const rules = [{ id: 7, type: 'rate_limit', limit: 100, window_sec: 60, action_mode: 'dry_run' }];
+    const counted = week((counts) =>
+      wouldHave(counts, 7, { type: 'rate_limit', effect: 'counted', hits: 50_000 }),
+    );
+    expect(found({ rules, week: counted })).toEqual([]);
+  });
+
+  test('an error page does not show in the shadow, and is not judged', () => {
+    const rules = [{ id: 7, type: 'error_page', codes: [502], mode: 'svc', action_mode: 'dry_run' }];
+    const shown = week((counts) =>
+      wouldHave(counts, 7, { type: 'error_page', effect: 'error_page', hits: 500 }),
+    );
+    expect(found({ rules, week: shown })).toEqual([]);
+  });
+
+  test.each<[string, FactParts]>([
+    ['the rule was changed within the week', { week: blocked(400), updatedAt: NOW - 6 * DAY }],
+    ['it is enforced', { week: blocked(400), rules: [{ ...RULE, action_mode: 'enforce' }] }],
+    ['it is disabled', { week: blocked(400), rules: [{ ...RULE, enabled: false }] }],
+    ['it changed too few decisions', { week: blocked(99) }],
+    ['counts are not to be read', { week: null }],
+    [
+      'there are too few requests',
+      { week: periodOf({ days: 7, requests: 100, yesterday: (c) => wouldChange(c, 7, { requests: 100 }) }) },
+    ],
+    [
+      'there was traffic on four days',
+      {
+        week: periodOf({
+          days: 7,
+          requests: 10_000,
+          quiet: 4,
+          yesterday: (c) => wouldChange(c, 7, { requests: 400 }),
+        }),
+      },
+    ],
+    [
+      'some changes were not counted',
+      {
+        week: week((c) => {
+          wouldChange(c, 7, { requests: 400 });
+          c.sums.uncounted_changes++;
+        }),
+      },
+    ],
+  ])('there is no advice if %s', (_, parts) => {
+    expect(found(parts)).toEqual([]);
+  });
+});
