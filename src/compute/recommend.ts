@@ -1,8 +1,9 @@
 /** Computes the recommendations of a domain and returns a page of them. */
+
+import type { Snapshots } from '../database/snapshots.ts';
 import { printRecommendation } from '../recommendations/print-recommendation.ts';
 import { readFactRows, toFacts } from '../recommendations/read-facts.ts';
 import { recommend } from '../recommendations/recommend.ts';
-import type { Snapshots } from '../store/snapshots.ts';
 import type { ListPage, RecommendJob } from './job.ts';
 import { MAX_RESULT_PAGE_OCTETS } from './limits.ts';
 
