@@ -4041,6 +4041,40 @@ export interface components {
             /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter */
             readonly ips?: readonly string[];
         };
+        readonly DryRunEvidence: {
+            /** @description `<type>/<id>` of the rule */
+            readonly rule: string;
+            /**
+             * Format: date-time
+             * @description the last change of the rule
+             */
+            readonly unchanged_since: string;
+            /**
+             * Format: date-time
+             * @description start of the period, inclusive
+             */
+            readonly from: string;
+            /**
+             * Format: date-time
+             * @description end of the period, exclusive
+             */
+            readonly to: string;
+            /** @description requests of the domain */
+            readonly requests: number;
+            /** @description requests that the rule matched */
+            readonly hits: number;
+            /** @description requests whose decision it would have changed */
+            readonly would_change: number;
+            /** @description of the requests of the domain that it would have changed */
+            readonly share: number;
+            /** @description those by change, the most requests first, at most 10 */
+            readonly changes: readonly {
+                readonly from: string;
+                readonly to: string;
+                readonly instead: string | null;
+                readonly requests: number;
+            }[];
+        };
         readonly Error: {
             /** @description for people: what is wrong, where, and what helps */
             readonly error: string;
@@ -5518,7 +5552,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description `<type>/<id>` of the rule */
                 readonly rule: string;
@@ -5561,41 +5594,7 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
-            readonly evidence: {
-                /** @description `<type>/<id>` of the rule */
-                readonly rule: string;
-                /**
-                 * Format: date-time
-                 * @description the last change of the rule
-                 */
-                readonly unchanged_since: string;
-                /**
-                 * Format: date-time
-                 * @description start of the period, inclusive
-                 */
-                readonly from: string;
-                /**
-                 * Format: date-time
-                 * @description end of the period, exclusive
-                 */
-                readonly to: string;
-                /** @description requests of the domain */
-                readonly requests: number;
-                /** @description requests that the rule matched */
-                readonly hits: number;
-                /** @description requests whose decision it would have changed */
-                readonly would_change: number;
-                /** @description of the requests of the domain that it would have changed */
-                readonly share: number;
-                /** @description those by change, the most requests first, at most 10 */
-                readonly changes: readonly {
-                    readonly from: string;
-                    readonly to: string;
-                    readonly instead: string | null;
-                    readonly requests: number;
-                }[];
-            };
+            readonly evidence: components["schemas"]["DryRunEvidence"];
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
@@ -5610,41 +5609,7 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
-            readonly evidence: {
-                /** @description `<type>/<id>` of the rule */
-                readonly rule: string;
-                /**
-                 * Format: date-time
-                 * @description the last change of the rule
-                 */
-                readonly unchanged_since: string;
-                /**
-                 * Format: date-time
-                 * @description start of the period, inclusive
-                 */
-                readonly from: string;
-                /**
-                 * Format: date-time
-                 * @description end of the period, exclusive
-                 */
-                readonly to: string;
-                /** @description requests of the domain */
-                readonly requests: number;
-                /** @description requests that the rule matched */
-                readonly hits: number;
-                /** @description requests whose decision it would have changed */
-                readonly would_change: number;
-                /** @description of the requests of the domain that it would have changed */
-                readonly share: number;
-                /** @description those by change, the most requests first, at most 10 */
-                readonly changes: readonly {
-                    readonly from: string;
-                    readonly to: string;
-                    readonly instead: string | null;
-                    readonly requests: number;
-                }[];
-            };
+            readonly evidence: components["schemas"]["DryRunEvidence"];
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
@@ -5659,41 +5624,7 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
-            readonly evidence: {
-                /** @description `<type>/<id>` of the rule */
-                readonly rule: string;
-                /**
-                 * Format: date-time
-                 * @description the last change of the rule
-                 */
-                readonly unchanged_since: string;
-                /**
-                 * Format: date-time
-                 * @description start of the period, inclusive
-                 */
-                readonly from: string;
-                /**
-                 * Format: date-time
-                 * @description end of the period, exclusive
-                 */
-                readonly to: string;
-                /** @description requests of the domain */
-                readonly requests: number;
-                /** @description requests that the rule matched */
-                readonly hits: number;
-                /** @description requests whose decision it would have changed */
-                readonly would_change: number;
-                /** @description of the requests of the domain that it would have changed */
-                readonly share: number;
-                /** @description those by change, the most requests first, at most 10 */
-                readonly changes: readonly {
-                    readonly from: string;
-                    readonly to: string;
-                    readonly instead: string | null;
-                    readonly requests: number;
-                }[];
-            };
+            readonly evidence: components["schemas"]["DryRunEvidence"];
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
@@ -5708,7 +5639,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description `<type>/<id>` of the rule */
                 readonly rule: string;
@@ -5754,7 +5684,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description `<type>/<id>` of the rule */
                 readonly rule: string;
@@ -5802,7 +5731,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description at most 100 */
                 readonly names: readonly string[];
@@ -5825,7 +5753,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description its id */
                 readonly certificate: number;
@@ -5848,7 +5775,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description the id of the record that is not proxied */
                 readonly record: number;
@@ -5874,7 +5800,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description its id */
                 readonly key: number;
@@ -5898,7 +5823,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description `<type>/<id>` of the rule */
                 readonly rule: string;
