@@ -4225,6 +4225,40 @@ export interface components {
             /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter */
             readonly ips?: readonly string[];
         };
+        readonly DryRunEvidence: {
+            /** @description `<type>/<id>` of the rule */
+            readonly rule: string;
+            /**
+             * Format: date-time
+             * @description the last change of the rule
+             */
+            readonly unchanged_since: string;
+            /**
+             * Format: date-time
+             * @description start of the period, inclusive
+             */
+            readonly from: string;
+            /**
+             * Format: date-time
+             * @description end of the period, exclusive
+             */
+            readonly to: string;
+            /** @description requests of the domain */
+            readonly requests: number;
+            /** @description requests that the rule matched */
+            readonly hits: number;
+            /** @description requests whose decision it would have changed */
+            readonly would_change: number;
+            /** @description of the requests of the domain that it would have changed */
+            readonly share: number;
+            /** @description those by change, the most requests first, at most 10 */
+            readonly changes: readonly {
+                readonly from: string;
+                readonly to: string;
+                readonly instead: string | null;
+                readonly requests: number;
+            }[];
+        };
         readonly Error: {
             /** @description for people: what is wrong, where, and what helps */
             readonly error: string;
@@ -5753,7 +5787,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description `<type>/<id>` of the rule */
                 readonly rule: string;
@@ -5796,41 +5829,7 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
-            readonly evidence: {
-                /** @description `<type>/<id>` of the rule */
-                readonly rule: string;
-                /**
-                 * Format: date-time
-                 * @description the last change of the rule
-                 */
-                readonly unchanged_since: string;
-                /**
-                 * Format: date-time
-                 * @description start of the period, inclusive
-                 */
-                readonly from: string;
-                /**
-                 * Format: date-time
-                 * @description end of the period, exclusive
-                 */
-                readonly to: string;
-                /** @description requests of the domain */
-                readonly requests: number;
-                /** @description requests that the rule matched */
-                readonly hits: number;
-                /** @description requests whose decision it would have changed */
-                readonly would_change: number;
-                /** @description of the requests of the domain that it would have changed */
-                readonly share: number;
-                /** @description those by change, the most requests first, at most 10 */
-                readonly changes: readonly {
-                    readonly from: string;
-                    readonly to: string;
-                    readonly instead: string | null;
-                    readonly requests: number;
-                }[];
-            };
+            readonly evidence: components["schemas"]["DryRunEvidence"];
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
@@ -5845,41 +5844,7 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
-            readonly evidence: {
-                /** @description `<type>/<id>` of the rule */
-                readonly rule: string;
-                /**
-                 * Format: date-time
-                 * @description the last change of the rule
-                 */
-                readonly unchanged_since: string;
-                /**
-                 * Format: date-time
-                 * @description start of the period, inclusive
-                 */
-                readonly from: string;
-                /**
-                 * Format: date-time
-                 * @description end of the period, exclusive
-                 */
-                readonly to: string;
-                /** @description requests of the domain */
-                readonly requests: number;
-                /** @description requests that the rule matched */
-                readonly hits: number;
-                /** @description requests whose decision it would have changed */
-                readonly would_change: number;
-                /** @description of the requests of the domain that it would have changed */
-                readonly share: number;
-                /** @description those by change, the most requests first, at most 10 */
-                readonly changes: readonly {
-                    readonly from: string;
-                    readonly to: string;
-                    readonly instead: string | null;
-                    readonly requests: number;
-                }[];
-            };
+            readonly evidence: components["schemas"]["DryRunEvidence"];
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
@@ -5894,41 +5859,7 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
-            readonly evidence: {
-                /** @description `<type>/<id>` of the rule */
-                readonly rule: string;
-                /**
-                 * Format: date-time
-                 * @description the last change of the rule
-                 */
-                readonly unchanged_since: string;
-                /**
-                 * Format: date-time
-                 * @description start of the period, inclusive
-                 */
-                readonly from: string;
-                /**
-                 * Format: date-time
-                 * @description end of the period, exclusive
-                 */
-                readonly to: string;
-                /** @description requests of the domain */
-                readonly requests: number;
-                /** @description requests that the rule matched */
-                readonly hits: number;
-                /** @description requests whose decision it would have changed */
-                readonly would_change: number;
-                /** @description of the requests of the domain that it would have changed */
-                readonly share: number;
-                /** @description those by change, the most requests first, at most 10 */
-                readonly changes: readonly {
-                    readonly from: string;
-                    readonly to: string;
-                    readonly instead: string | null;
-                    readonly requests: number;
-                }[];
-            };
+            readonly evidence: components["schemas"]["DryRunEvidence"];
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
@@ -5943,7 +5874,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description `<type>/<id>` of the rule */
                 readonly rule: string;
@@ -5989,7 +5919,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description `<type>/<id>` of the rule */
                 readonly rule: string;
@@ -6037,7 +5966,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description at most 100 */
                 readonly names: readonly string[];
@@ -6060,7 +5988,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description its id */
                 readonly certificate: number;
@@ -6083,7 +6010,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description the id of the record that is not proxied */
                 readonly record: number;
@@ -6109,7 +6035,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description its id */
                 readonly key: number;
@@ -6133,7 +6058,6 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            /** @description the facts that it is computed from */
             readonly evidence: {
                 /** @description `<type>/<id>` of the rule */
                 readonly rule: string;

@@ -1,11 +1,11 @@
 /**
  * The findings of lint that are worth a recommendation: those that a visitor or an attacker notices. `…/analysis` lists all.
  *
- * - A rule that can never act (an error of `INERT`): whoever wrote it counts on it. Proposed is to disable it, which changes no
+ * - A rule that can never act (an error of `INERT`): its author counts on it. Proposed is to disable it, which changes no
  *   decision.
  * - A redirect that never ends: visitors get an error. Proposed is to leave out the paths of its target.
  * - A guard that another spelling of the path passes (`exact_path_guard`, `suffix_exclude`). Proposed is to guard the paths
- *   below as well; which folder an excluded suffix stands for only its author knows.
+ *   below as well; the folder that an excluded suffix is meant for is not in the rule.
  *
  * A proposed change is linted before it is returned: if it does not end the finding, there is no change.
  */

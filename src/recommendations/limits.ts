@@ -52,7 +52,7 @@ export const FALSE_POSITIVE_ALONE = 0.9;
 export const FALSE_POSITIVE_OWN_PAGE = 0.8;
 /** Pairs of path and target, at most: a form has a few, a scan has many. Each becomes one exclusion. */
 export const FALSE_POSITIVE_PLACES = 3;
-/** Ids of log entries that the evidence lists, to be looked at before the exclusion is made. */
+/** Ids of log entries that the evidence lists, for a person to read before the exclusion is made. */
 export const MAX_EXAMPLES = 5;
 
 /** Entries of a cache rule, at least. At the usual sampling of 1 % they are of 20,000 requests. */

@@ -1,4 +1,4 @@
-/** The schemas of recommendations: one for each kind, told apart by `kind`, and what families return before it is printed. */
+/** The schemas of recommendations, one for each `kind`, and the type of what families return before it is printed. */
 import { z } from 'zod';
 import type { DnsRecord, Rule } from '../model/types.ts';
 import { MAX_CHANGES_SHOWN, MAX_EXAMPLES, MAX_NAMES_SHOWN } from './limits.ts';
@@ -29,11 +29,10 @@ const FIX = z
   })
   .meta({ id: 'RecommendationFix' });
 
-/** The schema of one kind. */
-function kindOf<const Kind extends string, Evidence extends z.ZodRawShape>(
+/** The schema of one kind; `evidence`: the facts that it is computed from. */
+function kindOf<const Kind extends string, Evidence extends z.ZodObject>(
   kind: Kind,
-  about: string,
-  evidence: Evidence,
+  { about, evidence }: { readonly about: string; readonly evidence: Evidence },
 ) {
   return z
     .object({
@@ -43,7 +42,7 @@ function kindOf<const Kind extends string, Evidence extends z.ZodRawShape>(
         .enum(['error', 'warning', 'info'])
         .describe('`error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better'),
       message: z.string().describe('one sentence for people'),
-      evidence: z.object(evidence).describe('the facts that it is computed from'),
+      evidence,
       fix: FIX.nullable().describe('the proposed change; `null`: no change of edge rules or records helps'),
     })
     .describe(about);
@@ -57,42 +56,49 @@ const CHANGE = z.object({
 });
 
 /** The evidence of a dry_run rule. */
-const DRY_RUN = {
-  rule,
-  unchanged_since: unchangedSince,
-  ...PERIOD,
-  requests: count.describe('requests of the domain'),
-  hits: count.describe('requests that the rule matched'),
-  would_change: count.describe('requests whose decision it would have changed'),
-  share: share.describe('of the requests of the domain that it would have changed'),
-  changes: z.array(CHANGE).describe(`those by change, the most requests first, at most ${MAX_CHANGES_SHOWN}`),
-} as const;
+const DRY_RUN = z
+  .object({
+    rule,
+    unchanged_since: unchangedSince,
+    ...PERIOD,
+    requests: count.describe('requests of the domain'),
+    hits: count.describe('requests that the rule matched'),
+    would_change: count.describe('requests whose decision it would have changed'),
+    share: share.describe('of the requests of the domain that it would have changed'),
+    changes: z
+      .array(CHANGE)
+      .describe(`those by change, the most requests first, at most ${MAX_CHANGES_SHOWN}`),
+  })
+  .meta({ id: 'DryRunEvidence' });
 
-const UNUSED = kindOf('unused_rule', 'an enabled rule that no request has matched in 30 days', {
-  rule,
-  unchanged_since: unchangedSince,
-  ...PERIOD,
-  traffic_days: count.describe('days of the period with requests'),
-  requests: count.describe('requests of the domain'),
-  hits: z.literal(0).describe('requests that the rule matched'),
+const UNUSED = kindOf('unused_rule', {
+  about: 'an enabled rule that no request has matched in 30 days',
+  evidence: z.object({
+    rule,
+    unchanged_since: unchangedSince,
+    ...PERIOD,
+    traffic_days: count.describe('days of the period with requests'),
+    requests: count.describe('requests of the domain'),
+    hits: z.literal(0).describe('requests that the rule matched'),
+  }),
 });
 
-const READY = kindOf(
-  'dry_run_ready',
-  'a dry_run rule that a week of would-haves recommends to enforce',
-  DRY_RUN,
-);
-const WITHOUT_EFFECT = kindOf(
-  'dry_run_without_effect',
-  'a dry_run rule that matches, and whose matches change no decision',
-  DRY_RUN,
-);
-const TOO_BROAD = kindOf('dry_run_too_broad', 'a dry_run rule that would refuse too many requests', DRY_RUN);
+const READY = kindOf('dry_run_ready', {
+  about: 'a dry_run rule that a week of would-haves recommends to enforce',
+  evidence: DRY_RUN,
+});
+const WITHOUT_EFFECT = kindOf('dry_run_without_effect', {
+  about: 'a dry_run rule that matches, and whose matches change no decision',
+  evidence: DRY_RUN,
+});
+const TOO_BROAD = kindOf('dry_run_too_broad', {
+  about: 'a dry_run rule that would refuse too many requests',
+  evidence: DRY_RUN,
+});
 
-const FALSE_POSITIVE = kindOf(
-  'waf_false_positive',
-  'a signature that blocks, or would block, ordinary requests of many visitors',
-  {
+const FALSE_POSITIVE = kindOf('waf_false_positive', {
+  about: 'a signature that blocks, or would block, ordinary requests of many visitors',
+  evidence: z.object({
     rule,
     signature: z.int().describe('the id of the signature'),
     ...PERIOD,
@@ -103,64 +109,82 @@ const FALSE_POSITIVE = kindOf(
     own_pages: count.describe('those that a page of the domain led to'),
     places: z.array(z.object({ path: z.string(), target: z.string(), requests: count })),
     examples: z.array(z.string()).describe(`ids of log entries, at most ${MAX_EXAMPLES}`),
-  },
-);
-
-const SPLIT = kindOf('split_cache_key', 'query parameters that split the cache and change no response', {
-  rule,
-  ...PERIOD,
-  entries: count.describe('log entries of the rule that were read, a sample of its requests'),
-  misses: count.describe('those whose response was not in the cache'),
-  split_misses: count.describe('misses with at least one of the parameters'),
-  parameters: z.array(
-    z.object({
-      name: z.string(),
-      reason: z
-        .enum(['tracking', 'unique'])
-        .describe(
-          '`tracking`: known to be for statistics; `unique`: nearly every request has another value, and the responses are alike',
-        ),
-      misses: count,
-      values: count.describe('different values'),
-    }),
-  ),
-  other_parameters: z.array(z.string()).describe('the other parameters that the entries have'),
+  }),
 });
 
-const UNCOVERED = kindOf('uncovered_names', 'proxied names that no valid certificate covers', {
-  names: z.array(z.string()).describe(`at most ${MAX_NAMES_SHOWN}`),
-  of: count.describe('the number of all such names'),
-  certificates: count.describe('valid certificates of the domain'),
+const SPLIT = kindOf('split_cache_key', {
+  about: 'query parameters that split the cache and change no response',
+  evidence: z.object({
+    rule,
+    ...PERIOD,
+    entries: count.describe('log entries of the rule that were read, a sample of its requests'),
+    misses: count.describe('those whose response was not in the cache'),
+    split_misses: count.describe('misses with at least one of the parameters'),
+    parameters: z.array(
+      z.object({
+        name: z.string(),
+        reason: z
+          .enum(['tracking', 'unique'])
+          .describe(
+            '`tracking`: known to be for statistics; `unique`: nearly every request has another value, and the responses are alike',
+          ),
+        misses: count,
+        values: count.describe('different values'),
+      }),
+    ),
+    other_parameters: z.array(z.string()).describe('the other parameters that the entries have'),
+  }),
 });
 
-const CERTIFICATE = kindOf('expiring_certificate', 'a certificate that has expired or does so soon', {
-  certificate: z.int().describe('its id'),
-  names: z.array(z.string()).describe(`at most ${MAX_NAMES_SHOWN}`),
-  expires_at: time,
+const UNCOVERED = kindOf('uncovered_names', {
+  about: 'proxied names that no valid certificate covers',
+  evidence: z.object({
+    names: z.array(z.string()).describe(`at most ${MAX_NAMES_SHOWN}`),
+    of: count.describe('the number of all such names'),
+    certificates: count.describe('valid certificates of the domain'),
+  }),
 });
 
-const EXPOSED = kindOf('exposed_origin', 'a public record that leads to an origin past the edge', {
-  record: z.int().describe('the id of the record that is not proxied'),
-  name: z.string(),
-  type: z.string(),
-  destination: z.string(),
-  proxied_names: z.array(z.string()).describe(`proxied names of that origin, at most ${MAX_NAMES_SHOWN}`),
-  needed_by: z.array(z.string()).describe('records and rules that name it, such as `MX @`'),
+const CERTIFICATE = kindOf('expiring_certificate', {
+  about: 'a certificate that has expired or does so soon',
+  evidence: z.object({
+    certificate: z.int().describe('its id'),
+    names: z.array(z.string()).describe(`at most ${MAX_NAMES_SHOWN}`),
+    expires_at: time,
+  }),
 });
 
-const KEY = kindOf('expiring_key', 'an API key of the account that asks, which expires soon', {
-  key: z.int().describe('its id'),
-  name: z.string(),
-  expires_at: time,
-  last_used_at: time.nullable(),
+const EXPOSED = kindOf('exposed_origin', {
+  about: 'a public record that leads to an origin past the edge',
+  evidence: z.object({
+    record: z.int().describe('the id of the record that is not proxied'),
+    name: z.string(),
+    type: z.string(),
+    destination: z.string(),
+    proxied_names: z.array(z.string()).describe(`proxied names of that origin, at most ${MAX_NAMES_SHOWN}`),
+    needed_by: z.array(z.string()).describe('records and rules that name it, such as `MX @`'),
+  }),
 });
 
-const MISTAKEN = kindOf('mistaken_rule', 'a finding of lint that visitors or attackers notice', {
-  rule,
-  code: z.string().describe('the code of the finding'),
-  fields: z.array(z.string()).describe('where it is in the rule'),
-  finding: z.string().describe('what is wrong'),
-  remedy: z.string().nullable(),
+const KEY = kindOf('expiring_key', {
+  about: 'an API key of the account that asks, which expires soon',
+  evidence: z.object({
+    key: z.int().describe('its id'),
+    name: z.string(),
+    expires_at: time,
+    last_used_at: time.nullable(),
+  }),
+});
+
+const MISTAKEN = kindOf('mistaken_rule', {
+  about: 'a finding of lint that visitors or attackers notice',
+  evidence: z.object({
+    rule,
+    code: z.string().describe('the code of the finding'),
+    fields: z.array(z.string()).describe('where it is in the rule'),
+    finding: z.string().describe('what is wrong'),
+    remedy: z.string().nullable(),
+  }),
 });
 
 /** One recommendation. */

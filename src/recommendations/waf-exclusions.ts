@@ -63,7 +63,7 @@ interface Place {
 function judgeSignature(signature: number, { rule, blocked }: BlockedBy): DraftRecommendation | null {
   const scored = blocked.filter(({ verdict }) => verdict?.ids.includes(signature));
   const alone = scored.filter(
-    (request) => request.verdict!.ids.length === 1 && !isExcluded(rule, signature, request),
+    (request) => request.verdict!.ids.length === 1 && !isExcluded(rule, { signature, request }),
   );
   const visitors = new Set(alone.flatMap(({ visitor }) => visitor ?? [])).size;
   const hours = new Set(alone.map(({ at }) => Math.floor(at / HOUR_MS))).size;
@@ -99,7 +99,7 @@ function judgeSignature(signature: number, { rule, blocked }: BlockedBy): DraftR
       places: [...places],
       examples: alone.slice(0, MAX_EXAMPLES).map(({ id }) => id),
     },
-    change: exclude(rule, signature, places),
+    change: exclude(rule, { signature, places }),
   };
 }
 
@@ -121,7 +121,11 @@ function placesOf(requests: readonly EntryRequest[]): readonly Place[] | null {
 }
 
 /** Whether the rule leaves out the signature in the variable that it matched. */
-function isExcluded(rule: WafRule, signature: number, { path, verdict }: EntryRequest): boolean {
+function isExcluded(
+  rule: WafRule,
+  { signature, request }: { readonly signature: number; readonly request: EntryRequest },
+): boolean {
+  const { path, verdict } = request;
   if (rule.rule_excludes.includes(String(signature))) return true;
   return rule.exclusions.some(
     (one) =>
@@ -131,7 +135,10 @@ function isExcluded(rule: WafRule, signature: number, { path, verdict }: EntryRe
   );
 }
 
-function exclude(rule: WafRule, signature: number, places: readonly Place[]): DraftRecommendation['change'] {
+function exclude(
+  rule: WafRule,
+  { signature, places }: { readonly signature: number; readonly places: readonly Place[] },
+): DraftRecommendation['change'] {
   const added = places.map(({ path, target }): WafExclusion => ({ id: signature, tag: '', target, path }));
   const changed: WafRule = { ...rule, exclusions: [...rule.exclusions, ...added] };
   const { id: _, type, ...fields } = changed;

@@ -209,7 +209,8 @@ export function applyCommand(): Command {
     .addHelpText(
       'after',
       "\nA rule's key is the file's own. Without --ids a rule of the server is taken for one of the file when both are the\n" +
-        'same, have the same name, or the same filters; with --prune also when they share type and priority.',
+        'same, have the same name, or the same filters; with --prune also when they share type and priority.\n' +
+        "Of a file with `fragment: true` the ids are the server's, and nothing else is created, changed or deleted.",
     )
     .action(run);
 }

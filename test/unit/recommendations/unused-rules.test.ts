@@ -40,7 +40,7 @@ describe('unused rules', () => {
   test.each<[string, FactParts]>([
     ['the rule was changed within the month', { updatedAt: NOW - 29 * DAY }],
     ['the rule is disabled', { rules: [{ ...RULE, enabled: false }] }],
-    ['lint knows why it matches nothing', { rules: [{ ...RULE, path_excludes: ['/admin/*'] }] }],
+    ['lint reports why it matches nothing', { rules: [{ ...RULE, path_excludes: ['/admin/*'] }] }],
     ['counts are not to be read', { month: null }],
     ['there are too few requests', { month: periodOf({ days: 30, requests: 30 }) }],
     ['traffic began within the month', { month: periodOf({ days: 30, requests: 500, quiet: 3 }) }],

@@ -54,12 +54,12 @@ describe('exclusions that false positives suggest', () => {
   });
 
   test('the exclusions of the rule stay, and the new ones cover two places apart', () => {
-    const kept = { id: 920100, tag: '', target: '', path: '/x' };
+    const earlier = { id: 920100, tag: '', target: '', path: '/x' };
     const two = blocked((index) => (index % 2 === 0 ? {} : { path: '/posts/edit' }));
-    const [one] = found(two, { rules: [{ ...RULE, exclusions: [kept] }] });
+    const [one] = found(two, { rules: [{ ...RULE, exclusions: [earlier] }] });
     const [{ exclusions }] = one!.change!.rules as unknown as [{ exclusions: { path: string }[] }];
     expect(exclusions.map(({ path }) => path)).toEqual(['/x', '/posts/edit', '/posts/new']);
-    expect(exclusions[0]).toEqual(kept);
+    expect(exclusions[0]).toEqual(earlier);
   });
 
   test.each<[string, (index: number) => Partial<EntryRequest>]>([
