@@ -15,11 +15,11 @@ import type { Store, WriteTransaction } from '../store/store.ts';
 import {
   foreignInvoice,
   futureLine,
-  type Judged,
+  type JudgedLine,
   judgeInvoice,
   judgeWallet,
+  type LineOutcome,
   type NewInvoice,
-  type Outcome,
   unknownAccount,
 } from './judge.ts';
 import { LINES_AT_ONCE, MAX_AHEAD_MS, SETTLED_AT_ONCE } from './limits.ts';
@@ -47,7 +47,7 @@ export interface BillingImport {
 }
 
 /** The outcome of an import. */
-export interface BillingCounts extends Readonly<Record<Outcome, number>> {
+export interface BillingCounts extends Readonly<Record<LineOutcome, number>> {
   /** Lines that are not blank. */
   readonly lines: number;
   readonly refused: number;
@@ -73,7 +73,7 @@ export async function importBilling(work: BillingImport): Promise<BillingCounts>
     const { judged, settled } = valid.length === 0 ? NOTHING : await applyBatch(work, valid);
     const judgements = judged.values();
     for (const { number, read } of lines) {
-      const outcome = read.ok ? (judgements.next().value as Judged) : read.diagnostics;
+      const outcome = read.ok ? (judgements.next().value as JudgedLine) : read.diagnostics;
       if (typeof outcome === 'string') counts[outcome]++;
       else {
         counts.refused++;
@@ -102,7 +102,7 @@ export async function importBilling(work: BillingImport): Promise<BillingCounts>
 
 /** The judgements of a batch by place, and what its wallets have settled. */
 interface Applied {
-  readonly judged: readonly Judged[];
+  readonly judged: readonly JudgedLine[];
   readonly settled: UnsettledCounts;
 }
 
@@ -154,7 +154,7 @@ async function writeLines(
   tx: WriteTransaction,
   batch: readonly ValidLine[],
   { accounts, accountIds, now }: Batch,
-): Promise<readonly Judged[]> {
+): Promise<readonly JudgedLine[]> {
   // The accounts first: their lock comes before that of any domain, and two imports of one account take turns.
   const wallets = new Map((await tx.wallets.lock(accountIds)).map((row) => [row.account_id, row]));
   const refs = new Set(batch.flatMap((line) => (line.kind === 'invoice' ? [line.id] : [])));
@@ -162,7 +162,7 @@ async function writeLines(
   const invoices = new Map<string, NewInvoice>(found.map((row) => [row.ref, row]));
   const newWallets = new Map<number, WalletRow>();
   const newInvoices = new Map<string, NewInvoice>();
-  const judged = batch.map((line): Judged => {
+  const judged = batch.map((line): JudgedLine => {
     const account_id = accounts.get(line.account);
     if (account_id === undefined) return unknownAccount(line.account);
     if (line.at > now + MAX_AHEAD_MS) return futureLine(line.at);

@@ -8,16 +8,16 @@ import { refused } from './lines.ts';
 import { timeText } from './shapes.ts';
 
 /** What happens to a valid line. */
-export type Outcome = 'written' | 'unchanged' | 'stale';
+export type LineOutcome = 'written' | 'unchanged' | 'stale';
 
 /** The judgement of one line: its outcome, or why it is refused. */
-export type Judged = Outcome | readonly Diagnostic[];
+export type JudgedLine = LineOutcome | readonly Diagnostic[];
 
 /** An invoice without the id that the store gives it. */
 export type NewInvoice = Omit<InvoiceRow, 'id'>;
 
 /** Judges a wallet. One of the same `at` may have another id: the wallet is the account's. */
-export function judgeWallet(before: WalletRow | undefined, row: WalletRow): Judged {
+export function judgeWallet(before: WalletRow | undefined, row: WalletRow): JudgedLine {
   return judge(before, row, ['balance', 'currency']);
 }
 
@@ -37,7 +37,7 @@ const INVOICE_FIELDS = [
 ] as const satisfies readonly (keyof NewInvoice)[];
 
 /** Judges an invoice by the one with its id, of the same account. */
-export function judgeInvoice(before: NewInvoice | undefined, row: NewInvoice): Judged {
+export function judgeInvoice(before: NewInvoice | undefined, row: NewInvoice): JudgedLine {
   return judge(before, row, INVOICE_FIELDS);
 }
 
@@ -46,7 +46,7 @@ function judge<Row extends { readonly at: number }>(
   before: Row | undefined,
   row: Row,
   fields: readonly (keyof Row & string)[],
-): Judged {
+): JudgedLine {
   if (before === undefined || row.at > before.at) return 'written';
   if (row.at < before.at) return 'stale';
   const differing = fields.filter((field) => row[field] !== before[field]);
