@@ -10,10 +10,20 @@
  */
 import type { Diagnostic } from '../base/diagnostic.ts';
 import type { UnsettledCounts } from '../store/billing-repositories.ts';
-import type { InvoiceRow, WalletRow } from '../store/billing-rows.ts';
+import type { WalletRow } from '../store/billing-rows.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';
+import {
+  foreignInvoice,
+  futureLine,
+  type JudgedLine,
+  judgeInvoice,
+  judgeWallet,
+  type LineOutcome,
+  type NewInvoice,
+  unknownAccount,
+} from './judge.ts';
 import { LINES_AT_ONCE, MAX_AHEAD_MS, SETTLED_AT_ONCE } from './limits.ts';
-import { type InvoiceLine, type ReadBillingLine, readLine, refused, type WalletLine } from './lines.ts';
+import { type InvoiceLine, type ReadBillingLine, readLine, type WalletLine } from './lines.ts';
 import { settleAccounts, settleDomains } from './settle.ts';
 
 /** A line of a file. */
@@ -36,11 +46,8 @@ export interface BillingImport {
   readonly clock: () => number;
 }
 
-/** What happens to a valid line. */
-type Outcome = 'written' | 'unchanged' | 'stale';
-
 /** The outcome of an import. */
-export interface BillingCounts extends Readonly<Record<Outcome, number>> {
+export interface BillingCounts extends Readonly<Record<LineOutcome, number>> {
   /** Lines that are not blank. */
   readonly lines: number;
   readonly refused: number;
@@ -58,9 +65,6 @@ interface Numbered {
 /** A valid line. */
 type ValidLine = WalletLine | InvoiceLine;
 
-/** The judgement of one line: its outcome, or why it is refused. */
-type Judged = Outcome | readonly Diagnostic[];
-
 /** Imports all lines. @throws StoreFault; the transactions before it are committed */
 export async function importBilling(work: BillingImport): Promise<BillingCounts> {
   const counts = { lines: 0, written: 0, unchanged: 0, stale: 0, refused: 0, suspended: 0, resumed: 0 };
@@ -69,7 +73,7 @@ export async function importBilling(work: BillingImport): Promise<BillingCounts>
     const { judged, settled } = valid.length === 0 ? NOTHING : await applyBatch(work, valid);
     const judgements = judged.values();
     for (const { number, read } of lines) {
-      const outcome = read.ok ? (judgements.next().value as Judged) : read.diagnostics;
+      const outcome = read.ok ? (judgements.next().value as JudgedLine) : read.diagnostics;
       if (typeof outcome === 'string') counts[outcome]++;
       else {
         counts.refused++;
@@ -98,7 +102,7 @@ export async function importBilling(work: BillingImport): Promise<BillingCounts>
 
 /** The judgements of a batch by place, and what its wallets have settled. */
 interface Applied {
-  readonly judged: readonly Judged[];
+  readonly judged: readonly JudgedLine[];
   readonly settled: UnsettledCounts;
 }
 
@@ -145,15 +149,12 @@ interface Batch {
   readonly now: number;
 }
 
-/** An invoice without the id that the store gives it. */
-type NewInvoice = Omit<InvoiceRow, 'id'>;
-
 /** Writes what is new of a batch, one statement for wallets and one for invoices. Returns the judgements by place. */
 async function writeLines(
   tx: WriteTransaction,
   batch: readonly ValidLine[],
   { accounts, accountIds, now }: Batch,
-): Promise<readonly Judged[]> {
+): Promise<readonly JudgedLine[]> {
   // The accounts first: their lock comes before that of any domain, and two imports of one account take turns.
   const wallets = new Map((await tx.wallets.lock(accountIds)).map((row) => [row.account_id, row]));
   const refs = new Set(batch.flatMap((line) => (line.kind === 'invoice' ? [line.id] : [])));
@@ -161,13 +162,13 @@ async function writeLines(
   const invoices = new Map<string, NewInvoice>(found.map((row) => [row.ref, row]));
   const newWallets = new Map<number, WalletRow>();
   const newInvoices = new Map<string, NewInvoice>();
-  const judged = batch.map((line): Judged => {
+  const judged = batch.map((line): JudgedLine => {
     const account_id = accounts.get(line.account);
-    if (account_id === undefined) return unknownAccount;
-    if (line.at > now + MAX_AHEAD_MS) return futureLine;
+    if (account_id === undefined) return unknownAccount(line.account);
+    if (line.at > now + MAX_AHEAD_MS) return futureLine(line.at);
     if (line.kind === 'wallet') {
       const row = walletRow(line, account_id);
-      const outcome = judge(wallets.get(account_id), row, WALLET_FIELDS);
+      const outcome = judgeWallet(wallets.get(account_id), row);
       if (outcome !== 'written') return outcome;
       wallets.set(account_id, row);
       newWallets.set(account_id, row);
@@ -175,8 +176,8 @@ async function writeLines(
     }
     const row = invoiceRow(line, account_id);
     const before = invoices.get(row.ref);
-    if (before !== undefined && before.account_id !== account_id) return foreignInvoice;
-    const outcome = judge(before, row, INVOICE_FIELDS);
+    if (before !== undefined && before.account_id !== account_id) return foreignInvoice(row.ref);
+    const outcome = judgeInvoice(before, row);
     if (outcome !== 'written') return outcome;
     invoices.set(row.ref, row);
     newInvoices.set(row.ref, row);
@@ -188,60 +189,9 @@ async function writeLines(
   return judged.map((outcome, at) => {
     const line = batch[at]!;
     return outcome === 'written' && line.kind === 'invoice' && !written.has(line.id)
-      ? foreignInvoice
+      ? foreignInvoice(line.id)
       : outcome;
   });
-}
-
-const unknownAccount = refused({
-  code: 'unknown_account',
-  path: ['account'],
-  message: 'must be the name of an account',
-}).diagnostics;
-
-const foreignInvoice = refused({
-  code: 'foreign_invoice',
-  path: ['id'],
-  message: 'is the id of an invoice of another account',
-}).diagnostics;
-
-const conflictingLine = refused({
-  code: 'conflicting_line',
-  path: ['at'],
-  message: 'is the time of a line that says something else',
-}).diagnostics;
-
-const futureLine = refused({
-  code: 'future_line',
-  path: ['at'],
-  message: 'is more than a day ahead of the clock of this machine',
-}).diagnostics;
-
-/** The fields that two lines of one time must share; a wallet's line may have another id. */
-const WALLET_FIELDS = ['balance', 'currency'] as const satisfies readonly (keyof WalletRow)[];
-const INVOICE_FIELDS = [
-  'number',
-  'domain',
-  'status',
-  'currency',
-  'total',
-  'period_start',
-  'period_end',
-  'issued_at',
-  'due_at',
-  'paid_at',
-  'lines_json',
-] as const satisfies readonly (keyof InvoiceRow)[];
-
-/** Compares a row with the stored one. */
-function judge<Row extends { readonly at: number }>(
-  before: Row | undefined,
-  row: Row,
-  fields: readonly (keyof Row)[],
-): Judged {
-  if (before === undefined || row.at > before.at) return 'written';
-  if (row.at < before.at) return 'stale';
-  return fields.every((field) => row[field] === before[field]) ? 'unchanged' : conflictingLine;
 }
 
 /** A line as a row. */
@@ -250,7 +200,7 @@ function walletRow({ id, balance, currency, at }: WalletLine, account_id: number
 }
 
 /** A line as a row. */
-function invoiceRow(line: InvoiceLine, account_id: number): Omit<InvoiceRow, 'id'> {
+function invoiceRow(line: InvoiceLine, account_id: number): NewInvoice {
   const { kind: _kind, id, account: _account, lines, ...fields } = line;
   const charges = lines.map(({ description, amount }) => ({ description, amount }));
   return { ...fields, ref: id, account_id, lines_json: JSON.stringify(charges) };

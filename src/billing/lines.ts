@@ -204,7 +204,7 @@ export function readLine(bytes: Uint8Array | null): ReadBillingLine | null {
 
 /** A line refused as a whole. */
 export function refused(
-  problem: Pick<Diagnostic, 'code' | 'message'> & { readonly path?: Diagnostic['path'] },
+  problem: Omit<Diagnostic, 'severity' | 'path' | 'at'> & { readonly path?: Diagnostic['path'] },
 ): {
   readonly ok: false;
   readonly diagnostics: readonly Diagnostic[];

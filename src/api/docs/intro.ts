@@ -105,6 +105,10 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
     name: 'Account',
     tags: [
       {
+        name: 'Billing',
+        description: 'What the account has bought and owes; read-only. No key moves money.',
+      },
+      {
         name: 'Notifications',
         description: 'What happened to the domains and keys of the account, and where it is sent.',
       },
@@ -162,6 +166,9 @@ const PARTS: Readonly<Record<string, string>> = {
   traffic: 'Analytics',
   analytics: 'Analytics',
   uptime: 'Uptime',
+  wallet: 'Billing',
+  invoices: 'Billing',
+  subscriptions: 'Billing',
   logs: 'Logs',
   nodes: 'Nodes',
 };
