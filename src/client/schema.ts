@@ -4881,7 +4881,7 @@ export interface components {
             readonly domain: string | null;
             /** @description what happened, as one line */
             readonly message: string;
-            /** @description the details, a paragraph each */
+            /** @description the details, a paragraph each; what a person wrote has its lines */
             readonly text: readonly string[];
             /** @description what to do, in order; empty: nothing */
             readonly actions: readonly string[];
@@ -14638,7 +14638,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    /** @description what it is about */
+                    /** @description what it is about, one line */
                     readonly subject: string;
                     /** @description the text of the message */
                     readonly message: string;
