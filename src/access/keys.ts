@@ -28,8 +28,12 @@ function refuse(reason: string): { readonly ok: false; readonly reason: string }
 export function judgeLabel(label: string): string | null {
   if (label.trim() === '') return 'must not be empty';
   if ([...label].length > MAX_LABEL_CHARACTERS) return `must be at most ${MAX_LABEL_CHARACTERS} characters`;
-  if (/[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]/u.test(label)) return 'must be printable text';
-  return null;
+  return isOneLine(label) ? null : 'must be printable text';
+}
+
+/** Whether a text is one line of a list: no control characters, line ends, lone surrogates and bidirectional overrides. */
+export function isOneLine(text: string): boolean {
+  return !/[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]/u.test(text);
 }
 
 /** Creates an active account; refused if the name is taken. @throws StoreFault */

@@ -1,5 +1,6 @@
 /** Support tickets as the API takes and answers them: forms, schemas, and rows in their form. */
 import { z } from 'zod';
+import { isOneLine } from '../access/keys.ts';
 import { checked, filledText, text } from '../model/fields.ts';
 import { form } from '../model/form.ts';
 import {
@@ -10,9 +11,6 @@ import {
 } from '../store/billing-rows.ts';
 import { MAX_SUBJECT, MAX_TICKET_MESSAGE } from './limits.ts';
 import { timeText } from './shapes.ts';
-
-/** Characters that a line of a list or the subject of an e-mail cannot have: controls, line ends, bidirectional overrides. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]/u;
 
 /** Text that has more than blanks. */
 function writtenText(most: number): z.ZodString {
@@ -43,9 +41,7 @@ export interface OpenFields {
 export const openForm = form({
   fields: {
     subject: checked(writtenText(MAX_SUBJECT), (value) =>
-      UNPRINTABLE.test(value)
-        ? { code: 'invalid_text', message: 'must be one line of printable text' }
-        : null,
+      isOneLine(value) ? null : { code: 'invalid_text', message: 'must be one line of printable text' },
     )
       .describe('what it is about, one line')
       .meta({ examples: ['Certificate of shop.example'] }),

@@ -38,6 +38,9 @@ function wrap(text: string, indent = '', first = ''): string {
   return [...lines, line].join('\n');
 }
 
+/** The deepest indent of wrapped lines, so that they have room for words. */
+const MAX_INDENT = 24;
+
 /** The blanks and the marker of a list before the words of a line. */
 const LEAD = /^ *(?:(?:[-*+•]|\d{1,3}[.)]) )? */;
 
@@ -50,7 +53,8 @@ function writtenText(blocks: readonly WrittenBlock[]): readonly string[] {
     if (kind === 'excerpt') return lines.map((line) => `  ${line}`.trimEnd()).join('\n');
     const wrapped = lines.map((line) => {
       const lead = LEAD.exec(line)?.[0] ?? '';
-      return wrap(line.slice(lead.length), ' '.repeat(lead.length + 2), `  ${lead}`);
+      const indent = Math.min(lead.length + 2, MAX_INDENT);
+      return wrap(line.slice(lead.length), ' '.repeat(indent), `  ${lead}`);
     });
     return wrapped.join('\n');
   });
@@ -182,7 +186,7 @@ function blanksShown(line: string): string {
 /** Ems of a blank and of a digit in common fonts. */
 const BLANK_EM = 0.32;
 const DIGIT_EM = 0.55;
-/** The deepest indent of wrapped lines, so that a phone has room for their words. */
+/** As `MAX_INDENT`, on a phone. */
 const MAX_INDENT_EM = 6;
 
 /** A line of prose; one with a lead is wrapped below its words, as in plain text. */

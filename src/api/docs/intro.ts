@@ -112,6 +112,7 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
         name: 'Notifications',
         description: 'What happened to the domains and keys of the account, and where it is sent.',
       },
+      { name: 'Tickets', description: "Conversations of the account with the operator's support." },
     ],
   },
   {

@@ -29,7 +29,7 @@ const opened = kind({
   severity: 'info',
   audience: 'operators',
   usual: WRITTEN,
-  meaning: 'a customer has opened a ticket, or written to one',
+  meaning: 'a customer has opened a ticket, or written to one (operators)',
   data: z.object({ ...ticket, account: z.string().describe('the name of the account') }),
   letter: (data, { at }) => ({
     headline: `Ticket ${data.ticket_id} waits for an answer`,

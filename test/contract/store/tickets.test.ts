@@ -117,7 +117,7 @@ describe.each(kinds)('$name', (kind) => {
     const models = new Map<number, Model>();
     let now = T;
     for (let step = 0; step < 160; step++) {
-      // A clock may stand still or go back: the other side is on another machine.
+      // A clock may not advance, or go back: the other side is on another machine.
       now += random.int(3) - 1;
       const ids = [...models.keys()];
       const act = ids.length === 0 ? 0 : random.int(8);

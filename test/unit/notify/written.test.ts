@@ -85,6 +85,7 @@ test('10,000 lines, a line of 10,000 characters and one of blanks are rendered i
     'x'.repeat(10_000),
     ` ${' '.repeat(9_998)}x`,
     '`'.repeat(10_000),
+    `a\n${' '.repeat(2_000)}${'x '.repeat(4_000)}`,
     '1. '.repeat(3_333),
   ]) {
     expect(htmlOf(answer).length).toBeLessThan(1_000_000);
