@@ -73,26 +73,32 @@ interface WatchState {
   place: number;
 }
 
-/** One poll. Never throws: a failure is noted, and the next poll tries again. */
+/** One poll. Never throws: a failure is noted, and the next poll tries again. Wallets and quotas do not wait for each other. */
 async function pollOnce(options: BillingWatchOptions, state: WatchState): Promise<void> {
-  const { store, note } = options;
-  try {
-    await settleWaiting(options, state);
-    // Those that are stopped are checked in every poll, so that they resume soon after their period ends.
-    const stopped = await store.latest.suspensions.byCause('quota', { afterId: 0, limit: QUOTAS_AT_ONCE });
-    for (const id of stopped) {
-      const domain = state.stopped ? null : await store.latest.domains.get(id);
-      if (domain !== null) await checkOne(options, domain);
+  for (const part of [settleWaiting, checkQuotas]) {
+    try {
+      await part(options, state);
+    } catch (error) {
+      options.note({ kind: 'failed', domain: null, error });
     }
-    const page = await store.latest.domains.page(state.place, QUOTAS_AT_ONCE);
-    for (const domain of page) {
-      if (state.stopped) return;
-      await checkOne(options, domain);
-    }
-    state.place = page.length < QUOTAS_AT_ONCE ? 0 : page.at(-1)!.id;
-  } catch (error) {
-    note({ kind: 'failed', domain: null, error });
   }
+}
+
+/** Checks the quotas of the next domains. */
+async function checkQuotas(options: BillingWatchOptions, state: WatchState): Promise<void> {
+  const { store } = options;
+  // Those that are stopped are checked in every poll, so that they resume soon after their period ends.
+  const stopped = await store.latest.suspensions.byCause('quota', { afterId: 0, limit: QUOTAS_AT_ONCE });
+  for (const id of stopped) {
+    const domain = state.stopped ? null : await store.latest.domains.get(id);
+    if (domain !== null) await checkOne(options, domain);
+  }
+  const page = await store.latest.domains.page(state.place, QUOTAS_AT_ONCE);
+  for (const domain of page) {
+    if (state.stopped) return;
+    await checkOne(options, domain);
+  }
+  state.place = page.length < QUOTAS_AT_ONCE ? 0 : page.at(-1)!.id;
 }
 
 /** Settles the accounts that wait for it, some in each transaction, so that other writes come between. */
