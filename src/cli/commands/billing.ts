@@ -5,6 +5,7 @@
 import { Command, Option } from 'commander';
 import { type Diagnostic, describeDiagnostic, diagnosticFields } from '../../base/diagnostic.ts';
 import { type BillingCounts, importBilling } from '../../billing/import.ts';
+import { GIGABYTE } from '../../billing/quota-use.ts';
 import { visible } from '../../simulator/render-text.ts';
 import { linesOf } from '../../simulator/requests.ts';
 import { INVOICE_STATUSES, type InvoiceStatus } from '../../store/billing-rows.ts';
@@ -15,7 +16,7 @@ import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { moneyText } from '../print/money.ts';
 import { tableText } from '../print/table.ts';
-import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import { callApi, keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { callPages } from '../remote/call-pages.ts';
 import { withData, withStore } from '../with-store.ts';
 
@@ -79,9 +80,10 @@ interface RemoteWallet {
 
 /** Prints the wallet of the account. */
 async function wallet(flags: Flags): Promise<void> {
-  const [found] = (await callPages(flags, { path: '/wallet', most: 1 })) as readonly RemoteWallet[];
-  if (flags.json === true) return writeDocument('wallet', found!);
-  const { balance, currency, updated_at, suspended_domains } = found!;
+  const { body } = await callApi(flags, { method: 'GET', path: '/wallet' });
+  const found = body as RemoteWallet;
+  if (flags.json === true) return writeDocument('wallet', found);
+  const { balance, currency, updated_at, suspended_domains } = found;
   if (currency === null) return write('the account has no wallet\n');
   const lines = [`balance    ${moneyText(balance, currency)}`, `as of      ${updated_at}`];
   for (const domain of suspended_domains) lines.push(`suspended  ${domain}`);
@@ -110,9 +112,10 @@ const MOST_INVOICES = 1_000;
 /** Prints the invoices of the account, newest first. */
 async function invoices(flags: InvoiceFlags): Promise<void> {
   const status = flags.status === undefined ? '' : `?status=${flags.status}`;
-  const found = await callPages(flags, { path: `/invoices/${status}`, most: MOST_INVOICES });
-  if (flags.json === true) return writeDocument('invoices', { invoices: found });
-  const rows = (found as readonly RemoteInvoice[]).map((one) => [
+  const { entries, more } = await callPages(flags, { path: `/invoices/${status}`, most: MOST_INVOICES });
+  if (more) note(`only the newest ${MOST_INVOICES} are listed`);
+  if (flags.json === true) return writeDocument('invoices', { invoices: entries });
+  const rows = (entries as readonly RemoteInvoice[]).map((one) => [
     one.number,
     one.status,
     moneyText(one.total, one.currency),
@@ -121,8 +124,7 @@ async function invoices(flags: InvoiceFlags): Promise<void> {
     one.domain ?? '',
   ]);
   await write(tableText(['number', 'status', 'total', 'issued', 'due', 'domain'], rows));
-  if (found.length === 0) note('no invoices');
-  if (found.length === MOST_INVOICES) note(`only the newest ${MOST_INVOICES} are listed`);
+  if (entries.length === 0) note('no invoices');
 }
 
 /** The part of a subscription that is printed as text. */
@@ -138,14 +140,13 @@ interface RemoteSubscription {
 
 /** Domains that are printed. */
 const MOST_DOMAINS = 10_000;
-/** Octets of a gigabyte of traffic. */
-const GIGABYTE = 1_000_000_000;
 
 /** Prints what the domains of the account have bought, with their traffic. */
 async function subscriptions(flags: Flags): Promise<void> {
-  const found = await callPages(flags, { path: '/subscriptions/', most: MOST_DOMAINS });
-  if (flags.json === true) return writeDocument('subscriptions', { subscriptions: found });
-  const rows = (found as readonly RemoteSubscription[]).map((one) => [
+  const { entries, more } = await callPages(flags, { path: '/subscriptions/', most: MOST_DOMAINS });
+  if (more) note(`only the first ${MOST_DOMAINS} domains are listed`);
+  if (flags.json === true) return writeDocument('subscriptions', { subscriptions: entries });
+  const rows = (entries as readonly RemoteSubscription[]).map((one) => [
     one.domain,
     one.plan_slug,
     one.ends_at?.slice(0, 10) ?? 'none',
@@ -154,7 +155,7 @@ async function subscriptions(flags: Flags): Promise<void> {
     one.suspended_for.length === 0 ? 'active' : `suspended: ${one.suspended_for.join(', ')}`,
   ]);
   await write(tableText(['domain', 'tier', 'ends', 'traffic', 'used', 'state'], rows));
-  if (found.length === 0) note('the account has no domains');
+  if (entries.length === 0) note('the account has no domains');
 }
 
 /** A command that asks a server. */

@@ -9,16 +9,22 @@ interface Pages {
   readonly most: number;
 }
 
-/** The entries of a list; an answer that is no list is the only entry. Follows `Link` (RFC 8288 §3.3) on this server only. */
-export async function callPages(access: ServerAccess, { path, most }: Pages): Promise<readonly unknown[]> {
+/** The first entries of a list. */
+interface ListedPages {
+  readonly entries: readonly unknown[];
+  /** The list has more entries. */
+  readonly more: boolean;
+}
+
+/** Reads a list. Follows `Link` (RFC 8288 §3.3) on this server only. */
+export async function callPages(access: ServerAccess, { path, most }: Pages): Promise<ListedPages> {
   const entries: unknown[] = [];
   let next: string | null = path;
   while (next !== null && entries.length < most) {
     const { body, headers } = await callApi(access, { method: 'GET', path: next });
-    if (!Array.isArray(body)) return [body];
-    entries.push(...body);
+    entries.push(...(body as readonly unknown[]));
     // A path, so that the key is sent to no other server.
     next = /^<(\/[^>]*)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1] ?? null;
   }
-  return entries.slice(0, most);
+  return { entries: entries.slice(0, most), more: next !== null || entries.length > most };
 }
