@@ -43,6 +43,8 @@ function innerFields(schema: Schema, id: string): Markup | null {
     );
   }
   if (items !== undefined) return innerFields(items, id);
+  const variants = (anyOf ?? []).flatMap((part) => variantOf(part) ?? []);
+  if (variants.length > 1) return html`${variants.map((variant) => variantFields(variant, id))}`;
   const parts = [...(allOf ?? []), ...(anyOf ?? [])].map((part) => innerFields(part, id));
   const found = parts.filter((part) => part !== null);
   if (found.length > 0) return html`${found}`;
@@ -51,6 +53,27 @@ function innerFields(schema: Schema, id: string): Markup | null {
     return rows([{ id: `${id}.any`, name, schema: additionalProperties, required: false }]);
   }
   return null;
+}
+
+/** One of several shapes of an object. */
+interface Variant {
+  /** The value that only this shape has, of the first field with a constant. */
+  readonly value: string;
+  readonly schema: Schema;
+}
+
+/** A shape that a constant tells from others; `null`: it has none. */
+function variantOf(schema: Schema): Variant | null {
+  const constants = Object.values(schema.properties ?? {}).map((field) => field.const);
+  const value = constants.find((constant) => typeof constant === 'string');
+  return typeof value === 'string' ? { value, schema } : null;
+}
+
+/** The fields of a shape, in a part that is closed at first; its anchors have the value of the shape. */
+function variantFields({ value, schema }: Variant, id: string): Markup {
+  const about = schema.description === undefined ? null : html` ${inline(schema.description)}`;
+  return html`<details class="answer"><summary><code>${value}</code>${about}</summary>${innerFields(schema, `${id}.${value}`)}</details>
+`;
 }
 
 function row({ id, name, schema, required, description = schema.description ?? '' }: Row): Markup {
