@@ -62,7 +62,7 @@ interface Variant {
   readonly schema: Schema;
 }
 
-/** A shape that a constant tells from others; `null`: it has none. */
+/** A shape of a union with the constant that identifies it; `null`: no field of it has a constant. */
 function variantOf(schema: Schema): Variant | null {
   const constants = Object.values(schema.properties ?? {}).map((field) => field.const);
   const value = constants.find((constant) => typeof constant === 'string');

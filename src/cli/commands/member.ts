@@ -110,7 +110,7 @@ async function changeRole(
   await write(`${visible(account)} is ${role} of ${domain}\n`);
 }
 
-/** Removes a member, or withdraws the invitation of an account that is none yet. */
+/** Removes a member, or withdraws the invitation of an account that is not a member yet. */
 async function remove(domain: string, account: string, access: ServerAccess): Promise<void> {
   const invited = (await invitationsTo(domain, access))?.find(({ name }) => name === account);
   if (invited !== undefined) {
