@@ -61,9 +61,8 @@ async function followControlPlane(
   return {
     traffic,
     progress() {
-      const { mode, silentMs, pending, refused, disk, unreported } = sync.state();
-      const following = { connected: mode !== 'away', silentMs, pending, refused, disk, unreported };
-      return { ...following, traffic: traffic.state() };
+      const { mode, ...state } = sync.state();
+      return { ...state, connected: mode !== 'away', traffic: traffic.state() };
     },
     // Changes arrive on the stream; a new stream uses the token that the file has now.
     check: async () => sync.reconnect(),

@@ -35,6 +35,8 @@ export interface Installer {
   forgetUnlisted(listed: ReadonlySet<string>): Promise<void>;
   /** Number of names whose entry is not installed yet, without those that failed for good. */
   pending(): number;
+  /** Whether an entry waits for its first attempt. */
+  hasUntried(): boolean;
   /** Number of names whose newest plan was refused. */
   refused(): number;
   /** Up to `MAX_FAILING` of the refused names, with their reasons. */
@@ -70,6 +72,7 @@ export function createInstaller(options: InstallerOptions): Installer {
     forgetOthers: (keyId, listed) => forgetOthers(state, keyId, listed),
     forgetUnlisted: (listed) => forgetUnlisted(state, listed),
     pending: () => state.wanted.size,
+    hasUntried: () => [...state.wanted.values()].some(({ failures }) => failures === 0),
     refused: () => state.refused.size,
     failing: () =>
       [...state.refused.values()]

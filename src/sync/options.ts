@@ -61,6 +61,8 @@ export interface SyncState {
   readonly names: number;
   /** Number of names whose entry is not installed yet. */
   readonly pending: number;
+  /** Whether only a part of the first manifest may be installed: some names are not served yet. */
+  readonly filling: boolean;
   /** Number of names whose newest plan was refused. */
   readonly refused: number;
   /** Up to `MAX_FAILING` refused names, with reasons. */

@@ -54,6 +54,10 @@ export interface SyncRun extends SyncParts {
   comparisons: number;
   /** Names in pages of the feed since the running comparison began. */
   grown: Set<string>;
+  /** Whether only a part of the first manifest may be installed. */
+  filling: boolean;
+  /** Names in the store at the start. */
+  readonly storedAtStart: number;
   /** Whether `onCaughtUp` was called. */
   caughtUp: boolean;
   /** `comparisons` when plan files without a name were removed last. */
@@ -99,6 +103,8 @@ export function createSyncRun(parts: SyncParts, signal: AbortSignal): SyncRun {
     problem: null,
     comparisons: 0,
     grown: new Set(),
+    filling: planStore.position === 0,
+    storedAtStart: planStore.names.size,
     caughtUp: false,
     pruned: 0,
     progressAt: now,
@@ -139,10 +145,21 @@ export function offerPage({ session, installer }: SyncRun, page: ManifestPage, a
   for (const entry of page.entries) installer.offer(entry, { keyId, asOf });
 }
 
+/**
+ * Ends the first filling once every entry of the manifest was tried: a plan that fails does not hold up the node. A node
+ * that was stopped meanwhile serves what it stored if the control plane cannot be followed.
+ */
+function checkFilling(run: SyncRun): void {
+  const { comparisons, installer, storedAtStart, problem } = run;
+  const isTried = comparisons > 0 && !installer.hasUntried();
+  if (isTried || (storedAtStart > 0 && problem !== null)) run.filling = false;
+}
+
 /** Stores the position once everything up to it is installed, and removes plan files without a name. */
 export async function checkProgress(run: SyncRun): Promise<void> {
   const { installer, planStore } = run;
   const { log } = run.options;
+  if (run.filling) checkFilling(run);
   const pending = installer.pending();
   if (pending > 0 && performance.now() - run.progressAt > PROGRESS_MS) {
     run.progressAt = performance.now();
@@ -185,6 +202,7 @@ export function syncState(run: SyncRun): SyncState {
     position: run.position,
     names: planStore.names.size,
     pending: installer.pending(),
+    filling: run.filling,
     refused: installer.refused(),
     disk: planStore.fault === null ? null : diskTrouble(planStore.fault),
     failing: installer.failing(),

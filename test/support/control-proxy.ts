@@ -12,6 +12,8 @@ export interface ControlProxy {
   streams: 'pass' | 'hold' | 'cut';
   /** Another body in the place of an answer's. */
   rewrite: ((path: string, body: Buffer) => Buffer | null) | null;
+  /** Awaited before an answer that is not a stream is passed on. */
+  before: ((path: string) => Promise<void>) | null;
   /** Paths asked for, in order. */
   readonly asked: string[];
   /** Streams that are open. */
@@ -38,6 +40,7 @@ export async function startControlProxy(target: number): Promise<ControlProxy> {
     target,
     streams: 'pass',
     rewrite: null,
+    before: null,
     asked: [],
     open: new Set(),
     cutAll,
@@ -98,7 +101,8 @@ function passWhole(proxy: ControlProxy, { url, answer, response }: Passing): voi
   const chunks: Buffer[] = [];
   answer.on('data', (chunk: Buffer) => chunks.push(chunk));
   answer.on('error', () => response.destroy());
-  answer.on('end', () => {
+  answer.on('end', async () => {
+    await proxy.before?.(url);
     const body = Buffer.concat(chunks);
     const instead = proxy.rewrite?.(url, body) ?? null;
     const changed = instead ?? body;

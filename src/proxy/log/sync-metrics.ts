@@ -12,6 +12,8 @@ export interface SyncProgress {
   readonly silentMs: number;
   /** Names whose plan is not yet the manifest's. */
   readonly pending: number;
+  /** Whether the first manifest is not installed yet. */
+  readonly filling: boolean;
   /** Names whose newest plan was refused. */
   readonly refused: number;
   /** Why changes cannot be stored, as a phrase; `null`: they can be stored. */
@@ -22,7 +24,8 @@ export interface SyncProgress {
 }
 
 /** Why a node that follows should get no traffic, as a sentence; `null`: it is ready. */
-export function unreadySync({ disk }: SyncProgress): string | null {
+export function unreadySync({ disk, filling, pending }: SyncProgress): string | null {
+  if (filling) return `the first plans are being fetched: ${pending} names are not served yet`;
   return disk === null ? null : `changes cannot be stored, so that what is served grows old: ${disk}`;
 }
 
