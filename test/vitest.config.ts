@@ -6,7 +6,7 @@ import LongestFirst from './support/longest-first.ts';
 const FAST = ['architecture', 'conformance', 'oracle', 'support', 'unit'];
 /** The same for thousands of generated cases, which take their time. */
 const GENERATED = ['differential', 'property', 'signatures'];
-/** Many processes, long waits, soaks, large inputs, public suites. Only `npm run test:full` runs them. */
+/** Many processes, long waits, soaks, large inputs, public suites. `npm test` leaves them out. */
 const DRILL = ['drill', 'cache-tests', 'crs', 'detectors'];
 
 const IN_PROCESS = { isolate: false, maxWorkers: 2, sequence: { groupOrder: 1 } };
