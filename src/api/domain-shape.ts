@@ -1,7 +1,9 @@
 /** The domain object as the API shows it (API document, "Domain"): its schema, and how it is made from rows. */
+
 import { z } from 'zod';
 import { inForce } from '../access/entitlements.ts';
 import { PERMISSIONS, permissionsOf, ROLES, type Role } from '../access/roles.ts';
+import { timeText } from '../base/time-text.ts';
 import { DOMAIN_STATUSES } from '../base/vocabulary.ts';
 import { challengeHost } from '../lifecycle/challenge.ts';
 import { takesChallenge } from '../lifecycle/state.ts';
@@ -85,11 +87,6 @@ export const domainDetail = z
 export type DomainSummary = z.output<typeof domainSummary>;
 /** A domain in the full form. */
 export type DomainDetail = z.output<typeof domainDetail>;
-
-/** A time as the API writes it (RFC 3339 in UTC, with milliseconds), from milliseconds since the epoch. */
-export function timeText(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
-}
 
 /** A domain to show, with the caller's role. `now`: milliseconds since the epoch. */
 interface Shown {

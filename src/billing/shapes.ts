@@ -1,7 +1,9 @@
 /** Wallets, invoices and subscriptions as the API answers them: schemas, and rows in their form. */
+
 import { z } from 'zod';
 import type { Entitlements } from '../access/entitlements.ts';
 import { inForce } from '../access/entitlements.ts';
+import { timeText } from '../base/time-text.ts';
 import {
   INVOICE_STATUSES,
   type InvoiceRow,
@@ -114,11 +116,6 @@ export function showInvoice(row: InvoiceRow): z.output<typeof INVOICE> {
   };
 }
 
-/** Milliseconds since the epoch as ISO 8601. */
-export function timeText(at: number): string {
-  return new Date(at).toISOString();
-}
-
 function timeOrNull(at: number | null): string | null {
   return at === null ? null : timeText(at);
 }
@@ -144,8 +141,8 @@ export const SUBSCRIPTION = z
       .describe('its name')
       .meta({ examples: ['Pro'] }),
     in_force: z.boolean().describe('whether a subscription applies; otherwise the tier is the default one'),
-    started_at: time.nullable().describe('when the subscription began; `null`: there is none'),
-    ends_at: time.nullable().describe('when it ends; `null`: without an end, or there is none'),
+    started_at: time.nullable().describe('when the subscription began; `null`: no subscription'),
+    ends_at: time.nullable().describe('when it ends; `null`: it has no end, or no subscription exists'),
     quota_period_start: time.describe('the start of the current quota period'),
     quota_period_end: time.describe('the end of the current quota period'),
     max_records: limit.describe('DNS records; `null`: unlimited'),

@@ -1,6 +1,8 @@
 /** Support tickets as the API takes and answers them: forms, schemas, and rows in their form. */
+
 import { z } from 'zod';
 import { isOneLine } from '../access/keys.ts';
+import { timeText } from '../base/time-text.ts';
 import { checked, filledText, text } from '../model/fields.ts';
 import { form } from '../model/form.ts';
 import {
@@ -10,7 +12,6 @@ import {
   type TicketRow,
 } from '../store/billing-rows.ts';
 import { MAX_SUBJECT, MAX_TICKET_MESSAGE } from './limits.ts';
-import { timeText } from './shapes.ts';
 
 /** Text that has more than blanks. */
 function writtenText(most: number): z.ZodString {
@@ -120,16 +121,20 @@ export function showTicket(row: TicketRow): z.output<typeof TICKET> {
   };
 }
 
+/** A message in the form of the API. */
+export function showMessage({
+  id,
+  author,
+  body,
+  created_at,
+}: TicketMessageRow): z.output<typeof WHOLE_TICKET>['messages'][number] {
+  return { id, author, body, created_at: timeText(created_at) };
+}
+
 /** A ticket with its messages in the form of the API. */
 export function showWholeTicket(
   row: TicketRow,
   messages: readonly TicketMessageRow[],
 ): z.output<typeof WHOLE_TICKET> {
-  const shown = messages.map(({ id, author, body, created_at }) => ({
-    id,
-    author,
-    body,
-    created_at: timeText(created_at),
-  }));
-  return { ...showTicket(row), messages: shown };
+  return { ...showTicket(row), messages: messages.map(showMessage) };
 }

@@ -87,7 +87,7 @@ async function pollOnce(options: BillingWatchOptions, state: WatchState): Promis
 /** Checks the quotas of the next domains. */
 async function checkQuotas(options: BillingWatchOptions, state: WatchState): Promise<void> {
   const { store } = options;
-  // Those that are stopped are checked in every poll, so that they resume soon after their period ends.
+  // The first `QUOTAS_AT_ONCE` of those that are stopped are checked in every poll: they resume soon after their period ends.
   const stopped = await store.latest.suspensions.byCause('quota', { afterId: 0, limit: QUOTAS_AT_ONCE });
   for (const id of stopped) {
     const domain = state.stopped ? null : await store.latest.domains.get(id);

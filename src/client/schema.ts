@@ -6518,12 +6518,12 @@ export interface components {
             readonly in_force: boolean;
             /**
              * Format: date-time
-             * @description when the subscription began; `null`: there is none
+             * @description when the subscription began; `null`: no subscription
              */
             readonly started_at: string | null;
             /**
              * Format: date-time
-             * @description when it ends; `null`: without an end, or there is none
+             * @description when it ends; `null`: it has no end, or no subscription exists
              */
             readonly ends_at: string | null;
             /**

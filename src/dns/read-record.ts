@@ -1,5 +1,7 @@
 /** Reads a record as a customer wrote it into the form that is stored: validated by the model, with canonical data. */
+
 import { type Diagnostic, quoteValue } from '../base/diagnostic.ts';
+import { isObject } from '../base/object.ts';
 import { type Parsed, parseRecord } from '../model/parse.ts';
 import type { DnsRecord } from '../model/types.ts';
 import { canonicalData } from './zone-file/rdata.ts';
@@ -17,10 +19,6 @@ export function readRecordInput(domain: string, input: unknown): Parsed<'record'
   // An escape of the master file format can conceal a value that the model refuses.
   const again = parseRecord(canonical, domain);
   return again.ok ? { ...again, record: canonical } : again;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function canonicalRecord(record: DnsRecord): DnsRecord | Diagnostic {

@@ -3,7 +3,9 @@
  * `{"format":"edgeplan.log-batch/v1","domains":["shop.example"]}`; the others are lines of the decision log and gaps. Out: rows
  * with what a search compares, or a LogRefusal that names the line. Unknown fields of an entry are not stored.
  */
+
 import { formatIp, parseIp } from '../base/ip.ts';
+import { isObject } from '../base/object.ts';
 import { createTargetFacts, parseTarget } from '../base/path.ts';
 import { LogRefusal } from './fault.ts';
 import {
@@ -298,8 +300,4 @@ function isAction(value: unknown): boolean {
 
 function isShort(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_TEXT;
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

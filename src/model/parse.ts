@@ -4,8 +4,10 @@
  * budgets and record ids that exist, and a compile never fails because of customer input. No function here throws, for
  * any input.
  */
+
 import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostic.ts';
 import { MAX_DOMAIN_IPS, MAX_RECORDS, MAX_RULES } from '../base/limits.ts';
+import { isObject } from '../base/object.ts';
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import type { StoredRule } from './common.ts';
 import { domainForm, domainName } from './domain.ts';
@@ -325,10 +327,6 @@ function readList(input: unknown, path: FieldPath, most: number, report: Report)
     found: `${input.length}`,
   });
   return null;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The own property of that name; inherited ones (`__proto__`, `constructor`) are `undefined`. */

@@ -1,10 +1,11 @@
 /** Notifications as answers of the API: their schemas, and how rows become them. */
+
 import { z } from 'zod';
+import { timeText } from '../base/time-text.ts';
 import { DELIVERY_STATES, type DeliveryRow, NOTIFY_CHANNELS, type NotificationRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { SEVERITIES } from './kind.ts';
 import { publicId, readNotification } from './kinds.ts';
-import { isoText } from './wording.ts';
 
 /** How a notification reached one target. */
 const DELIVERY = z
@@ -50,7 +51,7 @@ export const NOTIFICATION = z
 
 /** A time, or `null`. */
 function time(at: number | null): string | null {
-  return at === null ? null : isoText(at);
+  return at === null ? null : timeText(at);
 }
 
 /** A delivery in the form of the API. */
@@ -60,7 +61,7 @@ function showDelivery(row: DeliveryRow): z.output<typeof DELIVERY> {
     webhook_id: row.channel === 'webhook' ? row.target_id : null,
     state: row.state,
     tries: row.tries,
-    next_at: row.state === 'waiting' ? isoText(row.next_at) : null,
+    next_at: row.state === 'waiting' ? timeText(row.next_at) : null,
     delivered_at: time(row.delivered_at),
     error: row.last_error === '' ? null : row.last_error,
   };
@@ -84,7 +85,7 @@ export async function showNotifications(
       text: [...letter.paragraphs, ...(letter.written ?? []).map(({ lines }) => lines.join('\n'))],
       actions: [...letter.steps],
       data: data as Record<string, unknown>,
-      created_at: isoText(row.created_at),
+      created_at: timeText(row.created_at),
       read_at: time(row.read_at),
       deliveries: deliveries.filter(({ notification_id }) => notification_id === row.id).map(showDelivery),
     };

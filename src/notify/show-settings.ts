@@ -1,12 +1,13 @@
 /** Where an account is notified and of what, as answers of the API: their schemas, and how rows become them. */
+
 import { z } from 'zod';
+import { timeText } from '../base/time-text.ts';
 import type { ContactRow, WebhookRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type { ContactChannel } from './contact.ts';
 import { SEVERITIES } from './kind.ts';
 import { KINDS, SENT_KINDS } from './kinds.ts';
 import { allChoices } from './preferences.ts';
-import { isoText } from './wording.ts';
 
 /** An address in the form of the API. */
 const ADDRESS = z.object({
@@ -43,7 +44,7 @@ function showAddress(row: ContactRow | undefined): z.output<typeof ADDRESS> {
   return {
     address: row === undefined || row.address === '' ? null : row.address,
     pending: pending?.pending ?? null,
-    code_expires_at: pending === null ? null : isoText(pending.code_expires_at),
+    code_expires_at: pending === null ? null : timeText(pending.code_expires_at),
   };
 }
 
@@ -80,7 +81,7 @@ export const NEW_WEBHOOK = WEBHOOK.extend({
 
 /** A webhook in the form of the API. */
 export function showWebhook({ id, url, created_at }: WebhookRow): z.output<typeof WEBHOOK> {
-  return { id, url, created_at: isoText(created_at) };
+  return { id, url, created_at: timeText(created_at) };
 }
 
 /** The channels of one kind. */

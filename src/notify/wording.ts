@@ -22,11 +22,6 @@ export function timeWords(time: string | number): string {
   return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}, ${clock} UTC`;
 }
 
-/** A time as the API writes it (RFC 3339 in UTC), from milliseconds since the epoch. */
-export function isoText(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
-}
-
 /** The day of a time: `25 November 2026`. */
 export function dayWords(time: string | number): string {
   return timeWords(time).split(',')[0]!;

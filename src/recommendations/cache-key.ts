@@ -8,6 +8,7 @@
  * The proposed rule keys by the other parameters of the entries. Under `include` and `none` the origin gets the keyed
  * parameters alone (semantics §5), so the message says that the list is that of a sample.
  */
+import { timeText } from '../base/time-text.ts';
 import { parseRule } from '../model/parse.ts';
 import type { CacheRule } from '../model/types.ts';
 import type { EntryParameter, EntryRequest } from './entry-request.ts';
@@ -22,7 +23,7 @@ import {
   UNIQUE_SHARE,
   UNIQUE_VALUES,
 } from './limits.ts';
-import { type DraftRecommendation, timeText } from './shapes.ts';
+import type { DraftRecommendation } from './shapes.ts';
 import { ruleName, type StoredFacts } from './stored-facts.ts';
 import { isTrackingParameter } from './tracking-parameters.ts';
 

@@ -3,9 +3,10 @@
  * records. Out: one recommendation for all uncovered names, one for each certificate. A domain without a stored
  * certificate gets none: its nodes may have their own (`--certificates`, `--acme`), of which nothing is stored.
  */
+import { timeText } from '../base/time-text.ts';
 import { uncoveredNames } from '../model/covered-names.ts';
 import { CERTIFICATE_MS, MAX_NAMES_SHOWN } from './limits.ts';
-import { type DraftRecommendation, timeText } from './shapes.ts';
+import type { DraftRecommendation } from './shapes.ts';
 import type { StoredFacts } from './stored-facts.ts';
 
 /** The family. */

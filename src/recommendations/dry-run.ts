@@ -10,6 +10,7 @@
  *
  * Between these there is no advice. A rate limit that nobody exceeded has not acted; error pages do not show in the shadow.
  */
+import { timeText } from '../base/time-text.ts';
 import type { RuleType } from '../base/vocabulary.ts';
 import type { HitSums } from '../traffic/show-hits.ts';
 import {
@@ -21,7 +22,7 @@ import {
   MAX_READY_SHARE,
   MIN_BROAD_SHARE,
 } from './limits.ts';
-import { type DraftRecommendation, timeText } from './shapes.ts';
+import type { DraftRecommendation } from './shapes.ts';
 import { type CountedPeriod, type RuleFact, ruleName, type StoredFacts } from './stored-facts.ts';
 
 /** Effects with which a matched rule lets the request go on. */

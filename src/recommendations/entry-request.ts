@@ -3,7 +3,9 @@
  * (`logs/read-batch.ts`), and the rule whose entries are read. Out: the request, or `null` for a gap and for what a node of
  * another release has written in another way.
  */
+
 import { parseIp } from '../base/ip.ts';
+import { isObject } from '../base/object.ts';
 import { decodeEscapes } from '../base/octets.ts';
 import { createTargetFacts, parseTarget } from '../base/path.ts';
 import { MAX_PARAM_CHARACTERS, MAX_WHOLE_TARGET } from './limits.ts';
@@ -112,10 +114,6 @@ function parametersOf(query: string | null): readonly EntryParameter[] {
     if (name === '' || name.length > MAX_PARAM_CHARACTERS) return [];
     return [{ name: decodeEscapes(name), value }];
   });
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function fieldsOf(value: unknown): Fields {

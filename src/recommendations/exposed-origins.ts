@@ -1,7 +1,7 @@
 /**
  * Origins that are reachable around the edge. In: stored records and rules. Out: a recommendation for each record that is
  * not proxied and whose data is the address, or the name, of an origin: of a proxied record, or of a rule. Names of the zone
- * are followed to their addresses. Nothing is looked up, so that an address behind a name outside the zone is not seen.
+ * are followed to their addresses. No name is resolved, so an origin behind a name outside the zone is not found.
  *
  * To proxy the record is proposed only where it serves nothing but visitors as far as the zone says: no MX, SRV or NS record,
  * no origin and no other name needs it, and its name is not one of other services.

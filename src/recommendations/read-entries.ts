@@ -21,7 +21,7 @@ export interface EntryLines {
   readonly lines: readonly string[];
 }
 
-/** Where and for whom entries are read. */
+/** The parameters of `readEntries`. */
 export interface EntriesAsked {
   readonly logs: Pick<LogStore, 'find'>;
   readonly tx: Pick<ReadTransaction, 'rules'>;

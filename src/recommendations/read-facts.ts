@@ -15,7 +15,7 @@ import { DRY_RUN_DAYS, UNUSED_DAYS } from './limits.ts';
 import type { EntryLines } from './read-entries.ts';
 import type { CountedPeriod, RuleEntries, StoredFacts } from './stored-facts.ts';
 
-/** What is read, and for whom. */
+/** The parameters of `readFactRows` and `toFacts`. */
 export interface FactsAsked {
   readonly domain: DomainRow;
   /** The account whose keys are read. */
@@ -65,11 +65,11 @@ export function toFacts(
     findings: lintRuleSet(ruleSet),
     month: days === null ? null : countedPeriod(days, daysBefore(now, UNUSED_DAYS)),
     week: days === null ? null : countedPeriod(days, daysBefore(now, DRY_RUN_DAYS)),
-    entries: entries?.map((one) => readEntries(one, domain.name)) ?? null,
+    entries: entries?.map((one) => parseEntries(one, domain.name)) ?? null,
   };
 }
 
-function readEntries({ rule, lines }: EntryLines, domain: string): RuleEntries {
+function parseEntries({ rule, lines }: EntryLines, domain: string): RuleEntries {
   const requests = lines.flatMap((line) => readEntryRequest(line, { rule, domain }) ?? []);
   return { rule, requests };
 }

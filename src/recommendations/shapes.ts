@@ -229,8 +229,3 @@ type DraftOf<One> = One extends { readonly kind: infer Kind; readonly evidence: 
 
 /** A recommendation of any kind before it is printed. */
 export type DraftRecommendation = DraftOf<Recommendation>;
-
-/** The time of an answer. */
-export function timeText(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
-}

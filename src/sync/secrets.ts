@@ -1,5 +1,7 @@
 /** The secrets of clearance cookies: decoded, compared, and read from JSON. */
+
 import type { Secrets } from '../answers/challenge/keys.ts';
+import { isObject } from '../base/object.ts';
 import type { Clearance, PreviousManifestSecret } from '../plan/manifest.ts';
 import { MAX_PREVIOUS_SECRETS, SECRET_OCTETS } from './limits.ts';
 
@@ -31,20 +33,16 @@ function textOf({ current, previous }: Clearance, now: number): string {
 
 /** Checks a parsed JSON value; `null`: it is no clearance, or has more than `MAX_PREVIOUS_SECRETS` old secrets. */
 export function readClearance(value: unknown): Clearance | null {
-  if (!isRecord(value) || !isSecret(value['current']) || !Array.isArray(value['previous'])) return null;
+  if (!isObject(value) || !isSecret(value['current']) || !Array.isArray(value['previous'])) return null;
   const { current, previous } = value as unknown as Clearance;
   if (previous.length > MAX_PREVIOUS_SECRETS || !previous.every(isPrevious)) return null;
   return { current, previous: previous.map(({ secret, until }) => ({ secret, until })) };
 }
 
 function isPrevious(value: PreviousManifestSecret): boolean {
-  return isRecord(value) && isSecret(value.secret) && Number.isSafeInteger(value.until);
+  return isObject(value) && isSecret(value.secret) && Number.isSafeInteger(value.until);
 }
 
 function isSecret(value: unknown): boolean {
   return typeof value === 'string' && Buffer.from(value, 'base64').length === SECRET_OCTETS;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,9 +2,11 @@
  * Verifies what a control plane signs (Ed25519, RFC 8032): pages of the manifest, the answer about a node, transitions to
  * a new key. In: texts and the trusted key. Out: checked values, or TrustFault.
  */
+
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { normalizeName } from '../base/host.ts';
 import { DEFAULT_GROUP, readGroups } from '../base/node-groups.ts';
+import { isObject } from '../base/object.ts';
 import {
   MANIFEST_FORMAT,
   type ManifestEntry,
@@ -108,7 +110,7 @@ export function readTransitions(value: unknown): readonly SignedTransition[] {
   const whole =
     Array.isArray(value) &&
     value.length <= MAX_TRANSITIONS &&
-    value.every((item) => isRecord(item) && TRANSITION_TEXTS.every((name) => typeof item[name] === 'string'));
+    value.every((item) => isObject(item) && TRANSITION_TEXTS.every((name) => typeof item[name] === 'string'));
   if (whole) return value;
   throw new TrustFault(`the transitions of keys cannot be read, or are more than ${MAX_TRANSITIONS}`);
 }
@@ -135,7 +137,7 @@ interface Signing {
 
 function readSigned(text: string, { key, keyId }: Signing): TrustedPage {
   const page = parse(text);
-  if (!isRecord(page) || !isRecord(page['manifest']) || typeof page['signature'] !== 'string') {
+  if (!isObject(page) || !isObject(page['manifest']) || typeof page['signature'] !== 'string') {
     throw new TrustFault('the page is not a signed page of a manifest');
   }
   const signed = page as unknown as SignedPage;
@@ -155,7 +157,7 @@ function readSigned(text: string, { key, keyId }: Signing): TrustedPage {
 function signatureBy(keyId: string, { key_id, signature, also }: SignedPage): string | null {
   if (key_id === keyId) return signature;
   const others = Array.isArray(also) ? (also as SignedPage['also'])! : [];
-  const other = others.find((item) => isRecord(item) && item['key_id'] === keyId);
+  const other = others.find((item) => isObject(item) && item['key_id'] === keyId);
   return typeof other?.signature === 'string' ? other.signature : null;
 }
 
@@ -184,10 +186,6 @@ interface SignatureBy {
 
 function isVerified(text: string, { key, signature }: SignatureBy): boolean {
   return verify(null, Buffer.from(text, 'utf8'), key, Buffer.from(signature, 'base64'));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isCount(value: unknown): value is number {
@@ -220,12 +218,12 @@ function faultOf(page: ManifestPage): string | null {
 
 /** An entry for the log, without its secrets. */
 function entryText(entry: ManifestEntry): string {
-  const shown = isRecord(entry) ? { ...entry, clearance: undefined } : entry;
+  const shown = isObject(entry) ? { ...entry, clearance: undefined } : entry;
   return String(JSON.stringify(shown)).slice(0, 200);
 }
 
 function isEntry(entry: ManifestEntry): boolean {
-  if (!isRecord(entry)) return false;
+  if (!isObject(entry)) return false;
   const { domain, revision, digest, tombstone, purge_epoch, position, clearance } = entry;
   if (typeof domain !== 'string' || normalizeName(domain) !== domain) return false;
   if (!isCount(revision) || !isCount(purge_epoch) || !isCount(position)) return false;

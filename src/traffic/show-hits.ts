@@ -2,6 +2,7 @@
  * Hits of rules as the API shows them. In: the rules of a domain and its counts by step. Out: one entry for each rule in
  * evaluation order, unused ones with zeros, and the rules that have hits and no row.
  */
+import { timeText } from '../base/time-text.ts';
 import { ACTION_MODES, type ActionMode, RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import type { RuleHits, ShadowChange, TrafficCounts } from '../counts/counts.ts';
 import type { RuleRow } from '../store/rows.ts';
@@ -192,9 +193,4 @@ export function removedRules(
       const { hits, by_effect, last_at } = showCounts(one);
       return { type: one.type, id: one.id, hits, by_effect, last_at };
     });
-}
-
-/** A time in RFC 3339, in UTC. */
-function timeText(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

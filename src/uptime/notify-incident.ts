@@ -1,4 +1,5 @@
 /** Notifies the owner of a domain of an outage that began or ended, in the transaction that stores it. */
+import { timeText } from '../base/time-text.ts';
 import { notify } from '../notify/notify.ts';
 import type { WriteTransaction } from '../store/store.ts';
 import type { IncidentChange } from './judge-due.ts';
@@ -20,8 +21,4 @@ export async function notifyIncident(
   const until = timeText(incident.resolved_at ?? now);
   const data = { ...about, until, cause: incident.resolution ?? 'recovered' };
   await notify(tx, { kind: 'outage.resolved', data, domain, now });
-}
-
-function timeText(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

@@ -173,16 +173,19 @@ describe('edgeplan serve', () => {
     const some = await customer(['list', '--limit', '1']);
     expect([some.out.split('\n').length, some.err]).toEqual([
       3,
-      'there may be older ones; --limit lists more\n',
+      'there are older ones; --limit lists more\n',
     ]);
     expect((await operator(['ticket', 'list', '--limit', '1'])).err).toBe(
-      'there may be older ones; --limit lists more\n',
+      'there are older ones; --limit lists more\n',
     );
     const { key } = await otherAccount('quiet');
     const none = await customerOf(key, ['list']);
     expect([none.out, none.err]).toEqual(['', 'no tickets; edgeplan support open opens one\n']);
     expect((await customerOf(key, ['list', '--status', 'closed'])).err).toBe('no tickets are closed\n');
     expect(JSON.parse((await customerOf(key, ['list', '--json'])).out).tickets).toEqual([]);
+    await customerOf(key, ['open', '--subject', 'a question', '-m', 'x']);
+    // All of its tickets, and no older ones.
+    expect(await customerOf(key, ['list', '--limit', '1'])).toMatchObject({ code: 0, err: '' });
   });
 
   async function otherAccount(name: string): Promise<{ readonly key: string }> {

@@ -3,9 +3,11 @@
  * counter begins with a prefix. What is asked is signed, so nothing needs to be remembered until it is handed in; from
  * then on it is, so that one proof counts once.
  */
+
 import { createChallenge, verifySolution } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/web/pbkdf2';
 import type { Challenge, Solution } from 'altcha-lib/types';
+import { isObject } from '../../base/object.ts';
 import type { Keyring } from './keys.ts';
 import { KEY_PREFIX, MAX_USED_PROOFS, PROOF_SEC } from './limits.ts';
 
@@ -99,14 +101,10 @@ export function createProofs({ keys, maxUsed = MAX_USED_PROOFS }: ProofOptions):
 /** Malformed, so refused before any key is derived. */
 const TRIAL = { solution: { counter: -1, derivedKey: '' }, deriveKey } as const;
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function readClaim(claimed: unknown): { readonly challenge: Challenge; readonly solution: Solution } | null {
-  if (!isRecord(claimed)) return null;
+  if (!isObject(claimed)) return null;
   const { challenge, solution } = claimed;
-  if (!isRecord(challenge) || !isRecord(solution) || !isRecord(challenge['parameters'])) return null;
+  if (!isObject(challenge) || !isObject(solution) || !isObject(challenge['parameters'])) return null;
   if (typeof challenge['signature'] !== 'string' || !/^[0-9a-f]{64}$/.test(challenge['signature']))
     return null;
   const { counter, derivedKey } = solution;
@@ -115,7 +113,7 @@ function readClaim(claimed: unknown): { readonly challenge: Challenge; readonly 
 }
 
 function readSubject(data: unknown): ProofSubject | null {
-  if (!isRecord(data)) return null;
+  if (!isObject(data)) return null;
   const { domain, asker, seconds, visitor } = data;
   const texts = [domain, asker, visitor].every((text) => typeof text === 'string');
   return texts && Number.isSafeInteger(seconds) ? (data as unknown as ProofSubject) : null;

@@ -1,10 +1,11 @@
 /** The JSON form of DNS records in requests and answers, and of their batches. */
+
 import { z } from 'zod';
+import { timeText } from '../../base/time-text.ts';
 import { documentFields } from '../../model/document.ts';
 import { pick } from '../../model/form.ts';
 import { recordForm } from '../../model/record.ts';
 import type { RecordRow } from '../../store/rows.ts';
-import { timeText } from '../domain-shape.ts';
 
 /** The fields that a request can write. */
 const { id: _id, ...WRITTEN } = recordForm.fields;

@@ -1,7 +1,9 @@
 /** Reads a record from a request, checks a change of it (origin, entitlement, conflicts), and writes changes. */
+
 import { refuseFeature } from '../../access/entitlement-checks.ts';
 import type { Entitlements } from '../../access/entitlements.ts';
 import { assert } from '../../base/assert.ts';
+import { isObject } from '../../base/object.ts';
 import { readRecordInput } from '../../dns/read-record.ts';
 import type { DnsRecord } from '../../model/types.ts';
 import { wrongInput } from '../../operation/read-body.ts';
@@ -17,11 +19,6 @@ export function readRecord(domain: string, input: unknown): DnsRecord {
   const read = readRecordInput(domain, input);
   if (!read.ok) throw wrongInput(read.diagnostics);
   return read.record;
-}
-
-/** Whether a partial update is an object; other values go to the form, which refuses them. */
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Refuses a special address as the origin of a proxied record. @throws Refusal 400 */

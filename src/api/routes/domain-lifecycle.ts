@@ -2,7 +2,9 @@
  * The lifecycle of a domain on request: nameserver sets, verification, enabling, a check of the delegation. Each handler
  * makes its DNS lookup outside the transaction (`lifecycle/lookups.ts`) and applies it inside (`lifecycle/requests.ts`).
  */
+
 import { z } from 'zod';
+import { timeText } from '../../base/time-text.ts';
 import { DOMAIN_STATUSES } from '../../base/vocabulary.ts';
 import { proveChallenge, proveName } from '../../lifecycle/lookups.ts';
 import {
@@ -15,7 +17,7 @@ import {
 import { conflict, Refusal } from '../../operation/refusal.ts';
 import { ok, operation } from '../../operation/route.ts';
 import type { DomainRow } from '../../store/rows.ts';
-import { domainDetail, timeText } from '../domain-shape.ts';
+import { domainDetail } from '../domain-shape.ts';
 import { answerDomain } from './domains.ts';
 
 /** `GET /domains/ns-sets`: the same sets for every account and domain. */

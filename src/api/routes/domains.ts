@@ -1,7 +1,9 @@
 /** Domains: list, create, read, change, delete, developer mode. */
+
 import { z } from 'zod';
 import { resolveEntitlements } from '../../access/entitlements.ts';
 import { unreachable } from '../../base/assert.ts';
+import { timeText } from '../../base/time-text.ts';
 import { settleDomain } from '../../billing/settle.ts';
 import { auditedFields } from '../../lifecycle/apply-event.ts';
 import { challengeHost, newChallenge } from '../../lifecycle/challenge.ts';
@@ -24,14 +26,7 @@ import {
   judgeSettings,
   NO_ROOM,
 } from '../domain-forms.ts';
-import {
-  domainDetail,
-  domainSummary,
-  isCacheable,
-  showDetail,
-  showSummary,
-  timeText,
-} from '../domain-shape.ts';
+import { domainDetail, domainSummary, isCacheable, showDetail, showSummary } from '../domain-shape.ts';
 import { nameProblem } from '../registrable.ts';
 
 /** Milliseconds developer mode lasts. Given (semantics §6). */

@@ -1,10 +1,13 @@
 /** Hits of rules: how often each matched, what it did, and what a dry_run rule would have changed. */
+
 import { z } from 'zod';
+import { timeText } from '../../base/time-text.ts';
 import { MAX_PAGE } from '../../operation/limits.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { jsonText, operation } from '../../operation/route.ts';
 import { USUAL_RETENTION } from '../../traffic/retention.ts';
 import { HITS } from '../../traffic/shapes.ts';
+import { nextPage } from '../next-page.ts';
 import { type AskedPeriod, PERIOD_QUERY, readPeriod } from '../traffic/period.ts';
 
 /** `GET /domains/{domain}/rules/hits/`: runs in a compute thread, page by page. */
@@ -25,16 +28,15 @@ export const hits = operation({
     const job = { kind: 'hits', domainId: domain.id, period, series, limit, from } as const;
     const { text, of, shown } = await services.compute.run(caller.account_id, async () => job);
     const next = from + shown;
-    const more = new URLSearchParams({
+    const more = {
       // The same period on every page, whatever the time is.
-      from: new Date(period.from).toISOString(),
-      to: new Date(period.to).toISOString(),
-      ...(series ? { step: period.step } : {}),
-      limit: String(limit),
-      cursor: String(next),
-    });
-    // RFC 8288 §3.3.
-    const link = next < of ? { link: `</domains/${domain.name}/rules/hits/?${more}>; rel="next"` } : {};
+      from: timeText(period.from),
+      to: timeText(period.to),
+      step: series ? period.step : undefined,
+      ...{ limit, cursor: next },
+    };
+    const path = `/domains/${domain.name}/rules/hits/`;
+    const link = next < of ? nextPage({ path, query: more }) : {};
     return jsonText(text, { 'x-total-count': String(of), ...link });
   },
 });

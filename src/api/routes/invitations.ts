@@ -3,8 +3,10 @@
  * the inviting side depends on whether the account exists, and no query reads it: only the names of members, which the
  * caller may list, are compared. So an invitation cannot be used to enumerate account names.
  */
+
 import { z } from 'zod';
 import { judgeLabel, MAX_LABEL_CHARACTERS } from '../../access/keys.ts';
+import { timeText } from '../../base/time-text.ts';
 import { filledText } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
 import { notify } from '../../notify/notify.ts';
@@ -22,7 +24,6 @@ import { message, ok, operation, type Writing } from '../../operation/route.ts';
 import { messageShape } from '../../operation/shapes.ts';
 import { type DomainRow, type InvitationRow, MEMBER_ROLES, type MemberRole } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { timeText } from '../domain-shape.ts';
 import { judgeGrant, MEMBER, ownersOwn, showMember } from './members.ts';
 
 const DAY_MS = 86_400_000;

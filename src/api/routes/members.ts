@@ -2,8 +2,10 @@
  * Members of a domain. A membership starts as an invitation (`invitations.ts`). An account with the permission
  * `domain.settings` changes and removes roles below its own; every member may leave; the owner's role cannot be granted.
  */
+
 import { z } from 'zod';
 import { mayDo, ROLES, type Role } from '../../access/roles.ts';
+import { timeText } from '../../base/time-text.ts';
 import { form } from '../../model/form.ts';
 import { idOf } from '../../operation/paths.ts';
 import { formBody } from '../../operation/read-body.ts';
@@ -12,7 +14,6 @@ import { message, ok, operation, type Writing } from '../../operation/route.ts';
 import { messageShape } from '../../operation/shapes.ts';
 import { type DomainRow, MEMBER_ROLES, type MemberRole, type MemberRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { timeText } from '../domain-shape.ts';
 
 /** A member as every member of the domain sees it. */
 export const MEMBER = z

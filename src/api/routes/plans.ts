@@ -1,6 +1,7 @@
 /**
  * `/domains/{domain}/plans/`: published revisions with author, reason and progress on nodes; comparison and rollback.
  */
+
 import { z } from 'zod';
 import { MAX_PAGE, USUAL_PAGE } from '../../operation/limits.ts';
 import { queryNumber } from '../../operation/query.ts';
@@ -15,6 +16,7 @@ import { rollBack } from '../../publisher/rollback.ts';
 import type { FiledRevision, ManifestRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { accountNames } from '../account-names.ts';
+import { nextPage } from '../next-page.ts';
 
 /** A revision in the list. */
 const revisionShape = z.object({
@@ -175,9 +177,8 @@ export const diff = operation({
         from,
       })),
     );
-    const path = `/domains/${domain.name}/plans/${revision}/diff/${other}?cursor=${next}`;
-    // RFC 8288 §3.3.
-    const link = next === null ? {} : { link: `<${path}>; rel="next"` };
+    const path = `/domains/${domain.name}/plans/${revision}/diff/${other}`;
+    const link = next === null ? {} : nextPage({ path, query: { cursor: next } });
     const headers = { 'x-total-count': String(of), ...link };
     return { body: text, type: 'text/plain; charset=utf-8', headers };
   },

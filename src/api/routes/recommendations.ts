@@ -1,4 +1,5 @@
 /** Recommendations for a domain: what its stored facts say should change, with the change. */
+
 import { z } from 'zod';
 import type { Entitlements } from '../../access/entitlements.ts';
 import { queryNumber } from '../../operation/query.ts';
@@ -6,6 +7,7 @@ import { type Call, jsonText, operation } from '../../operation/route.ts';
 import { MAX_RECOMMENDATIONS } from '../../recommendations/limits.ts';
 import { type EntryLines, readEntries } from '../../recommendations/read-entries.ts';
 import { RECOMMENDATION } from '../../recommendations/shapes.ts';
+import { nextPage } from '../next-page.ts';
 
 /** `GET /domains/{domain}/recommendations/`: runs in a compute thread, page by page. */
 export const recommendations = operation({
@@ -31,11 +33,10 @@ export const recommendations = operation({
       return { kind: 'recommend', domain, account, now, counts, entries, limit, from } as const;
     });
     const next = from + page.shown;
-    const path = `/domains/${domain.name}/recommendations/?limit=${limit}&cursor=${next}`;
+    const path = `/domains/${domain.name}/recommendations/`;
     return jsonText(page.text, {
       'x-total-count': String(page.of),
-      // RFC 8288 §3.3.
-      ...(next < page.of ? { link: `<${path}>; rel="next"` } : {}),
+      ...(next < page.of ? nextPage({ path, query: { limit, cursor: next } }) : {}),
       ...(leftOut.length === 0 ? {} : { 'x-left-out': leftOut.join(', ') }),
     });
   },

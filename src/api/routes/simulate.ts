@@ -3,6 +3,7 @@
  * (`/analysis`). A simulation uses the current plan, the one nodes should serve, so it shows what the edge would do; with
  * a `status`, also the error page for that answer of the origin. Both run in compute threads and answer page by page.
  */
+
 import { z } from 'zod';
 import { MAX_PAGE, USUAL_FINDINGS, USUAL_PAGE } from '../../operation/limits.ts';
 import { queryNumber } from '../../operation/query.ts';
@@ -14,6 +15,7 @@ import { requestMistake } from '../../simulator/request-fields.ts';
 import type { SimulatedRequest } from '../../simulator/simulate.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
+import { nextPage } from '../next-page.ts';
 import { currentOf } from './plans.ts';
 
 /** The body of a simulation. */
@@ -144,9 +146,8 @@ export const analysis = operation({
     const job = { kind: 'analysis', domain, limit, from } as const;
     const { text, of, shown } = await services.compute.run(caller.account_id, async () => job);
     const next = from + shown;
-    const path = `/domains/${domain.name}/analysis?limit=${limit}&cursor=${next}`;
-    // RFC 8288 §3.3.
-    const link = next < of ? { link: `<${path}>; rel="next"` } : {};
+    const path = `/domains/${domain.name}/analysis`;
+    const link = next < of ? nextPage({ path, query: { limit, cursor: next } }) : {};
     return jsonText(text, { 'x-total-count': String(of), ...link });
   },
 });

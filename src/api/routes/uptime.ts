@@ -1,5 +1,7 @@
 /** The uptime of a domain: its present state with the reasons, availability by hour, and incidents. */
+
 import { z } from 'zod';
+import { timeText } from '../../base/time-text.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../../operation/limits.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { ok, operation } from '../../operation/route.ts';
@@ -7,7 +9,6 @@ import { type IncidentRow, RESOLUTIONS } from '../../store/rows.ts';
 import { explainUptime, UPTIME_STATUSES } from '../../uptime/explain.ts';
 import { readHours } from '../../uptime/read-hours.ts';
 import { readState } from '../../uptime/stored-state.ts';
-import { timeText } from '../domain-shape.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;

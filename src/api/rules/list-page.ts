@@ -1,4 +1,5 @@
 /** Pages of rule lists: their query, their cursor and the link to the next page. */
+
 import { z } from 'zod';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
 import { MAX_PAGE, MAX_SEARCH } from '../../operation/limits.ts';
@@ -8,6 +9,7 @@ import { ok, type Response } from '../../operation/route.ts';
 import type { RulePage } from '../../store/customer-repositories.ts';
 import type { RuleRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
+import { nextPage } from '../next-page.ts';
 import { showRule } from './show.ts';
 
 /** The query of a rule list. */
@@ -58,11 +60,8 @@ export async function rulePage(
   const shown = rows.slice(0, limit);
   const answer = ok(shown.map((row) => showRule(row)));
   if (rows.length <= limit) return answer;
-  const next = new URLSearchParams({ limit: String(limit), cursor: cursorOf(shown.at(-1)!) });
-  if (enabled !== undefined) next.set('enabled', enabled);
-  if (q !== undefined) next.set('q', q);
-  // RFC 8288 §3.3.
-  return { ...answer, headers: { link: `<${path}?${next}>; rel="next"` } };
+  const next = { limit, cursor: cursorOf(shown.at(-1)!), enabled, q };
+  return { ...answer, headers: nextPage({ path, query: next }) };
 }
 
 /**

@@ -2,9 +2,11 @@
  * Reads a rule as a customer wrote it, merged with the stored rule for an update. Everything that could make a compile
  * fail is found here and answered with a 400 (semantics §6).
  */
+
 import { refuseFeature } from '../../access/entitlement-checks.ts';
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import { MAX_DOMAIN_IPS, MAX_ID, MAX_RECORDS } from '../../base/limits.ts';
+import { isObject } from '../../base/object.ts';
 import type { RuleType } from '../../base/vocabulary.ts';
 import type { StoredRule } from '../../model/common.ts';
 import { parseRule } from '../../model/parse.ts';
@@ -84,10 +86,6 @@ function mergeRule(before: RuleRow, patch: unknown): unknown {
 /** Whether a host field has no entry. */
 function isEmpty(value: unknown): boolean {
   return value === '' || (Array.isArray(value) && value.length === 0);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The record ids in an input; values that cannot be ids are skipped, and the form refuses them. */

@@ -1,11 +1,12 @@
 /** Converts rules between their stored form and the form of the API. */
+
 import { utf8Length } from '../../base/octets.ts';
+import { timeText } from '../../base/time-text.ts';
 import type { StoredRule } from '../../model/common.ts';
 import type { ErrorPageRule, Rule } from '../../model/types.ts';
 import type { RuleWrite } from '../../store/customer-repositories.ts';
 import type { RuleRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { timeText } from '../domain-shape.ts';
 
 /** The fields of `RuleRow.body`: all but those with columns of their own. */
 export type RuleBody = Readonly<Record<string, unknown>> & {

@@ -1,5 +1,6 @@
 /** `edgeplan invitation`: the pending invitations of an account to domains of others, accepted or declined. */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { idParser } from '../input/id.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
@@ -45,17 +46,11 @@ async function answer(id: number, verb: 'accept' | 'decline', access: ServerAcce
   );
 }
 
-/** Parses the id of an invitation. */
-function readId(text: string): number {
-  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('an id is a whole number; edgeplan invitation list has it.');
-}
-
 /** A command that answers an invitation. */
 function answering(verb: 'accept' | 'decline', description: string): Command {
   return new Command(verb)
     .description(description)
-    .argument('<id>', 'the id of the invitation', readId)
+    .argument('<id>', 'the id of the invitation', idParser('edgeplan invitation list has it'))
     .addOption(serverOption())
     .addOption(keyOption())
     .action((id: number, access: ServerAccess) => answer(id, verb, access));

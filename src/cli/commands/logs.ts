@@ -1,6 +1,8 @@
 /** `edgeplan logs`: prints the decisions that nodes have logged for a domain, and follows new ones. */
+
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { timeText } from '../../base/time-text.ts';
 import { LOG_ACTIONS } from '../../logs/log-store.ts';
 import { paint } from '../../simulator/paint.ts';
 import { type CommandFault, usageFault } from '../exit.ts';
@@ -163,10 +165,6 @@ async function print(entries: readonly Entry[], { json, color }: Flags): Promise
 function filtersOf({ action, rule, ip, path }: Flags): LogFilters {
   const given = Object.entries({ action, rule, ip, path }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as LogFilters;
-}
-
-function timeText(at: number): string {
-  return new Date(at).toISOString();
 }
 
 /** Parses `--limit`. */

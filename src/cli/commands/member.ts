@@ -89,7 +89,7 @@ async function invite(
   await write(`${visible(made.name)} is invited to ${domain} as ${made.role} until ${until}\n`);
 }
 
-/** The member with a name. @throws CommandFault when there is none */
+/** The member of this name. @throws CommandFault if the domain has no such member */
 async function findMember(domain: string, account: string, access: ServerAccess): Promise<Member> {
   const found = (await membersOf(domain, access)).find(({ name }) => name === account);
   if (found !== undefined) return found;

@@ -39,13 +39,13 @@ type RemoteTicket = PrintedTicket & { readonly messages: readonly PrintedMessage
 async function list(flags: ListFlags): Promise<void> {
   const { limit, status } = flags;
   const only = status === undefined ? '' : `&status=${status}`;
-  const { body } = await callApi(flags, { method: 'GET', path: `/tickets/?limit=${limit}${only}` });
+  const { body, headers } = await callApi(flags, { method: 'GET', path: `/tickets/?limit=${limit}${only}` });
   const tickets = body as readonly PrintedTicket[];
   if (flags.json === true) await writeDocument('tickets', { tickets });
   else await write(ticketsText(tickets));
   if (tickets.length === 0)
     note(status === undefined ? 'no tickets; edgeplan support open opens one' : `no tickets are ${status}`);
-  if (tickets.length === limit) note('there may be older ones; --limit lists more');
+  if (headers.has('link')) note('there are older ones; --limit lists more');
 }
 
 /** Prints a ticket with its messages. */

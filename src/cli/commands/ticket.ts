@@ -1,5 +1,6 @@
 /** `edgeplan ticket`: support tickets of all accounts for the operator, beside a running server. */
 import { Command } from 'commander';
+import { showMessage, showTicket } from '../../billing/ticket-shapes.ts';
 import { answerTicket, closeTicket } from '../../billing/tickets.ts';
 import { visible } from '../../simulator/render-text.ts';
 import type { NamedTicket } from '../../store/billing-repositories.ts';
@@ -31,30 +32,23 @@ interface AnswerFlags extends StoreFlags {
   readonly message: string;
 }
 
-/** A ticket as it is printed. */
+/** A ticket as it is printed: as the API answers it, with the name of its account. */
 function shown(row: NamedTicket): PrintedTicket {
-  return {
-    id: row.id,
-    account: row.account,
-    subject: row.subject,
-    domain: row.domain,
-    status: row.status,
-    created_at: new Date(row.created_at).toISOString(),
-    updated_at: new Date(row.updated_at).toISOString(),
-    closed_at: row.closed_at === null ? null : new Date(row.closed_at).toISOString(),
-  };
+  const { id, ...fields } = showTicket(row);
+  return { id, account: row.account, ...fields };
 }
 
 /** Lists tickets, newest first. */
 async function list({ status, limit, json, ...flags }: ListFlags): Promise<void> {
   const rows = await withData(flags, (store) =>
-    store.latest.tickets.page(null, { status: status ?? null, limit }),
+    // One more row shows whether there are older ones.
+    store.latest.tickets.page(null, { status: status ?? null, limit: limit + 1 }),
   );
-  const tickets = rows.map(shown);
+  const tickets = rows.slice(0, limit).map(shown);
   if (json === true) await writeDocument('tickets', { tickets });
   else await write(ticketsText(tickets));
   if (tickets.length === 0) note(status === undefined ? 'no tickets' : `no tickets are ${status}`);
-  if (tickets.length === limit) note('there may be older ones; --limit lists more');
+  if (rows.length > limit) note('there are older ones; --limit lists more');
 }
 
 /** The fault for an id without a ticket. */
@@ -68,14 +62,8 @@ async function show(id: number, { json, ...flags }: ShowFlags): Promise<void> {
     store.read(async (tx) => {
       const found = await tx.tickets.get(id);
       if (found === null) throw noTicket(id);
-      const rows = await tx.tickets.messages(id);
-      const texts = rows.map(({ id: message, author, body, created_at }) => ({
-        id: message,
-        author,
-        body,
-        created_at: new Date(created_at).toISOString(),
-      }));
-      return { ticket: shown(found), messages: texts };
+      const messages = (await tx.tickets.messages(id)).map(showMessage);
+      return { ticket: shown(found), messages };
     }),
   );
   if (json === true) await writeDocument('ticket', { ...ticket, messages });

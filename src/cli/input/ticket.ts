@@ -2,15 +2,13 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { MAX_PAGE } from '../../operation/limits.ts';
 import { TICKET_STATUSES } from '../../store/billing-rows.ts';
+import { idParser } from './id.ts';
 
 /** The default of `--limit`: a few screens. */
 const USUAL_LIMIT = 100;
 
 /** Parses the id of a ticket. */
-export function readTicketId(text: string): number {
-  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('an id is a whole number; the list of tickets has it.');
-}
+export const readTicketId = idParser('the list of tickets has it');
 
 /** Parses `--limit`. */
 function readLimit(text: string): number {
