@@ -1,5 +1,4 @@
 /** The service's own pages for refusals and failures: small, plain, readable in the dark and by a screen reader. */
-
 import type { UnservedHelp } from './unserved.ts';
 
 /** What a page is about. */

@@ -1,5 +1,4 @@
 /** The domain object as the API shows it (API document, "Domain"): its schema, and how it is made from rows. */
-
 import { z } from 'zod';
 import { inForce } from '../access/entitlements.ts';
 import { PERMISSIONS, permissionsOf, ROLES, type Role } from '../access/roles.ts';

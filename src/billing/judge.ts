@@ -2,7 +2,6 @@
  * Judges a valid line by what is stored: of two lines about one wallet or invoice the one with the later `at` decides, and of
  * two with the same `at` neither may differ. In: rows. Out: an outcome, or the diagnostics of a refusal.
  */
-
 import { type Diagnostic, quoteValue } from '../base/diagnostic.ts';
 import { timeText } from '../base/time-text.ts';
 import type { InvoiceRow, WalletRow } from '../store/billing-rows.ts';

@@ -3,7 +3,6 @@
  * has another cause as well stays suspended. In: a transaction that has locked the accounts, so that no wallet changes before
  * its commit. Out: how many domains it has settled; fewer than the limit mean that no other waits.
  */
-
 import { resumeDomain, suspendDomain } from '../lifecycle/suspensions.ts';
 import type { UnsettledCounts } from '../store/billing-repositories.ts';
 import type { DomainRow } from '../store/rows.ts';

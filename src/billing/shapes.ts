@@ -1,5 +1,4 @@
 /** Wallets, invoices and subscriptions as the API answers them: schemas, and rows in their form. */
-
 import { z } from 'zod';
 import type { Entitlements } from '../access/entitlements.ts';
 import { inForce } from '../access/entitlements.ts';

@@ -1,5 +1,4 @@
 /** Support tickets as the API takes and answers them: forms, schemas, and rows in their form. */
-
 import { z } from 'zod';
 import { isOneLine } from '../access/keys.ts';
 import { timeText } from '../base/time-text.ts';

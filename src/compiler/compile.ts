@@ -3,7 +3,6 @@
  * ready to seal, and diagnostics. The stages below run in their order; each reads from the draft what the earlier ones
  * have written, and no other state is shared.
  */
-
 import { buildAhoCorasick } from '../base/aho-corasick.ts';
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { describeArgument } from '../base/options.ts';

@@ -16,7 +16,7 @@ export const MAX_WAITING_JOBS = 256;
 /** Maximum heap of a thread, in MiB; a job that needs more ends its thread, not the process. */
 export const COMPUTE_HEAP_MB = 1_024;
 /**
- * Maximum size, in octets, of one page of a trace, a diff, an analysis or recommendations: what a browser renders without a visible
- * pause.
+ * Maximum size, in octets, of one page of a trace, a diff, an analysis or recommendations: what a browser renders without
+ * a visible pause.
  */
 export const MAX_RESULT_PAGE_OCTETS = 1_000_000;

@@ -1,5 +1,4 @@
 /** Computes the recommendations of a domain and returns a page of them. */
-
 import type { Snapshots } from '../database/snapshots.ts';
 import { printRecommendation } from '../recommendations/print-recommendation.ts';
 import { readFactRows, toFacts } from '../recommendations/read-facts.ts';

@@ -2,7 +2,6 @@
  * Reads stored counts of a domain's traffic, merges them and writes the answer as JSON text: a period has up to 1,500
  * steps, and each is opened and merged here, not on the thread of the API.
  */
-
 import type { Snapshots } from '../database/snapshots.ts';
 import type { TrafficPeriod } from '../traffic/period.ts';
 import { readTop, readTraffic } from '../traffic/read-traffic.ts';

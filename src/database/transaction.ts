@@ -1,5 +1,4 @@
 /** Makes the repositories of a transaction over one session. */
-
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import { attempt } from './lock-domain.ts';
 import { accounts } from './repositories/accounts.ts';

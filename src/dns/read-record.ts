@@ -1,5 +1,4 @@
 /** Reads a record as a customer wrote it into the form that is stored: validated by the model, with canonical data. */
-
 import { type Diagnostic, quoteValue } from '../base/diagnostic.ts';
 import { isObject } from '../base/object.ts';
 import { type Parsed, parseRecord } from '../model/parse.ts';

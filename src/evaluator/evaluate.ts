@@ -3,7 +3,6 @@
  * throws. For each request the gate reads the facts (`facts.ts`), the indexes give the candidates (`candidates.ts`), and
  * the phases of semantics §4 (`phases.ts`) make the decision (`decide.ts`) or its trace (`explain.ts`).
  */
-
 import {
   checkOptions,
   FLAG,

@@ -3,7 +3,6 @@
  * are the expected plan, they open, and requests for the plan's own hosts and patterns are decided without a fault.
  * What the rules of the plan do is not tested.
  */
-
 import type { Plan } from '../plan/layout.ts';
 import { openPlan } from '../plan/open.ts';
 import { probeHost, probeNames, probePaths } from '../plan/probes.ts';

@@ -2,7 +2,6 @@
  * Turns the nodes of a parsed YAML document into plain data, within the bounds of a file. Merge keys, keys that are no
  * text, repeated keys and misplaced aliases become diagnostics.
  */
-
 import {
   type Alias,
   isAlias,

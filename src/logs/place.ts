@@ -2,7 +2,6 @@
  * Where entries are, and calls on them, in values that cross to another thread. In: a place, a call. Out: the store there, and
  * the outcome of the call as a value.
  */
-
 import type { PostgresAccess } from '../store/place.ts';
 import { LogFault, type LogFaultCode, LogRefusal } from './fault.ts';
 import { openLines } from './lines.ts';

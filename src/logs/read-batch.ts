@@ -3,7 +3,6 @@
  * `{"format":"edgeplan.log-batch/v1","domains":["shop.example"]}`; the others are lines of the decision log and gaps. Out: rows
  * with what a search compares, or a LogRefusal that names the line. Unknown fields of an entry are not stored.
  */
-
 import { formatIp, parseIp } from '../base/ip.ts';
 import { isObject } from '../base/object.ts';
 import { createTargetFacts, parseTarget } from '../base/path.ts';

@@ -4,7 +4,6 @@
  * budgets and record ids that exist, and a compile never fails because of customer input. No function here throws, for
  * any input.
  */
-
 import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostic.ts';
 import { MAX_DOMAIN_IPS, MAX_RECORDS, MAX_RULES } from '../base/limits.ts';
 import { isObject } from '../base/object.ts';

@@ -1,5 +1,4 @@
 /** Notifications as answers of the API: their schemas, and how rows become them. */
-
 import { z } from 'zod';
 import { timeText } from '../base/time-text.ts';
 import { DELIVERY_STATES, type DeliveryRow, NOTIFY_CHANNELS, type NotificationRow } from '../store/rows.ts';

@@ -1,5 +1,4 @@
 /** Where an account is notified and of what, as answers of the API: their schemas, and how rows become them. */
-
 import { z } from 'zod';
 import { timeText } from '../base/time-text.ts';
 import type { ContactRow, WebhookRow } from '../store/rows.ts';

@@ -3,7 +3,6 @@
  * (`logs/read-batch.ts`), and the rule whose entries are read. Out: the request, or `null` for a gap and for what a node of
  * another release has written in another way.
  */
-
 import { parseIp } from '../base/ip.ts';
 import { isObject } from '../base/object.ts';
 import { decodeEscapes } from '../base/octets.ts';

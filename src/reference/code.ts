@@ -1,5 +1,4 @@
 /** Renders examples: JSON with its parts marked for colours, and requests as curl commands. */
-
 import { type Content, html, type Markup } from '../base/html.ts';
 import { type ApiOperation, isForNodes, type Parameter } from './document.ts';
 import type { Json } from './json-object.ts';

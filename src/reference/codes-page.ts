@@ -1,5 +1,4 @@
 /** The page of codes: what each means and what to do about it, with an anchor for each. */
-
 import type { CodeEntry } from '../base/codes/code.ts';
 import { CODE_AREAS, codeAnchor } from '../base/codes/codes.ts';
 import { html, type Markup } from '../base/html.ts';

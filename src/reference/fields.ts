@@ -1,5 +1,4 @@
 /** Renders the fields of a schema, nested ones included, each with an anchor of its own. */
-
 import { type Content, html, type Markup } from '../base/html.ts';
 import type { Schema } from './document.ts';
 import type { Json } from './json-object.ts';

@@ -1,5 +1,4 @@
 /** Renders the navigation: groups, their tags, and the operations of each. */
-
 import { html, type Markup } from '../base/html.ts';
 import type { ApiDocument, ApiOperation } from './document.ts';
 import { inline } from './markdown.ts';

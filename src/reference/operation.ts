@@ -1,5 +1,4 @@
 /** Renders one operation: its place, parameters, body and responses on one side, examples on the other. */
-
 import { type Content, html, type Markup } from '../base/html.ts';
 import { codeBlock, curl, json } from './code.ts';
 import {

@@ -5,7 +5,6 @@
  * and seconds before the first heading; Redocly's `build-docs` writes the page of Redoc together with that script, and
  * Widdershins reads OpenAPI 3.0 alone.
  */
-
 import { type Content, html, type Markup } from '../base/html.ts';
 import { codeBlock, json } from './code.ts';
 import { type ApiDocument, type ApiOperation, apiDocument, operationsOf, referredName } from './document.ts';

@@ -2,7 +2,6 @@
  * Makes an example of a schema: its example, default, constant or first allowed value; else a value for the field's name
  * or type. A test checks every example against its schema.
  */
-
 import { type ApiDocument, referredName, resolveSchema, type Schema } from './document.ts';
 import { isJsonObject, type Json, type JsonObject } from './json-object.ts';
 

@@ -1,5 +1,4 @@
 /** Says in words which values a schema allows: its type, and its bounds. */
-
 import { type Content, html, type Markup } from '../base/html.ts';
 import { referredName, type Schema } from './document.ts';
 import type { Json } from './json-object.ts';

@@ -2,7 +2,6 @@
  * Finds a request near the given one that a rule matches. It changes only what the rule's failing checks read, and
  * simulates every proposal, so a reported request is known to match.
  */
-
 import type { EdgeRequest } from '../evaluator/request.ts';
 import type { CheckName } from '../evaluator/trace.ts';
 import { absoluteName } from '../model/record-name.ts';

@@ -3,7 +3,6 @@
  * request. Output: the trace document. Counters start empty, and clock and random numbers are fixed, so the same
  * input always gives the same document (except its timing).
  */
-
 import type { ErrorPageAnswer } from '../evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../evaluator/index.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';

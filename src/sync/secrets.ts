@@ -1,5 +1,4 @@
 /** The secrets of clearance cookies: decoded, compared, and read from JSON. */
-
 import type { Secrets } from '../answers/challenge/keys.ts';
 import { isObject } from '../base/object.ts';
 import type { Clearance, PreviousManifestSecret } from '../plan/manifest.ts';

@@ -2,7 +2,6 @@
  * Verifies what a control plane signs (Ed25519, RFC 8032): pages of the manifest, the answer about a node, transitions to
  * a new key. In: texts and the trusted key. Out: checked values, or TrustFault.
  */
-
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { normalizeName } from '../base/host.ts';
 import { DEFAULT_GROUP, readGroups } from '../base/node-groups.ts';

@@ -1,5 +1,4 @@
 /** Spans of time that traffic is read for: the steps that counts are stored by, and how long each is stored. */
-
 import type { BlockUnit } from '../store/traffic-repositories.ts';
 import { DAY, HOUR, MINUTE_MS } from './limits.ts';
 import type { TrafficStep } from './read-traffic.ts';

@@ -3,7 +3,6 @@
  * In: connections, changes of the shared state, requests for metrics. Out: messages to the process, events for the log.
  * The state (`WorkerState`) outlives the processes; the functions are its transitions.
  */
-
 import { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';

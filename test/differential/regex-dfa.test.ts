@@ -1,5 +1,4 @@
 /** The DFA answers as `re2js` and as Google's own RE2 do, on every construct and every kind of character. */
-
 import { RE2 } from 're2-wasm';
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';

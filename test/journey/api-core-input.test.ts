@@ -1,5 +1,4 @@
 /** Bad input over real sockets: whatever is sent, the answer has the one error shape, and nothing is half-written. */
-
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

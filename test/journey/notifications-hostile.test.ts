@@ -1,5 +1,4 @@
 /** Notifications to receivers that hang, never end, send too much or lead elsewhere, and with text that is made to break a mail. */
-
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { confirmedContact, emptyContact } from '../../src/notify/contact.ts';

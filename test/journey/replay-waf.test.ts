@@ -1,5 +1,4 @@
 /** `edgeplan replay` of what waf rules blocked at a node, put to the edge file as it is today. */
-
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

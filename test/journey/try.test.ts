@@ -1,5 +1,4 @@
 /** try, as typed: every link and every command it prints works, and nothing is left of it. */
-
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -1,5 +1,4 @@
 /** Finished requests for tests of counts: plain ones, and ones made from generated rule sets and their decisions. */
-
 import { compile, seal } from '../../src/compiler/index.ts';
 import type { CountedRequest } from '../../src/counts/counted-request.ts';
 import type { Decision } from '../../src/evaluator/index.ts';

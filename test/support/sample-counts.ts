@@ -1,5 +1,4 @@
 /** Traffic counts of made-up requests, and their content as plain values, for tests of what stores and sums them. */
-
 import {
   addChange,
   addHits,

@@ -1,5 +1,4 @@
 /** Signature programs from SecLang text, and requests to inspect with them. */
-
 import { loadSignatures } from '../../src/waf/load/load.ts';
 import type { WafFinding, WafInput, WafProgram, WafSettings } from '../../src/waf/request/inspection.ts';
 import { compileSignatures } from '../../src/waf/seclang/compile.ts';

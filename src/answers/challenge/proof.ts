@@ -3,7 +3,6 @@
  * counter begins with a prefix. What is asked is signed, so nothing needs to be remembered until it is handed in; from
  * then on it is, so that one proof counts once.
  */
-
 import { createChallenge, verifySolution } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/web/pbkdf2';
 import type { Challenge, Solution } from 'altcha-lib/types';

@@ -1,5 +1,4 @@
 /** Describes the refusals in the document: one response object for each status, which every operation refers to. */
-
 import { MAX_BODY_OCTETS, PUBLISH_WAIT_MS } from '../../operation/limits.ts';
 import type { JsonObject } from '../../reference/json-object.ts';
 

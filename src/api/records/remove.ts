@@ -1,5 +1,4 @@
 /** Deletes records and removes their ids from every rule that names them (semantics §2). */
-
 import type { Writing } from '../../operation/route.ts';
 import type { RecordRow, RuleRow } from '../../store/rows.ts';
 import { bodyOf, showRule } from '../rules/show.ts';

@@ -1,5 +1,4 @@
 /** The JSON form of DNS records in requests and answers, and of their batches. */
-
 import { z } from 'zod';
 import { timeText } from '../../base/time-text.ts';
 import { documentFields } from '../../model/document.ts';

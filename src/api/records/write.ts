@@ -1,5 +1,4 @@
 /** Reads a record from a request, checks a change of it (origin, entitlement, conflicts), and writes changes. */
-
 import { refuseFeature } from '../../access/entitlement-checks.ts';
 import type { Entitlements } from '../../access/entitlements.ts';
 import { assert } from '../../base/assert.ts';

@@ -1,5 +1,4 @@
 /** The audit log of a domain: author, time, action, and the object before and after. */
-
 import { z } from 'zod';
 import { timeText } from '../../base/time-text.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../../operation/limits.ts';

@@ -2,7 +2,6 @@
  * The lifecycle of a domain on request: nameserver sets, verification, enabling, a check of the delegation. Each handler
  * makes its DNS lookup outside the transaction (`lifecycle/lookups.ts`) and applies it inside (`lifecycle/requests.ts`).
  */
-
 import { z } from 'zod';
 import { timeText } from '../../base/time-text.ts';
 import { DOMAIN_STATUSES } from '../../base/vocabulary.ts';

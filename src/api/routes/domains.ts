@@ -1,5 +1,4 @@
 /** Domains: list, create, read, change, delete, developer mode. */
-
 import { z } from 'zod';
 import { resolveEntitlements } from '../../access/entitlements.ts';
 import { unreachable } from '../../base/assert.ts';

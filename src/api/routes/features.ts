@@ -1,5 +1,4 @@
 /** The entitlements of a domain and the use of its limits. */
-
 import { z } from 'zod';
 import type { Entitlements } from '../../access/entitlements.ts';
 import { timeText } from '../../base/time-text.ts';

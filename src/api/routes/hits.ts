@@ -1,5 +1,4 @@
 /** Hits of rules: how often each matched, what it did, and what a dry_run rule would have changed. */
-
 import { z } from 'zod';
 import { timeText } from '../../base/time-text.ts';
 import { MAX_PAGE } from '../../operation/limits.ts';

@@ -3,7 +3,6 @@
  * the inviting side depends on whether the account exists, and no query reads it: only the names of members, which the
  * caller may list, are compared. So an invitation cannot be used to enumerate account names.
  */
-
 import { z } from 'zod';
 import { judgeLabel, MAX_LABEL_CHARACTERS } from '../../access/keys.ts';
 import { timeText } from '../../base/time-text.ts';

@@ -2,7 +2,6 @@
  * Members of a domain. A membership starts as an invitation (`invitations.ts`). An account with the permission
  * `domain.settings` changes and removes roles below its own; every member may leave; the owner's role cannot be granted.
  */
-
 import { z } from 'zod';
 import { mayDo, ROLES, type Role } from '../../access/roles.ts';
 import { timeText } from '../../base/time-text.ts';

@@ -1,7 +1,6 @@
 /**
  * `/domains/{domain}/plans/`: published revisions with author, reason and progress on nodes; comparison and rollback.
  */
-
 import { z } from 'zod';
 import { MAX_PAGE, USUAL_PAGE } from '../../operation/limits.ts';
 import { queryNumber } from '../../operation/query.ts';

@@ -1,5 +1,4 @@
 /** Recommendations for a domain: what its stored facts say should change, with the change. */
-
 import { z } from 'zod';
 import type { Entitlements } from '../../access/entitlements.ts';
 import { queryNumber } from '../../operation/query.ts';

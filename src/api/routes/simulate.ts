@@ -3,7 +3,6 @@
  * (`/analysis`). A simulation uses the current plan, the one nodes should serve, so it shows what the edge would do; with
  * a `status`, also the error page for that answer of the origin. Both run in compute threads and answer page by page.
  */
-
 import { z } from 'zod';
 import { MAX_PAGE, USUAL_FINDINGS, USUAL_PAGE } from '../../operation/limits.ts';
 import { queryNumber } from '../../operation/query.ts';

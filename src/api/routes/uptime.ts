@@ -1,5 +1,4 @@
 /** The uptime of a domain: its present state with the reasons, availability by hour, and incidents. */
-
 import { z } from 'zod';
 import { timeText } from '../../base/time-text.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../../operation/limits.ts';

@@ -1,5 +1,4 @@
 /** Pages of rule lists: their query, their cursor and the link to the next page. */
-
 import { z } from 'zod';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
 import { MAX_PAGE, MAX_SEARCH } from '../../operation/limits.ts';

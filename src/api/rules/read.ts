@@ -2,7 +2,6 @@
  * Reads a rule as a customer wrote it, merged with the stored rule for an update. Everything that could make a compile
  * fail is found here and answered with a 400 (semantics §6).
  */
-
 import { refuseFeature } from '../../access/entitlement-checks.ts';
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import { MAX_DOMAIN_IPS, MAX_ID, MAX_RECORDS } from '../../base/limits.ts';

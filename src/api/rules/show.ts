@@ -1,5 +1,4 @@
 /** Converts rules between their stored form and the form of the API. */
-
 import { utf8Length } from '../../base/octets.ts';
 import { timeText } from '../../base/time-text.ts';
 import type { StoredRule } from '../../model/common.ts';

@@ -1,5 +1,4 @@
 /** `edgeplan apply`: makes a domain of a server equal to an edge file. */
-
 import { Command } from 'commander';
 import { paint } from '../../simulator/paint.ts';
 import { quantity } from '../../simulator/render-text.ts';

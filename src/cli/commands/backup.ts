@@ -1,5 +1,4 @@
 /** `edgeplan backup`: copies the embedded store while a server runs. */
-
 import { chmod, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';

@@ -1,5 +1,4 @@
 /** `edgeplan compile`: compiles an edge file to the sealed plan that an edge runs. */
-
 import { Command } from 'commander';
 import { sizeText } from '../../files/size.ts';
 import { META, NONE } from '../../plan/layout.ts';

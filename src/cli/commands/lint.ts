@@ -1,5 +1,4 @@
 /** `edgeplan lint`: reports rules of an edge file that very likely do something else than intended. */
-
 import { Command, Option } from 'commander';
 import { type LintSources, lintRuleSet } from '../../analysis/lint.ts';
 import { type Diagnostic, diagnosticFields, formatPath } from '../../base/diagnostic.ts';

@@ -2,7 +2,6 @@
  * `edgeplan publish`: publishes one domain, or all of a store, again from what is stored, for example after an
  * upgrade.
  */
-
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { steadyNow } from '../../base/steady-clock.ts';

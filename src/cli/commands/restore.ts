@@ -1,5 +1,4 @@
 /** `edgeplan restore`: restores a store from a backup, in a new epoch, so that nodes accept its lower revisions. */
-
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, link, mkdtemp, open, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -2,7 +2,6 @@
  * Reads decision logs of nodes. Every line is checked; a line that is no decision is returned with its number and
  * the reason.
  */
-
 import { sizeText } from '../../files/size.ts';
 import { isMapping } from '../../files/yaml.ts';
 import { type DecisionLine, GAP_FORMAT, LINE_FORMAT } from '../../proxy/log/line.ts';

@@ -2,7 +2,6 @@
  * Chooses and opens the signatures that `waf` rules inspect with: those of the flags or the environment, else the
  * starter set.
  */
-
 import type { LintSignatures } from '../../analysis/lint/finding.ts';
 import type { SealedSignatures } from '../../compute/job.ts';
 import type { RuleSet } from '../../model/types.ts';

@@ -1,5 +1,4 @@
 /** Reads a domain of a server over the API. */
-
 import { RULE_SLUGS } from '../../api/rules/slugs.ts';
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostic.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';

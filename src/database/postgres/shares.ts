@@ -1,5 +1,4 @@
 /** The division of a key's requests per minute among processes on one PostgreSQL. */
-
 import type { Shares } from '../../store/store.ts';
 import type { Session } from '../session.ts';
 

@@ -1,5 +1,4 @@
 /** Migrates a database file to this version's tables. */
-
 import type { Migration } from '../../schema/migration.ts';
 import { StoreFault } from '../../store/fault.ts';
 import { stepsFrom } from '../migration.ts';

@@ -1,5 +1,4 @@
 /** Reads the version of the tables in a database file, without a change. */
-
 import { SQLITE_MIGRATIONS } from '../../schema/sqlite.ts';
 import { StoreFault } from '../../store/fault.ts';
 import type { StoreReport } from '../store-report.ts';

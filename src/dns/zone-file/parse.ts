@@ -4,7 +4,6 @@
  * checked and dropped, since records of the model have none. The SOA record and the NS records of the apex are skipped,
  * since the service that serves the zone generates its own.
  */
-
 import { type Diagnostic, quoteValue } from '../../base/diagnostic.ts';
 import { MAX_DIAGNOSTICS, MAX_RECORDS } from '../../base/limits.ts';
 import type { Severity } from '../../base/severity.ts';

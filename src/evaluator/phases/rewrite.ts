@@ -1,5 +1,4 @@
 /** Phase 8: the first rewrite changes the path and query that the origin gets. */
-
 import { encodeCapture, encodeUri } from '../../base/octets.ts';
 import { hasDotSegment, mergeLeadingSlashes } from '../../base/path.ts';
 import { type CaptureGroups, captureGroups } from '../../base/regex.ts';

@@ -1,5 +1,4 @@
 /** A request log that counts traffic: makes of each finished request what the counters of `counts/` take. */
-
 import { createTargetFacts, parseTarget } from '../../base/path.ts';
 import { BOT_KINDS, type BotKind } from '../../base/vocabulary.ts';
 import type { CountedRequest } from '../../counts/counted-request.ts';

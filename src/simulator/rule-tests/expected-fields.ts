@@ -1,5 +1,4 @@
 /** Reads expectations that are written as fields of a decision, in snake_case or as the JSON output spells them. */
-
 import { ACTION_MODES } from '../../base/vocabulary.ts';
 import type { RuleRef } from '../../evaluator/decision.ts';
 import { EFFECTS } from '../../evaluator/decision.ts';

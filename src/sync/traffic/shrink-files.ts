@@ -5,7 +5,6 @@
  * INVARIANT: the first file stays as it is. The control plane may have accepted its batches without this node having the
  * answer; under other numbers their counts would be counted twice.
  */
-
 import { CountsFault } from '../../counts/fault.ts';
 import type { TrafficBatchEntry } from '../../counts/layout.ts';
 import {

@@ -1,5 +1,4 @@
 /** The tests of one class, grouped by the transformation chain that precedes them. */
-
 import { changesOf, lengthBehind } from '../transformations/effects.ts';
 import type { ValueTest } from './value-tests.ts';
 

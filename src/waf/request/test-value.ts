@@ -2,7 +2,6 @@
  * Runs the tests of a class on a value: each transformation chain is applied once, and one pass searches all literals.
  * In: a class, a value. Out: the hits of the member with that value.
  */
-
 import type { Meter } from '../octets/meter.ts';
 import type { LiteralIndex } from '../patterns/literal-index.ts';
 import { isRuledOut, patternEnd } from '../patterns/pattern.ts';

@@ -1,5 +1,4 @@
 /** A test: a condition on one value whose result depends on the value alone. Equal conditions share one test. */
-
 import type { Meter } from '../octets/meter.ts';
 import type { LiteralIndex } from '../patterns/literal-index.ts';
 import { setsIn } from '../patterns/literal-index.ts';

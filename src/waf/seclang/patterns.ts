@@ -2,7 +2,6 @@
  * Compiles patterns, each once: its DFA or guard, the literals of which every match contains one, and the kinds of
  * octets that every match contains.
  */
-
 import { buildAlphabet } from '../../base/regex/alphabet.ts';
 import { buildDfa } from '../../base/regex/dfa.ts';
 import { kindsNeeded } from '../../base/regex/possible.ts';

@@ -3,7 +3,6 @@
  * deviation: after an error, a boundary line with trailing text, or a part without end, libmodsecurity drops the rest.
  * This parser reports the error and continues as a more tolerant application would, so that signatures inspect the rest.
  */
-
 import type { NamedValue } from '../named-value.ts';
 import { readBoundary } from './multipart-boundary.ts';
 import { addHeaderLine, endHeaders, newPart, type Part, type PartNotes } from './multipart-part.ts';
