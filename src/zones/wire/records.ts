@@ -1,0 +1,131 @@
+/**
+ * Resource records as octets: each is owner, type, class, TTL, length and data in wire form (RFC 1035 §3.2.1) without
+ * compression. A zone's content is the concatenation of its records, sorted by their octets and without duplicates, so two
+ * contents are compared by one merge, and a transfer copies records as they are.
+ */
+import { encodeName } from './name.ts';
+
+/** A resource record of class IN. */
+export interface ResourceRecord {
+  /** Canonical, without a trailing dot; empty is the root. */
+  readonly name: string;
+  /** The number of the type (IANA, "Resource Record (RR) TYPEs"). */
+  readonly type: number;
+  /** Seconds. */
+  readonly ttl: number;
+  /** Names in it are not compressed. */
+  readonly rdata: Uint8Array;
+}
+
+/** Numbers of types (IANA). */
+export const TYPES = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  PTR: 12,
+  MX: 15,
+  TXT: 16,
+  AAAA: 28,
+  SRV: 33,
+  TLSA: 52,
+  SVCB: 64,
+  HTTPS: 65,
+  TSIG: 250,
+  IXFR: 251,
+  AXFR: 252,
+  CAA: 257,
+} as const;
+/** Class IN. */
+const CLASS_IN = 1;
+
+/** The octets of one record. */
+export function encodeRecord({ name, type, ttl, rdata }: ResourceRecord): Uint8Array {
+  const owner = encodeName(name);
+  const octets = Buffer.alloc(owner.length + FIXED_OCTETS + rdata.length);
+  octets.set(owner);
+  octets.writeUInt16BE(type, owner.length);
+  octets.writeUInt16BE(CLASS_IN, owner.length + 2);
+  octets.writeUInt32BE(ttl, owner.length + 4);
+  octets.writeUInt16BE(rdata.length, owner.length + 8);
+  octets.set(rdata, owner.length + FIXED_OCTETS);
+  return octets;
+}
+
+/** The content of records: sorted, without duplicates. */
+export function packRecords(records: readonly ResourceRecord[]): Uint8Array {
+  const encoded = records.map(encodeRecord).sort(Buffer.compare);
+  return Buffer.concat(
+    encoded.filter((octets, at) => at === 0 || Buffer.compare(octets, encoded[at - 1]!) !== 0),
+  );
+}
+
+/** The octets of each record of a content. */
+export function splitRecords(content: Uint8Array): readonly Uint8Array[] {
+  const found: Uint8Array[] = [];
+  for (let at = 0; at < content.length; ) {
+    const end = recordEnd(content, at);
+    found.push(content.subarray(at, end));
+    at = end;
+  }
+  return found;
+}
+
+/** The records of a content. */
+export function readRecords(content: Uint8Array): readonly ResourceRecord[] {
+  return splitRecords(content).map((octets) => {
+    const view = new DataView(octets.buffer, octets.byteOffset, octets.byteLength);
+    const after = ownerEnd(octets, 0);
+    return {
+      name: ownerText(octets, after),
+      type: view.getUint16(after),
+      ttl: view.getUint32(after + 4),
+      rdata: octets.subarray(after + FIXED_OCTETS),
+    };
+  });
+}
+
+/** What must be removed from one content and added to it for it to become the other. */
+export function diffContents(
+  before: Uint8Array,
+  after: Uint8Array,
+): { readonly removed: Uint8Array; readonly added: Uint8Array } {
+  const old = splitRecords(before);
+  const fresh = splitRecords(after);
+  const removed: Uint8Array[] = [];
+  const added: Uint8Array[] = [];
+  let left = 0;
+  let right = 0;
+  while (left < old.length || right < fresh.length) {
+    const order =
+      left === old.length ? 1 : right === fresh.length ? -1 : Buffer.compare(old[left]!, fresh[right]!);
+    if (order < 0) removed.push(old[left]!);
+    if (order > 0) added.push(fresh[right]!);
+    if (order <= 0) left++;
+    if (order >= 0) right++;
+  }
+  return { removed: Buffer.concat(removed), added: Buffer.concat(added) };
+}
+
+/** Octets of type, class, TTL and length. */
+const FIXED_OCTETS = 10;
+
+function ownerEnd(octets: Uint8Array, from: number): number {
+  let at = from;
+  while (octets[at] !== 0) at += 1 + octets[at]!;
+  return at + 1;
+}
+
+function recordEnd(content: Uint8Array, from: number): number {
+  const after = ownerEnd(content, from);
+  return after + FIXED_OCTETS + ((content[after + 8]! << 8) | content[after + 9]!);
+}
+
+/** The owner that ends before `end`, without a trailing dot. */
+function ownerText(octets: Uint8Array, end: number): string {
+  const labels: string[] = [];
+  for (let at = 0; at < end - 1; at += 1 + octets[at]!) {
+    labels.push(Buffer.from(octets.subarray(at + 1, at + 1 + octets[at]!)).toString('latin1'));
+  }
+  return labels.join('.');
+}
