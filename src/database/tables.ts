@@ -39,6 +39,13 @@ import type {
   WebhookRow,
 } from '../store/rows.ts';
 import type { MinutesBlock, TrafficBlock, TrafficPart } from '../store/traffic-repositories.ts';
+import type {
+  FlattenedTargetRow,
+  ZoneCatalogRow,
+  ZoneChangeRow,
+  ZoneRow,
+  ZoneStepRow,
+} from '../store/zone-repositories.ts';
 
 /** A column that is not a flag. */
 type Column<T> = T extends boolean ? never : T;
@@ -130,5 +137,16 @@ export interface Tables {
   readonly node_losses: { readonly node_id: number; readonly seen_at: number };
   /** Invitations that wait for their notification. */
   readonly invitation_notices: { readonly invitation_id: number };
+  readonly zones: Table<ZoneRow>;
+  readonly zone_catalogs: Table<ZoneCatalogRow>;
+  /** `octets`: of what the step removes and adds. */
+  readonly zone_steps: Table<ZoneStepRow> & {
+    readonly id: Generated<number>;
+    readonly name: string;
+    readonly octets: number;
+  };
+  readonly zone_changes: Table<ZoneChangeRow> & { readonly claimed_until: ColumnType<number, never, number> };
+  readonly flattened_targets: Table<FlattenedTargetRow>;
+  readonly flattened_uses: { readonly name: string; readonly target: string };
   readonly secrets: { readonly name: string; readonly value: string; readonly created_at: number };
 }

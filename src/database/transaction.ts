@@ -21,6 +21,7 @@ import { suspensions } from './repositories/suspensions.ts';
 import { tickets } from './repositories/tickets.ts';
 import { traffic } from './repositories/traffic-writes.ts';
 import { uptime } from './repositories/uptime.ts';
+import { zones } from './repositories/zones.ts';
 import type { Session, WriteSession } from './session.ts';
 
 /** The constructor of each repository, by its name in a transaction. */
@@ -50,6 +51,7 @@ const NOUNS = {
   notifications,
   contacts,
   secrets,
+  zones,
 } as const;
 
 /**

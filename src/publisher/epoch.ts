@@ -11,13 +11,15 @@ export async function readEpoch(tx: Pick<ReadTransaction, 'secrets'>): Promise<n
 
 /**
  * Begins a new epoch and returns it: above the one before, and above all that earlier restores of other backups began.
- * Purge epochs rise too: answers that nodes cached before are stale.
+ * Purge epochs rise too: answers that nodes cached before are stale. Zones get new serials, and
+ * secondaries transfer them whole.
  */
 export function beginEpoch(store: Store, now: number): Promise<number> {
   return store.write(async (tx) => {
     const epoch = Math.max(now, (await readEpoch(tx)) + 1);
     await tx.secrets.put('epoch', String(epoch), now);
     await tx.plans.purgeAll(Math.floor(epoch / 1_000));
+    await tx.zones.renumberAll(now);
     return epoch;
   });
 }

@@ -2,7 +2,7 @@
  * The store has everything that must survive a restart: accounts, keys, domains, records, rules, what was published and how
  * nodes answered. One interface; the room `database/` has it on embedded SQLite and on PostgreSQL.
  * In: transactions of functions that are grouped into repositories (`customer-repositories.ts`, `billing-repositories.ts`,
- * `edge-repositories.ts`, `notify-repositories.ts`). Out: rows as read-only data in the API's own field names (`rows.ts`,
+ * `edge-repositories.ts`, `notify-repositories.ts`, `zone-repositories.ts`). Out: rows as read-only data in the API's own field names (`rows.ts`,
  * `billing-rows.ts`). It does not check a customer's input, and throws `StoreFault` alone.
  *
  * Three guarantees, tested on both databases by one contract suite: what `write` has answered survives kill -9 and power
@@ -66,6 +66,7 @@ import type { StorePlace } from './place.ts';
 import type { Author } from './rows.ts';
 import type { TrafficReads, TrafficWrites } from './traffic-repositories.ts';
 import type { UptimeReads, UptimeWrites } from './uptime-repositories.ts';
+import type { ZoneReads, ZoneWrites } from './zone-repositories.ts';
 
 /** An open store. */
 export interface Store {
@@ -170,10 +171,11 @@ export interface WriteOptions {
 /**
  * - `outbox` a publisher has work
  * - `manifest` the manifest has a new position
+ * - `zones` a zone must be made again
  * - `keys` a key, node token or account was made, changed or revoked
  * - `unknown` commits may have been missed: read everything again
  */
-export type StoreChange = 'outbox' | 'manifest' | 'keys' | 'unknown';
+export type StoreChange = 'outbox' | 'manifest' | 'zones' | 'keys' | 'unknown';
 
 /** The repositories of a reading transaction. Lists are in the order that each method names. */
 export interface ReadTransaction {
@@ -202,6 +204,7 @@ export interface ReadTransaction {
   readonly notifications: NotificationReads;
   readonly contacts: ContactReads;
   readonly secrets: SecretReads;
+  readonly zones: ZoneReads;
 }
 
 /**
@@ -237,6 +240,7 @@ export interface WriteTransaction {
   readonly notifications: NotificationReads & NotificationWrites;
   readonly contacts: ContactReads & ContactWrites;
   readonly secrets: SecretReads & SecretWrites;
+  readonly zones: ZoneReads & ZoneWrites;
 
   /**
    * Runs `work` so that its failure undoes `work` alone and leaves the transaction usable (a savepoint): what a

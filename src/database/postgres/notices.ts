@@ -74,5 +74,5 @@ export function createNotices(options: NoticeOptions, emit: (change: StoreChange
 }
 
 function isChange(word: string | undefined): word is StoreChange {
-  return word === 'outbox' || word === 'manifest' || word === 'keys';
+  return word === 'outbox' || word === 'manifest' || word === 'zones' || word === 'keys';
 }

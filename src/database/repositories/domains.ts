@@ -11,6 +11,7 @@ import { holderOf } from '../domain-holder.ts';
 import { recalled, type Session } from '../session.ts';
 import { type Builder, flags, freeStatement, int, one, statement } from '../statement.ts';
 import type { StoredColumns } from '../tables.ts';
+import { markDeleted, markDomains } from './zone-marks.ts';
 
 const decode = flags<DomainRow>('ever_active', 'suspended', ...FLAG_SETTING_NAMES);
 
@@ -143,8 +144,11 @@ const update = freeStatement((builder, p: { id: number; changes: DomainChanges }
 
 /** Foreign keys remove what belongs to the domain (ON DELETE CASCADE). */
 const remove = statement((builder, p: { id: number }) =>
-  builder.deleteFrom('domains').where('id', '=', p.id).returning('id'),
+  builder.deleteFrom('domains').where('id', '=', p.id).returning(['id', 'name']),
 );
+
+/** What decides whether a domain has a zone. */
+const ZONE_FIELDS = ['status', 'dns_mode', 'unproved_since'] as const;
 
 /** The repository of a session. */
 export function domains(session: Session): DomainReads & DomainWrites {
@@ -188,14 +192,19 @@ export function domains(session: Session): DomainReads & DomainWrites {
     async insert(domain) {
       const [row] = await insert(session, domain);
       session.lockedDomains.add(row!.id);
+      await markDomains(session, [row!.id]);
       return { ...domain, id: row!.id };
     },
     async update(id, changes) {
       if (Object.keys(changes).length === 0) return this.get(id);
-      return found(session, await update(session, { id, changes }))[0] ?? null;
+      const [row = null] = found(session, await update(session, { id, changes }));
+      if (row !== null && ZONE_FIELDS.some((name) => name in changes)) await markDomains(session, [id]);
+      return row;
     },
     async remove(id) {
-      return (await one(session, remove, { id })) !== null;
+      const removed = await one(session, remove, { id });
+      if (removed !== null) await markDeleted(session, removed.name);
+      return removed !== null;
     },
   };
 }

@@ -16,6 +16,7 @@ import {
   statement,
 } from '../statement.ts';
 import type { StoredColumns } from '../tables.ts';
+import { markDomains } from './zone-marks.ts';
 
 /** Records of one INSERT: below every database's limit on parameters (PostgreSQL 65,535, SQLite 32,766) by far. */
 const INSERTED_AT_ONCE = 250;
@@ -150,17 +151,21 @@ export function records(session: Session): RecordReads & RecordWrites {
         const ids = (await insert(session, { records: batch })).map((row) => row.id).sort((a, b) => a - b);
         inserted.push(...batch.map((record, index) => ({ ...record, id: ids[index]! })));
       }
+      if (records.length > 0)
+        await markDomains(session, [...new Set(records.map((record) => record.domain_id))]);
       return inserted;
     },
     async update(domainId, records) {
       await lockDomain(session, domainId);
       if (records.length === 0) return [];
       const rows = await update(session, { domain_id: domainId, records: listedRows(records, UPDATED) });
+      if (rows.length > 0) await markDomains(session, [domainId]);
       return rows.map((row) => row.id).sort((a, b) => a - b);
     },
     async remove(domainId, ids) {
       await lockDomain(session, domainId);
       const rows = await remove(session, { domain_id: domainId, ids: JSON.stringify(ids) });
+      if (rows.length > 0) await markDomains(session, [domainId]);
       return rows.map((row) => row.id).sort((a, b) => a - b);
     },
   };

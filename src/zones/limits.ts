@@ -1,0 +1,31 @@
+/** Bounds of zones, each with its reason. */
+import type { StepBounds } from '../store/zone-repositories.ts';
+
+// Versions
+
+/**
+ * History of one zone: as many steps as a secondary that is away for a busy hour may miss; more octets than the largest
+ * zone has are cheaper to transfer whole.
+ */
+export const ZONE_HISTORY: StepBounds = { steps: 100, octets: 1_048_576 };
+/** History of the catalog: a secondary that is away while thousands of domains are added transfers it whole. */
+export const CATALOG_HISTORY: StepBounds = { steps: 1_000, octets: 1_048_576 };
+/** Zones claimed at once, and those made side by side, so that the disk and the thread both have work. */
+export const ZONES_CLAIMED = 32;
+export const ZONES_SIDE_BY_SIDE = 4;
+/** Milliseconds after which the claim of a process that died lapses, and a zone that failed is tried again. */
+export const ZONE_LEASE_MS = 10_000;
+/** Milliseconds between two polls of the store, for hints that were lost. */
+export const ZONE_POLL_MS = 1_000;
+/** Milliseconds from one claim to the next: changes that come in a stream become one version. */
+export const ZONE_PACE_MS = 15;
+/** Versions made of one name before others have their turn. */
+export const ZONE_ATTEMPTS = 8;
+/** Milliseconds one zone may take in the thread, waiting included; the largest takes a fraction of a second. */
+export const MAKE_ZONE_MS = 60_000;
+/** MiB of the thread's heap: 10,000 records with their texts take some 30. */
+export const ZONE_HEAP_MB = 512;
+/** Zones whose NOTIFY is sent again when the server starts: changes of the last refresh period, the newest first. */
+export const NOTIFIED_AT_START = 10_000;
+/** Problems that are stored for a zone; `zones show` says how many there are in all. */
+export const PROBLEMS_STORED = 50;
