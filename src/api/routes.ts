@@ -35,6 +35,7 @@ import * as questions from './routes/simulate.ts';
 import * as tickets from './routes/tickets.ts';
 import { traffic } from './routes/traffic.ts';
 import * as uptime from './routes/uptime.ts';
+import * as zone from './routes/zone.ts';
 
 /** The entitlement check of a purge. */
 const purgeGate = checkFeature('cache_purge_enabled');
@@ -133,6 +134,9 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/domains/{domain}/diff', permission: 'domain.view', ...diff },
   { method: 'GET', path: '/domains/{domain}/analysis', permission: 'domain.view', ...questions.analysis },
   { method: 'GET', path: '/domains/{domain}/recommendations/', permission: 'domain.view', ...recommendations },
+  { method: 'GET', path: '/domains/{domain}/zone', permission: 'domain.view', ...zone.show },
+  { method: 'GET', path: '/domains/{domain}/zone/check', permission: 'domain.view', ...zone.check },
+  { method: 'GET', path: '/domains/{domain}/dnssec', permission: 'domain.view', ...zone.dnssec },
   { method: 'GET', path: '/domains/{domain}/uptime/', permission: 'domain.view', ...uptime.uptime },
   { method: 'GET', path: '/domains/{domain}/uptime/incidents/', permission: 'domain.view', ...uptime.incidents },
   { method: 'GET', path: '/domains/{domain}/logs/', permission: 'domain.view', gate: logsGate, ...logs.list },

@@ -127,6 +127,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'dig @ns1.old.example AXFR example.com | edgeplan import example.com --zone - --json',
   ],
   audit: ['edgeplan audit example.com --since 24h', 'edgeplan audit example.com --limit 10 --json'],
+  'zones show': ['edgeplan zones show example.com'],
+  'zones check': ['edgeplan zones check example.com', 'edgeplan zones check example.com --json'],
   uptime: [
     'edgeplan uptime example.com',
     'edgeplan uptime example.com --last 7d --json',

@@ -3,7 +3,7 @@ import { decode, encode, type Packet } from 'dns-packet';
 import { DnsFault } from './fault.ts';
 import { UDP_PAYLOAD_OCTETS } from './limits.ts';
 
-/** Types that this service queries; dns-packet has only the numbers of `HTTPS` and `SVCB` (RFC 9460). */
+/** Types that a scan for records queries; dns-packet has only the numbers of `HTTPS` and `SVCB` (RFC 9460). */
 export const QUERY_TYPES = [
   'A',
   'AAAA',
@@ -17,7 +17,9 @@ export const QUERY_TYPES = [
   'HTTPS',
   'SVCB',
 ] as const;
-export type QueryType = (typeof QUERY_TYPES)[number];
+/** Types of a zone that no scan for records asks for. */
+const ZONE_TYPES = ['SOA', 'PTR', 'CDS'] as const;
+export type QueryType = (typeof QUERY_TYPES)[number] | (typeof ZONE_TYPES)[number];
 
 /** What a query asks for. */
 export interface DnsQuestion {
@@ -127,7 +129,8 @@ function sameQuestion(
   return canonical(asked.name) === question.name && type === question.type;
 }
 
-function readAnswer(answer: { readonly name: string; readonly type: string }): DnsAnswer {
+/** An answer as dns-packet decodes it, with canonical names. */
+export function readAnswer(answer: { readonly name: string; readonly type: string }): DnsAnswer {
   const { data = null } = answer as { readonly data?: unknown };
   return { name: canonical(answer.name), type: NUMBERED[answer.type] ?? answer.type, data };
 }

@@ -25,8 +25,8 @@ export interface DnsOptions {
   readonly resolvers?: readonly string[];
   /** The port of the servers of zones. Default: 53. */
   readonly authorityPort?: number;
-  /** Also query servers at loopback, private and link-local addresses, for closed networks. Default: no. */
-  readonly privateAddresses?: boolean;
+  /** Also query servers at loopback, private and link-local addresses: all, or those the function accepts. Default: none. */
+  readonly privateAddresses?: boolean | ((address: string) => boolean);
   /** Milliseconds for one attempt. Default: `ASK_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
 }
@@ -58,6 +58,8 @@ export function createDns(options: DnsOptions = {}): Dns {
     const message = 'a resolver must be an address with an optional port, like `192.0.2.53:53`';
     throw new DnsFault('bad_resolver', `${message}, found \`${text}\``);
   });
+
+  const isAllowed = typeof privateAddresses === 'function' ? privateAddresses : () => privateAddresses;
 
   const resolverLimit = createServerLimit(RESOLVER_CONCURRENCY);
   const serverLimit = createServerLimit(SERVER_CONCURRENCY);
@@ -106,7 +108,7 @@ export function createDns(options: DnsOptions = {}): Dns {
       });
       if (texts.length === 0 && failed !== undefined) throw failed;
       return texts
-        .filter((address) => privateAddresses || isPublic(address))
+        .filter((address) => isPublic(address) || isAllowed(address))
         .map((address) => ({ address, port: authorityPort }));
     },
     askAuthority: (server, question, signal) =>

@@ -16,6 +16,7 @@ import type { DomainRow, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { Retention } from '../traffic/retention.ts';
 import type { TrafficThread } from '../traffic/thread.ts';
+import type { ZoneService } from '../zones/zone-service.ts';
 
 /** The services of routes for customers. */
 export interface Services {
@@ -47,6 +48,8 @@ export interface Services {
   readonly compute: Compute;
   /** The decisions that nodes have logged; absent: the server stores none. */
   readonly logs?: LogStore;
+  /** The zones of managed domains; absent: the server serves none. */
+  readonly zones?: ZoneService;
 }
 
 /** The part of the publisher that the API needs. */

@@ -29,3 +29,16 @@ export const ZONE_HEAP_MB = 512;
 export const NOTIFIED_AT_START = 10_000;
 /** Problems that are stored for a zone; `zones show` says how many there are in all. */
 export const PROBLEMS_STORED = 50;
+
+// Checks of secondaries
+
+/** Record sets that one check compares at each secondary: seconds on a usual network; the answer says how many it left out. */
+export const CHECKED_SETS = 500;
+/** Queries of one check that a secondary has at once. */
+export const CHECK_CONCURRENCY = 16;
+/** Milliseconds of a whole check; what is not answered by then is reported so. */
+export const CHECK_MS = 20_000;
+/** Differences that a check lists for each secondary. */
+export const LISTED_DIFFERENCES = 20;
+/** Checks under way in the process, one for each account at most: each has up to 500 queries for every secondary. */
+export const CHECKS_AT_ONCE = 8;

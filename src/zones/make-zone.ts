@@ -2,6 +2,7 @@
  * Makes the next version of a zone from one snapshot of the store: which domain of the name has the zone, its content, and
  * the step from the stored version. Writes nothing.
  */
+import { normalizeName } from '../base/host.ts';
 import { hasLapsed } from '../lifecycle/claims.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
@@ -54,7 +55,9 @@ export async function makeZone(
   const before = await tx.zones.get(name);
   const domain = zoneHolder(await tx.domains.named(name), now);
   if (domain === null) {
-    return before === null ? { kind: 'none', version } : { kind: 'removed', version, domain_id: before.domain_id };
+    return before === null
+      ? { kind: 'none', version }
+      : { kind: 'removed', version, domain_id: before.domain_id };
   }
   const { records, problems, targets } = await contentOf(tx, domain, settings);
   const content = packRecords(records);
@@ -109,7 +112,7 @@ export function zoneHolder(rows: readonly DomainRow[], now: number): DomainRow |
 async function contentOf(tx: ReadTransaction, domain: DomainRow, settings: ZoneSettings) {
   const records = await tx.records.list(domain.id);
   const aliases = records.filter(({ type, proxied }) => !proxied && (type === 'ALIAS' || type === 'CNAME'));
-  const names = [...new Set(aliases.map(({ destination }) => targetName(destination)))];
+  const names = [...new Set(aliases.map(({ destination }) => normalizeName(destination) ?? destination))];
   const answers = new Map<string, readonly string[]>();
   for (const { target, addresses_json, good_at } of await tx.zones.flattened(names)) {
     if (good_at !== null) answers.set(target, JSON.parse(addresses_json));

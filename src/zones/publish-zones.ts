@@ -143,7 +143,10 @@ async function publish(state: State, name: string, since: number): Promise<void>
     await store.write((tx) => tx.zones.release(name));
   } catch (error) {
     const known = error instanceof StoreFault ? { code: error.code } : {};
-    log.warn({ zone: name, ...known, err: error }, `zone not published; tried again in ${ZONE_LEASE_MS / 1_000} s`);
+    log.warn(
+      { zone: name, ...known, err: error },
+      `zone not published; tried again in ${ZONE_LEASE_MS / 1_000} s`,
+    );
   }
 }
 

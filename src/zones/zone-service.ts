@@ -1,0 +1,129 @@
+/** What the API answers about zones: versions, what is missing, what waits for secondaries, and checks of them. */
+import type { ServerAddress } from '../dns/server-address.ts';
+import type { Store } from '../store/store.ts';
+import type { ZoneHeadRow } from '../store/zone-repositories.ts';
+import { checkSecondary, expectedSets, type SecondaryCheck } from './check-zone.ts';
+import { readDnssec, type SignedState } from './dnssec.ts';
+import { CHECKED_SETS, CHECKS_AT_ONCE } from './limits.ts';
+
+/** What of a domain's records is not in its zone. */
+export interface ZoneProblem {
+  readonly name: string;
+  readonly type: string;
+  readonly message: string;
+}
+
+/** A secondary, and what it has not accepted yet. */
+export interface SecondaryState {
+  /** Address and port. */
+  readonly address: string;
+  /** Whether a NOTIFY of the zone's current version waits for an answer. */
+  readonly notifying: boolean;
+}
+
+/** A zone as the API shows it. */
+export interface ShownZone {
+  readonly serial: number;
+  /** Records without the SOA. */
+  readonly records: number;
+  readonly primary: string;
+  readonly updated_at: number;
+  /** Changes are not in this version yet. */
+  readonly changing: boolean;
+  readonly problems: number;
+  /** The first ones. */
+  readonly problem_list: readonly ZoneProblem[];
+  readonly secondaries: readonly SecondaryState[];
+}
+
+/** The result of a check. */
+export interface ZoneCheck {
+  readonly serial: number;
+  /** Record sets of the zone, and those that were compared. */
+  readonly sets: number;
+  readonly compared: number;
+  readonly secondaries: readonly (SecondaryCheck & { readonly address: string })[];
+}
+
+/** Zones, for the API. */
+export interface ZoneService {
+  /** `null`: the domain has no zone. @throws StoreFault */
+  show(name: string): Promise<ShownZone | null>;
+  /**
+   * Asks every secondary for the record sets of the zone; `null`: the domain has no zone; `busy`: the account has a check
+   * under way, or too many accounts have.
+   */
+  check(name: string, accountId: number): Promise<ZoneCheck | 'busy' | null>;
+  /** The DS records that the parent zone needs. Never rejects. */
+  dnssec(name: string): Promise<SignedState>;
+}
+
+/** A secondary with what it has not answered. */
+export interface NotifiedSecondary {
+  readonly server: ServerAddress;
+  /** Whether a NOTIFY of the zone waits for an answer. */
+  waits(zone: string): boolean;
+}
+
+export interface ZoneServiceOptions {
+  readonly store: Store;
+  readonly secondaries: readonly NotifiedSecondary[];
+}
+
+export function createZoneService({ store, secondaries }: ZoneServiceOptions): ZoneService {
+  const checking = new Set<number>();
+  return {
+    async show(name) {
+      const head = await store.latest.zones.head(name);
+      if (head === null) return null;
+      const changing = (await store.latest.zones.change(name)) !== null;
+      return { ...shownHead(head), changing, secondaries: secondaries.map((one) => stateOf(one, name)) };
+    },
+    async check(name, accountId) {
+      if (checking.has(accountId) || checking.size >= CHECKS_AT_ONCE) return 'busy';
+      checking.add(accountId);
+      try {
+        const zone = await store.latest.zones.get(name);
+        if (zone === null) return null;
+        const sets = expectedSets(zone);
+        const checks = secondaries.map(async ({ server }) => ({
+          address: addressText(server),
+          ...(await checkSecondary(zone, server, sets)),
+        }));
+        const compared = Math.min(sets.length, CHECKED_SETS);
+        return { serial: zone.serial, sets: sets.length, compared, secondaries: await Promise.all(checks) };
+      } finally {
+        checking.delete(accountId);
+      }
+    },
+    dnssec: (name) =>
+      readDnssec(
+        name,
+        secondaries.map(({ server }) => server),
+      ),
+  };
+}
+
+function shownHead(head: ZoneHeadRow) {
+  const { count, first } = JSON.parse(head.problems_json) as {
+    readonly count: number;
+    readonly first: readonly ZoneProblem[];
+  };
+  return {
+    serial: head.serial,
+    records: head.records,
+    primary: head.primary_name,
+    updated_at: head.updated_at,
+    problems: count,
+    problem_list: first,
+  };
+}
+
+function stateOf({ server, waits }: NotifiedSecondary, name: string): SecondaryState {
+  return { address: addressText(server), notifying: waits(name) };
+}
+
+/** `192.0.2.1:53`, IPv6 in brackets. */
+export function addressText({ address, port }: ServerAddress): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}
