@@ -5,13 +5,7 @@ import type { ZoneHeadRow } from '../store/zone-repositories.ts';
 import { checkSecondary, expectedSets, type SecondaryCheck } from './check-zone.ts';
 import { readDnssec, type SignedState } from './dnssec.ts';
 import { CHECKED_SETS, CHECKS_AT_ONCE } from './limits.ts';
-
-/** What of a domain's records is not in its zone. */
-export interface ZoneProblem {
-  readonly name: string;
-  readonly type: string;
-  readonly message: string;
-}
+import type { ZoneProblem } from './own-names.ts';
 
 /** A secondary, and what it has not accepted yet. */
 export interface SecondaryState {

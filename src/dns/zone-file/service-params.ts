@@ -43,7 +43,7 @@ function isIpv6(text: string): boolean {
 }
 
 /** The number of a key's name, also of the form `key65000`; -1: invalid. */
-function keyNumber(name: string): number {
+export function keyNumber(name: string): number {
   const known = (KEYS as readonly string[]).indexOf(name);
   if (known >= 0) return known;
   const digits = /^key(0|[1-9][0-9]{0,4})$/.exec(name)?.[1];
