@@ -20,14 +20,14 @@ export interface TargetAddresses {
 }
 
 /** Follows targets. */
-export interface Follower {
+export interface TargetFollower {
   follow(target: string): TargetAddresses;
   /** The names outside the zone that were reached, in this order. */
   targets(): readonly string[];
 }
 
 /** One zone, as the follower needs it. */
-export interface FollowerOptions {
+export interface TargetFollowerOptions {
   readonly domain: string;
   readonly names: ReadonlyMap<string, OwnName>;
   /** The addresses of proxied names. */
@@ -46,7 +46,7 @@ interface Reached {
 }
 
 /** Creates a follower for one zone. */
-export function createFollower({ domain, names, edge, addressesOf }: FollowerOptions): Follower {
+export function createFollower({ domain, names, edge, addressesOf }: TargetFollowerOptions): TargetFollower {
   const targets = new Set<string>();
   const reached = new Map<string, Reached>();
   const index = nameIndex(domain, names);
