@@ -37,3 +37,5 @@ export const MAX_ADDRESSES = 4;
 export const MAX_REFERRALS = 8;
 /** Maximum number of CNAMEs followed inside one answer: a chain is short, and a loop must end. */
 export const MAX_ALIASES = 8;
+/** Seconds for which a negative answer without an SOA record is valid; RFC 2308 §5 leaves it open, §7 allows 5 minutes. */
+export const NEGATIVE_TTL_SEC = 300;

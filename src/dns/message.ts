@@ -1,7 +1,7 @@
 /** Encodes queries and decodes replies (RFC 1035 §4, RFC 6891) with dns-packet; names become canonical. */
 import { decode, encode, type Packet } from 'dns-packet';
 import { DnsFault } from './fault.ts';
-import { UDP_PAYLOAD_OCTETS } from './limits.ts';
+import { MAX_TTL_SEC, UDP_PAYLOAD_OCTETS } from './limits.ts';
 
 /** Types that a scan for records queries; dns-packet has only the numbers of `HTTPS` and `SVCB` (RFC 9460). */
 export const QUERY_TYPES = [
@@ -34,6 +34,8 @@ export interface DnsAnswer {
   readonly name: string;
   /** The name dns-packet gives the type, except `HTTPS` and `SVCB`. */
   readonly type: string;
+  /** Seconds; 0 if the record has no valid TTL (RFC 2181 §8). */
+  readonly ttl: number;
   /** The form in which dns-packet decodes the type. */
   readonly data: unknown;
 }
@@ -131,8 +133,13 @@ function sameQuestion(
 
 /** An answer as dns-packet decodes it, with canonical names. */
 export function readAnswer(answer: { readonly name: string; readonly type: string }): DnsAnswer {
-  const { data = null } = answer as { readonly data?: unknown };
-  return { name: canonical(answer.name), type: NUMBERED[answer.type] ?? answer.type, data };
+  const { data = null, ttl = 0 } = answer as { readonly data?: unknown; readonly ttl?: number };
+  return {
+    name: canonical(answer.name),
+    type: NUMBERED[answer.type] ?? answer.type,
+    ttl: ttl <= MAX_TTL_SEC ? ttl : 0,
+    data,
+  };
 }
 
 /** The canonical form of a name from the wire: lower case, no trailing dot; the root is empty. */

@@ -7,7 +7,9 @@ import { quoteOctets } from './zone-file/text.ts';
 import { lex } from './zone-file/tokens.ts';
 
 /** The record data of an answer; `null` when the model lacks the type or refuses the data. */
-export function answerData(answer: DnsAnswer): { readonly type: ZoneType; readonly data: RecordData } | null {
+export function answerData(
+  answer: Pick<DnsAnswer, 'type' | 'data'>,
+): { readonly type: ZoneType; readonly data: RecordData } | null {
   const print = PRINTERS[answer.type as ZoneType];
   if (print === undefined || answer.data === null) return null;
   const text = print(answer.data as never);

@@ -12,6 +12,7 @@ import {
   MAX_ADDRESSES,
   MAX_ALIASES,
   MAX_SERVERS,
+  NEGATIVE_TTL_SEC,
   RESOLVER_CONCURRENCY,
   SERVER_CONCURRENCY,
 } from './limits.ts';
@@ -45,8 +46,21 @@ export interface Dns {
   zoneServers(zone: string, signal?: AbortSignal): Promise<readonly string[]>;
   /** Addresses of a server, IPv4 first, without those that are not allowed; may be empty. @throws DnsFault */
   addresses(name: string, signal?: AbortSignal): Promise<readonly ServerAddress[]>;
+  /**
+   * All addresses of a host, those that are not public included, by way of its CNAME records; empty: it has none, or does
+   * not exist. Nothing is sent to them. @throws DnsFault `unanswered` when either family has no answer
+   */
+  hostAddresses(name: string, signal?: AbortSignal): Promise<HostAddresses>;
   /** Queries an authoritative server, without recursion. @throws DnsFault */
   askAuthority(server: ServerAddress, question: DnsQuestion, signal?: AbortSignal): Promise<Reply>;
+}
+
+/** The addresses of a host. */
+export interface HostAddresses {
+  /** IPv4 first. */
+  readonly addresses: readonly string[];
+  /** The lowest TTL of the records and, where there are none of a family, of the negative answer. */
+  readonly ttlSec: number;
 }
 
 /** Creates the client. @throws DnsFault `bad_resolver` for a resolver that is not an address */
@@ -111,6 +125,19 @@ export function createDns(options: DnsOptions = {}): Dns {
         .filter((address) => isPublic(address) || isAllowed(address))
         .map((address) => ({ address, port: authorityPort }));
     },
+    async hostAddresses(name, signal) {
+      const questions: readonly DnsQuestion[] = [
+        { name, type: 'A' },
+        { name, type: 'AAAA' },
+      ];
+      const found = await Promise.all(
+        questions.map(async (question) => readHost(await lookup(question, signal), question)),
+      );
+      return {
+        addresses: found.flatMap(({ addresses }) => addresses),
+        ttlSec: Math.min(...found.map(({ ttlSec }) => ttlSec)),
+      };
+    },
     askAuthority: (server, question, signal) =>
       serverLimit.take(
         nameOf(server),
@@ -148,13 +175,44 @@ export function serverNames(answers: readonly DnsAnswer[], owner: string): reado
  * `MAX_ALIASES`; empty: there is none.
  */
 export function dataOf(answers: readonly DnsAnswer[], name: string, type: QueryType): readonly unknown[] {
+  return endOfChain(answers, name, type).found.map(({ data }) => data);
+}
+
+/** Where a CNAME chain inside an answer ends. */
+interface ChainEnd {
+  /** The records of the type at its end; empty: there are none. */
+  readonly found: readonly DnsAnswer[];
+  /** The CNAME records of the chain. */
+  readonly aliases: readonly DnsAnswer[];
+}
+
+function endOfChain(answers: readonly DnsAnswer[], name: string, type: QueryType): ChainEnd {
+  const aliases: DnsAnswer[] = [];
   let owner = name;
-  for (let step = 0; step <= MAX_ALIASES; step++) {
+  for (;;) {
     const found = answers.filter((answer) => answer.type === type && answer.name === owner);
-    if (found.length > 0) return found.map(({ data }) => data);
     const alias = answers.find((answer) => answer.type === 'CNAME' && answer.name === owner);
-    if (alias === undefined || typeof alias.data !== 'string') return [];
+    if (found.length > 0 || alias === undefined || typeof alias.data !== 'string') return { found, aliases };
+    if (aliases.push(alias) > MAX_ALIASES) return { found: [], aliases };
     owner = canonical(alias.data);
   }
-  return [];
+}
+
+/** The addresses that a reply has at the end of its CNAME chain. @throws DnsFault `unanswered`: the chain does not end */
+function readHost({ answers, authorities }: Reply, { name, type }: DnsQuestion): HostAddresses {
+  const { found, aliases } = endOfChain(answers, name, type);
+  if (aliases.length > MAX_ALIASES) {
+    throw new DnsFault('unanswered', `more than ${MAX_ALIASES} CNAME records lead on from \`${name}\``);
+  }
+  const ttls = [...aliases, ...found].map(({ ttl }) => ttl);
+  if (found.length === 0) ttls.push(negativeTtl(authorities));
+  return { addresses: found.map(({ data }) => String(data)), ttlSec: Math.min(...ttls) };
+}
+
+/** Seconds for which a negative answer is valid (RFC 2308 §5). */
+function negativeTtl(authorities: readonly DnsAnswer[]): number {
+  const soa = authorities.find(({ type }) => type === 'SOA');
+  if (soa === undefined) return NEGATIVE_TTL_SEC;
+  const { minimum = NEGATIVE_TTL_SEC } = soa.data as { readonly minimum?: number };
+  return Math.min(soa.ttl, minimum);
 }

@@ -136,7 +136,7 @@ async function scanName(scan: Scan, name: string, types: readonly QueryType[]): 
       // The name is a zone cut: its records are in the child zone, and only the NS records are imported.
       const cut = serverNames(reply.authorities, name);
       if (cut.length === 0 || name === scan.domain || reply.authoritative) continue;
-      for (const server of cut) addRecord(scan, name, { name, type: 'NS', data: server });
+      for (const server of cut) addRecord(scan, name, { type: 'NS', data: server });
       return;
     }
     if (scan.wild.get(type) === fingerprint(answers)) continue;
@@ -183,7 +183,7 @@ function isProxied(scan: Scan, name: string, type: string): boolean {
 }
 
 /** Adds the record of one answer, unless the model has no such type or the name is not inside the domain. */
-function addRecord(scan: Scan, absolute: string, answer: DnsAnswer): void {
+function addRecord(scan: Scan, absolute: string, answer: Pick<DnsAnswer, 'type' | 'data'>): void {
   const read = answerData(answer);
   if (read === null) return;
   const { type, data } = read;

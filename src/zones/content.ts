@@ -6,9 +6,9 @@
 import { utf8Bytes } from '../base/octets.ts';
 import { PRINTED_TTL_SEC } from '../dns/limits.ts';
 import type { ZoneRecord } from '../dns/zone-file/parse.ts';
-import { addressData, createFollower, type Follower } from './follow.ts';
+import { addressData, createFollower, type TargetFollower } from './follow.ts';
 import { FLATTENED_TTL_SEC } from './limits.ts';
-import { keyOf, type OwnName, readOwnNames, type WireData, type ZoneProblem } from './own-names.ts';
+import { type ContentProblem, keyOf, type OwnName, readOwnNames, type WireData } from './own-names.ts';
 import { encodeCaa } from './rdata.ts';
 import { encodeName } from './wire/name.ts';
 import { type ResourceRecord, TYPES } from './wire/records.ts';
@@ -33,7 +33,7 @@ export interface ZoneContentInput {
 export interface ZoneContent {
   /** Without the SOA record and without duplicates, in no defined order. */
   readonly records: readonly ResourceRecord[];
-  readonly problems: readonly ZoneProblem[];
+  readonly problems: readonly ContentProblem[];
   /** Names outside the zone whose addresses it contains once they are resolved, at most `MAX_FLATTENED`. */
   readonly targets: readonly string[];
 }
@@ -41,7 +41,7 @@ export interface ZoneContent {
 /** The content of a domain's zone. */
 export function zoneContent(input: ZoneContentInput): ZoneContent {
   const { domain, nameservers, caaIssuers, addressesOf } = input;
-  const problems: ZoneProblem[] = [];
+  const problems: ContentProblem[] = [];
   const names = readOwnNames(domain, input.records, problems);
   const edge = distinct(input.edgeAddresses.map(addressData).filter((address) => address !== null));
   const follower = createFollower({ domain, names, edge, addressesOf });
@@ -67,8 +67,8 @@ export function zoneContent(input: ZoneContentInput): ZoneContent {
 
 interface AddressSources {
   readonly edge: readonly WireData[];
-  readonly follower: Follower;
-  readonly problems: ZoneProblem[];
+  readonly follower: TargetFollower;
+  readonly problems: ContentProblem[];
 }
 
 /** The addresses of a name, or its CNAME. All have one TTL, as records of one type must (RFC 2181 §5.2). */

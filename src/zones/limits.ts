@@ -59,3 +59,15 @@ export const MAX_FLATTENED_ADDRESSES = 20;
 export const FLATTENED_TTL_SEC = 60;
 /** Maximum number of CNAME and ALIAS records followed behind a name inside the zone, as in an answer (`MAX_ALIASES`). */
 export const MAX_ALIAS_STEPS = 8;
+/** Seconds between two lookups of a target, at least: a TTL of 0 must not cost a query per second. */
+export const MIN_LOOKUP_SEC = 30;
+/** Seconds between two lookups of a target, at most: as long as the records of the zone are valid. */
+export const MAX_LOOKUP_SEC = 300;
+/** Milliseconds for which the last answer about a target is served while lookups fail. Given (semantics §9). */
+export const LAST_ANSWER_MS = 86_400_000;
+/** Lookups that run at once: the resolver answers thousands a second, and a slow one must not get them all together. */
+export const LOOKUPS_AT_ONCE = 8;
+/** Targets that are read from the store together, enough for some seconds of lookups. */
+export const LOOKUP_BATCH = 64;
+/** Milliseconds between polls for due targets: short against `MIN_LOOKUP_SEC`. */
+export const LOOKUP_POLL_MS = 5_000;

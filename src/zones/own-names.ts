@@ -40,7 +40,7 @@ export interface OwnName {
 }
 
 /** A stored record that the zone contains not at all or not completely. */
-export interface ZoneProblem {
+export interface ContentProblem {
   /** Absolute and canonical; an invalid name as it is stored. */
   readonly name: string;
   readonly type: RecordType;
@@ -52,7 +52,7 @@ export interface ZoneProblem {
 export function readOwnNames(
   domain: string,
   records: readonly ZoneRecord[],
-  problems: ZoneProblem[],
+  problems: ContentProblem[],
 ): ReadonlyMap<string, OwnName> {
   const stored = new Map<string, ZoneRecord[]>();
   for (const record of records) {
@@ -74,7 +74,7 @@ interface StoredName {
   readonly name: string;
   readonly domain: string;
   readonly stored: readonly ZoneRecord[];
-  readonly problems: ZoneProblem[];
+  readonly problems: ContentProblem[];
 }
 
 function readOwnName({ name, domain, stored, problems }: StoredName): OwnName {
