@@ -28,6 +28,7 @@ export const TYPES = {
   TXT: 16,
   AAAA: 28,
   SRV: 33,
+  OPT: 41,
   TLSA: 52,
   SVCB: 64,
   HTTPS: 65,
@@ -36,8 +37,8 @@ export const TYPES = {
   AXFR: 252,
   CAA: 257,
 } as const;
-/** Class IN. */
-const CLASS_IN = 1;
+/** Numbers of classes (IANA). */
+export const CLASSES = { IN: 1, ANY: 255 } as const;
 
 /** The octets of one record. */
 export function encodeRecord({ name, type, ttl, rdata }: ResourceRecord): Uint8Array {
@@ -45,7 +46,7 @@ export function encodeRecord({ name, type, ttl, rdata }: ResourceRecord): Uint8A
   const octets = Buffer.alloc(owner.length + FIXED_OCTETS + rdata.length);
   octets.set(owner);
   octets.writeUInt16BE(type, owner.length);
-  octets.writeUInt16BE(CLASS_IN, owner.length + 2);
+  octets.writeUInt16BE(CLASSES.IN, owner.length + 2);
   octets.writeUInt32BE(ttl, owner.length + 4);
   octets.writeUInt16BE(rdata.length, owner.length + 8);
   octets.set(rdata, owner.length + FIXED_OCTETS);
