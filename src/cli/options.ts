@@ -158,6 +158,14 @@ export function allowOriginsOption(): Option {
   ).argParser(gatherPrefixes);
 }
 
+/** `--allow-nameservers`: special addresses at which name servers of customers' zones are queried. */
+export function allowNameserversOption(): Option {
+  return new Option(
+    '--allow-nameservers <prefixes>',
+    'name servers of zones may have these loopback, private or other special addresses, prefixes with commas; may be repeated',
+  ).argParser(gatherPrefixes);
+}
+
 /** Parses prefixes separated by commas and appends them. */
 function gatherPrefixes(text: string, gathered: readonly string[] | undefined): readonly string[] {
   const prefixes = text.split(',').map((one) => one.trim());

@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts';
 import type { CollectorOptions } from '../telemetry/options.ts';
 import type { Retention } from '../traffic/retention.ts';
 import type { DecisionLogTarget } from './open-decision-logs.ts';
+import type { ZoneOptions } from './zone-options.ts';
 
 /** Options of a server. */
 export interface ServerOptions {
@@ -27,6 +28,10 @@ export interface ServerOptions {
   readonly nameserverSets: readonly (readonly string[])[];
   /** Addresses of recursive resolvers; empty: the system's. */
   readonly resolvers: readonly string[];
+  /** Special addresses that name servers of zones may have, and the port of all of them; absent: none, 53. */
+  readonly nameservers?: { readonly prefixes: readonly string[]; readonly port: number };
+  /** Serves the zones of managed domains; absent: it does not. */
+  readonly zones?: ZoneOptions;
   /** Treats every domain as verified without DNS queries, for trials. */
   readonly trustNames: boolean;
   /** As `Services.privateNames`. */

@@ -9,6 +9,7 @@ import type { Server } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { type Entitlements, resolveEntitlements } from '../access/entitlements.ts';
 import { createKeyUses, type KeyUses } from '../access/key-uses.ts';
 import { createRequestBudget, type RequestBudget } from '../access/request-budget.ts';
@@ -22,7 +23,7 @@ import type { BillingWatch } from '../billing/watch.ts';
 import { type Countries, openCountries } from '../classify/country.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
 import { createCompute } from '../compute/pool.ts';
-import { createDns } from '../dns/resolver.ts';
+import { createDns, type Dns } from '../dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
 import { createLookups, type DomainLookups, lookupsWithoutDns } from '../lifecycle/lookups.ts';
 import { DEFAULT_DAYS } from '../logs/limits.ts';
@@ -47,6 +48,7 @@ import { watchBilling } from './server-billing.ts';
 import type { ServerOptions } from './server-options.ts';
 import { recordPublication, startServerTelemetry } from './server-telemetry.ts';
 import { createTraffic, retentionOf, type ServerTraffic, startUptime } from './server-traffic.ts';
+import { createServerZones, type ServerZones } from './server-zones.ts';
 import { version } from './version.ts';
 
 /** A server that accepts requests. */
@@ -55,6 +57,8 @@ export interface RunningServer {
   readonly url: string;
   /** The address of the health and metrics listener. */
   readonly operationsUrl: string;
+  /** Where zones are transferred, address and port; `null`: nowhere. */
+  readonly zones: string | null;
   /** The public key that nodes trust manifests by. */
   readonly publicKey: string;
   /** Finishes open requests, flushes what is in memory, and closes the store. */
@@ -118,7 +122,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   await openClearance(store, clock());
   const feed = createFeed({ store, signer, log });
   const uses = createKeyUses(store);
-  const watch = watchDomains(options);
+  const dns = dnsOf(options);
+  const watch = watchDomains(options, dns);
+  const zones = zonesOf(options, dns, metrics.registry);
   const billing = watchBilling(options, (tx, domain) => entitlementsOf(tx, domain, options.tier));
   const budget = budgetOf(options);
   const compute = createCompute({ store, onJob: metrics.computed });
@@ -138,6 +144,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     publication: publisher,
     aheadOfStore: feed.ahead,
     ...(logs === null || logs.search === null ? {} : { logs: logs.search }),
+    ...(zones === null ? {} : { zones: zones.service }),
   });
   const app = await createApi({
     services,
@@ -158,10 +165,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const flushing = flushRegularly(uses, log);
   const parts = {
     ...{ publisher, republisher, watch, billing, traffic, uptime, logs, notifier, uses, budget },
-    ...{ compute, store, log, flushing, telemetry },
+    ...{ compute, store, log, flushing, telemetry, zones },
   };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
+  let zonesAddress: string | null = null;
   try {
+    zonesAddress = (await zones?.start()) ?? null;
     await app.listen({ host: options.host, port: options.port });
     operations.listen(options.operationsPort, '127.0.0.1');
     await once(operations, 'listening');
@@ -170,7 +179,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await settle(parts);
     throw error;
   }
-  return runningServer(parts, { app, operations, publicKey: signer.publicKey, state });
+  return runningServer(parts, { app, operations, publicKey: signer.publicKey, state, zones: zonesAddress });
 }
 
 /** What a running server has besides its parts. */
@@ -178,14 +187,16 @@ interface Listening {
   readonly app: FastifyInstance;
   readonly operations: Server;
   readonly publicKey: string;
+  readonly zones: string | null;
   readonly state: { draining: boolean };
 }
 
 /** The addresses of a server that listens, and its end. */
-function runningServer(parts: Parts, { app, operations, publicKey, state }: Listening): RunningServer {
+function runningServer(parts: Parts, { app, operations, publicKey, zones, state }: Listening): RunningServer {
   return {
     url: urlOf(app.server.address() as AddressInfo),
     operationsUrl: urlOf(operations.address() as AddressInfo),
+    zones,
     publicKey,
     async stop() {
       state.draining = true;
@@ -201,7 +212,7 @@ function runningServer(parts: Parts, { app, operations, publicKey, state }: List
 type MadeServices = Pick<
   Services,
   | ('store' | 'uses' | 'clock' | 'budget' | 'compute' | 'lifecycle' | 'publication' | 'aheadOfStore')
-  | ('logs' | 'specialOrigin' | 'codes')
+  | ('logs' | 'specialOrigin' | 'codes' | 'zones')
 >;
 
 /** All services of routes for customers: those made, and what the options say. */
@@ -233,8 +244,23 @@ async function entitlementsOf(
   return resolveEntitlements({ domain, subscription, fallback, now: Date.now() });
 }
 
+/** The DNS client: the configured resolvers, and name servers at public or allowed addresses. */
+function dnsOf({ resolvers, nameservers = { prefixes: [], port: 53 } }: ServerOptions): Dns {
+  const special = createSpecialJudge({ prefixes: nameservers.prefixes, local: false });
+  return createDns({
+    ...(resolvers.length === 0 ? {} : { resolvers }),
+    authorityPort: nameservers.port,
+    privateAddresses: (address) => special(address) === null,
+  });
+}
+
+/** The zones of managed domains; `null`: this server serves none. */
+function zonesOf(options: ServerOptions, dns: Dns, registry: Registry): ServerZones | null {
+  return options.zones === undefined ? null : createServerZones(options.zones, options, { dns, registry });
+}
+
 /** Scheduled and requested DNS checks; none if names are trusted. */
-function watchDomains(options: ServerOptions): Watch {
+function watchDomains(options: ServerOptions, dns: Dns): Watch {
   const { store, log, nameserverSets, tier } = options;
   if (options.trustNames) {
     return {
@@ -243,7 +269,6 @@ function watchDomains(options: ServerOptions): Watch {
       stop: async () => undefined,
     };
   }
-  const dns = createDns(options.resolvers.length === 0 ? {} : { resolvers: options.resolvers });
   const life: Life = createLifecycle({
     store,
     dns,
@@ -310,6 +335,8 @@ interface Parts {
   readonly log: Logger;
   readonly flushing: NodeJS.Timeout;
   readonly telemetry: Telemetry | null;
+  /** `null`: the server serves no zones. */
+  readonly zones: ServerZones | null;
 }
 
 /** Stops every part in the reverse order of its start, and closes the store last. */
@@ -329,8 +356,10 @@ async function settle({
   log,
   flushing,
   telemetry,
+  zones,
 }: Parts): Promise<void> {
   clearInterval(flushing);
+  await zones?.stop();
   await notifier.stop();
   await watch.stop();
   await billing.stop();

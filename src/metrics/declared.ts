@@ -108,6 +108,36 @@ export const METRICS = {
     labels: [],
     help: 'Deliveries of notifications that wait for their next attempt, those of all servers',
   },
+  edgeplan_zones: {
+    type: 'gauge',
+    at: ['server'],
+    labels: [],
+    help: 'Zones that name servers can transfer; with --zones',
+  },
+  edgeplan_zones_waiting: {
+    type: 'gauge',
+    at: ['server'],
+    labels: [],
+    help: 'Zones with changes that are in no version yet; with --zones',
+  },
+  edgeplan_zone_delay_seconds: {
+    type: 'histogram',
+    at: ['server'],
+    labels: [],
+    help: 'Seconds from the oldest change of a zone to the version that has it',
+  },
+  edgeplan_zone_answers_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: ['kind'],
+    help: 'Requests to the server of zones, by what they were answered with; `refused`: no valid signature',
+  },
+  edgeplan_zone_notify_waiting: {
+    type: 'gauge',
+    at: ['server'],
+    labels: ['secondary'],
+    help: 'Zones whose NOTIFY a name server has not accepted yet',
+  },
   edgeplan_outbox_rows: {
     type: 'gauge',
     at: ['server'],

@@ -96,8 +96,6 @@ function boundedAddresses(addresses: readonly string[]): readonly string[] {
 export interface FlattenerOptions {
   readonly dns: Pick<Dns, 'hostAddresses'>;
   readonly targets: FlattenedTargets;
-  /** Called after the changed row of a target is stored. */
-  readonly onChanged: (target: string) => void;
   /** Milliseconds since the epoch. Default: `Date.now`. */
   readonly clock?: () => number;
   /** Milliseconds between polls for due targets. Default: `LOOKUP_POLL_MS`. */
@@ -187,7 +185,7 @@ async function lookUpDue(context: FlattenerContext): Promise<number> {
 
 /** Looks up one target and stores its row; a lookup that `stop` aborts changes nothing. @throws StoreFault */
 async function lookUp(
-  { dns, targets, clock, note, onChanged, signal }: FlattenerContext,
+  { dns, targets, clock, note, signal }: FlattenerContext,
   row: FlattenedTarget,
 ): Promise<void> {
   const { target } = row;
@@ -201,7 +199,5 @@ async function lookUp(
   const after = nextState(row, outcome, clock());
   const changed = answerChanged(row, after);
   await targets.put(after, changed);
-  if (!changed) return;
-  note({ kind: 'changed', target, addresses: after.addresses });
-  onChanged(target);
+  if (changed) note({ kind: 'changed', target, addresses: after.addresses });
 }

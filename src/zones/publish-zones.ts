@@ -16,6 +16,7 @@ import {
   ZONES_CLAIMED,
   ZONES_SIDE_BY_SIDE,
 } from './limits.ts';
+import type { ZoneLog } from './log.ts';
 import type { MadeZone } from './make-zone.ts';
 import { settingsId, type ZoneSettings } from './settings.ts';
 import { SOA_TIMERS } from './soa.ts';
@@ -23,22 +24,19 @@ import { headOf } from './store-source.ts';
 import type { ZoneMaker } from './zone-maker.ts';
 import type { ZoneHead } from './zone-source.ts';
 
-/** What the publisher of zones reports. */
-export interface ZoneLog {
-  warn(details: object, message: string): void;
-}
-
 export interface ZonePublisherOptions {
   readonly store: Store;
   readonly maker: ZoneMaker;
   readonly settings: ZoneSettings;
   /** Receives every new version, for NOTIFY. */
   readonly notify: (head: ZoneHead) => void;
+  /** Receives the name of a zone that is removed. */
+  readonly forget: (name: string) => void;
   /** Receives the milliseconds from the change to its version, for metrics. */
   readonly onPublished?: (sinceChangeMs: number) => void;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  readonly log: ZoneLog;
+  readonly log: Pick<ZoneLog, 'warn'>;
 }
 
 /** Publishes the zones of one store. */
@@ -135,6 +133,7 @@ async function publish(state: State, name: string, since: number): Promise<void>
       if (made === null) return;
       const written = await store.write((tx) => write(tx, made, { name, now, settings: state.settings }));
       if (written === null) continue;
+      if (made.kind === 'removed') state.forget(name);
       for (const head of written) state.notify(head);
       if (made.kind === 'changed') state.onPublished?.(clock() - since);
       return;

@@ -5,7 +5,7 @@ import type { ZoneHeadRow } from '../store/zone-repositories.ts';
 import { checkSecondary, expectedSets, type SecondaryCheck } from './check-zone.ts';
 import { readDnssec, type SignedState } from './dnssec.ts';
 import { CHECKED_SETS, CHECKS_AT_ONCE } from './limits.ts';
-import type { ZoneProblem } from './own-names.ts';
+import type { ContentProblem } from './own-names.ts';
 
 /** A secondary, and what it has not accepted yet. */
 export interface SecondaryState {
@@ -26,7 +26,7 @@ export interface ShownZone {
   readonly changing: boolean;
   readonly problems: number;
   /** The first ones. */
-  readonly problem_list: readonly ZoneProblem[];
+  readonly problem_list: readonly ContentProblem[];
   readonly secondaries: readonly SecondaryState[];
 }
 
@@ -101,7 +101,7 @@ export function createZoneService({ store, secondaries }: ZoneServiceOptions): Z
 function shownHead(head: ZoneHeadRow) {
   const { count, first } = JSON.parse(head.problems_json) as {
     readonly count: number;
-    readonly first: readonly ZoneProblem[];
+    readonly first: readonly ContentProblem[];
   };
   return {
     serial: head.serial,

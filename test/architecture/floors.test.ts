@@ -42,7 +42,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   notify: ['access', 'store', 'model', 'platform', 'base'],
   uptime: ['traffic', 'notify', 'store', 'model', 'platform', 'base'],
   lifecycle: ['notify', 'dns', 'access', 'store', 'model', 'platform', 'base'],
-  zones: ['lifecycle', 'dns', 'database', 'store', 'model', 'platform', 'base'],
+  zones: ['lifecycle', 'dns', 'metrics', 'database', 'store', 'model', 'platform', 'base'],
   billing: ['lifecycle', 'notify', 'access', 'traffic', 'counts', 'store', 'model', 'platform', 'base'],
   analysis: ['compiler', 'evaluator', 'model', 'plan', 'base'],
   recommendations: ['analysis', 'logs', 'traffic', 'counts', 'publisher', 'files', 'store', 'model', 'base'],

@@ -47,8 +47,9 @@ const targets: FlattenedTargets = {
     const due = [...rows.values()].filter(({ next_at }) => next_at <= time);
     return due.sort((left, right) => left.next_at - right.next_at).slice(0, limit);
   },
-  async put(row) {
+  async put(row, isChanged) {
     rows.set(row.target, row);
+    if (isChanged) changed.push(row.target);
   },
 };
 
@@ -58,7 +59,6 @@ function flattener() {
     targets,
     clock: () => now,
     pollMs: 5,
-    onChanged: (target) => changed.push(target),
     note: (note) => notes.push(note),
   });
 }
@@ -247,14 +247,13 @@ describe('the flattener', () => {
       dns,
       targets: {
         ...targets,
-        async put(row) {
+        async put(row, isChanged) {
           if (failures-- > 0) throw new Error('the store is down');
-          rows.set(row.target, row);
+          await targets.put(row, isChanged);
         },
       },
       clock: () => now,
       pollMs: 5,
-      onChanged: (target) => changed.push(target),
       note: (note) => notes.push(note),
     });
     running.start();

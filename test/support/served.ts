@@ -20,6 +20,8 @@ export interface Served {
   readonly port: number;
   /** `http://127.0.0.1:port` of its health and metrics listener. */
   readonly operations: string;
+  /** What it has printed so far. */
+  said(): string;
   /** Runs a command that asks this server. */
   run(args: readonly string[], input?: string): Promise<Run>;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
@@ -95,6 +97,7 @@ export async function serve({
     pid: child.pid!,
     port,
     operations: operations!,
+    said: () => said,
     call,
     run,
     metric: (series) => metricAt(operations!, series),

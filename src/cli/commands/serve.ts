@@ -13,6 +13,7 @@ import { usageFault } from '../exit.ts';
 import { listenFault } from '../listen-fault.ts';
 import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
 import {
+  allowNameserversOption,
   allowOriginsOption,
   type CollectorFlags,
   collectorOf,
@@ -28,9 +29,10 @@ import { note, write } from '../output.ts';
 import type { ServerOptions } from '../server-options.ts';
 import type { RunningServer } from '../start-server.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
+import { readZoneOptions, type ZoneFlags, zoneOptions } from '../zone-options.ts';
 
 /** The options of the command, as commander parses them. */
-interface Flags extends StoreFlags, CollectorFlags {
+interface Flags extends StoreFlags, CollectorFlags, ZoneFlags {
   /** The address to listen on. */
   readonly host: string;
   /** The port of the API. */
@@ -41,10 +43,11 @@ interface Flags extends StoreFlags, CollectorFlags {
   readonly tier: TierSlug;
   /** What happens to traffic over a quota. */
   readonly overQuota: OverQuota;
-  /** Nameserver sets, each as names separated by commas. */
-  readonly nsSet?: readonly string[];
   /** Addresses of DNS resolvers. */
   readonly resolver?: readonly string[];
+  /** Special addresses that name servers of zones may have, and their port. */
+  readonly allowNameservers?: readonly string[];
+  readonly nameserverPort: number;
   /** Treats every domain as verified. */
   readonly trustNames?: boolean;
   /** Accepts names under no public suffix. */
@@ -79,6 +82,7 @@ interface Flags extends StoreFlags, CollectorFlags {
 /** Opens the store, starts the server and prints its addresses. */
 async function run(flags: Flags, command: Command): Promise<void> {
   const nameserverSets = (flags.nsSet ?? []).map(readSet);
+  const zones = readZoneOptions(flags, nameserverSets);
   const outlets = readOutlets(flags);
   const collector = collectorOf(flags);
   if (collector === null && command.getOptionValueSource('traceRatio') === 'cli')
@@ -102,6 +106,8 @@ async function run(flags: Flags, command: Command): Promise<void> {
       overQuota: flags.overQuota,
       nameserverSets,
       resolvers: flags.resolver ?? [],
+      nameservers: { prefixes: flags.allowNameservers ?? [], port: flags.nameserverPort },
+      ...(zones === undefined ? {} : { zones }),
       trustNames: flags.trustNames === true,
       privateNames: flags.allowPrivateNames === true,
       allowedOrigins: { prefixes: flags.allowOrigins ?? [], local: false },
@@ -123,7 +129,7 @@ async function run(flags: Flags, command: Command): Promise<void> {
     throw refusal(error, flags);
   }
   stopOnSignals(() => server.stop());
-  const started = `listening on ${server.url}\ndata in ${where}\noperators: ${server.operationsUrl}/metrics`;
+  const started = `listening on ${server.url}\ndata in ${where}\noperators: ${server.operationsUrl}/metrics${server.zones === null ? '' : `\nzones on ${server.zones}`}`;
   // Entries on stdout are JSON lines and nothing else.
   if (flags.decisionLogs === '-') note(started);
   else await write(`${started}\n`);
@@ -135,9 +141,12 @@ async function run(flags: Flags, command: Command): Promise<void> {
 }
 
 /** Converts an error of starting to a fault with a message. */
-function refusal(error: unknown, { host, port, opsPort }: Flags): unknown {
+function refusal(error: unknown, { host, port, opsPort, zones }: Flags): unknown {
   if (error instanceof DnsFault) return usageFault(error.message);
-  return listenFault(error, { host, ports: { '--port': port, '--ops-port': opsPort } }) ?? error;
+  return (
+    listenFault(error, { host, ports: { '--port': port, '--ops-port': opsPort, '--zones': zones?.port } }) ??
+    error
+  );
 }
 
 /** Parses a nameserver set. @throws CommandFault with exit code 2 */
@@ -256,6 +265,13 @@ function nameOptions(): readonly Option[] {
       gather,
     ),
     resolverOption('a DNS resolver to query'),
+    allowNameserversOption(),
+    new Option(
+      '--nameserver-port <number>',
+      'the port of the name servers of zones, for trials on one machine',
+    )
+      .argParser(readPort)
+      .default(53),
     new Option(
       '--trust-names',
       'take every domain for proven, without asking the DNS: for trying things out',
@@ -316,6 +332,7 @@ export function serveCommand(): Command {
     ...inGroup('Store:', storeOptions()),
     ...inGroup('Listening:', listenerOptions()),
     ...inGroup('Domain names and DNS:', nameOptions()),
+    ...inGroup('Zones:', zoneOptions()),
     ...inGroup('Customers and limits:', customerOptions()),
     ...inGroup('Traffic:', trafficOptions()),
     ...inGroup('Notifications:', notificationOptions()),

@@ -60,6 +60,7 @@ describe.each(kinds)('$name', (kind) => {
         maker: createZoneMaker({ store, settings: SETTINGS, file: null }),
         settings: SETTINGS,
         notify: (head) => heads.push(head),
+        forget: () => undefined,
         clock: () => clock.now,
         log: { warn: (details, message) => expect.fail(`${message} ${JSON.stringify(details)}`) },
       }),
