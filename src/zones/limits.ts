@@ -67,5 +67,5 @@ export const NOTIFY_BACKOFF = { first: 1_000, last: 60_000 } as const;
 export const NOTIFY_ANSWER_MS = 5_000;
 /** Maximum number of unanswered NOTIFY messages to one secondary: its socket buffer has room for hundreds. */
 export const NOTIFY_CONCURRENCY = 64;
-/** Attempts without an answer, one after the other, after which the log says that a secondary does not answer. */
-export const SILENT_AFTER_ATTEMPTS = 4;
+/** Milliseconds without any answer after which the log says that a secondary does not answer: four attempts of one zone. */
+export const SILENT_AFTER_MS = 10_000;
