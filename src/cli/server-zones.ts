@@ -47,6 +47,7 @@ export function createServerZones(
     notify: (head) => notifier.notify(head),
     forget: (name) => notifier.forget(name),
     onPublished: metrics.published,
+    onTargets: () => flattener.wake(),
   });
   const server = createZoneServer({
     ...{ source, keys, secondaries, listen, log, clock },

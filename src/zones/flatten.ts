@@ -114,6 +114,8 @@ export type FlattenerNote =
 export interface Flattener {
   /** Starts polling for due targets. */
   start(): void;
+  /** Polls now, if it polls: a target may be new. */
+  wake(): void;
   /** Stops polling, aborts the lookups in progress and resolves when they have ended. */
   stop(): Promise<void>;
   /** Looks up every target that is due now. Returns how many. @throws StoreFault */
@@ -136,6 +138,7 @@ export function createFlattener(options: FlattenerOptions): Flattener {
   const context: FlattenerContext = { ...options, clock, note, signal: stopping.signal };
   const passes = createSemaphore(1);
   let polling: Promise<void> | null = null;
+  let wake = new AbortController();
 
   const pass = (): Promise<number> => passes.run(() => lookUpDue(context));
   const poll = async (): Promise<void> => {
@@ -146,15 +149,18 @@ export function createFlattener(options: FlattenerOptions): Flattener {
         note({ kind: 'failed', target: null, error });
       }
       // At another moment in each process, so that one of them finds the work and the others find it done.
-      await pause(pollMs * (0.75 + Math.random() / 2), stopping.signal);
+      await pause(pollMs * (0.75 + Math.random() / 2), wake.signal);
+      if (!stopping.signal.aborted && wake.signal.aborted) wake = new AbortController();
     }
   };
   return {
     start() {
       polling ??= poll();
     },
+    wake: () => wake.abort(),
     async stop() {
       stopping.abort();
+      wake.abort();
       await polling;
       await passes.run(async () => {});
     },

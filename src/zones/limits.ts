@@ -61,6 +61,8 @@ export const FLATTENED_TTL_SEC = 60;
 export const MAX_ALIAS_STEPS = 8;
 /** Seconds between two lookups of a target, at least: a TTL of 0 must not cost a query per second. */
 export const MIN_LOOKUP_SEC = 30;
+/** Milliseconds for which one process has a target to look up. */
+export const TARGET_CLAIM_MS = 60_000;
 /** Seconds between two lookups of a target, at most: as long as the records of the zone are valid. */
 export const MAX_LOOKUP_SEC = 300;
 /** Milliseconds for which the last answer about a target is served while lookups fail. Given (semantics §9). */
@@ -141,5 +143,3 @@ export const NOTIFY_ANSWER_MS = 5_000;
 export const NOTIFY_CONCURRENCY = 64;
 /** Milliseconds without any answer after which the log says that a secondary does not answer: four attempts of one zone. */
 export const SILENT_AFTER_MS = 10_000;
-/** Milliseconds for which a process has a target to look up. */
-export const TARGET_CLAIM_MS = 60_000;

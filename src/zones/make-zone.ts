@@ -53,7 +53,8 @@ export async function makeZone(
   if (change === null) return null;
   const { version } = change;
   const before = await tx.zones.get(name);
-  const domain = zoneHolder(await tx.domains.named(name), now);
+  // A domain with the name of the catalog would be answered with the catalog.
+  const domain = name === settings.catalog ? null : zoneHolder(await tx.domains.named(name), now);
   if (domain === null) {
     return before === null
       ? { kind: 'none', version }

@@ -32,6 +32,8 @@ export interface ZonePublisherOptions {
   readonly notify: (head: ZoneHead) => void;
   /** Receives the name of a zone that is removed. */
   readonly forget: (name: string) => void;
+  /** Called when a zone with targets was made: they may be new. */
+  readonly onTargets?: () => void;
   /** Receives the milliseconds from the change to its version, for metrics. */
   readonly onPublished?: (sinceChangeMs: number) => void;
   /** Milliseconds since the epoch. */
@@ -136,6 +138,7 @@ async function publish(state: State, name: string, since: number): Promise<void>
       if (made.kind === 'removed') state.forget(name);
       for (const head of written) state.notify(head);
       if (made.kind === 'changed') state.onPublished?.(clock() - since);
+      if ('targets' in made && made.targets.length > 0) state.onTargets?.();
       return;
     }
     // Writes come faster than the zone is made; others have their turn first.

@@ -1,4 +1,5 @@
 /** The SOA record of a zone, and the arithmetic of its serial. */
+import { MAX_HOST_OCTETS } from '../base/limits.ts';
 import { encodeName } from './wire/name.ts';
 import { type ResourceRecord, TYPES } from './wire/records.ts';
 import type { ZoneHead } from './zone-source.ts';
@@ -8,7 +9,8 @@ export const SOA_TIMERS = { refresh: 3_600, retry: 600, expire: 1_209_600, negat
 
 /** The SOA record of a version. */
 export function soaRecord({ name, serial, primary }: ZoneHead): ResourceRecord {
-  const servers = [encodeName(primary), encodeName(`hostmaster.${name}`)];
+  const mailbox = `hostmaster.${name}`;
+  const servers = [encodeName(primary), encodeName(mailbox.length <= MAX_HOST_OCTETS ? mailbox : name)];
   const numbers = Buffer.alloc(20);
   const { refresh, retry, expire, negative } = SOA_TIMERS;
   for (const [at, value] of [serial, refresh, retry, expire, negative].entries())
