@@ -62,7 +62,7 @@ export interface RequestOrigin {
 type SignedRequest = ZoneMessage & { readonly verdict: Extract<TsigVerdict, { readonly kind: 'valid' }> };
 
 /** A request that is answered at once, or one with a valid signature that needs the store; `null`: it gets no answer. */
-export type Admitted =
+export type AdmittedRequest =
   | { readonly kind: 'answered'; readonly answer: ZoneAnswer }
   | { readonly kind: 'signed'; readonly request: SignedRequest };
 
@@ -71,7 +71,7 @@ export function admitRequest(
   octets: Buffer,
   origin: RequestOrigin,
   { keys, clock, lines }: AnswerOptions,
-): Admitted | null {
+): AdmittedRequest | null {
   const request = readMessage(octets);
   // An answer to a response would let two servers answer each other for ever.
   if (request === null || request.isResponse) return null;
@@ -208,7 +208,7 @@ function partsOf({ id, question, payload }: ZoneMessage) {
   return { id, question: question.octets, edns: payload !== null };
 }
 
-function refused(message: Buffer): Admitted {
+function refused(message: Buffer): AdmittedRequest {
   return { kind: 'answered', answer: { kind: 'refused', head: null, messages: [message] } };
 }
 

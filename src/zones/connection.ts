@@ -3,15 +3,15 @@
  * request without a valid signature is answered and ends the connection.
  */
 import type { Socket } from 'node:net';
-import type { Admitted, ZoneAnswer } from './answer.ts';
+import type { AdmittedRequest, ZoneAnswer } from './answer.ts';
 import { FINISH_MS, FIRST_REQUEST_MS, IDLE_MS, MAX_REQUEST_OCTETS, STALLED_MS } from './limits.ts';
 import { HEADER_OCTETS } from './wire/message.ts';
 
 /** What a connection does with its requests. */
 export interface ConnectionHandler {
   /** `null`: the request gets no answer. */
-  admit(octets: Buffer): Admitted | null;
-  answer(request: Extract<Admitted, { readonly kind: 'signed' }>['request']): Promise<ZoneAnswer>;
+  admit(octets: Buffer): AdmittedRequest | null;
+  answer(request: Extract<AdmittedRequest, { readonly kind: 'signed' }>['request']): Promise<ZoneAnswer>;
   /** Called after the last message of an answer is written. */
   onAnswered(answer: ZoneAnswer, octets: number): void;
   /** Called for an error that is not the peer's. */
