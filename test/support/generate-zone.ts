@@ -199,6 +199,20 @@ const greedy = fc
     ),
   );
 
+/** Aliases of which each leads to the next, around the number that is followed. */
+const chained = fc.integer({ min: 7, max: 11 }).map((count) => [
+  ...Array.from({ length: count }, (_, at) => {
+    const next = `k${at + 1}.example.com`;
+    const place = { owner: `k${at}.example.com`, name: `k${at}` };
+    return rowOf(place, { type: at % 2 === 0 ? 'ALIAS' : 'CNAME', destination: next, data: next }, false);
+  }),
+  rowOf(
+    { owner: `k${count}.example.com`, name: `k${count}` },
+    { type: 'A', destination: '192.0.2.9', data: '192.0.2.9' },
+    false,
+  ),
+]);
+
 /** The records of a domain. Few aliases, since the naive reading walks every path of them. */
 export const zoneRows: fc.Arbitrary<readonly GeneratedRow[]> = fc
   .tuple(
@@ -206,6 +220,7 @@ export const zoneRows: fc.Arbitrary<readonly GeneratedRow[]> = fc
     fc.array(aliasRow, { maxLength: 6 }),
     fc.oneof({ arbitrary: fc.constant([]), weight: 6 }, { arbitrary: crowded, weight: 1 }),
     fc.oneof({ arbitrary: fc.constant([]), weight: 10 }, { arbitrary: greedy, weight: 1 }),
+    fc.oneof({ arbitrary: fc.constant([]), weight: 10 }, { arbitrary: chained, weight: 1 }),
   )
   .chain((parts) => {
     const rows = parts.flat();
