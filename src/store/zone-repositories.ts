@@ -125,11 +125,12 @@ export interface ZoneWrites {
   putCatalog(catalog: ZoneCatalogRow, step: ZoneStepRow | null, bounds: StepBounds): Promise<void>;
   /** Sets the targets whose addresses a zone contains; targets that no zone uses any more are removed. */
   setTargets(name: string, targets: readonly string[]): Promise<void>;
-  /** Answers targets to look up now; no other process gets them before `until`. */
+  /** Answers targets to look up now, those whose last lookup failed or the others; no other process gets them before `until`. */
   claimTargets(claim: {
     readonly now: number;
     readonly until: number;
     readonly limit: number;
+    readonly failing: boolean;
   }): Promise<readonly FlattenedTargetRow[]>;
   /** Stores what is known of a target, if a zone uses it. */
   putTarget(row: FlattenedTargetRow): Promise<void>;

@@ -31,10 +31,16 @@ export interface FlattenedTarget {
   readonly next_at: number;
 }
 
+/**
+ * Targets whose last lookup failed have places of their own: a domain with targets that never answer must not delay those of
+ * others.
+ */
+export type LookupLane = 'answering' | 'failing';
+
 /** The store's side. @throws StoreFault from both methods */
 export interface FlattenedTargets {
-  /** At most `limit` rows with `next_at` up to `now`, the earliest first. */
-  due(now: number, limit: number): Promise<readonly FlattenedTarget[]>;
+  /** At most `limit` rows of a lane with `next_at` up to `now`, the earliest first. */
+  due(now: number, limit: number, lane: LookupLane): Promise<readonly FlattenedTarget[]>;
   /**
    * Updates the row if it still exists. With `changed`, the zones of the target are marked for publication in the same
    * transaction, so that a crash loses no change.
@@ -133,47 +139,48 @@ interface FlattenerContext extends FlattenerOptions {
 export function createFlattener(options: FlattenerOptions): Flattener {
   const stopping = new AbortController();
   // Both queries of every running lookup listen, and so does the place in the queue of a resolver.
-  setMaxListeners(4 * LOOKUPS_AT_ONCE, stopping.signal);
+  setMaxListeners(4 * (LOOKUPS_AT_ONCE.answering + LOOKUPS_AT_ONCE.failing), stopping.signal);
   const { clock = Date.now, note = () => {}, pollMs = LOOKUP_POLL_MS } = options;
   const context: FlattenerContext = { ...options, clock, note, signal: stopping.signal };
-  const passes = createSemaphore(1);
-  let polling: Promise<void> | null = null;
+  const passes = { answering: createSemaphore(1), failing: createSemaphore(1) } as const;
+  let polling: Promise<unknown> | null = null;
   let wake = new AbortController();
 
-  const pass = (): Promise<number> => passes.run(() => lookUpDue(context));
-  const poll = async (): Promise<void> => {
+  const pass = (lane: LookupLane): Promise<number> => passes[lane].run(() => lookUpDue(context, lane));
+  const poll = async (lane: LookupLane): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
-        await pass();
+        await pass(lane);
       } catch (error) {
         note({ kind: 'failed', target: null, error });
       }
       // At another moment in each process, so that one of them finds the work and the others find it done.
-      await pause(pollMs * (0.75 + Math.random() / 2), wake.signal);
-      if (!stopping.signal.aborted && wake.signal.aborted) wake = new AbortController();
+      const woken = lane === 'answering' ? wake : stopping;
+      await pause(pollMs * (0.75 + Math.random() / 2), woken.signal);
+      if (!stopping.signal.aborted && woken.signal.aborted) wake = new AbortController();
     }
   };
   return {
     start() {
-      polling ??= poll();
+      polling ??= Promise.all([poll('answering'), poll('failing')]);
     },
     wake: () => wake.abort(),
     async stop() {
       stopping.abort();
       wake.abort();
       await polling;
-      await passes.run(async () => {});
+      for (const lane of [passes.answering, passes.failing]) await lane.run(async () => {});
     },
-    lookUpDue: pass,
+    lookUpDue: async () => (await pass('answering')) + (await pass('failing')),
   };
 }
 
-/** Looks up due targets in batches until none is due, `LOOKUPS_AT_ONCE` at once. */
-async function lookUpDue(context: FlattenerContext): Promise<number> {
+/** Looks up due targets of a lane in batches until none is due, `LOOKUPS_AT_ONCE` at once. */
+async function lookUpDue(context: FlattenerContext, lane: LookupLane): Promise<number> {
   const { targets, clock, signal } = context;
   let done = 0;
   while (!signal.aborted) {
-    const rows = await targets.due(clock(), LOOKUP_BATCH);
+    const rows = await targets.due(clock(), LOOKUP_BATCH, lane);
     const queue = [...rows];
     const work = async (): Promise<void> => {
       for (let row = queue.shift(); row !== undefined && !signal.aborted; row = queue.shift()) {
@@ -181,7 +188,7 @@ async function lookUpDue(context: FlattenerContext): Promise<number> {
         done++;
       }
     };
-    const ended = await Promise.allSettled(Array.from({ length: LOOKUPS_AT_ONCE }, work));
+    const ended = await Promise.allSettled(Array.from({ length: LOOKUPS_AT_ONCE[lane] }, work));
     const failed = ended.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
     if (rows.length < LOOKUP_BATCH) break;

@@ -68,7 +68,7 @@ export const MAX_LOOKUP_SEC = 300;
 /** Milliseconds for which the last answer about a target is served while lookups fail. Given (semantics §9). */
 export const LAST_ANSWER_MS = 86_400_000;
 /** Lookups that run at once: the resolver answers thousands a second, and a slow one must not get them all together. */
-export const LOOKUPS_AT_ONCE = 8;
+export const LOOKUPS_AT_ONCE = { answering: 8, failing: 2 } as const;
 /** Targets that are read from the store together, enough for some seconds of lookups. */
 export const LOOKUP_BATCH = 64;
 /** Milliseconds between polls for due targets: short against `MIN_LOOKUP_SEC`. */

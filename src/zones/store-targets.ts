@@ -7,8 +7,8 @@ import { TARGET_CLAIM_MS } from './limits.ts';
 /** Reads and writes targets. `clock` in milliseconds since the epoch. */
 export function createStoreTargets(store: Store, clock: () => number): FlattenedTargets {
   return {
-    async due(now, limit) {
-      const claim = { now, until: now + TARGET_CLAIM_MS, limit };
+    async due(now, limit, lane) {
+      const claim = { now, until: now + TARGET_CLAIM_MS, limit, failing: lane === 'failing' };
       return (await store.write((tx) => tx.zones.claimTargets(claim))).map(targetOf);
     },
     put: ({ addresses, ...target }, changed) =>

@@ -43,8 +43,10 @@ beforeEach(() => {
 
 /** The store's side, in memory. */
 const targets: FlattenedTargets = {
-  async due(time, limit) {
-    const due = [...rows.values()].filter(({ next_at }) => next_at <= time);
+  async due(time, limit, lane) {
+    const due = [...rows.values()].filter(
+      ({ next_at, failures }) => next_at <= time && failures > 0 === (lane === 'failing'),
+    );
     return due.sort((left, right) => left.next_at - right.next_at).slice(0, limit);
   },
   async put(row, isChanged) {

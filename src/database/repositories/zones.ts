@@ -175,7 +175,7 @@ const dropTargets = statement((builder, p: { targets: string }, flavour) =>
 );
 
 /** The second check of `next_at` is for PostgreSQL, where another process may have claimed the row meanwhile. */
-const claimTargets = statement((builder, p: { now: number; until: number; limit: number }) =>
+const claimTargets = statement((builder, p: { now: number; until: number; limit: number; failing: number }) =>
   builder
     .updateTable('flattened_targets')
     .set({ next_at: p.until })
@@ -184,6 +184,7 @@ const claimTargets = statement((builder, p: { now: number; until: number; limit:
         .selectFrom('flattened_targets as due')
         .select('due.target')
         .where('due.next_at', '<=', p.now)
+        .where(sql<number>`case when due.failures > 0 then 1 else 0 end`, '=', int(p.failing))
         .orderBy('due.next_at')
         .limit(p.limit),
     )
@@ -267,7 +268,7 @@ export function zones(session: Session): ZoneReads & ZoneWrites {
       if (dropped.length > 0)
         await dropTargets(session, { targets: JSON.stringify(dropped.map(({ target }) => target)) });
     },
-    claimTargets: (claim) => claimTargets(session, claim),
+    claimTargets: ({ failing, ...claim }) => claimTargets(session, { ...claim, failing: Number(failing) }),
     async putTarget(row) {
       await putTarget(session, row);
     },

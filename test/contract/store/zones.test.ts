@@ -243,7 +243,7 @@ describe.each(kinds)('$name', (kind) => {
       await tx.zones.setTargets('one.example', ['x.test', 'y.test']);
       await tx.zones.setTargets('two.example', ['y.test']);
     });
-    const claim = { now: T, until: T + 60_000, limit: 10 };
+    const claim = { now: T, until: T + 60_000, limit: 10, failing: false };
     const due = await store.write((tx) => tx.zones.claimTargets(claim));
     expect(due.map(({ target }) => target).sort()).toEqual(['x.test', 'y.test']);
     expect(await store.write((tx) => tx.zones.claimTargets(claim))).toEqual([]);
@@ -255,6 +255,11 @@ describe.each(kinds)('$name', (kind) => {
       next_at: T + 1,
     };
     await store.write((tx) => tx.zones.putTarget(row));
+    const failed = { ...row, target: 'x.test', failures: 1, next_at: T };
+    await store.write((tx) => tx.zones.putTarget(failed));
+    expect(await store.write((tx) => tx.zones.claimTargets(claim))).toEqual([]);
+    const again = await store.write((tx) => tx.zones.claimTargets({ ...claim, failing: true }));
+    expect(again.map(({ target }) => target)).toEqual(['x.test']);
     expect(await store.latest.zones.flattened(['y.test'])).toEqual([row]);
     expect(await store.latest.zones.usersOf('y.test')).toEqual(['one.example', 'two.example']);
     await store.write((tx) => tx.zones.setTargets('one.example', []));
