@@ -32,6 +32,7 @@ import { tableOf } from './table.ts';
 import { run as tenants } from './tenants.ts';
 import { run as traffic } from './traffic.ts';
 import { run as waf } from './waf.ts';
+import { run as zones } from './zones.ts';
 
 const GROUPS: Readonly<Record<string, BenchGroup>> = {
   growth,
@@ -55,6 +56,7 @@ const GROUPS: Readonly<Record<string, BenchGroup>> = {
   strangers,
   tenants,
   traffic,
+  zones,
 };
 
 interface Wanted {
