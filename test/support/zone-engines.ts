@@ -1,16 +1,17 @@
 /** Name servers from Debian as secondaries of edgeplan on loopback, started by `fixtures/zones/engine`. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from './dns-daemons.ts';
 import { missingFile, missingProgram } from './requires.ts';
+import { kdig, recordLines, type ZoneKey } from './zones-served.ts';
 
 export const ENGINES = ['knot', 'nsd', 'bind', 'powerdns'] as const;
 export type EngineKind = (typeof ENGINES)[number];
 
-const SCRIPT = fileURLToPath(new URL('../../fixtures/zones/engine', import.meta.url));
+export const FIXTURES = fileURLToPath(new URL('../../fixtures/zones', import.meta.url));
 
 /** Program and Debian package of each engine, beside kdig. */
 const PROGRAMS: Readonly<Record<EngineKind, readonly [program: string, debianPackage: string][]>> = {
@@ -36,15 +37,14 @@ export function missingEngine(kind: EngineKind): string | null {
   return reasons.find((reason) => reason !== null) ?? null;
 }
 
-export interface TsigKey {
-  readonly name: string;
-  /** Of hmac-sha256, in base64. */
-  readonly secret: string;
+interface EngineAddress {
+  readonly address: string;
+  readonly port: number;
 }
 
 export interface EngineOptions {
-  readonly primary: { readonly address: string; readonly port: number };
-  readonly key: TsigKey;
+  readonly primary: EngineAddress;
+  readonly key: ZoneKey;
   /** The catalog zone, without the last dot. */
   readonly catalog: string;
   /** 127.0.0.1 by default. */
@@ -60,16 +60,12 @@ export interface Reply {
   readonly status: string;
   /** Flags of the header: `qr aa rd`. */
   readonly flags: readonly string[];
-  /** Records of the answer in presentation form, `name TTL class type data`, sorted. */
+  /** Records of the answer as `recordLines` has them: `name TTL type data`, sorted. */
   readonly answer: readonly string[];
-  /** The same for the authority section. */
-  readonly authority: readonly string[];
 }
 
-export interface Engine {
+export interface Engine extends EngineAddress {
   readonly kind: EngineKind;
-  readonly address: string;
-  readonly port: number;
   /** Files and state of the engine, removed by `stop`. */
   readonly folder: string;
   /** What it has logged since the first start. */
@@ -105,15 +101,16 @@ export async function startEngine(kind: EngineKind, options: EngineOptions): Pro
   const log: string[] = [];
   const server = { address, port };
   let child: ChildProcess;
-  const start = async (question: readonly string[], enough: (reply: Reply) => boolean): Promise<void> => {
+  const start = async (answers: () => Promise<boolean>): Promise<void> => {
     // The leader of a process group: NSD has children.
-    child = spawn(SCRIPT, [kind], { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    child = spawn(join(FIXTURES, 'engine'), [kind], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
     child.stdout!.on('data', (chunk) => log.push(String(chunk)));
     child.stderr!.on('data', (chunk) => log.push(String(chunk)));
-    const attempts = { child, log };
-    await untilAnswered(`${kind} on ${address} port ${port}`, attempts, async () =>
-      enough(await ask(server, question)),
-    );
+    await untilAnswered(`${kind} on ${address} port ${port}`, { child, log }, answers);
   };
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -126,7 +123,8 @@ export async function startEngine(kind: EngineKind, options: EngineOptions): Pro
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    await start(['-k', keys, '+tcp', catalog, 'SOA'], ({ answer }) => answer.length > 0);
+    // Knot answers for a catalog by TCP alone, and to a signed query.
+    await start(async () => (await ask(server, [catalog, 'SOA', '+tcp'], key)).answer.length > 0);
   } catch (error) {
     await stop();
     throw error;
@@ -141,52 +139,26 @@ export async function startEngine(kind: EngineKind, options: EngineOptions): Pro
     query: (name, type) => ask(server, [name, type]),
     async serial(zone) {
       const { answer } = await ask(server, [zone, 'SOA']);
-      return answer.length === 0 ? null : Number(answer[0]!.split(' ')[6]);
+      return answer.length === 0 ? null : Number(answer[0]!.split(' ')[5]);
     },
     stop,
     kill9: () => end('SIGKILL'),
     async restart() {
       await end('SIGTERM');
       // REFUSED will do: this name is in no zone.
-      await start(['restarted.invalid', 'TXT'], ({ status }) => status !== '');
+      await start(async () => (await ask(server, ['restarted.invalid', 'TXT'])).status !== '');
     },
   };
 }
 
-/** Asks a name server by kdig, which shows every type in presentation form. `status` is empty where nothing answers. */
-export async function ask(
-  { address, port }: { readonly address: string; readonly port: number },
-  question: readonly string[],
-): Promise<Reply> {
-  const options = [
-    '+noall',
-    '+header',
-    '+answer',
-    '+authority',
-    '+comments',
-    '+norec',
-    '+timeout=1',
-    '+retry=0',
-  ];
-  const output = await new Promise<string>((resolve, reject) => {
-    execFile('kdig', [`@${address}`, '-p', String(port), ...options, ...question], (error, stdout) => {
-      // kdig exits with 1 where there is no answer.
-      if (error !== null && typeof error.code !== 'number') reject(error);
-      else resolve(stdout);
-    });
-  });
-  const sections: Record<string, string[]> = { ANSWER: [], AUTHORITY: [] };
-  let section: string[] = [];
-  for (const line of output.split('\n')) {
-    const heading = /^;; (\w+) SECTION/.exec(line)?.[1];
-    if (heading !== undefined) section = sections[heading] ?? [];
-    else if (line !== '' && !line.startsWith(';')) section.push(line.replace(/\s+/g, ' '));
-  }
+/** Asks once. `status` is empty where nothing answers. */
+async function ask(server: EngineAddress, question: readonly string[], key?: ZoneKey): Promise<Reply> {
+  const options = ['+noall', '+header', '+answer', '+norec', '+timeout=1'];
+  const output = await kdig(server, [...options, ...question], key);
   return {
     status: /status: (\w+)/.exec(output)?.[1] ?? '',
     flags: /Flags: ([\w ]*)/.exec(output)?.[1]?.split(' ') ?? [],
-    answer: sections['ANSWER']!.sort(),
-    authority: sections['AUTHORITY']!.sort(),
+    answer: recordLines(output),
   };
 }
 
