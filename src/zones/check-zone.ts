@@ -29,8 +29,8 @@ export interface ZoneDifference {
 /** What one secondary answers. */
 export interface SecondaryCheck {
   /**
-   * - `same` all compared sets are equal; the serial is the zone's, or higher where the secondary signs
-   * - `behind` an older serial
+   * - `same` all compared sets are equal, whatever the serial: a secondary that signs numbers its own versions
+   * - `behind` some set differs, and the serial is older
    * - `different` some set differs, though the serial is not older
    * - `unanswered` no answer for the zone's SOA
    */
@@ -146,9 +146,9 @@ async function compare(check: Check, sets: readonly ExpectedSet[]): Promise<Seco
     }
   };
   await Promise.all(Array.from({ length: CHECK_CONCURRENCY }, worker));
-  const behind = isGreater(zone.serial, serial);
+  const wrong = isGreater(zone.serial, serial) ? 'behind' : 'different';
   return {
-    state: behind ? 'behind' : differences.length > 0 ? 'different' : 'same',
+    state: differences.length > 0 ? wrong : 'same',
     serial,
     fault: null,
     differences: differences.slice(0, LISTED_DIFFERENCES),

@@ -68,12 +68,12 @@ const SECONDARY_CHECK = z.object({
   state: z
     .enum(['same', 'behind', 'different', 'unanswered'])
     .describe(
-      '`same`: all compared sets are equal; `behind`: an older serial; `different`: a set differs; `unanswered`: no SOA of the zone',
+      '`same`: all compared sets are equal; `behind`: a set differs and the serial is older; `different`: a set differs; `unanswered`: no SOA of the zone',
     ),
   serial: z
     .int()
     .nullable()
-    .describe('the serial that it answers; one that signs the zone may have a higher one than the zone'),
+    .describe('the serial that it answers; one that signs the zone numbers its own versions'),
   fault: z.string().nullable().describe('why it did not answer the SOA'),
   different: z
     .int()
