@@ -84,9 +84,9 @@ function readOwnName({ name, domain, stored, problems }: StoredName): OwnName {
   for (const record of stored) {
     const { type } = record;
     if (proxied && isProxiable(type)) continue;
-    if (type === 'NS' && name === domain) {
-      const message = 'the NS records of the domain itself are those of its nameserver set';
-      problems.push({ name, type, message });
+    const unserved = type === 'NS' ? unservedDelegation(name, domain) : null;
+    if (unserved !== null) {
+      problems.push({ name, type, message: unserved });
       continue;
     }
     const encoded = type === 'ALIAS' ? null : encodeData(type, record);
@@ -111,6 +111,12 @@ function readOwnName({ name, domain, stored, problems }: StoredName): OwnName {
     others: all.filter((wire) => !isAddress(wire)),
     canonical: aliases.size === 1 && data.size === 0 && only!.type === 'CNAME' && name !== domain,
   };
+}
+
+/** Why an NS record is in no zone. A wildcard one is undefined, and BIND refuses the whole zone for it (RFC 4592 §4.2). */
+function unservedDelegation(name: string, domain: string): string | null {
+  if (name === domain) return 'the NS records of the domain itself are those of its nameserver set';
+  return name.startsWith('*.') ? 'a wildcard cannot be delegated (RFC 4592 §4.2)' : null;
 }
 
 function isProxiable(type: RecordType): boolean {

@@ -50,11 +50,12 @@ export function naiveZone(input: NaiveZoneInput): NaiveZone {
   const at = (name: string): readonly NaiveRow[] => rows.filter(({ owner }) => owner === name);
   const isProxied = (name: string): boolean =>
     at(name).some(({ type, proxied }) => proxied && EDGE_TYPES.includes(type));
-  const apexNs = ({ owner, type }: NaiveRow): boolean => owner === domain && type === 'NS';
+  const isLeftOut = ({ owner, type }: NaiveRow): boolean =>
+    type === 'NS' && (owner === domain || owner?.startsWith('*.') === true);
   /** The rows of a name that resolvers could see. */
   const served = (name: string): readonly NaiveRow[] =>
     at(name).filter(
-      (row) => row.data !== null && !apexNs(row) && !(isProxied(name) && EDGE_TYPES.includes(row.type)),
+      (row) => row.data !== null && !isLeftOut(row) && !(isProxied(name) && EDGE_TYPES.includes(row.type)),
     );
   const aliasesAt = (name: string): readonly NaiveRow[] => {
     const all = served(name).filter(({ type }) => ALIAS_TYPES.includes(type));
@@ -112,7 +113,7 @@ export function naiveZone(input: NaiveZoneInput): NaiveZone {
   for (const name of owners) {
     for (const row of at(name)) {
       const hidden = isProxied(name) && EDGE_TYPES.includes(row.type);
-      if (!hidden && (row.data === null || apexNs(row))) problems.push(`${name} ${row.type}`);
+      if (!hidden && (row.data === null || isLeftOut(row))) problems.push(`${name} ${row.type}`);
     }
     const others = served(name).filter(({ type }) => !EDGE_TYPES.includes(type));
     for (const { type, data } of others) lines.add(`${name} 300 ${type} ${data}`);

@@ -59,6 +59,18 @@ describe('the content of a zone', () => {
     ]);
   });
 
+  it('has no NS records of a wildcard, for which name servers refuse the whole zone', () => {
+    const { records, problems } = zoneContent({
+      domain: 'example.com',
+      records: [stored('*.a NS ns.old.test'), stored('*.a TXT "x"')],
+      ...{ nameservers: [], edgeAddresses: [], caaIssuers: [], addressesOf: () => null },
+    });
+    expect(zoneLines(records)).toEqual(['*.a.example.com 300 TXT "x"']);
+    expect(problems).toEqual([
+      { name: '*.a.example.com', type: 'NS', message: 'a wildcard cannot be delegated (RFC 4592 §4.2)' },
+    ]);
+  });
+
   it('has un-proxied records of all types as they are stored, with one TTL', () => {
     expect(
       content([
