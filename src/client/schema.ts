@@ -7218,11 +7218,11 @@ export interface components {
                 /** @description address and port */
                 readonly address: string;
                 /**
-                 * @description `same`: all compared sets are equal; `behind`: an older serial; `different`: a set differs; `unanswered`: no SOA of the zone
+                 * @description `same`: all compared sets are equal; `behind`: a set differs and the serial is older; `different`: a set differs; `unanswered`: no SOA of the zone
                  * @enum {string}
                  */
                 readonly state: "same" | "behind" | "different" | "unanswered";
-                /** @description the serial that it answers; one that signs the zone may have a higher one than the zone */
+                /** @description the serial that it answers; one that signs the zone numbers its own versions */
                 readonly serial: number | null;
                 /** @description why it did not answer the SOA */
                 readonly fault: string | null;

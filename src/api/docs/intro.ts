@@ -92,6 +92,7 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
     tags: [
       { name: 'Domains', description: 'Add, read, change and delete domains, and prove whose they are.' },
       { name: 'DNS records', description: 'Records one at a time, in batches, and as BIND zone files.' },
+      { name: 'Zone', description: 'What name servers answer for a managed domain, and its DS records.' },
       { name: 'Cache', description: 'What the edge keeps.' },
       { name: 'Members', description: 'Who shares a domain, and with which role.' },
       {
@@ -156,6 +157,8 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
 /** The tag of each part of a domain; the domain itself where a part is not listed, see `tagOf`. */
 const PARTS: Readonly<Record<string, string>> = {
   records: 'DNS records',
+  zone: 'Zone',
+  dnssec: 'Zone',
   cache: 'Cache',
   members: 'Members',
   audit: 'Audit log',
