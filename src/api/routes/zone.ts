@@ -142,9 +142,9 @@ const DNSSEC = z
   })
   .meta({ id: 'Dnssec' });
 
-/** The zones of this server. @throws Refusal 503 where it serves none */
+/** The zones of this server. @throws Refusal 409 where it serves none */
 function zonesOf({ zones }: Services): ZoneService {
-  if (zones === undefined) throw new Refusal(503, 'this server serves no zones (--zones)');
+  if (zones === undefined) throw conflict('this server serves no zones (--zones)');
   return zones;
 }
 
@@ -154,7 +154,7 @@ const NO_ZONE = 'has no zone: it is not managed, banned, or other accounts claim
 export const show = operation({
   summary: 'The zone of a domain as name servers transfer it: serial, records, problems',
   response: ZONE,
-  statuses: [409, 503],
+  statuses: [409],
   async handle({ domain, services }) {
     const zone = await zonesOf(services).show(domain.name);
     if (zone === null) throw conflict(`\`${domain.name}\` ${NO_ZONE}; or its zone is being made`);
@@ -166,7 +166,7 @@ export const show = operation({
 export const check = operation({
   summary: 'Compare what each name server answers with the zone: serial and record sets',
   response: CHECK,
-  statuses: [409, 429, 503],
+  statuses: [409, 429],
   async handle({ domain, services, caller }) {
     const result = await zonesOf(services).check(domain.name, caller.account_id);
     if (result === 'busy')
@@ -180,7 +180,7 @@ export const check = operation({
 export const dnssec = operation({
   summary: 'The DS records that the parent zone needs, where the name servers sign the zone',
   response: DNSSEC,
-  statuses: [503],
+  statuses: [409],
   async handle({ domain, services }) {
     const state = await zonesOf(services).dnssec(domain.name);
     return ok({
