@@ -198,16 +198,16 @@ interface SslOf {
  * certificate the status is `none`.
  */
 function showSsl(domain: string, { certificates, records, now }: SslOf): z.output<typeof SSL> {
-  const valid = certificates.filter(({ expires_at }) => expires_at > now);
-  const covered = valid.flatMap(({ hostnames_json }) => JSON.parse(hostnames_json) as string[]);
+  const valid = certificates.filter(({ not_after }) => not_after > now);
+  const covered = valid.flatMap(({ names_json }) => JSON.parse(names_json) as string[]);
   const uncovered = uncoveredNames(records, { domain, covered });
   const open = uncovered.length === 0 ? {} : { uncovered_hostnames: [...uncovered] };
-  const [best] = [...certificates].sort((left, right) => right.expires_at - left.expires_at);
+  const [best] = [...certificates].sort((left, right) => right.not_after - left.not_after);
   if (best === undefined) return { status: 'none', ...open };
   return {
-    status: best.expires_at > now ? best.status : 'expired',
-    expires_at: timeText(best.expires_at),
-    days_remaining: Math.max(0, Math.floor((best.expires_at - now) / DAY_MS)),
+    status: best.not_after > now ? best.status : 'expired',
+    expires_at: timeText(best.not_after),
+    days_remaining: Math.max(0, Math.floor((best.not_after - now) / DAY_MS)),
     ...open,
   };
 }
