@@ -149,6 +149,7 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/nodes/feed', permission: 'node', ...feed.follow },
   { method: 'GET', path: '/nodes/manifest', permission: 'node', ...feed.manifest },
   { method: 'GET', path: '/nodes/plans/{digest}', permission: 'node', ...feed.plan },
+  { method: 'GET', path: '/nodes/certificates/{domain}', permission: 'node', ...feed.certificates },
   { method: 'GET', path: '/nodes/self', permission: 'node', ...feed.self },
   { method: 'POST', path: '/nodes/reports', permission: 'node', ...feed.report },
   { method: 'POST', path: '/nodes/traffic', permission: 'node', ...nodeTraffic },

@@ -136,6 +136,10 @@ export const signedPage = z.object({
           })
           .optional()
           .describe("what the domain's clearance cookies are signed with; absent where there is a tombstone"),
+        certificates: z
+          .string()
+          .optional()
+          .describe("the digest of the domain's certificates; absent: it has none, or the name is `gone`"),
       }),
     ),
   }),
