@@ -135,6 +135,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'publisher',
     'store',
     'model',
+    'plan',
     'platform',
     'base',
   ],

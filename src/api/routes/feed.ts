@@ -19,6 +19,15 @@ import {
   readBoxKeyHeader,
   sealSet,
 } from '../../certificates/deliver.ts';
+import {
+  feedQuery,
+  manifestQuery,
+  nodeSelf,
+  reportsBody,
+  selfQuery,
+  signedPage,
+  since,
+} from '../../operation/feed-shapes.ts';
 import { nodeOperation, OCTETS_TYPE, readSent } from '../../operation/node-route.ts';
 import { badRequest, notFound, Refusal } from '../../operation/refusal.ts';
 import type { NodeRouteServices } from '../../operation/services.ts';
@@ -31,15 +40,6 @@ import { signedGroups } from '../../publisher/pages.ts';
 import type { NodeRow } from '../../store/rows.ts';
 import { TrafficRefusal } from '../../traffic/fault.ts';
 import { checkReported, storeReported } from '../../traffic/take-reported.ts';
-import {
-  feedQuery,
-  manifestQuery,
-  nodeSelf,
-  reportsBody,
-  selfQuery,
-  signedPage,
-  since,
-} from './feed-shapes.ts';
 
 /** Milliseconds between comments on an idle feed, by which both sides detect a dead connection. */
 const HEARTBEAT_MS = 15_000;
