@@ -68,6 +68,8 @@ export async function sealSet(
   const found = await source.store.read(async (tx) => {
     const entry = await tx.plans.current(domain);
     if (entry?.certificates == null || !shareGroup(entry.node_groups, node.node_groups)) return null;
+    // A name that is `gone` belongs to no domain that is served.
+    if (entry.digest === null && (await tx.domains.byName(domain))?.ever_active !== true) return null;
     return { digest: entry.certificates, rows: await tx.certificates.onFile(entry.domain_id) };
   });
   if (found === null || found.rows.length === 0) return { kind: 'none' };
