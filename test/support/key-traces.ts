@@ -21,9 +21,9 @@ export function keyTraces(pem: string): KeyTraces {
     ['the secret number in base64url', Buffer.from(secret.toString('base64url').slice(0, 40))],
     ['base64 of DER', Buffer.from(body)],
   ];
-  for (const [index, line] of pem.split('\n').entries()) {
-    if (line.length > 20 && !line.startsWith('-----')) forms.push([`PEM line ${index}`, Buffer.from(line)]);
-  }
+  // The number is in the first two lines of 48 octets; the public key, which certificates have too, follows it.
+  for (const [index, line] of pem.split('\n').slice(1, 3).entries())
+    forms.push([`PEM line ${index + 1}`, Buffer.from(line)]);
   // The number begins at any of three places of a base64 group.
   for (let shift = 0; shift < 3; shift += 1) {
     const shifted = Buffer.concat([Buffer.alloc(shift), secret]).toString('base64');
