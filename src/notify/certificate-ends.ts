@@ -11,7 +11,10 @@ import { notify } from './notify.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Writes the notifications that are due at a time, milliseconds since the epoch. Returns how many certificates had one. @throws StoreFault */
+/**
+ * Writes the notifications that are due at a time, milliseconds since the epoch. Returns how many certificates had one.
+ * @throws StoreFault
+ */
 export async function noticeCertificateEnds(store: Store, now: number): Promise<number> {
   let noticed = 0;
   for (const [noticing, before] of [

@@ -93,6 +93,7 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
       { name: 'Domains', description: 'Add, read, change and delete domains, and prove whose they are.' },
       { name: 'DNS records', description: 'Records one at a time, in batches, and as BIND zone files.' },
       { name: 'Cache', description: 'What the edge keeps.' },
+      { name: 'Certificates', description: 'What a domain is served with by TLS; keys are never answered.' },
       { name: 'Members', description: 'Who shares a domain, and with which role.' },
       {
         name: 'Invitations',
@@ -157,6 +158,7 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
 const PARTS: Readonly<Record<string, string>> = {
   records: 'DNS records',
   cache: 'Cache',
+  ssl: 'Certificates',
   members: 'Members',
   audit: 'Audit log',
   plans: 'Plans',

@@ -1,5 +1,4 @@
 /** `edgeplan backup`: copies the embedded store while a server runs. */
-import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
@@ -43,7 +42,8 @@ async function run(flags: Flags): Promise<void> {
         `to serve it: edgeplan restore --from ${shellWord(flags.to)} --data <folder>, then edgeplan serve --data <folder>\n`,
     );
     const key = locateSecretsKey(flags);
-    if (key.kind === 'file' && existsSync(key.file))
+    const [sealed] = await store.latest.certificates.withKeys(0, 1);
+    if (sealed !== undefined && key.kind === 'file')
       note(
         `private keys of certificates are encrypted in it: copy \`${key.file}\` as well, to a place of its own`,
       );

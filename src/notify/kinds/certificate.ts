@@ -48,7 +48,7 @@ const expiring = kind({
     ],
     steps:
       data.source === 'custom'
-        ? [`Upload a new certificate for ${domain}, or request one from the service.`]
+        ? [`Upload a new certificate for ${domain}.`]
         : [`Look at the certificates of ${domain}: the error of the last attempt is there.`],
   }),
 });
