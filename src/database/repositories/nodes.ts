@@ -122,7 +122,6 @@ const insert = statement((builder, p: Pick<NodeRow, 'name' | 'token_hash' | 'cre
       last_seen_at: null,
       revoked_at: null,
       node_groups: DEFAULT_GROUP,
-      box_key: null,
     })
     .returningAll(),
 );
