@@ -21,7 +21,7 @@ export type UploadOutcome =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Stores a certificate. One with the same leaf is replaced and keeps its id, so that an upload can be repeated, correct a
+ * Stores a certificate. One with the same leaf is replaced under its id, so that an upload can be repeated, correct a
  * chain, and bring back a key that was lost. @throws StoreFault, SecretsKeyFault
  */
 export async function storeUpload(

@@ -240,7 +240,7 @@ describe.each(testDatabases())('certificates on $kind', requires(OPENSSL_MISSING
     expect(refused.status).toBe(401);
   });
 
-  test('the same leaf again replaces the chain, keeps the id, and is audited', async () => {
+  test('the same leaf again replaces the chain under the same id, and is audited', async () => {
     const before = await entry();
     const [one] = (await ask('GET', '/ssl/')).body.certificates;
     const alone = { ...leaf, chain: leaf.certificate };
