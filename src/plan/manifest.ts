@@ -44,6 +44,11 @@ export interface ManifestEntry {
   readonly position: number;
   /** This domain's own; absent if there is a tombstone, and from servers of releases with one secret for all domains. */
   readonly clearance?: Clearance;
+  /**
+   * The digest of the domain's certificates (`certificate-set.ts`), which nodes fetch by domain; absent: it has none, the
+   * name is `gone`, or the server is of a release without them. Changes at a new position, with or without a new revision.
+   */
+  readonly certificates?: string;
 }
 
 /** The names that changed at positions above `since`, up to and including `through`. */

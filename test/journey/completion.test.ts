@@ -85,7 +85,7 @@ describe('bash', requires(LACKING.bash), () => {
 
   test.each([
     [['ini'], 'init'],
-    [['se'], 'serve'],
+    [['se'], 'secrets-key serve'],
     [['key', ''], 'create list revoke'],
     [['key', 'create', '--n'], '--name'],
     [['simulate', '--fi'], '--file'],
@@ -138,7 +138,7 @@ describe('bash', requires(LACKING.bash), () => {
 });
 
 const WALKS = [
-  [['se'], 'serve'],
+  [['ser'], 'serve'],
   [['key', ''], 'create'],
   [['serve', '--tier', ''], 'business'],
   [['simulate', '-f', 'x', '--js'], '--json'],

@@ -200,6 +200,23 @@ describe('disk', () => {
   });
 });
 
+describe('secrets key', () => {
+  test('that of a running server is fine, one that others may read is a warning, a wrong one a failure', async () => {
+    const found = async (args: readonly string[]) => (await examine(args)).of('secrets key');
+    expect(await found(server.data)).toEqual([expect.objectContaining({ state: 'fine' })]);
+    expect(await found([])).toEqual([expect.objectContaining({ state: 'skipped' })]);
+    expect(await found(['--database', POSTGRES])).toEqual([expect.objectContaining({ state: 'skipped' })]);
+    const file = join(folder, 'secrets.key');
+    writeFileSync(file, Buffer.alloc(32).toString('base64'), { mode: 0o644 });
+    expect(await found(['--secrets-key', file])).toEqual([expect.objectContaining({ state: 'warning' })]);
+    writeFileSync(file, 'wrong');
+    const [wrong] = await found(['--secrets-key', file]);
+    expect(wrong).toMatchObject({ state: 'failure', remedy: expect.stringContaining('openssl rand') });
+    const away = await found(['--secrets-key', join(folder, 'away'), '--database', POSTGRES]);
+    expect(away).toEqual([expect.objectContaining({ state: 'failure' })]);
+  });
+});
+
 describe('database', () => {
   test('the store of a running server opens, beside it', async () => {
     const { of } = await examine([...server.data]);
@@ -249,11 +266,11 @@ describe('database', () => {
   });
 
   test('the password of an address is not printed', async () => {
-    const { out } = await edgeplan(['doctor', '--database', 'postgres://me:secret@127.0.0.1:9/x'], {
+    const { out } = await edgeplan(['doctor', '--database', 'postgres://me:hunter2@127.0.0.1:9/x'], {
       cwd: folder,
     });
     expect(out).toContain('postgres://me:***@127.0.0.1:9/x');
-    expect(out).not.toContain('secret');
+    expect(out).not.toContain('hunter2');
   });
 });
 

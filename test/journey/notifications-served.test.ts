@@ -79,7 +79,8 @@ describe('edgeplan serve', () => {
       const shown = await served.run(['notifications', 'preferences']);
       expect(shown.out).toContain('publication.failed');
       expect(shown.out).toContain('quota.reached');
-      expect(shown.out).not.toMatch(/certificate/);
+      expect(shown.out).toContain('certificate.expiring');
+      expect(shown.out).not.toContain('certificate.issued');
       expect((await served.run(['notifications', 'preferences', '--email', 'off'])).code).toBe(2);
       expect(
         (await served.run(['notifications', 'preferences', 'certificate.issued', '--email', 'on'])).code,

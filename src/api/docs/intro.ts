@@ -94,6 +94,7 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
       { name: 'DNS records', description: 'Records one at a time, in batches, and as BIND zone files.' },
       { name: 'Zone', description: 'What name servers answer for a managed domain, and its DS records.' },
       { name: 'Cache', description: 'What the edge keeps.' },
+      { name: 'Certificates', description: 'What a domain is served with by TLS; keys are never answered.' },
       { name: 'Members', description: 'Who shares a domain, and with which role.' },
       {
         name: 'Invitations',
@@ -160,6 +161,7 @@ const PARTS: Readonly<Record<string, string>> = {
   zone: 'Zone',
   dnssec: 'Zone',
   cache: 'Cache',
+  ssl: 'Certificates',
   members: 'Members',
   audit: 'Audit log',
   plans: 'Plans',

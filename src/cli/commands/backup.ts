@@ -12,7 +12,8 @@ import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
 import { openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
-import { write } from '../output.ts';
+import { locateSecretsKey } from '../open-secrets-key.ts';
+import { note, write } from '../output.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends StoreFlags {
@@ -40,6 +41,12 @@ async function run(flags: Flags): Promise<void> {
         `${newest === null ? '' : ` up to ${new Date(newest).toISOString()}`}; checked\n` +
         `to serve it: edgeplan restore --from ${shellWord(flags.to)} --data <folder>, then edgeplan serve --data <folder>\n`,
     );
+    const key = locateSecretsKey(flags);
+    const [sealed] = await store.latest.certificates.withKeys(0, 1);
+    if (sealed !== undefined && key.kind === 'file')
+      note(
+        `private keys of certificates are encrypted in it: copy \`${key.file}\` as well, to a place of its own`,
+      );
   } finally {
     await store.close();
   }

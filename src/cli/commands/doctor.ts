@@ -13,10 +13,12 @@ import { machine } from '../doctor/machine.ts';
 import { nodeVersion } from '../doctor/node-version.ts';
 import { ports } from '../doctor/ports.ts';
 import { findingLines, type NamedFinding, reportFields, summaryText } from '../doctor/report.ts';
+import { secretsKey } from '../doctor/secrets-key.ts';
 import { EXIT } from '../exit.ts';
 import { certificatesOption, controlOptions, maxConnectionsOption } from '../node-options.ts';
 import { checkControlUrl } from '../node-settings.ts';
 import { checkStoreFlags, storeOptions } from '../open-data.ts';
+import { secretsKeyOption } from '../open-secrets-key.ts';
 import { colourOption, inGroup, jsonOption, readPort, resolverOption } from '../options.ts';
 import { type ColourChoice, colourFor, write, writeDocument } from '../output.ts';
 
@@ -35,6 +37,7 @@ const CHECKS: readonly Check[] = [
   ports,
   disk,
   database,
+  secretsKey,
   clock,
   resolvers,
   feed,
@@ -73,7 +76,7 @@ export function doctorCommand(): Command {
   const command = new Command('doctor')
     .summary('check what a server or a node needs, and what to do about it')
     .description(
-      'Checks Node, the machine, ports, the data folder, the database, the clock, DNS, the feed of a control plane, ' +
+      'Checks Node, the machine, ports, the data folder, the database, the secrets key, the clock, DNS, the feed of a control plane, ' +
         'an edge file and certificates, with the options of serve and node for these. Changes nothing, and works beside a running server. ' +
         'Exits with 1 when something fails; warnings do not count.',
     );
@@ -92,7 +95,7 @@ export function doctorCommand(): Command {
     ).argParser(readPort),
   ];
   const options = [
-    ...inGroup('Store:', storeOptions()),
+    ...inGroup('Store:', [...storeOptions(), secretsKeyOption()]),
     ...inGroup('Listening:', listening),
     ...inGroup('Node:', [fileOption(), ...controlOptions(), certificatesOption(), maxConnectionsOption()]),
     ...inGroup('DNS:', [resolverOption('a DNS resolver to query')]),

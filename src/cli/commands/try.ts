@@ -11,6 +11,7 @@ import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { listenFault } from '../listen-fault.ts';
 import { openData } from '../open-data.ts';
+import { openServerKey } from '../open-secrets-key.ts';
 import { readPort } from '../options.ts';
 import { write } from '../output.ts';
 import type { RunningServer } from '../start-server.ts';
@@ -96,6 +97,7 @@ async function start(folder: string, { host, port, opsPort }: Flags): Promise<St
         privateNames: true,
         allowedOrigins: TRIED_ORIGINS,
         requestsPerMinute: REQUESTS_PER_MINUTE,
+        secretsKey: await openServerKey({ data: folder }),
         log: createLog('error', (line) => void process.stderr.write(line)),
       });
       return { server, store };

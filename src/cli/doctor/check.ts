@@ -1,8 +1,8 @@
 /** What a check of `edgeplan doctor` takes and returns. */
-import type { StoreFlags } from '../open-data.ts';
+import type { SecretsKeyFlags } from '../open-secrets-key.ts';
 
 /** The options that checks read, as commander parses them. */
-export interface DoctorFlags extends StoreFlags {
+export interface DoctorFlags extends SecretsKeyFlags {
   /** The address that ports are tried on. */
   readonly host: string;
   /** Ports that must be free; absent: the usual ones. */

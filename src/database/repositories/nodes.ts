@@ -131,6 +131,10 @@ const setGroups = statement((builder, p: { id: number; node_groups: string }) =>
   builder.updateTable('nodes').set({ node_groups: p.node_groups }).where('id', '=', p.id),
 );
 
+const setBoxKey = statement((builder, p: { id: number; key: string }) =>
+  builder.updateTable('nodes').set({ box_key: p.key }).where('id', '=', p.id),
+);
+
 /** The condition keeps `last_seen_at` from going backwards when requests commit out of order. */
 const touch = statement((builder, p: { id: number; at: number }) =>
   builder
@@ -262,6 +266,9 @@ export function nodes(session: Session): NodeReads & NodeWrites {
     async revoke(id, at) {
       session.note('keys');
       return (await one(session, revoke, { id, at })) !== null;
+    },
+    async setBoxKey(id, key) {
+      await setBoxKey(session, { id, key });
     },
     async replaceToken({ id, token_hash: hash }, { until, now }) {
       session.note('keys');
