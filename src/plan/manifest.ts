@@ -44,6 +44,8 @@ export interface ManifestEntry {
   readonly position: number;
   /** This domain's own; absent if there is a tombstone, and from servers of releases with one secret for all domains. */
   readonly clearance?: Clearance;
+  /** SHA-256 of the JSON text of the domain's certificate set (`certificate-set.ts`), in hex; absent: it has none. */
+  readonly certificates?: string;
 }
 
 /** The names that changed at positions above `since`, up to and including `through`. */
