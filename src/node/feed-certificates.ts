@@ -12,7 +12,7 @@ import {
   isValid,
 } from '../proxy/tls/certificate-pairs.ts';
 import type { CertificateSink } from '../sync/certificates/install-sets.ts';
-import { MAX_CHAIN_CHARACTERS } from './limits.ts';
+import { MAX_PAIR_CHARACTERS } from './limits.ts';
 
 /** Receives the checked certificates of a domain; a returned promise resolves once they are in use. */
 export interface FeedPairSink {
@@ -100,9 +100,9 @@ function isBetter(pair: SourcedPair, other: SourcedPair, now: number): boolean {
 /** The certificates of a set, checked. @throws Error that names a certificate by its id, and what is wrong with it */
 export function readFeedPairs(certificates: readonly SetCertificate[]): readonly FeedPair[] {
   return certificates.map(({ id, source, chain, key }) => {
-    if (chain.length + key.length > MAX_CHAIN_CHARACTERS) {
+    if (chain.length + key.length > MAX_PAIR_CHARACTERS) {
       throw new Error(
-        `certificate ${id} has ${chain.length + key.length} characters; at most ${MAX_CHAIN_CHARACTERS} are read`,
+        `certificate ${id} has ${chain.length + key.length} characters; at most ${MAX_PAIR_CHARACTERS} are read`,
       );
     }
     try {

@@ -17,9 +17,9 @@ export const MAX_TRANSITIONS = 32;
 export const MAX_PASSED_KEYS = 32;
 /** Maximum size, in octets, of a sealed plan: twice what the largest rule set within the compiler's limits takes. */
 export const MAX_PLAN_OCTETS = 64 * 1024 * 1024;
-/** Maximum size, in octets, of a sealed certificate set: some 300 certificates with keys and long chains. */
-export const MAX_BOX_OCTETS = 4 * 1024 * 1024;
-/** Maximum number of certificates per set: five times what a domain with a certificate for each of its hosts usually has. */
+/** Maximum size, in octets, of a sealed certificate set: twice what a control plane sends, whose domains have 50 certificates. */
+export const MAX_BOX_OCTETS = 8 * 1024 * 1024;
+/** Maximum number of certificates per set: ten times what a control plane sends. */
 export const MAX_SET_CERTIFICATES = 500;
 /** Maximum number of certificates of all sets of a node: as many as a folder may have, some 4 KiB of memory each. */
 export const MAX_FEED_CERTIFICATES = 20_000;

@@ -257,8 +257,10 @@ function handleFailure(state: SetState, task: SetTask, error: unknown): void {
   const waits = retryMs(task.failures, { first: FIRST_RETRY_MS, last: LAST_PLAN_RETRY_MS });
   wanted.set(domain, { ...task, failures: task.failures + 1, dueAt: performance.now() + waits });
   const reason = errorMessage(error);
-  if (state.reported.get(domain) === `${digest} ${reason}`) return;
-  state.reported.set(domain, `${digest} ${reason}`);
+  // The text of an answer may have a part that changes, such as the id of the request.
+  const kind = `${digest} ${error instanceof ControlPlaneFault ? `${error.code} ${error.status}` : reason}`;
+  if (state.reported.get(domain) === kind) return;
+  state.reported.set(domain, kind);
   const isUsed = installed.get(domain)?.digest === digest;
   log.warn(
     { domain, err: reason },
