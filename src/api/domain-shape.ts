@@ -4,26 +4,18 @@ import { inForce } from '../access/entitlements.ts';
 import { PERMISSIONS, permissionsOf, ROLES, type Role } from '../access/roles.ts';
 import { timeText } from '../base/time-text.ts';
 import { DOMAIN_STATUSES } from '../base/vocabulary.ts';
+import { SSL } from '../certificates/shapes.ts';
+import { summarizeSsl } from '../certificates/state.ts';
 import { challengeHost } from '../lifecycle/challenge.ts';
 import { takesChallenge } from '../lifecycle/state.ts';
-import { uncoveredNames } from '../model/covered-names.ts';
 import { documentFields } from '../model/document.ts';
 import { DOMAIN_SETTINGS, settingsOf } from '../model/settings.ts';
-import type { CertificateRow, DomainRow, RecordRow, SubscriptionRow } from '../store/rows.ts';
+import type { DomainRow, SubscriptionRow } from '../store/rows.ts';
 import { DNS_MODES } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 
-const DAY_MS = 86_400_000;
 /** An RFC 3339 time in UTC, see `timeText`. */
 const time = z.iso.datetime();
-
-/** The certificates of a domain in short. */
-const SSL = z.object({
-  status: z.string(),
-  expires_at: time.optional(),
-  days_remaining: z.int().optional(),
-  uncovered_hostnames: z.array(z.string()).optional(),
-});
 
 /** The subscription in force; a domain without one shows none. */
 const SUBSCRIPTION = z.object({
@@ -117,7 +109,7 @@ export async function showSummary(tx: ReadTransaction, { domain, role, now }: Sh
     suspended: domain.suspended,
     created_at: timeText(domain.created_at),
     updated_at: timeText(domain.updated_at),
-    ssl: showSsl(domain.name, { certificates, records, now }),
+    ssl: summarizeSsl(domain.name, { certificates, records, now }),
     ...(subscription !== null && inForce(subscription, now)
       ? { subscription: showSubscription(subscription) }
       : {}),
@@ -183,31 +175,5 @@ function showSubscription(row: SubscriptionRow): z.output<typeof SUBSCRIPTION> {
     plan_term_id: row.plan_term_id,
     started_at: timeText(row.started_at),
     ends_at: row.ends_at === null ? null : timeText(row.ends_at),
-  };
-}
-
-/** The rows that `showSsl` reads. */
-interface SslOf {
-  readonly certificates: readonly CertificateRow[];
-  readonly records: readonly RecordRow[];
-  readonly now: number;
-}
-
-/**
- * The state of the certificate that expires last, and the proxied names that no valid certificate covers. Without a
- * certificate the status is `none`.
- */
-function showSsl(domain: string, { certificates, records, now }: SslOf): z.output<typeof SSL> {
-  const valid = certificates.filter(({ expires_at }) => expires_at > now);
-  const covered = valid.flatMap(({ hostnames_json }) => JSON.parse(hostnames_json) as string[]);
-  const uncovered = uncoveredNames(records, { domain, covered });
-  const open = uncovered.length === 0 ? {} : { uncovered_hostnames: [...uncovered] };
-  const [best] = [...certificates].sort((left, right) => right.expires_at - left.expires_at);
-  if (best === undefined) return { status: 'none', ...open };
-  return {
-    status: best.expires_at > now ? best.status : 'expired',
-    expires_at: timeText(best.expires_at),
-    days_remaining: Math.max(0, Math.floor((best.expires_at - now) / DAY_MS)),
-    ...open,
   };
 }

@@ -32,6 +32,7 @@ import * as zoneFiles from './routes/records-zone.ts';
 import { listEveryType, ruleRoutes } from './routes/rules.ts';
 import { ruleBatchRoutes } from './routes/rules-batch.ts';
 import * as questions from './routes/simulate.ts';
+import * as ssl from './routes/ssl.ts';
 import * as tickets from './routes/tickets.ts';
 import { traffic } from './routes/traffic.ts';
 import * as uptime from './routes/uptime.ts';
@@ -39,6 +40,8 @@ import * as zone from './routes/zone.ts';
 
 /** The entitlement check of a purge. */
 const purgeGate = checkFeature('cache_purge_enabled');
+/** The entitlement check of an upload of a certificate. */
+const sslGate = checkFeature('custom_ssl_enabled');
 /** The entitlement checks of analytics. */
 const countsGate = checkFeature('monitoring_enabled');
 const topGate = checkFeature('logs_enabled');
@@ -79,6 +82,12 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/domains/{domain}/rules/hits/', permission: 'domain.view', hides: true, ...hits },
   ...RULE_TYPES.flatMap(ruleRoutes),
   ...RULE_TYPES.flatMap(ruleBatchRoutes),
+
+  // Certificates
+  { method: 'GET', path: '/domains/{domain}/ssl/', permission: 'domain.view', ...ssl.list },
+  { method: 'POST', path: '/domains/{domain}/ssl/', permission: 'domain.settings', gate: sslGate, ...ssl.upload },
+  { method: 'POST', path: '/domains/{domain}/ssl/parse', permission: 'domain.view', asks: true, ...ssl.parse },
+  { method: 'DELETE', path: '/domains/{domain}/ssl/{certificateId}', permission: 'domain.settings', ...ssl.remove },
 
   // Sharing and history
   { method: 'GET', path: '/domains/{domain}/members/', permission: 'domain.view', ...members.list },
@@ -149,6 +158,7 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/nodes/feed', permission: 'node', ...feed.follow },
   { method: 'GET', path: '/nodes/manifest', permission: 'node', ...feed.manifest },
   { method: 'GET', path: '/nodes/plans/{digest}', permission: 'node', ...feed.plan },
+  { method: 'GET', path: '/nodes/certificates/{domain}', permission: 'node', ...feed.certificates },
   { method: 'GET', path: '/nodes/self', permission: 'node', ...feed.self },
   { method: 'POST', path: '/nodes/reports', permission: 'node', ...feed.report },
   { method: 'POST', path: '/nodes/traffic', permission: 'node', ...nodeTraffic },

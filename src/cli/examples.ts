@@ -106,6 +106,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'node-group set-node': ['edgeplan node-group set-node eu-1 eu,us'],
   'signing-key rotate': ['edgeplan signing-key rotate', 'edgeplan signing-key rotate --compromised'],
   'signing-key show': ['edgeplan signing-key show', 'edgeplan signing-key show --json'],
+  'secrets-key rotate': [
+    'edgeplan secrets-key rotate --data ./edgeplan-data',
+    'edgeplan secrets-key rotate --database postgres://edgeplan@db.example.net/edgeplan --secrets-key /etc/edgeplan/secrets.key',
+  ],
   'clearance rotate': ['edgeplan clearance rotate', 'edgeplan clearance rotate --overlap 0'],
   'clearance show': ['edgeplan clearance show', 'edgeplan clearance show --json'],
   backup: ['edgeplan backup --to edgeplan-backup.db --data ./edgeplan-data'],
@@ -127,6 +131,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'dig @ns1.old.example AXFR example.com | edgeplan import example.com --zone - --json',
   ],
   audit: ['edgeplan audit example.com --since 24h', 'edgeplan audit example.com --limit 10 --json'],
+  'ssl list': ['edgeplan ssl list example.com', 'edgeplan ssl list example.com --json'],
+  'ssl parse': ['edgeplan ssl parse example.com --cert fullchain.pem --private-key key.pem'],
+  'ssl upload': ['edgeplan ssl upload example.com --cert fullchain.pem --private-key key.pem'],
+  'ssl delete': ['edgeplan ssl delete example.com 7'],
   'zones show': ['edgeplan zones show example.com'],
   'zones check': ['edgeplan zones check example.com', 'edgeplan zones check example.com --json'],
   uptime: [

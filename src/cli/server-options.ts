@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { TierSlug } from '../access/tiers.ts';
 import type { AllowedOrigins } from '../base/special-addresses.ts';
 import type { OverQuota } from '../billing/quota.ts';
+import type { KeyRing } from '../certificates/key-ring.ts';
 import type { SmsGatewayOptions, SmtpOptions } from '../notify/outlet-options.ts';
 import type { Store } from '../store/store.ts';
 import type { CollectorOptions } from '../telemetry/options.ts';
@@ -39,6 +40,8 @@ export interface ServerOptions {
   readonly trafficRetention?: Retention;
   /** The path of a country database in MaxMind's format; absent: none. */
   readonly countries?: string;
+  /** What private keys of certificates are encrypted with; absent or `null`: certificates cannot be uploaded. */
+  readonly secretsKey?: KeyRing | null;
   /** The mail relay; absent: no e-mail is sent. */
   readonly smtp?: SmtpOptions;
   /** The SMS gateway; absent: no SMS is sent. */

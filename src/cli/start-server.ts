@@ -19,6 +19,7 @@ import { createApi } from '../api/serve.ts';
 import { withTransactionSpans } from '../api/store-spans.ts';
 import { createSpecialJudge } from '../base/special-addresses.ts';
 import type { BillingWatch } from '../billing/watch.ts';
+import { checkKeys } from '../certificates/check-keys.ts';
 import { type Countries, openCountries } from '../classify/country.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
 import { createCompute } from '../compute/pool.ts';
@@ -116,6 +117,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const countries = options.countries === undefined ? null : await openCountryFile(options.countries);
   const signer = await openSigner(store, clock);
   await openClearance(store, clock());
+  await reportLostKeys(options, clock());
   const feed = createFeed({ store, signer, log });
   const uses = createKeyUses(store);
   const watch = watchDomains(options);
@@ -147,6 +149,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(spans === null ? {} : { spans }),
     nodes: {
       ...{ store, feed, signer, log, clock },
+      secretsKey: options.secretsKey ?? null,
       traffic: traffic.thread,
       onReportRefused: metrics.reportRefused,
       ...(logs === null ? {} : { logs: logs.intake }),
@@ -171,6 +174,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     throw error;
   }
   return runningServer(parts, { app, operations, publicKey: signer.publicKey, state });
+}
+
+/** Logs certificates whose private key cannot be decrypted; they fail until their secrets key is there. */
+async function reportLostKeys({ store, secretsKey, log }: ServerOptions, now: number): Promise<void> {
+  if (secretsKey == null) return;
+  const { lost, domains, recovered } = await checkKeys(store, secretsKey, now);
+  if (recovered > 0) log.info({ certificates: recovered }, 'private keys can be decrypted again');
+  if (lost === 0) return;
+  log.error(
+    { certificates: lost, domains, secrets_key: secretsKey.where },
+    'private keys of certificates cannot be decrypted: start with the secrets key that the database was used with, or have the certificates uploaded again',
+  );
 }
 
 /** What a running server has besides its parts. */
@@ -210,6 +225,7 @@ function servicesOf(options: ServerOptions, countries: Countries | null, made: M
   return {
     ...made,
     ...{ tier, overQuota, privateNames },
+    secretsKey: options.secretsKey ?? null,
     ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
     signaturesFor: createSignatures(),
     trafficRetention: retentionOf(options),

@@ -12,7 +12,7 @@ import type { RuleCosts } from '../store/customer-repositories.ts';
 import type {
   AccountRow,
   AuditRow,
-  CertificateRow,
+  CertificateOnFile,
   ContactRow,
   DeliveryRow,
   DomainRow,
@@ -77,7 +77,8 @@ export interface Tables {
   readonly quota_notices: Table<QuotaNoticeRow>;
   readonly tickets: Numbered<TicketRow>;
   readonly ticket_messages: Numbered<TicketMessageRow>;
-  readonly certificates: Numbered<CertificateRow>;
+  readonly certificates: Numbered<CertificateOnFile>;
+  readonly certificate_sets: { readonly domain_id: number; readonly digest: string };
   readonly dns_records: Numbered<RecordRow>;
   readonly record_scans: Table<ScanRow>;
   /** `addresses`: entries of a drop rule's `ips`. */

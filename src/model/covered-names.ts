@@ -9,10 +9,10 @@ export function uncoveredNames(
 ): readonly string[] {
   const names = records.flatMap(({ name, proxied }) => (proxied ? (absoluteName(name, domain) ?? []) : []));
   const known = new Set(covered);
-  return [...new Set(names)].filter((name) => !isCovered(name, known)).sort();
+  return [...new Set(names)].filter((name) => !isNameCovered(name, known)).sort();
 }
 
 /** Whether certificates cover a name; a wildcard matches exactly one label, the first (RFC 6125 §6.4.3). */
-function isCovered(name: string, covered: ReadonlySet<string>): boolean {
+export function isNameCovered(name: string, covered: ReadonlySet<string>): boolean {
   return covered.has(name) || covered.has(`*${name.slice(name.indexOf('.'))}`);
 }

@@ -26,12 +26,8 @@ export type KindName = keyof typeof KINDS;
 /** The names of the kinds. */
 export const KIND_NAMES = Object.keys(KINDS) as [KindName, ...KindName[]];
 
-/** Kinds that nothing writes in this version: it has no certificates of its own. */
-const WITHOUT_SOURCE: ReadonlySet<KindName> = new Set<KindName>([
-  'certificate.issued',
-  'certificate.expiring',
-  'certificate.failed',
-]);
+/** Kinds that nothing writes in this version: it issues no certificates. */
+const WITHOUT_SOURCE: ReadonlySet<KindName> = new Set<KindName>(['certificate.issued', 'certificate.failed']);
 
 /** The names of the kinds that this version sends, and that accounts set preferences of. */
 export const SENT_KINDS = KIND_NAMES.filter((name) => !WITHOUT_SOURCE.has(name)) as [KindName, ...KindName[]];

@@ -90,3 +90,7 @@ export const NODE_LOST_MS = 5 * MINUTE_MS;
 export const WATCH_EVERY_MS = 15_000;
 /** Invitations that one look announces. */
 export const ANNOUNCED_AT_ONCE = 50;
+/** Milliseconds before its end at which an uploaded certificate is notified: two weeks to get another (semantics §8). */
+export const CERTIFICATE_END_MS = 14 * 86_400_000;
+/** Certificates that one look notifies of, at most; the next look takes the others. */
+export const CERTIFICATES_AT_ONCE = 100;

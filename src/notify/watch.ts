@@ -1,6 +1,6 @@
 /**
- * Looks regularly for what no transaction reports: nodes that no longer ask for their feed, and invitations whose account
- * exists. Also removes old notifications. Several processes may look at once: each notification is written in the
+ * Looks regularly for what no transaction reports: nodes that no longer ask for their feed, invitations whose account
+ * exists, and certificates that end. Also removes old notifications. Several processes may look at once: each notification is written in the
  * transaction that claims its cause.
  *
  * An invitation is queued when it is made, whether or not its account exists, so that the answer to the inviting side and
@@ -11,6 +11,7 @@ import { steadyNow } from '../base/steady-clock.ts';
 import { isStoreFault } from '../store/fault.ts';
 import type { NodeRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
+import { noticeCertificateEnds } from './certificate-ends.ts';
 import type { DeliveryLog } from './deliver.ts';
 import {
   ANNOUNCED_AT_ONCE,
@@ -54,6 +55,7 @@ export function createNotifyWatch(options: NotifyWatchOptions): NotifyWatch {
   const look = async (): Promise<void> => {
     const now = clock();
     await announceInvitations(store, now);
+    await noticeCertificateEnds(store, now);
     // After a restart of this process every node was away for a while: they get the time to come back.
     if (steady() - began >= NODE_LOST_MS) await reportLostNodes(store, now);
     if (steady() - pruned < PRUNE_EVERY_MS) return;

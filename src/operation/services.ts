@@ -4,6 +4,7 @@ import type { RequestBudget } from '../access/request-budget.ts';
 import type { TierSlug } from '../access/tiers.ts';
 import type { SpecialJudge } from '../base/special-addresses.ts';
 import type { OverQuota } from '../billing/quota.ts';
+import type { KeyRing } from '../certificates/key-ring.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
 import type { DomainLookups } from '../lifecycle/lookups.ts';
 import type { LogStore } from '../logs/log-store.ts';
@@ -48,6 +49,8 @@ export interface Services {
   readonly compute: Compute;
   /** The decisions that nodes have logged; absent: the server stores none. */
   readonly logs?: LogStore;
+  /** The secrets keys, which private keys of certificates are encrypted with; `null`: the server has none. */
+  readonly secretsKey?: KeyRing | null;
   /** The zones of managed domains; absent: the server serves none. */
   readonly zones?: ZoneService;
 }
@@ -70,6 +73,8 @@ export interface NodeRouteServices {
   readonly feed: Feed;
   readonly signer: Pick<Signer, 'signSelf'>;
   readonly log: PublisherLog;
+  /** The secrets keys, which private keys of certificates are encrypted with; `null`: the server has none. */
+  readonly secretsKey?: KeyRing | null;
   /** Opens and checks the traffic that nodes report. */
   readonly traffic: Pick<TrafficThread, 'check'>;
   /** Absent: entries of decision logs are dropped. */

@@ -44,7 +44,10 @@ export interface ManifestEntry {
   readonly position: number;
   /** This domain's own; absent if there is a tombstone, and from servers of releases with one secret for all domains. */
   readonly clearance?: Clearance;
-  /** SHA-256 of the JSON text of the domain's certificate set (`certificate-set.ts`), in hex; absent: it has none. */
+  /**
+   * The digest of the domain's certificates (`certificate-set.ts`), which nodes fetch by domain; absent: it has none, the
+   * name is `gone`, or the server is of a release without them. Changes at a new position, with or without a new revision.
+   */
   readonly certificates?: string;
 }
 

@@ -74,8 +74,13 @@ async function toEntry(
 ): Promise<ManifestEntry> {
   const { domain, revision, digest, purge_epoch, position } = row;
   const entry = { domain, revision, digest, purge_epoch, position };
-  if (digest === null) return { ...entry, tombstone: await tombstoneOf(tx, domain) };
-  return { ...entry, tombstone: null, clearance: clearanceOf(masters, row, at) };
+  // A refused name still answers by TLS, so its nodes need the certificates; one that is gone belongs to no domain.
+  const certificates = row.certificates === null ? {} : { certificates: row.certificates };
+  if (digest === null) {
+    const tombstone = await tombstoneOf(tx, domain);
+    return { ...entry, tombstone, ...(tombstone === 'gone' ? {} : certificates) };
+  }
+  return { ...entry, tombstone: null, clearance: clearanceOf(masters, row, at), ...certificates };
 }
 
 /** The entry for nodes of groups that the domain has left. The move has a new revision, so nodes apply it. */

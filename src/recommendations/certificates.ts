@@ -12,10 +12,10 @@ import type { StoredFacts } from './stored-facts.ts';
 /** The family. */
 export function certificates(facts: StoredFacts): readonly DraftRecommendation[] {
   const { now, domain, records } = facts;
-  const known = facts.certificates.map(({ id, hostnames_json, expires_at }) => ({
+  const known = facts.certificates.map(({ id, names_json, not_after }) => ({
     id,
-    expiresAt: expires_at,
-    names: JSON.parse(hostnames_json) as readonly string[],
+    expiresAt: not_after,
+    names: JSON.parse(names_json) as readonly string[],
   }));
   if (known.length === 0) return [];
   const valid = known.filter(({ expiresAt }) => expiresAt > now);

@@ -42,7 +42,7 @@ export async function readFactRows(
 ): Promise<FactRows> {
   return {
     rows: await readDomainRows(tx, domain),
-    certificates: await tx.certificates.list(domain.id),
+    certificates: (await tx.certificates.list(domain.id)).filter(({ status }) => status === 'active'),
     keys: await tx.keys.list(account),
     days: counts ? await readTraffic(tx, domain.id, { step: 'day', ...daysBefore(now, UNUSED_DAYS) }) : null,
   };

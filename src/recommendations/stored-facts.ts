@@ -39,7 +39,7 @@ export interface StoredFacts {
   readonly domain: Domain;
   readonly rules: readonly RuleFact[];
   readonly records: readonly DnsRecord[];
-  readonly certificates: readonly Pick<CertificateRow, 'id' | 'hostnames_json' | 'expires_at'>[];
+  readonly certificates: readonly Pick<CertificateRow, 'id' | 'names_json' | 'not_after'>[];
   /** API keys of the account that asks. */
   readonly keys: readonly KeyWithUse[];
   /** What lint finds in the rules; the path of each begins with `rules` and the index of the rule. */

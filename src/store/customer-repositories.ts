@@ -7,7 +7,6 @@ import type { RuleType } from '../base/vocabulary.ts';
 import type {
   AccountRow,
   AuditRow,
-  CertificateRow,
   DomainRow,
   InvitationRow,
   KeyRow,
@@ -183,18 +182,6 @@ export interface SubscriptionWrites {
   /** Replaces the domain's subscription; a replaced one keeps its id. */
   put(subscription: Omit<SubscriptionRow, 'id'>): Promise<SubscriptionRow>;
   remove(domainId: number): Promise<boolean>;
-}
-
-/** Certificates of a domain. */
-export interface CertificateReads {
-  /** By id. */
-  list(domainId: number): Promise<readonly CertificateRow[]>;
-}
-
-/** Changes of a domain's certificates. */
-export interface CertificateWrites {
-  insert(certificate: Omit<CertificateRow, 'id'>): Promise<CertificateRow>;
-  remove(domainId: number, id: number): Promise<boolean>;
 }
 
 /** A record to insert. */

@@ -89,6 +89,14 @@ export interface PlanWrites {
    * blob. Do it last in a transaction: publications of all domains wait for one another from here to the commit.
    */
   publish(publication: Publication): Promise<ManifestRow>;
+  /**
+   * Gives a domain another set of certificates; `null`: none. If the name is published for this domain, its entry has the
+   * digest at a new position; else the next publication has it.
+   */
+  setCertificates(
+    domain: { readonly id: number; readonly name: string },
+    set: { readonly digest: string | null; readonly at: number },
+  ): Promise<void>;
   /** Raises the purge epoch of a name, also of one never published. */
   purge(domain: string, purge: { readonly domain_id: number; readonly at: number }): Promise<ManifestRow>;
   /**
@@ -153,6 +161,8 @@ export interface NodeWrites {
   /** Raises the time at which it was seen last. */
   touch(id: number, at: number): Promise<void>;
   revoke(id: number, at: number): Promise<boolean>;
+  /** Sets the key that certificates are sealed to. */
+  setBoxKey(id: number, key: string): Promise<void>;
   /**
    * Gives a node another token. The one before stays valid until `until`; those that have ended before `now` are
    * removed. `conflict` on `nodes.token_hash`.

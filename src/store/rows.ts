@@ -147,15 +147,47 @@ export interface SubscriptionRow {
   readonly overrides_json: string;
 }
 
-/** A certificate on file. */
+/** Whether a certificate was obtained by ACME or uploaded by the customer. */
+export const CERTIFICATE_SOURCES = ['acme', 'custom'] as const;
+/** One of CERTIFICATE_SOURCES. */
+export type CertificateSource = (typeof CERTIFICATE_SOURCES)[number];
+
+/** The stored state of a certificate; that it has expired follows from the time. */
+export const CERTIFICATE_STATES = ['pending', 'active', 'failed', 'revoked'] as const;
+/** One of CERTIFICATE_STATES. */
+export type CertificateState = (typeof CERTIFICATE_STATES)[number];
+
+/** A certificate on file, without its chain and key. */
 export interface CertificateRow {
   readonly id: number;
   readonly domain_id: number;
+  readonly source: CertificateSource;
   /** The names it covers, a JSON array of strings. */
-  readonly hostnames_json: string;
-  readonly status: string;
-  readonly issued_at: number;
-  readonly expires_at: number;
+  readonly names_json: string;
+  /** The name of its issuer; empty: a version before stored none, here and in the next two fields. */
+  readonly issuer: string;
+  /** Such as `RSA 2048` or `P-256`. */
+  readonly key_type: string;
+  /** SHA-256 of its DER octets, lower-case hex. Unique in its domain. */
+  readonly sha256: string;
+  readonly not_before: number;
+  readonly not_after: number;
+  readonly status: CertificateState;
+  /** Why it failed; empty: it has not. */
+  readonly error: string;
+  /** When it is renewed; `null`: nothing renews it. */
+  readonly renew_at: number | null;
+  /** What the members of the domain were notified of. */
+  readonly noticed: '' | 'expiring' | 'expired';
+  readonly created_at: number;
+}
+
+/** A certificate with what nodes need of it. */
+export interface CertificateOnFile extends CertificateRow {
+  /** PEM, the leaf first; `null`: a version before stored none. */
+  readonly chain: string | null;
+  /** Its private key as `certificates/seal-key.ts` encrypts it. */
+  readonly sealed_key: Uint8Array | null;
 }
 
 /** A DNS record of a domain. */
@@ -300,6 +332,8 @@ export interface ManifestRow {
   readonly node_groups: string;
   /** The groups that served it before: their nodes read a tombstone. */
   readonly left_groups: string;
+  /** The digest of the certificates of its domain (`plan/certificate-set.ts`); `null`: it has none. */
+  readonly certificates: string | null;
 }
 
 /** An edge node; the token itself is never stored. */
@@ -314,6 +348,8 @@ export interface NodeRow {
   readonly revoked_at: number | null;
   /** As `base/node-groups.ts` writes them. */
   readonly node_groups: string;
+  /** The X25519 key that certificates are sealed to, Base64 of 32 octets; `null`: the node has sent none. */
+  readonly box_key: string | null;
 }
 
 /** How many domains are in a set of groups. */

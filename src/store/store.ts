@@ -1,7 +1,7 @@
 /**
  * The store has everything that must survive a restart: accounts, keys, domains, records, rules, what was published and how
  * nodes answered. One interface; the room `database/` has it on embedded SQLite and on PostgreSQL.
- * In: transactions of functions that are grouped into repositories (`customer-repositories.ts`, `billing-repositories.ts`,
+ * In: transactions of functions that are grouped into repositories (`customer-repositories.ts`, `certificate-repositories.ts`, `billing-repositories.ts`,
  * `edge-repositories.ts`, `notify-repositories.ts`, `zone-repositories.ts`). Out: rows as read-only data in the API's own field names (`rows.ts`,
  * `billing-rows.ts`). It does not check a customer's input, and throws `StoreFault` alone.
  *
@@ -20,13 +20,12 @@ import type {
   WalletReads,
   WalletWrites,
 } from './billing-repositories.ts';
+import type { CertificateReads, CertificateWrites } from './certificate-repositories.ts';
 import type {
   AccountReads,
   AccountWrites,
   AuditReads,
   AuditWrites,
-  CertificateReads,
-  CertificateWrites,
   DomainReads,
   DomainWrites,
   InvitationReads,

@@ -40,6 +40,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   traffic: ['counts', 'evaluator', 'database', 'store', 'model', 'plan', 'platform', 'base'],
   logs: ['counts', 'database', 'store', 'model', 'platform', 'base'],
   notify: ['access', 'store', 'model', 'platform', 'base'],
+  certificates: ['notify', 'store', 'model', 'plan', 'platform', 'base'],
   uptime: ['traffic', 'notify', 'store', 'model', 'platform', 'base'],
   lifecycle: ['notify', 'dns', 'access', 'store', 'model', 'platform', 'base'],
   zones: ['lifecycle', 'dns', 'database', 'store', 'model', 'platform', 'base'],
@@ -122,6 +123,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'base',
   ],
   operation: [
+    'certificates',
     'billing',
     'zones',
     'compute',
@@ -133,10 +135,12 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'publisher',
     'store',
     'model',
+    'plan',
     'platform',
     'base',
   ],
   api: [
+    'certificates',
     'operation',
     'billing',
     'zones',

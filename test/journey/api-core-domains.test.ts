@@ -7,6 +7,7 @@ import type { DomainRow } from '../../src/store/rows.ts';
 import { SERVICE } from '../../src/store/store.ts';
 import { type Person, SETS, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
+import { newCertificate } from '../support/sample-rows.ts';
 
 const HOUR = 3_600_000;
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -305,20 +306,22 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
           { ...record, name: 'a.b' },
           { ...record, name: 'mail', proxied: false },
         ]);
-        const certificate = { domain_id: id, status: 'active', issued_at: now };
-        await tx.certificates.insert({
-          ...certificate,
-          hostnames_json: JSON.stringify(['shop.example', '*.shop.example']),
-          expires_at: now + 10 * 24 * HOUR + 1_000,
-        });
+        await tx.certificates.insert(
+          newCertificate(id, {
+            names_json: JSON.stringify(['shop.example', '*.shop.example']),
+            not_after: now + 20 * 24 * HOUR + 1_000,
+          }),
+        );
       });
       const { ssl } = (await ann.call('GET', '/domains/shop.example')).body;
       expect(ssl).toMatchObject({
         status: 'active',
-        days_remaining: 10,
+        days_remaining: 20,
         uncovered_hostnames: ['a.b.shop.example'],
       });
-      api.ahead = 11 * 24 * HOUR;
+      api.ahead = 10 * 24 * HOUR;
+      expect((await ann.call('GET', '/domains/shop.example')).body.ssl.status).toBe('expiring');
+      api.ahead = 21 * 24 * HOUR;
       const later = (await ann.call('GET', '/domains/')).body[0].ssl;
       expect(later.status).toBe('expired');
       expect(later.uncovered_hostnames).toEqual(['a.b.shop.example', 'shop.example', 'www.shop.example']);

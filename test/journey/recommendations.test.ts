@@ -12,6 +12,7 @@ import { addSubject, type Subject } from '../support/api-rules-subject.ts';
 import { builtCli, edgeplan, type Run } from '../support/built.ts';
 import { testDatabases } from '../support/databases.ts';
 import { batchOf, lineOf } from '../support/log-lines.ts';
+import { newCertificate } from '../support/sample-rows.ts';
 import { type Matched, type SentRequest, storeTraffic } from '../support/traffic-requests.ts';
 
 const HOUR = 3_600_000;
@@ -168,13 +169,12 @@ describe.each(testDatabases())('recommendations on $kind', (database) => {
     forms = await shipEntries(api, subject, made);
     key = await subject.owner.anotherKey({ name: 'ci', expiry: 30, now: api.now() - 20 * DAY });
     await api.store.write((tx) =>
-      tx.certificates.insert({
-        domain_id: subject.domain.id,
-        hostnames_json: JSON.stringify([subject.domain.name]),
-        status: 'active',
-        issued_at: api.now() - 80 * DAY,
-        expires_at: api.now() + 5 * DAY,
-      }),
+      tx.certificates.insert(
+        newCertificate(subject.domain.id, {
+          names_json: JSON.stringify([subject.domain.name]),
+          not_after: api.now() + 5 * DAY,
+        }),
+      ),
     );
   }, 600_000);
   afterAll(async () => {

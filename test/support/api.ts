@@ -9,6 +9,7 @@ import type { TierSlug } from '../../src/access/tiers.ts';
 import { createApi } from '../../src/api/serve.ts';
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
 import type { OverQuota } from '../../src/billing/quota.ts';
+import { type KeyRing, newKeyText, openKeyRing } from '../../src/certificates/key-ring.ts';
 import { openDecisionLogs } from '../../src/cli/open-decision-logs.ts';
 import { type ComputeOptions, createCompute } from '../../src/compute/pool.ts';
 import { openStore } from '../../src/database/open.ts';
@@ -81,12 +82,20 @@ export interface TestApiOptions {
   /** Special addresses that origins may have. Default: those of tests. */
   readonly allowedOrigins?: readonly string[];
   readonly publication?: PublicationService;
+  /** Default: one key of its own; `null`: none. */
+  readonly secretsKey?: KeyRing | null;
   /** What the API sees of the store. */
   readonly around?: (store: Store) => Store;
   /** Sends codes to new addresses. Default: none is sent. */
   readonly codes?: Services['codes'];
   /** Default: computes on the API's own thread, as unbuilt sources do. */
   readonly compute?: Partial<ComputeOptions>;
+}
+
+/** A secrets key that no file has. */
+export function newKeyRing(): KeyRing {
+  const text = newKeyText();
+  return openKeyRing({ where: 'memory', read: () => text });
 }
 
 /** Starts one. */
@@ -109,6 +118,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
   };
   const clock = (): number => Date.now() + state.ahead;
   const compute = createCompute({ file: null, ...options.compute, store });
+  const secretsKey = options.secretsKey === undefined ? newKeyRing() : options.secretsKey;
   const services: Services = {
     store: hooked,
     uses,
@@ -122,6 +132,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     publication: options.publication ?? { waitForOutbox: async () => null },
     ...(options.codes && { codes: options.codes }),
     compute,
+    secretsKey,
   };
   const own = pino({}, { write: (line: string) => void log.push(line) });
   const signer = await openSigner(store, clock);
@@ -132,7 +143,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     { to: 'store', days: 7 },
     { store, log: own, onAppended: () => undefined, onFailed: () => undefined },
   )!;
-  const nodes = { store, feed, signer, log: own, clock, traffic, logs: logs.intake };
+  const nodes = { store, feed, signer, log: own, clock, traffic, logs: logs.intake, secretsKey };
   const app = await createApi({ services: { ...services, logs: logs.search! }, nodes, log: own });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;

@@ -34,6 +34,7 @@ export const SAMPLE_NOTICES: { readonly [Name in KindName]: KindData<Name> } = {
   },
   'certificate.issued': { names, issuer: "Let's Encrypt R12", not_after: '2027-02-23T04:30:00.000Z' },
   'certificate.expiring': { names, source: 'custom', not_after: '2026-12-02T04:30:00.000Z', days: 7 },
+  'certificate.expired': { names, source: 'custom', not_after: '2026-11-25T04:30:00.000Z' },
   'certificate.failed': {
     names,
     error: 'CAA record of shop.example prevents issuance',

@@ -2,6 +2,7 @@
  * Sample rows of the store: domain, record, rule, publication, outbox and audit entry. A test states only the columns
  * that it is about.
  */
+import type { NewCertificate } from '../../src/store/certificate-repositories.ts';
 import type { NewDomain, NewRecord, NewRule } from '../../src/store/customer-repositories.ts';
 import type { Publication } from '../../src/store/edge-repositories.ts';
 import type { WriteTransaction } from '../../src/store/store.ts';
@@ -96,6 +97,28 @@ export function newRule(domainId: number, changes: Partial<NewRule> = {}): NewRu
     record_ids: [],
     created_at: T,
     updated_at: T,
+    ...changes,
+  };
+}
+
+/** An uploaded certificate of `a.example` that is in force for 90 days, without chain and key. */
+export function newCertificate(domainId: number, changes: Partial<NewCertificate> = {}): NewCertificate {
+  return {
+    domain_id: domainId,
+    source: 'custom',
+    names_json: '["a.example"]',
+    issuer: 'Test CA',
+    key_type: 'P-256',
+    sha256: '',
+    not_before: T,
+    not_after: T + 90 * 86_400_000,
+    status: 'active',
+    error: '',
+    renew_at: null,
+    noticed: '',
+    created_at: T,
+    chain: null,
+    sealed_key: null,
     ...changes,
   };
 }

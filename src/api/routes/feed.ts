@@ -4,6 +4,7 @@
  * - `GET /nodes/feed` signed manifest pages as server-sent events; `Last-Event-ID` (or `?since=`) resumes after a gap
  * - `GET /nodes/manifest?since=…&wait=…` the same by long-poll, with ETag
  * - `GET /nodes/plans/{digest}` a sealed plan of a domain of the node's groups; never changes
+ * - `GET /nodes/certificates/{domain}` the certificates of a domain of the node's groups, sealed to the node's key
  * - `GET /nodes/self` name and groups of the node, and the public key that manifests are signed with
  * - `POST /nodes/reports` acks, nacks with reasons, and traffic
  */
@@ -11,8 +12,24 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { DEFAULT_GROUP, shareGroup } from '../../base/node-groups.ts';
-import { nodeOperation, readSent } from '../../operation/node-route.ts';
-import { badRequest, notFound } from '../../operation/refusal.ts';
+import {
+  BOX_KEY_HEADER,
+  DIGEST_HEADER,
+  noteBoxKey,
+  readBoxKeyHeader,
+  sealSet,
+} from '../../certificates/deliver.ts';
+import {
+  feedQuery,
+  manifestQuery,
+  nodeSelf,
+  reportsBody,
+  selfQuery,
+  signedPage,
+  since,
+} from '../../operation/feed-shapes.ts';
+import { nodeOperation, OCTETS_TYPE, readSent } from '../../operation/node-route.ts';
+import { badRequest, notFound, Refusal } from '../../operation/refusal.ts';
 import type { NodeRouteServices } from '../../operation/services.ts';
 import { findBlob } from '../../publisher/blob.ts';
 import { readMasters, sharedClearance } from '../../publisher/clearance.ts';
@@ -23,15 +40,6 @@ import { signedGroups } from '../../publisher/pages.ts';
 import type { NodeRow } from '../../store/rows.ts';
 import { TrafficRefusal } from '../../traffic/fault.ts';
 import { checkReported, storeReported } from '../../traffic/take-reported.ts';
-import {
-  feedQuery,
-  manifestQuery,
-  nodeSelf,
-  reportsBody,
-  selfQuery,
-  signedPage,
-  since,
-} from './feed-shapes.ts';
 
 /** Milliseconds between comments on an idle feed, by which both sides detect a dead connection. */
 const HEARTBEAT_MS = 15_000;
@@ -123,12 +131,42 @@ export const plan = nodeOperation({
   },
 });
 
+/** The key of a node, which its certificates are sealed to. */
+const boxKey = z
+  .string()
+  .describe("the node's X25519 public key, Base64 of 32 octets: certificates are sealed to it");
+
+/** `GET /nodes/certificates/{domain}`: the set that the manifest names, sealed to the key of the node. */
+export const certificates = nodeOperation({
+  summary: 'Fetch the certificates of a domain, sealed for the node',
+  headers: z.object({ [BOX_KEY_HEADER]: boxKey }),
+  response: z.string(),
+  produces: OCTETS_TYPE,
+  statuses: [404],
+  async serve({ store, log, secretsKey: ring = null }, { node, request, reply, params }) {
+    const key = readBoxKeyHeader(request.headers[BOX_KEY_HEADER]);
+    if (key === null) throw badRequest(`\`${BOX_KEY_HEADER}\` must be Base64 of 32 octets`);
+    const answer = await sealSet({ store, ring, log }, node, { domain: params['domain'] ?? '', key });
+    if (answer.kind === 'none') throw notFound();
+    if (answer.kind === 'bad_key') throw badRequest(`\`${BOX_KEY_HEADER}\` is no usable X25519 key`);
+    if (answer.kind === 'lost')
+      throw new Refusal(503, 'the secrets key of these certificates is not on this server');
+    await noteBoxKey({ store, log }, node, key);
+    reply.header('cache-control', 'no-store').header(DIGEST_HEADER, answer.digest).type(OCTETS_TYPE);
+    return answer.box;
+  },
+});
+
 /** `GET /nodes/self`: lets a node check its token and pin the public key before it follows the feed. */
 export const self = nodeOperation({
   summary: 'Learn who the node is and whom it should believe',
   query: selfQuery,
+  headers: z.object({ [BOX_KEY_HEADER]: boxKey.optional() }),
   response: nodeSelf,
-  async serve({ store, signer, clock }, { node: { id, name, node_groups }, query: { nonce }, reply }) {
+  async serve({ store, signer, clock, log }, { node, query: { nonce }, request, reply }) {
+    const { id, name, node_groups } = node;
+    const key = readBoxKeyHeader(request.headers[BOX_KEY_HEADER]);
+    if (key !== null) await noteBoxKey({ store, log }, node, key);
     reply.header('cache-control', 'no-store');
     const clearance = sharedClearance(await readMasters(store.latest), clock());
     return signer.signSelf({ id, name, clearance, nonce, ...signedGroups(node_groups) });

@@ -3,6 +3,7 @@
  * does not compile. The reasons of a trace are not codes.
  */
 import { BILLING_CODES } from './billing.ts';
+import { CERTIFICATE_CODES } from './certificates.ts';
 import type { CodeEntry, CodeList } from './code.ts';
 import {
   COMPUTE_FAULT_CODES,
@@ -27,6 +28,7 @@ export type DiagnosticCode = keyof (typeof VALUE_CODES &
   typeof TEST_CODES &
   typeof ZONE_FILE_CODES &
   typeof BILLING_CODES &
+  typeof CERTIFICATE_CODES &
   typeof LINT_CODES &
   typeof SECLANG_CODES);
 
@@ -46,6 +48,7 @@ export const CODE_AREAS: readonly CodeArea[] = [
   { title: 'Test files', prefix: '', codes: TEST_CODES },
   { title: 'Zone files', prefix: '', codes: ZONE_FILE_CODES },
   { title: 'Billing lines', prefix: '', codes: BILLING_CODES },
+  { title: 'Certificates', prefix: '', codes: CERTIFICATE_CODES },
   { title: 'Lint', prefix: '', codes: LINT_CODES },
   { title: 'SecLang', prefix: '', codes: SECLANG_CODES },
   { title: 'Plans', prefix: '', codes: PLAN_CODES },

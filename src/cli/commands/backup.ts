@@ -1,4 +1,5 @@
 /** `edgeplan backup`: copies the embedded store while a server runs. */
+import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
@@ -12,7 +13,8 @@ import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
 import { openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
-import { write } from '../output.ts';
+import { locateSecretsKey } from '../open-secrets-key.ts';
+import { note, write } from '../output.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends StoreFlags {
@@ -40,6 +42,11 @@ async function run(flags: Flags): Promise<void> {
         `${newest === null ? '' : ` up to ${new Date(newest).toISOString()}`}; checked\n` +
         `to serve it: edgeplan restore --from ${shellWord(flags.to)} --data <folder>, then edgeplan serve --data <folder>\n`,
     );
+    const key = locateSecretsKey(flags);
+    if (key.kind === 'file' && existsSync(key.file))
+      note(
+        `private keys of certificates are encrypted in it: copy \`${key.file}\` as well, to a place of its own`,
+      );
   } finally {
     await store.close();
   }

@@ -11,7 +11,14 @@ import { judgeGatewayUrl, judgeSender, judgeSmtpUrl } from '../../notify/outlet-
 import { DAYS_FOR_MS, HOURS_FOR_MS, LEAST_HOURS_FOR_MS, MINUTES_FOR_MS } from '../../traffic/limits.ts';
 import { usageFault } from '../exit.ts';
 import { listenFault } from '../listen-fault.ts';
-import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
+import { openData, storeOptions } from '../open-data.ts';
+import {
+  keyFileWarning,
+  locateSecretsKey,
+  openServerKey,
+  type SecretsKeyFlags,
+  secretsKeyOption,
+} from '../open-secrets-key.ts';
 import {
   allowOriginsOption,
   type CollectorFlags,
@@ -30,7 +37,7 @@ import type { RunningServer } from '../start-server.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 
 /** The options of the command, as commander parses them. */
-interface Flags extends StoreFlags, CollectorFlags {
+interface Flags extends SecretsKeyFlags, CollectorFlags {
   /** The address to listen on. */
   readonly host: string;
   /** The port of the API. */
@@ -93,8 +100,12 @@ async function run(flags: Flags, command: Command): Promise<void> {
   const accounts = (await store.latest.accounts.list()).length;
   let server: RunningServer;
   try {
+    const secretsKey = await openServerKey(flags);
+    const warning = secretsKey === null ? null : keyFileWarning(locateSecretsKey(flags));
+    if (warning !== null) note(`warning: ${warning}`);
     server = await startServer({
       store,
+      secretsKey,
       host: flags.host,
       port: flags.port,
       operationsPort: flags.opsPort,
@@ -313,7 +324,7 @@ function readDays(text: string): number {
 export function serveCommand(): Command {
   const command = new Command('serve').description('Run the management API.');
   const options = [
-    ...inGroup('Store:', storeOptions()),
+    ...inGroup('Store:', [...storeOptions(), secretsKeyOption()]),
     ...inGroup('Listening:', listenerOptions()),
     ...inGroup('Domain names and DNS:', nameOptions()),
     ...inGroup('Customers and limits:', customerOptions()),

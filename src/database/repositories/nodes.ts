@@ -122,6 +122,7 @@ const insert = statement((builder, p: Pick<NodeRow, 'name' | 'token_hash' | 'cre
       last_seen_at: null,
       revoked_at: null,
       node_groups: DEFAULT_GROUP,
+      box_key: null,
     })
     .returningAll(),
 );
@@ -129,6 +130,10 @@ const insert = statement((builder, p: Pick<NodeRow, 'name' | 'token_hash' | 'cre
 /** Replaces all groups of the node. */
 const setGroups = statement((builder, p: { id: number; node_groups: string }) =>
   builder.updateTable('nodes').set({ node_groups: p.node_groups }).where('id', '=', p.id),
+);
+
+const setBoxKey = statement((builder, p: { id: number; key: string }) =>
+  builder.updateTable('nodes').set({ box_key: p.key }).where('id', '=', p.id),
 );
 
 /** The condition keeps `last_seen_at` from going backwards when requests commit out of order. */
@@ -262,6 +267,9 @@ export function nodes(session: Session): NodeReads & NodeWrites {
     async revoke(id, at) {
       session.note('keys');
       return (await one(session, revoke, { id, at })) !== null;
+    },
+    async setBoxKey(id, key) {
+      await setBoxKey(session, { id, key });
     },
     async replaceToken({ id, token_hash: hash }, { until, now }) {
       session.note('keys');

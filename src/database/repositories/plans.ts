@@ -207,16 +207,19 @@ const nextPosition = statement((builder, _: object) =>
 // check that a revision follows the current one is part of the statement that writes it, so no two publishers both pass.
 const advance = statement((builder, p: RevisionRow & Grouped & { position: number }) => {
   const first = sql`select ${text(p.domain)}, ${int(p.domain_id)}, ${int(p.revision)}, ${text(p.digest)}, ${int(0)},
-    ${int(p.position)}, ${int(p.at)}, ${text(p.node_groups)}, ${text(p.left_groups)} where ${int(p.revision)} = 1
+    ${int(p.position)}, ${int(p.at)}, ${text(p.node_groups)}, ${text(p.left_groups)},
+    (select digest from certificate_sets where domain_id = ${int(p.domain_id)}) where ${int(p.revision)} = 1
     or exists (select 1 from manifest where domain = ${text(p.domain)})`;
   return raw<ManifestRow>(
-    sql`insert into manifest (domain, domain_id, revision, digest, purge_epoch, "position", at, node_groups, left_groups)
+    sql`insert into manifest
+        (domain, domain_id, revision, digest, purge_epoch, "position", at, node_groups, left_groups, certificates)
       ${first}
       on conflict (domain) do update set
         domain_id = excluded.domain_id, revision = excluded.revision, digest = excluded.digest,
         purge_epoch = manifest.purge_epoch + case when manifest.domain_id = excluded.domain_id then 0 else 1 end,
         "position" = excluded."position", at = excluded.at,
-        node_groups = excluded.node_groups, left_groups = excluded.left_groups
+        node_groups = excluded.node_groups, left_groups = excluded.left_groups,
+        certificates = excluded.certificates
       where manifest.revision = excluded.revision - 1
       returning *`,
     builder,
@@ -271,6 +274,29 @@ const purge = statement((builder, p: Purged) =>
       })),
     )
     .returningAll(),
+);
+
+const putSet = statement((builder, p: { domain_id: number; digest: string }) =>
+  builder
+    .insertInto('certificate_sets')
+    .values({ domain_id: p.domain_id, digest: p.digest })
+    .onConflict((conflict) =>
+      conflict.column('domain_id').doUpdateSet((row) => ({ digest: row.ref('excluded.digest') })),
+    ),
+);
+
+const dropSet = statement((builder, p: { domain_id: number }) =>
+  builder.deleteFrom('certificate_sets').where('domain_id', '=', p.domain_id),
+);
+
+/** Not of a name that another domain has in the manifest: a domain without a proof may have the same name. */
+const certify = statement(
+  (builder, p: Pick<ManifestRow, 'domain' | 'domain_id' | 'certificates' | 'position' | 'at'>) =>
+    builder
+      .updateTable('manifest')
+      .set({ certificates: p.certificates, position: p.position, at: p.at })
+      .where('domain', '=', p.domain)
+      .where('domain_id', '=', p.domain_id),
 );
 
 /** Every name to `floor` at least; a name at or above it still rises by one. */
@@ -399,6 +425,19 @@ export function plans(session: Session): PlanReads & PlanWrites {
       const { node_groups } = await groupsNow(session, { domain, domain_id });
       const [row] = await purge(session, { domain, domain_id, position: given!.position, at, node_groups });
       return row!;
+    },
+    async setCertificates({ id, name }, { digest, at }) {
+      await lockDomain(session, id);
+      if (digest === null) await dropSet(session, { domain_id: id });
+      else await putSet(session, { domain_id: id, digest });
+      // A publication of the name locks the domain too, so it is not published between the two statements.
+      if ((await one(session, current, { domain: name }))?.domain_id !== id) return;
+      session.note('manifest');
+      const [given] = await nextPosition(session, {});
+      await certify(session, {
+        ...{ domain: name, domain_id: id, certificates: digest },
+        ...{ position: given!.position, at },
+      });
     },
     async purgeAll(floor) {
       session.note('manifest');

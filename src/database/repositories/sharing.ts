@@ -1,13 +1,11 @@
-/** What a domain has besides records and rules: members, subscription, certificates. */
+/** What a domain has besides records and rules: members, subscription. */
 import type {
-  CertificateReads,
-  CertificateWrites,
   MemberReads,
   MemberWrites,
   SubscriptionReads,
   SubscriptionWrites,
 } from '../../store/customer-repositories.ts';
-import type { CertificateRow, MemberRow, SubscriptionRow } from '../../store/rows.ts';
+import type { MemberRow, SubscriptionRow } from '../../store/rows.ts';
 import { lockDomain } from '../lock-domain.ts';
 import type { Session } from '../session.ts';
 import { flags, one, statement } from '../statement.ts';
@@ -150,50 +148,6 @@ export function subscriptions(session: Session): SubscriptionReads & Subscriptio
     async remove(domainId) {
       await lockDomain(session, domainId);
       return (await one(session, removeSubscription, { domain_id: domainId })) !== null;
-    },
-  };
-}
-
-const listCertificates = statement((builder, p: { domain_id: number }) =>
-  builder.selectFrom('certificates').selectAll().where('domain_id', '=', p.domain_id).orderBy('id'),
-);
-
-const insertCertificate = statement((builder, p: Omit<CertificateRow, 'id'>) =>
-  builder
-    .insertInto('certificates')
-    .values({
-      domain_id: p.domain_id,
-      hostnames_json: p.hostnames_json,
-      status: p.status,
-      issued_at: p.issued_at,
-      expires_at: p.expires_at,
-    })
-    .returning('id'),
-);
-
-const removeCertificate = statement((builder, p: { domain_id: number; id: number }) =>
-  builder
-    .deleteFrom('certificates')
-    .where('domain_id', '=', p.domain_id)
-    .where('id', '=', p.id)
-    .returning('id'),
-);
-
-/** The repository of domains' certificates; each access locks the domain in a write. */
-export function certificates(session: Session): CertificateReads & CertificateWrites {
-  return {
-    async list(domainId) {
-      await lockDomain(session, domainId);
-      return listCertificates(session, { domain_id: domainId });
-    },
-    async insert(certificate) {
-      await lockDomain(session, certificate.domain_id);
-      const [row] = await insertCertificate(session, certificate);
-      return { ...certificate, id: row!.id };
-    },
-    async remove(domainId, id) {
-      await lockDomain(session, domainId);
-      return (await one(session, removeCertificate, { domain_id: domainId, id })) !== null;
     },
   };
 }

@@ -53,6 +53,27 @@ const expiring = kind({
   }),
 });
 
+const expired = kind({
+  severity: 'critical',
+  audience: 'domain',
+  usual: IMPORTANT,
+  meaning: 'a certificate has expired, and no other covers its names',
+  data: z.object({
+    names,
+    source: z.enum(['acme', 'custom']).describe('issued for the domain by the service, or uploaded'),
+    not_after: z.iso.datetime().describe('when it expired'),
+  }),
+  letter: (data, { domain }) => ({
+    headline: `The certificate of ${listWords(data.names)} has expired`,
+    paragraphs: ['Browsers refuse to open the site. No other certificate covers these names.'],
+    facts: [
+      { label: 'Names', value: listWords(data.names, 10) },
+      { label: 'Expired', value: timeWords(data.not_after) },
+    ],
+    steps: [`Upload a new certificate for ${domain}.`],
+  }),
+});
+
 const failed = kind({
   severity: 'warning',
   audience: 'domain',
@@ -82,5 +103,6 @@ const failed = kind({
 export const CERTIFICATE_KINDS = {
   'certificate.issued': issued,
   'certificate.expiring': expiring,
+  'certificate.expired': expired,
   'certificate.failed': failed,
 } as const;

@@ -137,6 +137,7 @@ describe.each(kinds)('$name', (kind) => {
       at: T,
       node_groups: 'default',
       left_groups: '',
+      certificates: null,
     });
     expect((await store.latest.outbox.list(domain.id)).map((row) => row.id)).toEqual([ids[1]]);
     await publish({ revision: 2, through: ids[1]! });
@@ -325,6 +326,7 @@ describe.each(kinds)('$name', (kind) => {
       last_seen_at: null,
       revoked_at: null,
       node_groups: 'default',
+      box_key: null,
     });
     await store.write(async (tx) => {
       await tx.nodes.touch(a!.id, T + 9);

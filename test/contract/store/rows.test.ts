@@ -4,7 +4,15 @@ import { isStoreFault } from '../../../src/store/fault.ts';
 import type { DomainRow } from '../../../src/store/rows.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { SERVICE } from '../../../src/store/store.ts';
-import { auditEntry, newDomain, newRecord, newRule, seed, T } from '../../support/sample-rows.ts';
+import {
+  auditEntry,
+  newCertificate,
+  newDomain,
+  newRecord,
+  newRule,
+  seed,
+  T,
+} from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
 
 describe.each(kinds)('$name keeps', (kind) => {
@@ -158,7 +166,7 @@ describe.each(kinds)('$name keeps', (kind) => {
       );
       await tx.audit.append(auditEntry(domain));
       await tx.subscriptions.put(subscription(domain.id));
-      await tx.certificates.insert(certificate(domain.id));
+      await tx.certificates.insert(newCertificate(domain.id));
     });
     expect(await store.write((tx) => tx.domains.remove(domain.id))).toBe(true);
     expect(await store.write((tx) => tx.domains.remove(domain.id))).toBe(false);
@@ -182,14 +190,6 @@ describe.each(kinds)('$name keeps', (kind) => {
     ends_at: null,
     overrides_json: '{"max_records":5}',
   });
-  const certificate = (domainId: number) => ({
-    domain_id: domainId,
-    hostnames_json: '["a.example"]',
-    status: 'active',
-    issued_at: T,
-    expires_at: T + 1,
-  });
-
   test('a domain has one subscription and any number of certificates', async () => {
     const first = await store.write((tx) => tx.subscriptions.put(subscription(domain.id)));
     expect(await store.latest.subscriptions.get(domain.id)).toEqual(first);
@@ -200,7 +200,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(await store.write((tx) => tx.subscriptions.remove(domain.id))).toBe(true);
     expect(await store.latest.subscriptions.get(domain.id)).toBeNull();
 
-    const kept = await store.write((tx) => tx.certificates.insert(certificate(domain.id)));
+    const kept = await store.write((tx) => tx.certificates.insert(newCertificate(domain.id)));
     expect(await store.latest.certificates.list(domain.id)).toEqual([kept]);
     expect(await store.write((tx) => tx.certificates.remove(domain.id + 1, kept.id))).toBe(false);
     expect(await store.write((tx) => tx.certificates.remove(domain.id, kept.id))).toBe(true);

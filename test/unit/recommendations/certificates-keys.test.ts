@@ -7,8 +7,8 @@ import { DAY, factsOf, NOW } from '../../support/stored-facts.ts';
 
 const certificate = (id: number, names: readonly string[], days: number) => ({
   id,
-  hostnames_json: JSON.stringify(names),
-  expires_at: NOW + days * DAY,
+  names_json: JSON.stringify(names),
+  not_after: NOW + days * DAY,
 });
 
 describe('certificates', () => {

@@ -1,8 +1,8 @@
 /** Schemas of the requests and answers of nodes, for validation and for the OpenAPI document. */
 import { z } from 'zod';
-import { MAX_ID } from '../../base/limits.ts';
-import { RULE_TYPES } from '../../base/vocabulary.ts';
-import { MANIFEST_FORMAT, SELF_FORMAT, TOMBSTONES, TRANSITION_FORMAT } from '../../plan/manifest.ts';
+import { MAX_ID } from '../base/limits.ts';
+import { RULE_TYPES } from '../base/vocabulary.ts';
+import { MANIFEST_FORMAT, SELF_FORMAT, TOMBSTONES, TRANSITION_FORMAT } from '../plan/manifest.ts';
 
 /** Seconds a long-poll waits, at most and by default: below the idle time-outs of common proxies. */
 const MOST_WAIT_SEC = 55;
@@ -136,6 +136,10 @@ export const signedPage = z.object({
           })
           .optional()
           .describe("what the domain's clearance cookies are signed with; absent where there is a tombstone"),
+        certificates: z
+          .string()
+          .optional()
+          .describe("the digest of the domain's certificates; absent: it has none, or the name is `gone`"),
       }),
     ),
   }),

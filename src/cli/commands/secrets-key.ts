@@ -1,0 +1,79 @@
+/** `edgeplan secrets-key`: rotates the key that private keys in the store are encrypted with, beside a running server. */
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { type KeyRing, newKeyText, SecretsKeyFault } from '../../certificates/key-ring.ts';
+import { type Resealed, resealKeys } from '../../certificates/reseal-keys.ts';
+import { quantity } from '../../simulator/render-text.ts';
+import type { Store } from '../../store/store.ts';
+import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
+import {
+  KEY_VARIABLE,
+  locateSecretsKey,
+  openSecretsKey,
+  type SecretsKeyFlags,
+  secretsKeyOption,
+  writeKeyFile,
+} from '../open-secrets-key.ts';
+import { note, write } from '../output.ts';
+import { withData, withStore } from '../with-store.ts';
+
+/**
+ * Makes a new key in the file and encrypts every private key under it. The key before stays in the file until the next
+ * rotation: it decrypts what was not encrypted anew when a rotation is cut short, and what a request was about to store.
+ * Where the key is in the environment, only encrypts under the first of its keys.
+ */
+async function rotate(flags: SecretsKeyFlags): Promise<void> {
+  const location = locateSecretsKey(flags);
+  const ring = openSecretsKey(location);
+  if (ring === null)
+    throw usageFault(
+      'nothing names a secrets key',
+      `name its file with --secrets-key, or set ${KEY_VARIABLE}`,
+    );
+  await withData(flags, async (store) => {
+    // What an interrupted rotation has left: the key before the current one leaves the file below.
+    const rest = await reseal(store, ring);
+    if (location.kind !== 'file') return report(ring, rest);
+    const [current] = readFileSync(location.file, 'latin1').trim().split(/\s+/);
+    await writeKeyFile(location.file, [newKeyText(), current!]);
+    await report(ring, await reseal(store, ring));
+  });
+}
+
+/** Encrypts under the current key. @throws CommandFault when private keys would be lost with the older key */
+async function reseal(store: Store, ring: KeyRing): Promise<Resealed> {
+  try {
+    const done = await resealKeys(store, ring);
+    if (done.lost > 0)
+      note(
+        `warning: ${quantity(done.lost, 'private key')} cannot be decrypted with ${ring.where}; they are left as they are`,
+      );
+    return done;
+  } catch (error) {
+    if (!(error instanceof SecretsKeyFault)) throw error;
+    throw inputFault(error.message, { cause: error });
+  }
+}
+
+async function report(ring: KeyRing, { resealed, lost }: Resealed): Promise<void> {
+  await write(`${quantity(resealed, 'private key')} encrypted under key ${ring.current().id}\n`);
+  note(
+    'servers read the new key when they need it; copy it to every server of the database, and to the backup',
+  );
+  if (lost > 0)
+    throw new CommandFault(EXIT.no, `${quantity(lost, 'private key')} cannot be decrypted`, {
+      remedy: 'have these certificates uploaded again; edgeplan serve logs how many domains have them',
+    });
+}
+
+/** Creates the command. */
+export function secretsKeyCommand(): Command {
+  const rotation = new Command('rotate').description(
+    'Encrypt the private keys of certificates under a new secrets key; can be interrupted and run again.',
+  );
+  return new Command('secrets-key')
+    .description(
+      'Rotate the key that private keys in the store are encrypted with; works beside a running server.',
+    )
+    .addCommand(withStore(rotation).addOption(secretsKeyOption()).action(rotate));
+}

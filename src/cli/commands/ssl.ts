@@ -1,0 +1,122 @@
+/** `edgeplan ssl`: the certificates of a domain, over the API. */
+import { Command, Option } from 'commander';
+import { CommandFault, EXIT } from '../exit.ts';
+import { idParser } from '../input/id.ts';
+import { readBytes } from '../input/read-file.ts';
+import { jsonOption } from '../options.ts';
+import { write, writeDocument } from '../output.ts';
+import {
+  certificatesText,
+  type PrintedCertificate,
+  type PrintedCertificates,
+  type PrintedParse,
+  parsedText,
+} from '../print/certificates.ts';
+import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
+
+/** The options that the commands share, as commander parses them. */
+interface Flags extends ServerAccess {
+  readonly json?: boolean;
+}
+
+/** The files of a certificate. */
+interface FileFlags extends Flags {
+  readonly cert: string;
+  readonly privateKey?: string;
+}
+
+async function list(domain: string, flags: Flags): Promise<void> {
+  const request = { method: 'GET', path: domainPath(domain, '/ssl/') } as const;
+  const body = (await callDomainApi(domain, flags, request)).body as PrintedCertificates;
+  if (flags.json === true) await writeDocument('certificates', { domain, ...body });
+  else await write(certificatesText(body));
+}
+
+/** The texts of the files; a file that is no text has no PEM, which the server reports. */
+async function readFiles({ cert, privateKey }: FileFlags): Promise<object> {
+  const text = async (file: string): Promise<string> => Buffer.from(await readBytes(file)).toString('latin1');
+  const key = privateKey === undefined ? {} : { key: await text(privateKey) };
+  return { certificate: await text(cert), ...key };
+}
+
+/** Prints what a certificate is. @throws CommandFault where an upload would be refused */
+async function parse(domain: string, flags: FileFlags): Promise<void> {
+  const request = {
+    method: 'POST',
+    path: domainPath(domain, '/ssl/parse'),
+    body: await readFiles(flags),
+  } as const;
+  const body = (await callDomainApi(domain, flags, request)).body as PrintedParse;
+  if (flags.json === true) await writeDocument('parsed-certificate', { domain, ...body });
+  else await write(parsedText(body));
+  if (!body.valid) throw new CommandFault(EXIT.no, 'an upload of this certificate would be refused');
+}
+
+async function upload(domain: string, flags: FileFlags): Promise<void> {
+  const request = {
+    method: 'POST',
+    path: domainPath(domain, '/ssl/'),
+    body: await readFiles(flags),
+  } as const;
+  const { id, names, not_after } = (await callDomainApi(domain, flags, request)).body as PrintedCertificate;
+  await write(`certificate ${id} of ${names.join(', ')}, until ${not_after}\n`);
+}
+
+async function remove(domain: string, id: number, flags: ServerAccess): Promise<void> {
+  await callDomainApi(domain, flags, { method: 'DELETE', path: domainPath(domain, `/ssl/${id}`) });
+  await write(`certificate ${id} is deleted\n`);
+}
+
+/** Adds the options of each command. */
+function onServer(command: Command): Command {
+  return command.addOption(serverOption()).addOption(keyOption());
+}
+
+function certOption(): Option {
+  return new Option(
+    '--cert <file>',
+    'PEM: the certificate, then its issuers, such as fullchain.pem',
+  ).makeOptionMandatory();
+}
+
+function privateKeyOption(): Option {
+  return new Option('--private-key <file>', 'PEM: the private key of the certificate, without a passphrase');
+}
+
+/** Creates the command with its subcommands. */
+export function sslCommand(): Command {
+  const command = new Command('ssl')
+    .summary('the certificates of a domain: list, check, upload, delete')
+    .description('Lists, checks, uploads and deletes certificates of a domain.');
+  const listing = command
+    .command('list')
+    .description('List the certificates of a domain, and names that none covers.')
+    .argument('<domain>', 'its name')
+    .addOption(jsonOption('certificates'));
+  onServer(listing).action(list);
+  const parsing = command
+    .command('parse')
+    .description('Print what a certificate is and what is wrong with it; stores nothing.')
+    .argument('<domain>', 'its name')
+    .addOption(certOption())
+    .addOption(privateKeyOption())
+    .addOption(jsonOption('parsed-certificate'));
+  onServer(parsing).action(parse);
+  const uploading = command
+    .command('upload')
+    .description(
+      'Upload a certificate; nodes serve it within seconds. One that is there already is replaced.',
+    )
+    .argument('<domain>', 'its name')
+    .addOption(certOption())
+    .addOption(privateKeyOption().makeOptionMandatory());
+  onServer(uploading).action(upload);
+  const removing = command
+    .command('delete')
+    .description('Delete a certificate; nodes stop serving it.')
+    .argument('<domain>', 'its name')
+    .argument('<id>', 'the id of the certificate', idParser('edgeplan ssl list has it'));
+  onServer(removing).action(remove);
+  return command;
+}
