@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { type Acme, startAcme, type TokenSink } from '../proxy/tls/acme.ts';
 import { type ContextCache, isValid } from '../proxy/tls/certificate-pairs.ts';
 import { type Certificates, openCertificates } from '../proxy/tls/certificates.ts';
-import type { CertificateSource } from '../proxy/tls/listen.ts';
+import type { HandshakeCertificates } from '../proxy/tls/listen.ts';
 import type { FeedCertificates } from './feed-certificates.ts';
 import { ACME_ASK_MS, ACME_MS, ACME_RETRY_MS, FILES_MS } from './limits.ts';
 import type { CertificateFolder, NodeAcmeOptions } from './options.ts';
@@ -40,7 +40,7 @@ export function openCertificateFolder(
 export function joinCertificates(
   files: Pick<Certificates, 'find' | 'covering'> | null,
   feed: Pick<FeedCertificates, 'find'>,
-): CertificateSource {
+): HandshakeCertificates {
   return {
     find(name, domain) {
       if (name === null) return files?.find(null) ?? null;

@@ -9,7 +9,7 @@ import { createDecisionLog } from '../proxy/log/decision-log.ts';
 import { createTrafficLog } from '../proxy/log/traffic-log.ts';
 import type { AcmeTokens } from '../proxy/tls/acme.ts';
 import { createContextCache } from '../proxy/tls/certificate-pairs.ts';
-import { type CertificateSource, createTlsAcceptor } from '../proxy/tls/listen.ts';
+import { createTlsAcceptor, type HandshakeCertificates } from '../proxy/tls/listen.ts';
 import { trustProxies } from '../proxy/visitor.ts';
 import { createTrafficCounter } from '../sync/traffic/counter.ts';
 import { loadWarm } from '../waf/load/load.ts';
@@ -143,7 +143,7 @@ function shippedOf(
 function createAcceptors(
   { share, ports, ticketKeys }: WorkerSettings,
   { node, connections, handshakes }: Pick<NodeProcess, 'node' | 'connections' | 'handshakes'>,
-  certificates: CertificateSource,
+  certificates: HandshakeCertificates,
 ): ReadonlyMap<string, Acceptor> {
   const { handler, plans } = node;
   const shared = {

@@ -22,7 +22,7 @@ import { createHttp2Front } from './http2.ts';
 import type { HandshakeRefusal, RefusedHandshakes } from './refused-handshakes.ts';
 
 /** Where the certificates of handshakes come from. */
-export interface CertificateSource {
+export interface HandshakeCertificates {
   /**
    * The pair for a canonical name; `null` as the name: the pair for clients without SNI.
    * @param domain the domain that has the name; `null` with the name
@@ -32,7 +32,7 @@ export interface CertificateSource {
 
 export interface TlsOptions extends Omit<ListenOptions, 'host' | 'port' | 'publicPort'> {
   readonly plans: Pick<Plans, 'find'>;
-  readonly certificates: CertificateSource;
+  readonly certificates: HandshakeCertificates;
   /** The 48 octets that encrypt session tickets, shared by the processes of a node; `null`: random ones. */
   readonly ticketKeys: Buffer | null;
   /** Called with each handshake that is refused for its name. */

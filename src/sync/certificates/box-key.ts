@@ -1,6 +1,6 @@
 /**
- * The node's own key pair for sealed boxes (X25519), in the file `box.key` of the node's folder. It is made at the first
- * start and leaves the node never; the control plane gets the public key with each request for certificates.
+ * The node's own key pair for sealed boxes (X25519), in the file `box.key` of the node's folder, made at the first start. The
+ * private key never leaves the node; the control plane gets the public one with each request for certificates.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
