@@ -5,7 +5,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FILES_MS } from '../node/limits.ts';
-import type { EdgeNodeOptions, NodeTlsOptions } from '../node/options.ts';
+import type { CertificateFolder, EdgeNodeOptions, NodeAcmeOptions } from '../node/options.ts';
 import { openClassificationFiles } from '../proxy/classification-files.ts';
 import { openCertificates } from '../proxy/tls/certificates.ts';
 import { inputFault, usageFault } from './exit.ts';
@@ -26,7 +26,7 @@ export async function checkNodeInputs(options: CheckedOptions): Promise<void> {
   const { tls, decisions, countries, botRanges } = options;
   if (decisions !== null && decisions.file !== '-') checkLog(decisions.file);
   await checkClassification(countries, botRanges);
-  if (tls !== null) await checkCertificates(tls);
+  if (tls !== null && tls.folder !== null) await checkCertificates(tls.folder, tls.acme);
 }
 
 /** Checks that lines can be appended, without opening the file: to open a pipe without a reader blocks. */
@@ -55,7 +55,10 @@ async function checkClassification(database: string | null, ranges: string | nul
   }
 }
 
-async function checkCertificates({ certificates: folder, fallback, acme }: NodeTlsOptions): Promise<void> {
+async function checkCertificates(
+  { certificates: folder, fallback }: CertificateFolder,
+  acme: NodeAcmeOptions | null,
+): Promise<void> {
   const problems: Problem[] = [];
   const onProblem = (problem: Problem): number => problems.push(problem);
   const certificates = await openCertificates({ folder, fallback, pollMs: FILES_MS, onProblem }).catch(

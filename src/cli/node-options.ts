@@ -153,7 +153,7 @@ function tlsOptions(): readonly Option[] {
   return [
     new Option(
       '--tls-port <number>',
-      'the port for HTTPS (default: 8443 where --certificates is given)',
+      'the port for HTTPS; with --control the server sends certificates (default: 8443 where --certificates is given)',
     ).argParser(readPort),
     certificatesOption(),
     new Option(

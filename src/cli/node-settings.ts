@@ -144,16 +144,20 @@ function tokenOf(text: string | undefined, file: string | undefined): TokenFlag 
 }
 
 function tlsOf(flags: NodeFlags): NodeTlsOptions | null {
-  const { tlsPort, publicTlsPort, certificates, defaultCertificate } = flags;
-  if (certificates === undefined) {
-    if (tlsPort === undefined && publicTlsPort === undefined) return null;
-    throw usageFault('TLS needs certificates', 'name their folder with --certificates');
+  const { tlsPort, publicTlsPort, certificates, defaultCertificate, control } = flags;
+  const hasPort = tlsPort !== undefined || publicTlsPort !== undefined;
+  if (certificates === undefined && !hasPort) return null;
+  if (certificates === undefined && control === undefined) {
+    throw usageFault(
+      'TLS needs certificates',
+      'name their folder with --certificates, or follow a server with --control, which sends those of its domains',
+    );
   }
+  const fallback = defaultCertificate ?? null;
   return {
     port: tlsPort ?? 8443,
     publicPort: publicTlsPort ?? null,
-    certificates,
-    fallback: defaultCertificate ?? null,
+    folder: certificates === undefined ? null : { certificates, fallback },
     acme: acmeOf(flags),
   };
 }

@@ -302,6 +302,27 @@ export const METRICS = {
     needs: '--control',
     help: 'Names whose newest plan was refused; the previous one stays in use',
   },
+  edgeplan_node_certificates: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    needs: '--control',
+    help: 'Certificates in use that came from the control plane, those of --certificates excluded',
+  },
+  edgeplan_node_certificates_pending: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    needs: '--control',
+    help: 'Domains whose certificates are not yet those of the control plane; the log has the reasons',
+  },
+  edgeplan_node_certificate_expiry_timestamp_seconds: {
+    type: 'gauge',
+    at: ['node'],
+    labels: [],
+    needs: '--control',
+    help: 'When the first of these certificates expires, in seconds since 1970; 0 without one',
+  },
   edgeplan_node_following: {
     type: 'gauge',
     at: ['node'],

@@ -1,24 +1,57 @@
-/** The certificates of a node: opens their folder, and orders certificates by ACME into it. */
+/**
+ * The certificates of a node: those of a folder, into which ACME writes as well, and those of the control plane's feed. In:
+ * the folder and the feed. Out: one source for handshakes.
+ */
 import type { Logger } from 'pino';
 import { type Acme, startAcme, type TokenSink } from '../proxy/tls/acme.ts';
+import { type ContextCache, isValid } from '../proxy/tls/certificate-pairs.ts';
 import { type Certificates, openCertificates } from '../proxy/tls/certificates.ts';
+import type { HandshakeCertificates } from '../proxy/tls/listen.ts';
+import type { FeedCertificates } from './feed-certificates.ts';
 import { ACME_ASK_MS, ACME_MS, ACME_RETRY_MS, FILES_MS } from './limits.ts';
 import type { CertificateFolder, NodeAcmeOptions } from './options.ts';
 
 /**
  * Opens the folder and follows its changes; logs certificates that cannot be used.
+ * @param contexts the TLS contexts of the process; absent: the folder has its own
  * @throws the system's error when the folder cannot be read
  */
 export function openCertificateFolder(
   { certificates, fallback }: CertificateFolder,
   log: Logger,
+  contexts?: ContextCache,
 ): Promise<Certificates> {
   return openCertificates({
     folder: certificates,
     fallback,
     pollMs: FILES_MS,
     onProblem: (problem) => log.warn({ ...problem }, 'a certificate cannot be used'),
+    ...(contexts === undefined ? {} : { contexts }),
   });
+}
+
+/**
+ * One source of both. For a name a certificate of the folder precedes those of the feed: it is the word of the machine's
+ * operator, who can so replace one that the control plane sends, also while that is away. An expired one precedes nothing:
+ * it would end the service of a domain whose customer has a valid one. The folder's certificate for names without one is
+ * the last.
+ * @param files `null`: the node has no folder
+ */
+export function joinCertificates(
+  files: Pick<Certificates, 'find' | 'covering'> | null,
+  feed: Pick<FeedCertificates, 'find'>,
+): HandshakeCertificates {
+  return {
+    find(name, domain) {
+      if (name === null) return files?.find(null) ?? null;
+      const own = files?.covering(name) ?? null;
+      const now = Date.now();
+      if (own !== null && isValid(own, now)) return own;
+      const sent = domain === null ? null : feed.find(name, domain);
+      if (sent !== null && (own === null || isValid(sent, now))) return sent;
+      return own ?? files?.find(name) ?? null;
+    },
+  };
 }
 
 /** What an order needs besides the folder. */

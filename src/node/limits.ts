@@ -15,6 +15,8 @@ export const MAX_BLIND_RULES = 5;
 export const GRACE_MS = 10_000;
 /** Milliseconds between polls of watched files: for file systems that report no changes. */
 export const FILES_MS = 30_000;
+/** Maximum size, in characters, of one certificate of the feed with its issuers and key: more than a control plane takes. */
+export const MAX_PAIR_CHARACTERS = 128 * 1024;
 /** Milliseconds between checks whether a certificate has to be ordered or renewed: renewals have weeks of time. */
 export const ACME_MS = 12 * 3_600_000;
 /** Milliseconds until a failed order is tried again: below the hourly failure limits of public authorities. */

@@ -2,10 +2,12 @@
 import type { AddressInfo } from 'node:net';
 import { listenHttp, type RunningListener } from '../proxy/listen/http.ts';
 import type { Acme, AcmeTokens } from '../proxy/tls/acme.ts';
+import type { ContextCache } from '../proxy/tls/certificate-pairs.ts';
 import type { Certificates } from '../proxy/tls/certificates.ts';
 import { listenTls } from '../proxy/tls/listen.ts';
 import { trustProxies } from '../proxy/visitor.ts';
-import { openCertificateFolder, startOrders } from './certificates.ts';
+import { joinCertificates, openCertificateFolder, startOrders } from './certificates.ts';
+import type { FeedCertificates } from './feed-certificates.ts';
 import { GRACE_MS } from './limits.ts';
 import type { NodeProcess } from './node-process.ts';
 import type { EdgeNodeOptions } from './options.ts';
@@ -27,6 +29,9 @@ export interface NodeListeners {
 export interface ListenerParts {
   /** Answers to HTTP-01 challenges, filled by the orders and read by the HTTP listener. */
   readonly tokens: AcmeTokens;
+  /** The TLS contexts of the process. */
+  readonly contexts: ContextCache;
+  readonly feed: FeedCertificates;
   /** Called with the port of each listener before a request can arrive on it. */
   readonly onListening: (port: number) => void;
 }
@@ -43,7 +48,7 @@ export function configuredPorts({ port, tls, operationsPort }: EdgeNodeOptions):
 export async function openListeners(
   { node, connections, handshakes }: Pick<NodeProcess, 'node' | 'connections' | 'handshakes'>,
   options: EdgeNodeOptions,
-  { tokens, onListening }: ListenerParts,
+  { tokens, contexts, feed, onListening }: ListenerParts,
 ): Promise<NodeListeners> {
   const { handler, plans } = node;
   const { host, port, publicPort, tls, log } = options;
@@ -55,27 +60,31 @@ export async function openListeners(
     host,
   };
   const listeners: RunningListener[] = [];
-  let certificates: Certificates | null = null;
-  // A new certificate is in use already: the listener reads `certificates`.
+  let files: Certificates | null = null;
+  // A new certificate is in use already: the listener reads `files`.
   const onObtained = (): void => undefined;
   let acme: Acme | null = null;
   async function stop(): Promise<void> {
     acme?.stop();
     await Promise.all(listeners.map((listener) => listener.stop(GRACE_MS)));
-    certificates?.close();
+    files?.close();
   }
   try {
     const plain = await listenHttp({ ...shared, port, publicPort });
     listeners.push(plain);
     onListening(plain.address.port);
     if (tls !== null) {
-      certificates = await openCertificateFolder(tls, log);
+      const { folder } = tls;
+      files = folder === null ? null : await openCertificateFolder(folder, log, contexts);
+      const certificates = joinCertificates(files, feed);
       const ports = { port: tls.port, publicPort: tls.publicPort };
       const names = { plans, certificates, onRefused: handshakes.record };
       const secure = await listenTls({ ...shared, ...ports, ...names, ticketKeys: null });
       listeners.push(secure);
       onListening(secure.address.port);
-      acme = tls.acme === null ? null : startOrders(tls, tls.acme, { certificates, tokens, log, onObtained });
+      if (folder !== null && files !== null && tls.acme !== null) {
+        acme = startOrders(folder, tls.acme, { certificates: files, tokens, log, onObtained });
+      }
     }
   } catch (error) {
     await stop();
@@ -85,7 +94,7 @@ export async function openListeners(
   return {
     url: urlOf('http', plain!.address),
     tlsUrl: secure === undefined ? null : urlOf('https', secure.address),
-    reload: async () => certificates?.reload(),
+    reload: async () => files?.reload(),
     retire() {
       for (const listener of listeners) listener.retire();
     },

@@ -17,12 +17,14 @@ export interface CertificateFolder {
 }
 
 /** The TLS listener and its certificates. */
-export interface NodeTlsOptions extends CertificateFolder {
+export interface NodeTlsOptions {
+  /** `null`: certificates come from the control plane only. */
+  readonly folder: CertificateFolder | null;
   /** TCP port; 0: any free one. */
   readonly port: number;
   /** Port in the URLs of visitors, behind a load balancer; `null`: the port listened on. */
   readonly publicPort: number | null;
-  /** `null`: certificates come from the folder only, none are ordered. */
+  /** What to order into the folder; `null`: nothing. */
   readonly acme: NodeAcmeOptions | null;
 }
 

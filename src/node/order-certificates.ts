@@ -20,9 +20,9 @@ export async function orderCertificates(
   { tls, log }: EdgeNodeOptions,
   sharedState: SharedState,
 ): Promise<CertificateOrders | null> {
-  if (tls === null || tls.acme === null) return null;
-  const certificates = await openCertificateFolder(tls, log);
-  const acme = startOrders(tls, tls.acme, {
+  if (tls === null || tls.acme === null || tls.folder === null) return null;
+  const certificates = await openCertificateFolder(tls.folder, log);
+  const acme = startOrders(tls.folder, tls.acme, {
     certificates,
     tokens: {
       set: (token, answer) => sharedState.setToken(token, answer),

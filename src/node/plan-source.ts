@@ -6,6 +6,7 @@ import { createLogShipper } from '../sync/ship-logs.ts';
 import { syncWithControlPlane } from '../sync/sync.ts';
 import { type NodeTraffic, openTraffic } from '../sync/traffic/traffic.ts';
 import { warnOfBlindRules } from './blind-rules.ts';
+import { type FeedPairSink, receiveCertificates } from './feed-certificates.ts';
 import type { EdgeNodeOptions, PlanOrigin } from './options.ts';
 
 /** A source that is followed. */
@@ -21,6 +22,8 @@ export interface PlanSource {
 
 interface PlanReceivers {
   readonly plans: PlanSink;
+  /** Receives the certificates that a control plane sends to a node with TLS. */
+  readonly certificates: FeedPairSink;
   /** Called with the control plane's secret for clearances. */
   readonly onSecret: (clearance: Clearance) => void;
 }
@@ -41,15 +44,17 @@ export async function followPlans(options: EdgeNodeOptions, receivers: PlanRecei
 
 async function followControlPlane(
   { url, token, publicKey }: PlanOrigin & { readonly kind: 'control' },
-  { data, log, shippedRate, onCaughtUp, onTokenRefused }: EdgeNodeOptions,
-  { plans, onSecret }: PlanReceivers,
+  { data, log, tls, shippedRate, onCaughtUp, onTokenRefused }: EdgeNodeOptions,
+  { plans, certificates, onSecret }: PlanReceivers,
 ): Promise<PlanSource> {
+  const received = tls === null ? null : receiveCertificates(certificates);
   const sync = await syncWithControlPlane({
     url,
     token,
     ...(publicKey === null ? {} : { publicKey }),
     directory: data,
     plans,
+    ...(received === null ? {} : { certificates: received.sink }),
     onSecret,
     onCaughtUp,
     onTokenRefused,
@@ -62,7 +67,8 @@ async function followControlPlane(
     traffic,
     progress() {
       const { mode, ...state } = sync.state();
-      return { ...state, connected: mode !== 'away', traffic: traffic.state() };
+      const sent = received?.facts() ?? { count: 0, firstExpiry: null };
+      return { ...state, certificates: sent, connected: mode !== 'away', traffic: traffic.state() };
     },
     // Changes arrive on the stream; a new stream uses the token that the file has now.
     check: async () => sync.reconnect(),

@@ -21,7 +21,7 @@ export interface ResourceShare extends ServingOptions {
   readonly diskShare: number;
   /** Threads that render pages as Markdown, and octets of pages that are buffered for them. */
   readonly markdown: { readonly threads: number; readonly heldOctets: number };
-  /** `null`: no TLS listener. */
+  /** `null`: no folder of certificates. */
   readonly certificates: CertificateFolder | null;
 }
 
@@ -63,7 +63,7 @@ export function resourceShareOf(options: EdgeNodeOptions, processes: number): Re
     cacheFolder: options.diskCache ? cacheFolder(options.data, processes) : null,
     diskShare: 1 / processes,
     markdown: { threads: threadsOf(processes), heldOctets: Math.floor(BUFFERED_OCTETS / processes) },
-    certificates: tls === null ? null : { certificates: tls.certificates, fallback: tls.fallback },
+    certificates: tls === null ? null : tls.folder,
   };
 }
 

@@ -8,9 +8,11 @@ import type { RequestLog } from '../proxy/log/request-log.ts';
 import { addSyncMetrics, unreadySync } from '../proxy/log/sync-metrics.ts';
 import { createTrafficLog } from '../proxy/log/traffic-log.ts';
 import type { AcmeTokens } from '../proxy/tls/acme.ts';
+import { createContextCache } from '../proxy/tls/certificate-pairs.ts';
 import { createTrafficCounter, type TrafficCounter } from '../sync/traffic/counter.ts';
 import { loadWarm } from '../waf/load/load.ts';
 import { openDecisionLog } from './decision-output.ts';
+import { createFeedCertificates } from './feed-certificates.ts';
 import { configuredPorts, openListeners } from './listeners.ts';
 import { createNodeProcess, type NodeProcess } from './node-process.ts';
 import { startNodeTelemetry } from './node-telemetry.ts';
@@ -28,6 +30,8 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
   const { log, signatures, collector, version } = options;
   const secrets = createClearanceSecrets(randomClearance());
   const tokens: AcmeTokens = new Map();
+  const contexts = createContextCache();
+  const feed = createFeedCertificates(contexts);
   const ownPorts = configuredPorts(options);
   const decisions = openDecisionLog(options);
   const shipped = shippedOf(options);
@@ -55,7 +59,8 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
   let operations: RunningHealthListener | null = null;
   let stage: Stage = 'starting';
   try {
-    source = await followPlans(options, { plans: serving.node.plans, onSecret: secrets.set });
+    const receivers = { plans: serving.node.plans, certificates: feed, onSecret: secrets.set };
+    source = await followPlans(options, receivers);
     if (source.traffic !== null) {
       counter = createTrafficCounter({ send: source.traffic.add });
       traffic = createTrafficLog(counter);
@@ -63,7 +68,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
     operations = await openOperations(options, { serving, source, stage: () => stage });
     if (operations !== null) ownPorts.add(Number(new URL(operations.url).port));
     const onListening = (port: number): void => void ownPorts.add(port);
-    const opened = await openListeners(serving, options, { tokens, onListening });
+    const opened = await openListeners(serving, options, { tokens, contexts, feed, onListening });
     const { stop: stopListening, retire, reload, ...urls } = opened;
     const { check, stop: stopFollowing } = source;
     removeOtherCaches(options, 1);

@@ -8,15 +8,16 @@ import { createHttpAcceptor } from '../proxy/listen/http.ts';
 import { createDecisionLog } from '../proxy/log/decision-log.ts';
 import { createTrafficLog } from '../proxy/log/traffic-log.ts';
 import type { AcmeTokens } from '../proxy/tls/acme.ts';
-import type { Certificates } from '../proxy/tls/certificates.ts';
-import { createTlsAcceptor } from '../proxy/tls/listen.ts';
+import { createContextCache } from '../proxy/tls/certificate-pairs.ts';
+import { createTlsAcceptor, type HandshakeCertificates } from '../proxy/tls/listen.ts';
 import { trustProxies } from '../proxy/visitor.ts';
 import { createTrafficCounter } from '../sync/traffic/counter.ts';
 import { loadWarm } from '../waf/load/load.ts';
 import { createPlanTaker } from '../workers/install-shared-plans.ts';
 import type { SharedStateChange, WorkerStart } from '../workers/messages.ts';
 import { type JoinedWorker, joinPrimary, type PrimaryChannel } from '../workers/worker.ts';
-import { openCertificateFolder } from './certificates.ts';
+import { joinCertificates, openCertificateFolder } from './certificates.ts';
+import { createFeedCertificates } from './feed-certificates.ts';
 import { createNodeProcess, type NodeProcess } from './node-process.ts';
 import { startNodeTelemetry } from './node-telemetry.ts';
 import { type ResourceShare, workerFolder } from './resource-shares.ts';
@@ -57,8 +58,10 @@ async function begin(
   });
   const { node, metrics } = serving;
   const { certificates: folder } = settings.share;
-  const certificates = folder === null ? null : await openCertificateFolder(folder, fileLog);
-  const acceptors = createAcceptors(settings, serving, certificates);
+  const contexts = createContextCache();
+  const files = folder === null ? null : await openCertificateFolder(folder, fileLog, contexts);
+  const feed = createFeedCertificates(contexts);
+  const acceptors = createAcceptors(settings, serving, joinCertificates(files, feed));
   const onDamaged = primary.damaged;
   const plans = createPlanTaker({ plans: node.plans, directory: settings.data, onDamaged });
 
@@ -69,6 +72,10 @@ async function begin(
         return;
       case 'clearance':
         secrets.set(change.clearance);
+        return;
+      case 'certificates':
+        if (change.pairs === null) feed.delete(change.domain);
+        else feed.set(change.domain, change.pairs);
         return;
       case 'token':
         if (change.answer === null) tokens.delete(change.token);
@@ -91,14 +98,14 @@ async function begin(
     prepare: (change) => (change.kind === 'plan' ? plans.prepare(change) : () => apply(change)),
     apply,
     async reload() {
-      await Promise.all([certificates?.reload(), serving.reload()]);
+      await Promise.all([files?.reload(), serving.reload()]);
     },
     retire() {
       for (const acceptor of acceptors.values()) acceptor.retire();
     },
     async drain(graceMs) {
       await Promise.all([...acceptors.values()].map((acceptor) => acceptor.stop(graceMs)));
-      certificates?.close();
+      files?.close();
       await counter?.stop();
       await telemetry?.stop();
       await serving.close();
@@ -136,7 +143,7 @@ function shippedOf(
 function createAcceptors(
   { share, ports, ticketKeys }: WorkerSettings,
   { node, connections, handshakes }: Pick<NodeProcess, 'node' | 'connections' | 'handshakes'>,
-  certificates: Certificates | null,
+  certificates: HandshakeCertificates,
 ): ReadonlyMap<string, Acceptor> {
   const { handler, plans } = node;
   const shared = {
@@ -146,7 +153,7 @@ function createAcceptors(
     connections,
   };
   const http = createHttpAcceptor({ ...shared, listener: { scheme: 'http', port: ports.http } });
-  if (certificates === null || ports.https === null) return new Map([[HTTP, http]]);
+  if (ports.https === null) return new Map([[HTTP, http]]);
   const https = createTlsAcceptor(
     {
       ...shared,

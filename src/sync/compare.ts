@@ -36,7 +36,7 @@ export async function compareRegularly(run: SyncRun): Promise<void> {
 
 /** One comparison. @throws ControlPlaneFault, TrustFault, or the system's error of the disk */
 async function compare(run: SyncRun): Promise<void> {
-  const { session, installer, planStore, control, wakeUps } = run;
+  const { session, installer, sets, planStore, control, wakeUps } = run;
   run.grown = new Set();
   const movesBefore = session.moves;
   const { epoch } = session.identity;
@@ -54,10 +54,14 @@ async function compare(run: SyncRun): Promise<void> {
   }
   if (session.groups !== session.identity.groups) {
     // In this order: a node that is killed in between removes the names again.
-    await installer.forgetUnlisted(new Set([...listed, ...run.grown]));
+    const names = new Set([...listed, ...run.grown]);
+    await installer.forgetUnlisted(names);
+    await sets?.forgetUnlisted(names);
     await storeGroups(session, session.groups);
   }
-  await installer.forgetOthers(historyOf(session.identity), listed);
+  const history = historyOf(session.identity);
+  await installer.forgetOthers(history, listed);
+  await sets?.forgetOthers(history, listed);
   const unlisted = [...planStore.names.keys()].filter((name) => !listed.has(name)).length;
   if (unlisted > 0) {
     run.options.log.warn(

@@ -3,10 +3,17 @@
  * response is bounded in size and time.
  */
 import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Pool } from 'undici';
 import type { CONTROL_FAULT_CODES } from '../base/codes/faults.ts';
 import { SELF_FORMAT, type SignedSelf } from '../plan/manifest.ts';
-import { ANSWER_MS, MAX_ANSWER_OCTETS, MAX_MANIFEST_OCTETS, MAX_PLAN_OCTETS } from './limits.ts';
+import {
+  ANSWER_MS,
+  MAX_ANSWER_OCTETS,
+  MAX_BOX_OCTETS,
+  MAX_MANIFEST_OCTETS,
+  MAX_PLAN_OCTETS,
+} from './limits.ts';
 import { errorMessage } from './log.ts';
 import { groupsIn } from './trust.ts';
 
@@ -42,6 +49,14 @@ export interface ReadUpTo {
   readonly epoch: number;
 }
 
+/** The certificates of a domain as the control plane sends them, unchecked. */
+export interface SentSet {
+  /** The digest of the set in the box; `null`: the answer names none. */
+  readonly digest: string | null;
+  /** Sealed for this node (`platform/sealed-box.ts`). */
+  readonly box: Uint8Array;
+}
+
 /** The node's requests. Every method throws ControlPlaneFault. */
 export interface ControlPlaneClient {
   /** The node's identity and the control plane's key, as an answer to this call's nonce; the signature is unchecked. */
@@ -50,6 +65,8 @@ export interface ControlPlaneClient {
   page(since: number, waitSec: number): Promise<string>;
   /** A sealed plan's octets, unchecked. */
   plan(digest: string): Promise<Uint8Array>;
+  /** The certificates of a domain, sealed for the key of the options. */
+  certificates(domain: string): Promise<SentSet>;
   /** Sends reports of plans. */
   report(body: object): Promise<void>;
   /** Sends a batch of traffic counts (`counts/layout.ts`). */
@@ -67,7 +84,13 @@ export interface ControlOptions {
   readonly url: string;
   /** The node's token; called for each request, so that a rotated token is used at once. */
   readonly token: () => string;
+  /** This node's public key for sealed boxes, 32 octets in base64; absent: it receives no certificates. */
+  readonly boxKey?: string;
 }
+
+/** The header with the node's public key, and the one with the digest of a set. */
+const BOX_KEY_HEADER = 'edgeplan-box-key';
+const DIGEST_HEADER = 'edgeplan-digest';
 
 interface ControlRequest {
   readonly method?: 'GET' | 'POST';
@@ -79,8 +102,14 @@ interface ControlRequest {
   readonly within: number;
 }
 
-export function createControl({ url, token }: ControlOptions): ControlPlaneClient {
+interface WholeAnswer {
+  readonly headers: IncomingHttpHeaders;
+  readonly octets: Buffer;
+}
+
+export function createControl({ url, token, boxKey }: ControlOptions): ControlPlaneClient {
   const { origin, pathname } = new URL(url);
+  const withKey = boxKey === undefined ? {} : { headers: { [BOX_KEY_HEADER]: boxKey } };
   const base = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname;
   // One connection for the feed, one for polls and reports, the others for plans.
   const pool = new Pool(origin, { connections: 12, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
@@ -92,7 +121,7 @@ export function createControl({ url, token }: ControlOptions): ControlPlaneClien
     throw new ControlPlaneFault('away', 'a report was answered by something else than the control plane');
   }
 
-  /** The body of a response with status 200. */
+  /** A response with status 200. */
   async function open(
     path: string,
     request: Pick<ControlRequest, 'method' | 'body' | 'headers'>,
@@ -102,17 +131,18 @@ export function createControl({ url, token }: ControlOptions): ControlPlaneClien
     const type = body === null ? {} : { 'content-type': 'application/json' };
     const headers = { authorization: `Bearer ${token()}`, ...type, ...request.headers };
     const answer = await pool.request({ path: `${base}${path}`, method, body, headers, signal });
-    if (answer.statusCode === 200) return answer.body;
+    if (answer.statusCode === 200) return answer;
     // Only the start: the error page of a proxy may be of any length.
     const text = (await readStart(answer.body, MAX_ANSWER_OCTETS)).toString('utf8');
     throw statusFault(answer.statusCode, { path, text });
   }
 
-  async function fetchWhole(path: string, request: ControlRequest): Promise<Buffer> {
+  async function fetchAnswer(path: string, request: ControlRequest): Promise<WholeAnswer> {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), request.within);
     try {
-      return await readWhole(await open(path, request, deadline.signal), request.limit);
+      const { headers, body } = await open(path, request, deadline.signal);
+      return { headers, octets: await readWhole(body, request.limit) };
     } catch (error) {
       if (!deadline.signal.aborted) throw asFault(error);
       throw new ControlPlaneFault('away', `no whole answer to ${path} within ${request.within} ms`);
@@ -121,10 +151,15 @@ export function createControl({ url, token }: ControlOptions): ControlPlaneClien
     }
   }
 
+  async function fetchWhole(path: string, request: ControlRequest): Promise<Buffer> {
+    return (await fetchAnswer(path, request)).octets;
+  }
+
   return {
     async self() {
       const nonce = randomBytes(32).toString('base64url');
       const answer = await fetchWhole(`/nodes/self?nonce=${nonce}`, {
+        ...withKey,
         limit: MAX_ANSWER_OCTETS,
         within: ANSWER_MS,
       });
@@ -136,6 +171,12 @@ export function createControl({ url, token }: ControlOptions): ControlPlaneClien
       return (await fetchWhole(path, { limit: MAX_MANIFEST_OCTETS, within })).toString('utf8');
     },
     plan: (digest) => fetchWhole(`/nodes/plans/${digest}`, { limit: MAX_PLAN_OCTETS, within: ANSWER_MS }),
+    async certificates(domain) {
+      const request = { ...withKey, limit: MAX_BOX_OCTETS, within: ANSWER_MS };
+      const { headers, octets } = await fetchAnswer(`/nodes/certificates/${domain}`, request);
+      const digest = headers[DIGEST_HEADER];
+      return { digest: typeof digest === 'string' ? digest : null, box: octets };
+    },
     report: (body) => post('/nodes/reports', { body: JSON.stringify(body) }),
     traffic: (batch, { isGzipped }) =>
       post('/nodes/traffic', {
@@ -153,7 +194,7 @@ export function createControl({ url, token }: ControlOptions): ControlPlaneClien
     async feed({ position, epoch }, signal) {
       const headers = { 'edgeplan-epoch': String(epoch) };
       try {
-        return await open(`/nodes/feed?since=${position}`, { headers }, signal);
+        return (await open(`/nodes/feed?since=${position}`, { headers }, signal)).body;
       } catch (error) {
         throw asFault(error);
       }

@@ -17,6 +17,21 @@ export const MAX_TRANSITIONS = 32;
 export const MAX_PASSED_KEYS = 32;
 /** Maximum size, in octets, of a sealed plan: twice what the largest rule set within the compiler's limits takes. */
 export const MAX_PLAN_OCTETS = 64 * 1024 * 1024;
+/** Maximum size, in octets, of a sealed certificate set: twice what a control plane sends, whose domains have 50 certificates. */
+export const MAX_BOX_OCTETS = 8 * 1024 * 1024;
+/** Maximum number of certificates per set: ten times what a control plane sends. */
+export const MAX_SET_CERTIFICATES = 500;
+/** Maximum number of certificates of all sets of a node: as many as a folder may have, some 4 KiB of memory each. */
+export const MAX_FEED_CERTIFICATES = 20_000;
+/**
+ * Maximum size, in characters, of all sets of a node: 20,000 usual certificates. A worker that starts gets all of them in
+ * one message.
+ */
+export const MAX_FEED_CHARACTERS = 160 * 1024 * 1024;
+/** Maximum number of sets fetched at once: few, so that plans, which end no service later than certificates, come first. */
+export const PARALLEL_SETS = 2;
+/** Milliseconds between checks for sets whose retry is due. */
+export const SET_CHECK_MS = 250;
 /** Maximum size, in octets, of any other answer: the node's identity, and the outcome of a report. */
 export const MAX_ANSWER_OCTETS = 64 * 1024;
 /** Maximum time, in milliseconds, for a whole answer, streams and polls excepted. */

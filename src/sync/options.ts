@@ -1,5 +1,6 @@
 /** Options and state of sync. */
 import type { Clearance } from '../plan/manifest.ts';
+import type { CertificateSink } from './certificates/install-sets.ts';
 import type { StreamTimes } from './feed.ts';
 import type { Failing } from './install-state.ts';
 import { COMPARE_MS, FIRST_OCTET_MS, LAST_RETRY_MS, POLL_SEC, POLLING_MS, STALL_MS } from './limits.ts';
@@ -18,6 +19,8 @@ export interface SyncOptions {
   readonly directory: string;
   /** Receives the plans. Calls before `syncWithControlPlane` resolves must take effect synchronously. */
   readonly plans: PlanSink;
+  /** Receives the certificates of domains; absent: none are fetched, and stored ones are removed. */
+  readonly certificates?: CertificateSink;
   /** Called with the secret of clearance cookies for domains without their own: the stored one, then each change. */
   readonly onSecret: (clearance: Clearance) => void;
   /** Called once, when everything of the first whole comparison is installed. */
@@ -61,6 +64,8 @@ export interface SyncState {
   readonly names: number;
   /** Number of names whose entry is not installed yet. */
   readonly pending: number;
+  /** Number of domains whose certificates are not the manifest's yet; 0 for a node without TLS. */
+  readonly pendingCertificates: number;
   /** Whether only a part of the first manifest may be installed: some names are not served yet. */
   readonly filling: boolean;
   /** Number of names whose newest plan was refused. */

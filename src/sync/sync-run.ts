@@ -3,6 +3,9 @@
  * all of it at intervals. Here are the state, its small transitions, and the periodic progress check.
  */
 import type { ManifestPage } from '../plan/manifest.ts';
+import type { BoxKeyPair } from './certificates/box-key.ts';
+import { createSetInstaller, type SetInstaller } from './certificates/install-sets.ts';
+import type { SetFiles } from './certificates/set-files.ts';
 import type { ControlPlaneClient } from './control-plane.ts';
 import { ControlPlaneFault } from './control-plane.ts';
 import { diskTrouble } from './fetch-plan.ts';
@@ -23,6 +26,8 @@ export interface SyncParts {
   readonly planStore: PlanStore;
   readonly control: ControlPlaneClient;
   readonly reports: Reports;
+  /** What sealed certificates are opened with and stored in; `null`: the node has no TLS. */
+  readonly sealed: { readonly key: BoxKeyPair; readonly files: SetFiles } | null;
 }
 
 /** Signals that end a wait of one of the loops early; each is replaced when its loop starts a new round. */
@@ -45,6 +50,8 @@ export interface SyncRun extends SyncParts {
   readonly signal: AbortSignal;
   readonly session: ControlSession;
   readonly installer: Installer;
+  /** `null`: the node has no TLS. */
+  readonly sets: SetInstaller | null;
   readonly wakeUps: WakeUps;
   mode: SyncState['mode'];
   /** The manifest was read up to here. */
@@ -68,9 +75,11 @@ export interface SyncRun extends SyncParts {
 }
 
 export function createSyncRun(parts: SyncParts, signal: AbortSignal): SyncRun {
-  const { options, identity, planStore, control, reports } = parts;
+  const { options, identity, planStore, control, reports, sealed } = parts;
   const { directory, log, onSecret } = options;
   const now = performance.now();
+  const onSuspicion = (): void => run.wakeUps.compareSoon.abort();
+  const sink = options.certificates;
   const run: SyncRun = {
     ...parts,
     times: { ...TIMES, ...options.times },
@@ -88,9 +97,13 @@ export function createSyncRun(parts: SyncParts, signal: AbortSignal): SyncRun {
       planStore,
       plans: options.plans,
       report: reports.add,
-      onSuspicion: () => run.wakeUps.compareSoon.abort(),
+      onSuspicion,
       log,
     }),
+    sets:
+      sealed === null || sink === undefined
+        ? null
+        : createSetInstaller({ ...sealed, control, sink, onSuspicion, log }),
     wakeUps: {
       compared: new AbortController(),
       compareSoon: new AbortController(),
@@ -139,19 +152,22 @@ export function noteProblem(run: SyncRun, error: unknown): void {
   run.problem = sentence;
 }
 
-/** Offers a page's entries to the installer. @param asOf as `EntrySource.asOf` */
-export function offerPage({ session, installer }: SyncRun, page: ManifestPage, asOf: number | null): void {
-  const keyId = historyOf(session.identity);
-  for (const entry of page.entries) installer.offer(entry, { keyId, asOf });
+/** Offers a page's entries to the installers. @param asOf as `EntrySource.asOf` */
+export function offerPage(run: SyncRun, page: ManifestPage, asOf: number | null): void {
+  const keyId = historyOf(run.session.identity);
+  for (const entry of page.entries) {
+    run.installer.offer(entry, { keyId, asOf });
+    run.sets?.offer(entry, { keyId, asOf });
+  }
 }
 
 /**
- * Ends the first filling once every entry of the manifest was tried: a plan that fails does not hold up the node. A node
+ * Ends the first filling once every entry of the manifest was tried: a plan or a certificate that fails does not delay the node. A node
  * that was stopped meanwhile serves what it stored if the control plane cannot be followed.
  */
 function checkFilling(run: SyncRun): void {
-  const { comparisons, installer, storedAtStart, problem } = run;
-  const isTried = comparisons > 0 && !installer.hasUntried();
+  const { comparisons, installer, sets, storedAtStart, problem } = run;
+  const isTried = comparisons > 0 && !installer.hasUntried() && sets?.hasUntried() !== true;
   if (isTried || (storedAtStart > 0 && problem !== null)) run.filling = false;
 }
 
@@ -202,6 +218,7 @@ export function syncState(run: SyncRun): SyncState {
     position: run.position,
     names: planStore.names.size,
     pending: installer.pending(),
+    pendingCertificates: run.sets?.pending() ?? 0,
     filling: run.filling,
     refused: installer.refused(),
     disk: planStore.fault === null ? null : diskTrouble(planStore.fault),

@@ -7,16 +7,19 @@
  * 2. introduce the node (`session.ts`): the first key is trusted from then on, and keys that transitions lead to
  *    (`trusted-key.ts`, `trust.ts`)
  * 3. read the manifest as it grows (`follow-feed.ts`, `feed.ts`), and all of it at intervals (`compare.ts`)
- * 4. install each entry of a signed page (`install-plans.ts`, `fetch-plan.ts`)
+ * 4. install each entry of a signed page: its plan (`install-plans.ts`, `fetch-plan.ts`), and its certificates
+ *    (`certificates/install-sets.ts`) at a node with TLS
  * 5. report the outcome (`reports.ts`) and the traffic (`usage.ts`)
  */
+import { openBoxKeyPair } from './certificates/box-key.ts';
+import { openSetFiles, removeSetFiles } from './certificates/set-files.ts';
 import { compareRegularly } from './compare.ts';
 import { type ControlPlaneClient, createControl } from './control-plane.ts';
 import { followFeed } from './follow-feed.ts';
 import type { SyncOptions, SyncState } from './options.ts';
 import { openPlanStore } from './plan-store.ts';
 import { createReports } from './reports.ts';
-import { checkProgress, createSyncRun, syncState } from './sync-run.ts';
+import { checkProgress, createSyncRun, type SyncParts, syncState } from './sync-run.ts';
 import { readIdentity } from './trusted-key.ts';
 
 /** A running sync. */
@@ -41,11 +44,14 @@ export async function syncWithControlPlane(options: SyncOptions): Promise<Contro
   const { directory, log } = options;
   const identity = readIdentity(directory, options.publicKey ?? null);
   const planStore = await openPlanStore(directory, log);
-  const control = createControl(options);
+  const sealed = await openSealed(options);
+  const boxKey = sealed === null ? {} : { boxKey: sealed.key.publicKey };
+  const control = createControl({ url: options.url, token: options.token, ...boxKey });
   const reports = createReports(control, log);
   const ending = new AbortController();
-  const run = createSyncRun({ options, identity, planStore, control, reports }, ending.signal);
+  const run = createSyncRun({ options, identity, planStore, control, reports, sealed }, ending.signal);
   run.installer.restore();
+  await run.sets?.restore(planStore.names);
   if (identity.clearance !== null) options.onSecret(identity.clearance);
   // Their reports may have been lost when the node was killed.
   for (const domain of planStore.recent) {
@@ -62,7 +68,7 @@ export async function syncWithControlPlane(options: SyncOptions): Promise<Contro
     async stop() {
       ending.abort();
       clearInterval(checks);
-      const installed = run.installer.stop();
+      const installed = Promise.all([run.installer.stop(), run.sets?.stop()]);
       await reports.stop();
       await control.close();
       await Promise.all([following, comparing, installed]);
@@ -70,4 +76,13 @@ export async function syncWithControlPlane(options: SyncOptions): Promise<Contro
       await planStore.close();
     },
   };
+}
+
+/** Opens the node's key and the folder of sets; `null`: the node has no TLS. */
+async function openSealed({ directory, certificates, log }: SyncOptions): Promise<SyncParts['sealed']> {
+  if (certificates !== undefined) {
+    return { key: await openBoxKeyPair(directory, log), files: await openSetFiles(directory) };
+  }
+  await removeSetFiles(directory);
+  return null;
 }

@@ -223,10 +223,16 @@ function entryText(entry: ManifestEntry): string {
 
 function isEntry(entry: ManifestEntry): boolean {
   if (!isObject(entry)) return false;
-  const { domain, revision, digest, tombstone, purge_epoch, position, clearance } = entry;
+  const { domain, revision, digest, tombstone, purge_epoch, position, clearance, certificates } = entry;
   if (typeof domain !== 'string' || normalizeName(domain) !== domain) return false;
   if (!isCount(revision) || !isCount(purge_epoch) || !isCount(position)) return false;
   if (clearance !== undefined && readClearance(clearance) === null) return false;
+  if (certificates !== undefined && !isDigest(certificates)) return false;
   if (digest === null) return tombstone !== null && TOMBSTONES.includes(tombstone);
-  return tombstone === null && typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest);
+  return tombstone === null && isDigest(digest);
+}
+
+/** Whether a value is a SHA-256 in 64 lower-case hex digits. */
+function isDigest(value: unknown): boolean {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 }

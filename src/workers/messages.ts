@@ -4,6 +4,7 @@
  */
 import type { Registry } from 'prom-client';
 import type { Clearance } from '../plan/manifest.ts';
+import type { FeedPair } from '../proxy/tls/certificate-files.ts';
 import type { PlanMark } from '../sync/journal.ts';
 
 /** A plan for workers. */
@@ -23,6 +24,8 @@ export interface PlanMessage {
 export type SharedStateChange =
   | { readonly kind: 'plan'; readonly name: string; readonly plan: PlanMessage | 'refused' | null }
   | { readonly kind: 'clearance'; readonly clearance: Clearance }
+  /** All certificates of the feed for a domain, checked, with their keys; `null`: it has none. */
+  | { readonly kind: 'certificates'; readonly domain: string; readonly pairs: readonly FeedPair[] | null }
   /** The answer to an HTTP-01 challenge (RFC 8555 §8.3); `null`: the challenge is over. */
   | { readonly kind: 'token'; readonly token: string; readonly answer: string | null };
 

@@ -1,10 +1,11 @@
 /**
- * The shared state of a node's workers: plans, the clearance secret, answers to a certificate authority. The primary stores
- * it, and a worker starts with all of it. A change has two phases: every running worker prepares it, and all commit it when
+ * The shared state of a node's workers: plans, the clearance secret, certificates of the control plane's feed, answers to a
+ * certificate authority. The primary stores it in its memory, and a worker starts with all of it. A change has two phases: every running worker prepares it, and all commit it when
  * each succeeded. So a change that one worker refuses is made by none, and after a committed change no worker serves the
  * old state, now or after a restart.
  */
 import type { Clearance } from '../plan/manifest.ts';
+import type { FeedPair } from '../proxy/tls/certificate-files.ts';
 import { PlanRefusal } from '../sync/fetch-plan.ts';
 import type { Installed, PlanSink } from '../sync/plan-table.ts';
 import type { ChangeStep, PlanMessage, SharedStateChange } from './messages.ts';
@@ -16,6 +17,11 @@ export interface SharedState extends PlanSink {
   /** Number of names. */
   readonly size: number;
   setClearance(clearance: Clearance): Promise<void>;
+  /** The certificates of domains; `null` removes those of a domain. */
+  readonly certificates: {
+    set(domain: string, pairs: readonly FeedPair[]): Promise<void>;
+    delete(domain: string): Promise<void>;
+  };
   /** Sets the answer to a challenge token; `null` removes it. */
   setToken(token: string, answer: string | null): Promise<void>;
   /** Makes all workers read changed files. @throws PlanRefusal naming a worker that failed; the others have reloaded */
@@ -45,6 +51,7 @@ export interface SharedStateOptions {
 export function createSharedState({ inFiles }: SharedStateOptions): SharedState {
   const plans = new Map<string, Installed | 'refused'>();
   const tokens = new Map<string, string>();
+  const certificates = new Map<string, readonly FeedPair[]>();
   let clearance: Clearance | null = null;
   let workers: Workers | null = null;
   let last = 0;
@@ -88,6 +95,12 @@ export function createSharedState({ inFiles }: SharedStateOptions): SharedState 
         clearance = next;
       });
     },
+    certificates: {
+      set: (domain, pairs) =>
+        change({ kind: 'certificates', domain, pairs }, () => certificates.set(domain, pairs)),
+      delete: (domain) =>
+        change({ kind: 'certificates', domain, pairs: null }, () => certificates.delete(domain)),
+    },
     setToken(token, answer) {
       return change({ kind: 'token', token, answer }, () => {
         if (answer === null) tokens.delete(token);
@@ -99,6 +112,7 @@ export function createSharedState({ inFiles }: SharedStateOptions): SharedState 
     },
     changes: () => [
       ...(clearance === null ? [] : [{ kind: 'clearance', clearance } as const]),
+      ...[...certificates].map(([domain, pairs]) => ({ kind: 'certificates', domain, pairs }) as const),
       ...[...tokens].map(([token, answer]) => ({ kind: 'token', token, answer }) as const),
       ...[...plans].map(([name, entry]) => ({ kind: 'plan', name, plan: messageOf(entry) }) as const),
     ],

@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clearance } from '../../src/plan/manifest.ts';
+import type { CertificateSink } from '../../src/sync/certificates/install-sets.ts';
 import type { SyncOptions, SyncTimes } from '../../src/sync/options.ts';
 import { createPlanTable, type PlanTable } from '../../src/sync/plan-table.ts';
 import { type ControlPlaneSync, syncWithControlPlane } from '../../src/sync/sync.ts';
@@ -36,6 +37,7 @@ export type TestFollowerOptions = Pick<SyncOptions, 'url'> & {
   readonly publicKey?: string;
   readonly directory?: string;
   readonly times?: Partial<SyncTimes>;
+  readonly certificates?: CertificateSink;
 };
 
 export async function startFollower(options: TestFollowerOptions): Promise<TestFollower> {
@@ -58,6 +60,7 @@ export async function startFollower(options: TestFollowerOptions): Promise<TestF
     directory,
     plans,
     ...(publicKey === undefined ? {} : { publicKey }),
+    ...(options.certificates === undefined ? {} : { certificates: options.certificates }),
     onSecret: (clearance) => secrets.push(clearance),
     log: { info: () => undefined, warn: note, error: note },
     times: { ...SHORT, ...options.times },

@@ -18,6 +18,10 @@ export interface SyncProgress {
   readonly refused: number;
   /** Why changes cannot be stored, as a phrase; `null`: they can be stored. */
   readonly disk: string | null;
+  /** Domains whose certificates are not the manifest's yet. */
+  readonly pendingCertificates: number;
+  /** The certificates of the feed: how many, and when the first expires (milliseconds since the epoch; `null`: none). */
+  readonly certificates: { readonly count: number; readonly firstExpiry: number | null };
   /** Reports about plans that the control plane has not received. */
   readonly unreported: number;
   readonly traffic: TrafficState;
@@ -38,6 +42,11 @@ export function addSyncMetrics(registry: Registry, read: () => SyncProgress): vo
   add('edgeplan_node_control_silent_seconds', ({ silentMs }) => silentMs / 1_000);
   add('edgeplan_node_plans_pending', ({ pending }) => pending);
   add('edgeplan_node_plans_refused', ({ refused }) => refused);
+  add('edgeplan_node_certificates', ({ certificates }) => certificates.count);
+  add('edgeplan_node_certificates_pending', ({ pendingCertificates }) => pendingCertificates);
+  add('edgeplan_node_certificate_expiry_timestamp_seconds', ({ certificates: { firstExpiry } }) =>
+    firstExpiry === null ? 0 : firstExpiry / 1_000,
+  );
   add('edgeplan_node_reports_waiting', ({ unreported }) => unreported);
   add('edgeplan_node_disk_failing', ({ disk }) => (disk === null ? 0 : 1));
   add('edgeplan_node_traffic_files', ({ traffic }) => traffic.files);

@@ -11,7 +11,8 @@ import { normalizeName } from '../../base/host.ts';
 import { removeUnfinished, writeDurably } from '../../platform/durable-file.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 import { ACME_NAME_MS, ACME_REQUEST_MS } from '../limits.ts';
-import type { CertificatePair, Certificates } from './certificates.ts';
+import type { CertificatePair } from './certificate-pairs.ts';
+import type { Certificates } from './certificates.ts';
 
 /** The key authorizations of challenges by token, served under `/.well-known/acme-challenge/`. */
 export type AcmeTokens = Map<string, string>;

@@ -30,6 +30,12 @@ export interface ReadPair {
   readonly key: string;
 }
 
+/** A certificate of the control plane's feed. */
+export interface FeedPair extends ReadPair {
+  /** An uploaded one precedes an obtained one for the same name (semantics §8). */
+  readonly source: 'acme' | 'custom';
+}
+
 const KEY_ENDINGS = ['.key', '-key.pem', '.key.pem'];
 const CERT_ENDINGS = ['.crt', '.cer', '.pem'];
 
@@ -75,17 +81,39 @@ export async function markOf({ cert, key }: PairFiles): Promise<string> {
  * @throws Error whose message names the file and the problem
  */
 export async function readPair(files: PairFiles): Promise<ReadPair> {
-  const certText = await readPem(files.cert);
-  const keyText = files.key === files.cert ? certText : await readPem(files.key);
-  const [leaf, ...issuers] = blocks(certText, 'CERTIFICATE');
-  if (leaf === undefined) throw new Error('the file holds no certificate in PEM form');
-  const key = blocks(keyText, 'PRIVATE KEY')[0];
-  if (key === undefined) throw new Error(noKey(files));
+  const cert = await readPem(files.cert);
+  const key = files.key === files.cert ? cert : await readPem(files.key);
+  return pairOf({ cert, key }, { cert: 'the file', key: `\`${files.key}\``, noKey: noKey(files) });
+}
+
+/** PEM texts: the certificate with its issuers, and the key. */
+export interface PairTexts {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** How messages name the texts. */
+export interface PairNames {
+  readonly cert: string;
+  readonly key: string;
+  /** The sentence when there is no key. */
+  readonly noKey: string;
+}
+
+/**
+ * The pair of two texts, checked: the key is the first certificate's, and TLS can use both.
+ * @throws Error whose message names the problem, and never has a part of the key
+ */
+export function pairOf(texts: PairTexts, called: PairNames): ReadPair {
+  const [leaf, ...issuers] = blocks(texts.cert, 'CERTIFICATE');
+  if (leaf === undefined) throw new Error(`${called.cert} holds no certificate in PEM form`);
+  const key = blocks(texts.key, 'PRIVATE KEY')[0];
+  if (key === undefined) throw new Error(called.noKey);
   const certificate = parseCertificate(leaf);
   for (const issuer of issuers) parseCertificate(issuer);
   if (!certificate.checkPrivateKey(readKey(key))) {
     throw new Error(
-      `the key in \`${files.key}\` does not belong to the first certificate; the server's own comes first`,
+      `the key in ${called.key} does not belong to the first certificate; the server's own comes first`,
     );
   }
   const names = namesOf(certificate);

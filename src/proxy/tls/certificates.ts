@@ -4,24 +4,20 @@
  * previous content stays in use. A connection uses the certificate of its handshake to its end.
  */
 import { dirname } from 'node:path';
-import { createSecureContext, type SecureContext } from 'node:tls';
-import { LRUCache } from 'lru-cache';
-import { MAX_CERTIFICATES, MAX_TLS_CONTEXTS } from '../limits.ts';
-import { findPairs, markOf, type PairFiles, type ReadPair, readPair } from './certificate-files.ts';
+import { MAX_CERTIFICATES } from '../limits.ts';
+import { findPairs, markOf, type PairFiles, readPair } from './certificate-files.ts';
+import {
+  type CertificatePair,
+  type ContextCache,
+  createPairs,
+  isValid,
+  type PairStore,
+} from './certificate-pairs.ts';
 import { type FolderWatch, oneAtATime, settling, watchFolders } from './watch-folders.ts';
 
-/** A certificate with its key, as read at one time. */
-export interface CertificatePair {
+/** A certificate of the folder. */
+export interface FilePair extends CertificatePair {
   readonly files: PairFiles;
-  /** Host names, canonical; `*.` in front of one covers one label. */
-  readonly names: readonly string[];
-  /** Milliseconds since the epoch. */
-  readonly notBefore: number;
-  readonly notAfter: number;
-  /** PEM, the certificate first, then its issuers. */
-  readonly cert: string;
-  readonly key: string;
-  context(): SecureContext;
 }
 
 export interface CertificateProblem {
@@ -37,9 +33,11 @@ export interface Certificates {
    * The pair for a canonical name: its own, else that of a wildcard one label up; `null` as the name: the pair for clients
    * without SNI. Of several, the one that is valid now, then the one that is valid longest.
    */
-  find(name: string | null): CertificatePair | null;
+  find(name: string | null): FilePair | null;
+  /** As `find`, without the certificate for names that have none. */
+  covering(name: string): FilePair | null;
   /** Every pair: for listings, and to find those that expire soon. */
-  pairs(): readonly CertificatePair[];
+  pairs(): readonly FilePair[];
   /** The current problems. */
   problems(): readonly CertificateProblem[];
   /** Reads what has changed; resolves when it is in use. */
@@ -58,25 +56,25 @@ export interface CertificatesOptions {
   readonly pollMs: number;
   /** Called with every problem once, when it appears. */
   readonly onProblem: (problem: CertificateProblem) => void;
+  /** The TLS contexts of the process; absent: this folder has its own. */
+  readonly contexts?: ContextCache;
 }
 
 /** The last reading of one pair of files. */
 interface Reading {
   /** Changes with the files. */
   readonly mark: string;
-  readonly pair: CertificatePair | null;
+  readonly pair: FilePair | null;
   readonly problem: CertificateProblem | null;
 }
 
 interface CertificateState {
   readonly options: CertificatesOptions;
-  readonly contexts: LRUCache<CertificatePair, SecureContext>;
-  /** PEM texts of issuers, each once: few issuers sign most certificates. */
-  readonly chains: Map<string, string>;
+  readonly store: PairStore;
   /** By the certificate's file. */
   readings: ReadonlyMap<string, Reading>;
   /** By host name, wildcards as `*.example.com`. */
-  index: ReadonlyMap<string, CertificatePair>;
+  index: ReadonlyMap<string, FilePair>;
   /** The problems of the folder itself. */
   folderProblems: readonly CertificateProblem[];
 }
@@ -92,8 +90,7 @@ export async function openCertificates(options: CertificatesOptions): Promise<Ce
   const { folder, fallback, pollMs, onProblem } = options;
   const state: CertificateState = {
     options,
-    contexts: new LRUCache({ max: MAX_TLS_CONTEXTS }),
-    chains: new Map(),
+    store: createPairs(options.contexts),
     readings: new Map(),
     index: new Map(),
     folderProblems: [],
@@ -118,6 +115,7 @@ export async function openCertificates(options: CertificatesOptions): Promise<Ce
       const own = name === null ? null : findName(state, name);
       return own ?? (fallback === null ? null : findName(state, fallback));
     },
+    covering: (name) => findName(state, name),
     pairs: () => [...state.readings.values()].flatMap(({ pair }) => pair ?? []),
     problems: () => [
       ...state.folderProblems,
@@ -132,7 +130,7 @@ export async function openCertificates(options: CertificatesOptions): Promise<Ce
   };
 }
 
-function findName({ index }: CertificateState, name: string): CertificatePair | null {
+function findName({ index }: CertificateState, name: string): FilePair | null {
   const own = index.get(name);
   if (own !== undefined) return own;
   const dot = name.indexOf('.');
@@ -145,10 +143,9 @@ async function readFolder(state: CertificateState, watch: FolderWatch): Promise<
   const before = state.readings;
   const readings = await readPairs(state, files.slice(0, MAX_CERTIFICATES));
   for (const [cert, { pair }] of before) {
-    if (pair !== null && readings.get(cert)?.pair !== pair) state.contexts.delete(pair);
+    if (pair !== null && readings.get(cert)?.pair !== pair) state.store.remove(pair);
   }
   state.readings = readings;
-  dropChains(state);
   state.index = indexOf(readings, Date.now());
   watch.follow([folder, ...files.map(({ cert }) => dirname(cert))]);
   setFolderProblems(state, tooMany(folder, files.length));
@@ -173,47 +170,13 @@ async function readOne(state: CertificateState, files: PairFiles): Promise<Readi
   const mark = await markOf(files);
   if (before?.mark === mark) return before;
   try {
-    return { mark, pair: createPair(state, files, await readPair(files)), problem: null };
+    return { mark, pair: state.store.add(await readPair(files), { files }), problem: null };
   } catch (error) {
     const pair = before?.pair ?? null;
     const problem = { file: files.cert, reason: (error as Error).message, previousServed: pair !== null };
     if (before?.problem?.reason !== problem.reason) state.options.onProblem(problem);
     return { mark, pair, problem };
   }
-}
-
-function createPair(
-  { chains, contexts }: CertificateState,
-  files: PairFiles,
-  { leaf, key, chain, ...rest }: ReadPair,
-): CertificatePair {
-  const issuers = sharedChain(chains, chain);
-  const pair: CertificatePair = {
-    ...rest,
-    files,
-    key,
-    get cert() {
-      return leaf + issuers;
-    },
-    context() {
-      const context = contexts.get(pair) ?? createSecureContext({ cert: pair.cert, key });
-      contexts.set(pair, context);
-      return context;
-    },
-  };
-  return pair;
-}
-
-function sharedChain(chains: Map<string, string>, chain: string): string {
-  const before = chains.get(chain);
-  if (before !== undefined) return before;
-  chains.set(chain, chain);
-  return chain;
-}
-
-/** Drops the chains, used or not, when there are far more than pairs: at two for each pair this runs next to never. */
-function dropChains({ chains, readings }: CertificateState): void {
-  if (chains.size > 2 * readings.size + 16) chains.clear();
 }
 
 function setFolderProblems(state: CertificateState, problems: readonly CertificateProblem[]): void {
@@ -224,8 +187,8 @@ function setFolderProblems(state: CertificateState, problems: readonly Certifica
   state.folderProblems = problems;
 }
 
-function indexOf(readings: ReadonlyMap<string, Reading>, now: number): ReadonlyMap<string, CertificatePair> {
-  const index = new Map<string, CertificatePair>();
+function indexOf(readings: ReadonlyMap<string, Reading>, now: number): ReadonlyMap<string, FilePair> {
+  const index = new Map<string, FilePair>();
   for (const { pair } of readings.values()) {
     if (pair === null) continue;
     for (const name of pair.names) {
@@ -239,10 +202,6 @@ function indexOf(readings: ReadonlyMap<string, Reading>, now: number): ReadonlyM
 function isBetter(pair: CertificatePair, other: CertificatePair, now: number): boolean {
   const valid = isValid(pair, now);
   return valid === isValid(other, now) ? pair.notAfter > other.notAfter : valid;
-}
-
-function isValid({ notBefore, notAfter }: CertificatePair, now: number): boolean {
-  return notBefore <= now && now < notAfter;
 }
 
 function tooMany(folder: string, count: number): readonly CertificateProblem[] {

@@ -16,14 +16,23 @@ import { type Acceptor, createAcceptor, listenWith, type RunningListener } from 
 import { type ConnectionOrigin, createHttpFront, type ListenOptions } from '../listen/http.ts';
 import { readPreamble } from '../listen/preamble.ts';
 import type { Listener } from '../visitor.ts';
-import type { CertificatePair, Certificates } from './certificates.ts';
+import type { CertificatePair } from './certificate-pairs.ts';
 import { createHelloReader } from './hello-reader.ts';
 import { createHttp2Front } from './http2.ts';
 import type { HandshakeRefusal, RefusedHandshakes } from './refused-handshakes.ts';
 
+/** Where the certificates of handshakes come from. */
+export interface HandshakeCertificates {
+  /**
+   * The pair for a canonical name; `null` as the name: the pair for clients without SNI.
+   * @param domain the domain that has the name; `null` with the name
+   */
+  find(name: string | null, domain: string | null): CertificatePair | null;
+}
+
 export interface TlsOptions extends Omit<ListenOptions, 'host' | 'port' | 'publicPort'> {
   readonly plans: Pick<Plans, 'find'>;
-  readonly certificates: Pick<Certificates, 'find'>;
+  readonly certificates: HandshakeCertificates;
   /** The 48 octets that encrypt session tickets, shared by the processes of a node; `null`: random ones. */
   readonly ticketKeys: Buffer | null;
   /** Called with each handshake that is refused for its name. */
@@ -149,25 +158,25 @@ function certificateFor(
   name: string | null,
 ): CertificatePair | HandshakeRefusal {
   // An address is not a valid server name (RFC 6066 §3), and counts as none.
-  if (sent === null || isIP(sent) !== 0) return certificates.find(null) ?? 'no_name';
+  if (sent === null || isIP(sent) !== 0) return certificates.find(null, null) ?? 'no_name';
   if (name === null) return 'bad_name';
   const owner = plans.find(name);
   if (owner === null) return 'unknown';
   if (owner === 'refused') return 'suspended';
-  return certificates.find(name) ?? 'no_certificate';
+  return certificates.find(name, owner.name) ?? 'no_certificate';
 }
 
 /** A TLS server that does not listen itself. The names of its connections have been checked before. */
-function createTlsServer({ certificates, ticketKeys }: TlsOptions): Server {
+function createTlsServer(options: TlsOptions): Server {
+  const { ticketKeys } = options;
   const server = createServer({
     ...SECURE,
     ALPNProtocols: ['h2', 'http/1.1'],
     handshakeTimeout: HELLO_MS,
     ...(ticketKeys === null ? {} : { ticketKeys }),
     SNICallback: (sent, done) => {
-      const name = nameOf(sent);
-      const pair = name === null && isIP(sent) === 0 ? null : certificates.find(name);
-      if (pair === null) done(new Error('the certificate is gone'));
+      const pair = certificateFor(options, sent, nameOf(sent));
+      if (typeof pair === 'string') done(new Error('the certificate is gone'));
       else done(null, pair.context());
     },
   });

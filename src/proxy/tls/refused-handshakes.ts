@@ -10,7 +10,7 @@ const REASONS: Readonly<Record<HandshakeRefusal, string>> = {
   unknown: 'no domain here has this name',
   suspended: 'its domain is not active, is suspended, or has a plan that cannot be opened',
   no_certificate:
-    'no certificate is for it; --certificates has the folder, --default-certificate one for all',
+    'no certificate is for it, neither of the control plane nor in --certificates; --default-certificate names one for all',
   no_name: 'the client sent no name, and there is no --default-certificate',
   bad_name: 'it is no host name',
 };
