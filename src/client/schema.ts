@@ -2191,6 +2191,70 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/ssl/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the certificates of a domain
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainSsl"];
+        readonly put?: never;
+        /**
+         * Upload a certificate with its private key
+         * @description Needs the permission `domain.settings` on the domain. The domain's subscription must allow it.
+         */
+        readonly post: operations["postDomainSsl"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/ssl/parse": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Say what a certificate is and what is wrong with it, without storing it
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly post: operations["postDomainSslParse"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/ssl/{certificateId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete a certificate
+         * @description Needs the permission `domain.settings` on the domain.
+         */
+        readonly delete: operations["deleteDomainSslByCertificateId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/members/": {
         readonly parameters: {
             readonly query?: never;
@@ -3758,6 +3822,56 @@ export interface components {
             /** @description seconds for which a solved challenge is remembered for the visitor */
             readonly ttl_sec?: number;
         };
+        readonly Certificate: {
+            /** @description the id of the certificate */
+            readonly id: number;
+            /**
+             * @description `custom`: uploaded; `acme`: issued for the domain
+             * @enum {string}
+             */
+            readonly source: "acme" | "custom";
+            /** @description its DNS names */
+            readonly names: readonly string[];
+            /** @description the name of its issuer */
+            readonly issuer: string;
+            /**
+             * Format: date-time
+             * @description when it begins to be in force
+             */
+            readonly not_before: string;
+            /**
+             * Format: date-time
+             * @description when it expires
+             */
+            readonly not_after: string;
+            /** @description the type of its key */
+            readonly key_type: string;
+            /** @description SHA-256 of the certificate, lower-case hex */
+            readonly sha256: string;
+            /**
+             * @description `active`: nodes serve it
+             * @enum {string}
+             */
+            readonly status: "pending" | "active" | "failed" | "expired" | "revoked";
+            /** @description why it failed */
+            readonly error?: string;
+            /**
+             * Format: date-time
+             * @description when it is renewed; absent: nothing renews it
+             */
+            readonly renew_at?: string;
+        };
+        readonly Certificates: {
+            /**
+             * @description of the certificate that is in force for longest; `expiring`: for 14 days at most
+             * @enum {string}
+             */
+            readonly status: "none" | "pending" | "active" | "expiring" | "expired" | "failed";
+            /** @description by id */
+            readonly certificates: readonly components["schemas"]["Certificate"][];
+            /** @description proxied names that no certificate in force covers; absent: there are none */
+            readonly uncovered_hostnames?: readonly string[];
+        };
         readonly DnsRecord: {
             readonly id: number;
             readonly domain_id: number;
@@ -3968,10 +4082,19 @@ export interface components {
             readonly updated_at: string;
             /** @description its certificates in short */
             readonly ssl: {
-                readonly status: string;
-                /** Format: date-time */
+                /**
+                 * @description of the certificate that is in force for longest; `expiring`: for 14 days at most
+                 * @enum {string}
+                 */
+                readonly status: "none" | "pending" | "active" | "expiring" | "expired" | "failed";
+                /**
+                 * Format: date-time
+                 * @description when it expires
+                 */
                 readonly expires_at?: string;
+                /** @description whole days until then */
                 readonly days_remaining?: number;
+                /** @description proxied names that no certificate in force covers; absent: there are none */
                 readonly uncovered_hostnames?: readonly string[];
             };
             /** @description the subscription in force; absent: the default tier applies */
@@ -4093,10 +4216,19 @@ export interface components {
             readonly updated_at: string;
             /** @description its certificates in short */
             readonly ssl: {
-                readonly status: string;
-                /** Format: date-time */
+                /**
+                 * @description of the certificate that is in force for longest; `expiring`: for 14 days at most
+                 * @enum {string}
+                 */
+                readonly status: "none" | "pending" | "active" | "expiring" | "expired" | "failed";
+                /**
+                 * Format: date-time
+                 * @description when it expires
+                 */
                 readonly expires_at?: string;
+                /** @description whole days until then */
                 readonly days_remaining?: number;
+                /** @description proxied names that no certificate in force covers; absent: there are none */
                 readonly uncovered_hostnames?: readonly string[];
             };
             /** @description the subscription in force; absent: the default tier applies */
@@ -5099,7 +5231,7 @@ export interface components {
              * @description the kind of notification
              * @enum {string}
              */
-            readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "publication.failed" | "node.lost" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
+            readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.expiring" | "certificate.expired" | "publication.failed" | "node.lost" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
             /** @description what it reports */
             readonly meaning: string;
             /**
@@ -5622,6 +5754,58 @@ export interface components {
             readonly country?: string;
             /** @description label without effect on routing */
             readonly name?: string;
+        };
+        readonly ParsedCertificate: {
+            /** @description an upload would be accepted; without `key`: as far as that can be judged */
+            readonly valid: boolean;
+            /** @description the first certificate; `null`: it cannot be read */
+            readonly certificate: {
+                /** @description its DNS names */
+                readonly names: readonly string[];
+                /** @description the name of its issuer */
+                readonly issuer: string;
+                /**
+                 * Format: date-time
+                 * @description when it begins to be in force
+                 */
+                readonly not_before: string;
+                /**
+                 * Format: date-time
+                 * @description when it expires
+                 */
+                readonly not_after: string;
+                /** @description the type of its key */
+                readonly key_type: string;
+                /** @description SHA-256 of the certificate, lower-case hex */
+                readonly sha256: string;
+                /** @description certificates of the chain, without a root */
+                readonly chain: number;
+            } | null;
+            /** @description `null`: it was not sent, or cannot be read */
+            readonly key: {
+                /** @description the type of the private key */
+                readonly key_type: string;
+                /** @description it belongs to the certificate */
+                readonly fits: boolean;
+            } | null;
+            /** @description what is wrong, and what is worth knowing */
+            readonly findings: readonly {
+                /**
+                 * @description an `error` refuses an upload
+                 * @enum {string}
+                 */
+                readonly severity: "error" | "warning" | "info";
+                /** @description stable across versions */
+                readonly code: string;
+                /** @description the field */
+                readonly path: string;
+                /** @description what is wrong */
+                readonly message: string;
+                /** @description what was found */
+                readonly found: string | null;
+                /** @description what would be right */
+                readonly remedy: string | null;
+            }[];
         };
         readonly Quantiles: {
             /** @description half of them took at most so long */
@@ -13884,6 +14068,172 @@ export interface operations {
             readonly 504: components["responses"]["NotPublishedInTime"];
         };
     };
+    readonly getDomainSsl: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description List the certificates of a domain */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Certificates"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainSsl: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description PEM: the certificate first, then each issuer */
+                    readonly certificate: string;
+                    /** @description PEM: the private key of the certificate, without a passphrase; stored encrypted and never answered */
+                    readonly key: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Upload a certificate with its private key */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Certificate"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainSslParse: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description PEM: the certificate first, then each issuer */
+                    readonly certificate: string;
+                    /**
+                     * @description PEM: the private key of the certificate, without a passphrase; stored encrypted and never answered
+                     * @default null
+                     */
+                    readonly key?: string | null;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Say what a certificate is and what is wrong with it, without storing it */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ParsedCertificate"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly deleteDomainSslByCertificateId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly certificateId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a certificate */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
     readonly getDomainMembers: {
         readonly parameters: {
             readonly query?: never;
@@ -14791,7 +15141,7 @@ export interface operations {
                          * @description the kind of notification
                          * @enum {string}
                          */
-                        readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "publication.failed" | "node.lost" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
+                        readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.expiring" | "certificate.expired" | "publication.failed" | "node.lost" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
                         /** @description send it by e-mail */
                         readonly email?: boolean | null;
                         /** @description send it by SMS */
@@ -15849,6 +16199,7 @@ export interface operations {
             readonly 401: components["responses"]["Unauthorized"];
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };
