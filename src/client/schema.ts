@@ -195,6 +195,46 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/cache/purge": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Purge cached responses by URL, prefix or tag on every node
+         * @description Needs the permission `rules.edit` on the domain. The domain's subscription must allow it.
+         */
+        readonly post: operations["postDomainCachePurge"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/cache/refresh": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Mark cached responses as stale on every node: the next request revalidates them with the origin
+         * @description Needs the permission `rules.edit` on the domain. The domain's subscription must allow it.
+         */
+        readonly post: operations["postDomainCacheRefresh"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/records/": {
         readonly parameters: {
             readonly query?: never;
@@ -2963,6 +3003,66 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/zone": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The zone of a domain as name servers transfer it: serial, records, problems
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainZone"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/zone/check": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Compare what each name server answers with the zone: serial and record sets
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainZoneCheck"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/dnssec": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The DS records that the parent zone needs, where the name servers sign the zone
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainDnssec"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/uptime/": {
         readonly parameters: {
             readonly query?: never;
@@ -3824,6 +3924,28 @@ export interface components {
             readonly timeout?: number | null;
             /** @description note without effect */
             readonly comment?: string;
+        };
+        readonly Dnssec: {
+            /**
+             * @description `unsigned`: the name servers publish no CDS records; `unknown`: none of them answered
+             * @enum {string}
+             */
+            readonly status: "signed" | "unsigned" | "unknown";
+            /** @description the DS records that the parent zone needs */
+            readonly ds: readonly {
+                /** @description key tag */
+                readonly key_tag: number;
+                /** @description the number of the algorithm */
+                readonly algorithm: number;
+                /** @description the number of the digest type */
+                readonly digest_type: number;
+                /** @description hexadecimal */
+                readonly digest: string;
+                /** @description the record for the registrar, in zone file form */
+                readonly record: string;
+            }[];
+            /** @description why no name server answered */
+            readonly fault: string | null;
         };
         readonly Domain: {
             /** @description the id of the domain */
@@ -7091,6 +7213,76 @@ export interface components {
              */
             readonly created_at: string;
         };
+        readonly Zone: {
+            /** @description the serial of the SOA */
+            readonly serial: number;
+            /** @description records of the zone without its SOA */
+            readonly records: number;
+            /** @description the first nameserver */
+            readonly primary: string;
+            /**
+             * Format: date-time
+             * @description when this version was made
+             */
+            readonly updated_at: string;
+            /** @description whether changes wait for the next version */
+            readonly changing: boolean;
+            /** @description records that are not in the zone */
+            readonly problems: number;
+            /** @description the first of them */
+            readonly problem_list: readonly {
+                /** @description the name of the record */
+                readonly name: string;
+                /** @description its type */
+                readonly type: string;
+                /** @description why it is not in the zone */
+                readonly message: string;
+            }[];
+            /** @description the name servers that transfer the zone */
+            readonly secondaries: readonly {
+                /** @description address and port */
+                readonly address: string;
+                /** @description whether it has not accepted the NOTIFY of this version yet */
+                readonly notifying: boolean;
+            }[];
+        };
+        readonly ZoneCheck: {
+            /** @description the serial of the SOA */
+            readonly serial: number;
+            /** @description record sets of the zone */
+            readonly sets: number;
+            /** @description those that were compared */
+            readonly compared: number;
+            /** @description each secondary */
+            readonly secondaries: readonly {
+                /** @description address and port */
+                readonly address: string;
+                /**
+                 * @description `same`: all compared sets are equal; `behind`: an older serial; `different`: a set differs; `unanswered`: no SOA of the zone
+                 * @enum {string}
+                 */
+                readonly state: "same" | "behind" | "different" | "unanswered";
+                /** @description the serial that it answers; one that signs the zone may have a higher one than the zone */
+                readonly serial: number | null;
+                /** @description why it did not answer the SOA */
+                readonly fault: string | null;
+                /** @description sets that differ */
+                readonly different: number;
+                /** @description the first of them */
+                readonly differences: readonly {
+                    /** @description the name of the set */
+                    readonly name: string;
+                    /** @description its type */
+                    readonly type: string;
+                    /** @description data of the zone, in zone file form */
+                    readonly expected: readonly string[];
+                    /** @description data that the secondary answers */
+                    readonly answered: readonly string[];
+                    /** @description why it did not answer */
+                    readonly fault: string | null;
+                }[];
+            }[];
+        };
         readonly ZoneImport: {
             readonly imported: number;
             /** @description records that were not added; `problems` has the reasons */
@@ -7770,6 +7962,102 @@ export interface operations {
         readonly requestBody?: never;
         readonly responses: {
             /** @description Purge a domain's cache on every node */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainCachePurge: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description whole URLs; the parameters of the query that the cache rule ignores are left out */
+                    readonly urls?: readonly string[];
+                    /** @description hosts with the beginning of a path; a folder ends with `/` */
+                    readonly prefixes?: readonly string[];
+                    /** @description tags of the origin's `Cache-Tag` or `Surrogate-Key`, in any case of letters */
+                    readonly tags?: readonly string[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Purge cached responses by URL, prefix or tag on every node */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainCacheRefresh: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description whole URLs, as of a purge */
+                    readonly urls: readonly string[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Mark cached responses as stale on every node: the next request revalidates them with the origin */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -15593,6 +15881,104 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": readonly components["schemas"]["Recommendation"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainZone: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The zone of a domain as name servers transfer it: serial, records, problems */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Zone"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainZoneCheck: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Compare what each name server answers with the zone: serial and record sets */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ZoneCheck"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainDnssec: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The DS records that the parent zone needs, where the name servers sign the zone */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Dnssec"];
                 };
             };
             readonly 400: components["responses"]["BadRequest"];

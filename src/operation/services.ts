@@ -68,7 +68,7 @@ export interface PublicationService {
 export interface NodeRouteServices {
   readonly store: Store;
   readonly feed: Feed;
-  readonly signer: Pick<Signer, 'signSelf'>;
+  readonly signer: Pick<Signer, 'signSelf' | 'signPurges'>;
   readonly log: PublisherLog;
   /** Opens and checks the traffic that nodes report. */
   readonly traffic: Pick<TrafficThread, 'check'>;
