@@ -6,7 +6,13 @@ import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
 import type { CONTROL_FAULT_CODES } from '../base/codes/faults.ts';
 import { SELF_FORMAT, type SignedSelf } from '../plan/manifest.ts';
-import { ANSWER_MS, MAX_ANSWER_OCTETS, MAX_MANIFEST_OCTETS, MAX_PLAN_OCTETS } from './limits.ts';
+import {
+  ANSWER_MS,
+  MAX_ANSWER_OCTETS,
+  MAX_MANIFEST_OCTETS,
+  MAX_PLAN_OCTETS,
+  MAX_PURGES_ANSWER_OCTETS,
+} from './limits.ts';
 import { errorMessage } from './log.ts';
 import { groupsIn } from './trust.ts';
 
@@ -50,6 +56,8 @@ export interface ControlPlaneClient {
   page(since: number, waitSec: number): Promise<string>;
   /** A sealed plan's octets, unchecked. */
   plan(digest: string): Promise<Uint8Array>;
+  /** The text of a domain's purges above a position, unchecked. */
+  purges(domain: string, since: number): Promise<string>;
   /** Sends reports of plans. */
   report(body: object): Promise<void>;
   /** Sends a batch of traffic counts (`counts/layout.ts`). */
@@ -136,6 +144,12 @@ export function createControl({ url, token }: ControlOptions): ControlPlaneClien
       return (await fetchWhole(path, { limit: MAX_MANIFEST_OCTETS, within })).toString('utf8');
     },
     plan: (digest) => fetchWhole(`/nodes/plans/${digest}`, { limit: MAX_PLAN_OCTETS, within: ANSWER_MS }),
+    async purges(domain, since) {
+      const path = `/nodes/purges/${encodeURIComponent(domain)}?since=${since}`;
+      return (await fetchWhole(path, { limit: MAX_PURGES_ANSWER_OCTETS, within: ANSWER_MS })).toString(
+        'utf8',
+      );
+    },
     report: (body) => post('/nodes/reports', { body: JSON.stringify(body) }),
     traffic: (batch, { isGzipped }) =>
       post('/nodes/traffic', {

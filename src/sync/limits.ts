@@ -17,6 +17,8 @@ export const MAX_TRANSITIONS = 32;
 export const MAX_PASSED_KEYS = 32;
 /** Maximum size, in octets, of a sealed plan: twice what the largest rule set within the compiler's limits takes. */
 export const MAX_PLAN_OCTETS = 64 * 1024 * 1024;
+/** Maximum size, in octets, of an answer with purges of a domain: twice what their bounds take in JSON. */
+export const MAX_PURGES_ANSWER_OCTETS = 1_048_576;
 /** Maximum size, in octets, of any other answer: the node's identity, and the outcome of a report. */
 export const MAX_ANSWER_OCTETS = 64 * 1024;
 /** Maximum time, in milliseconds, for a whole answer, streams and polls excepted. */
