@@ -127,6 +127,14 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'dig @ns1.old.example AXFR example.com | edgeplan import example.com --zone - --json',
   ],
   audit: ['edgeplan audit example.com --since 24h', 'edgeplan audit example.com --limit 10 --json'],
+  'cache purge': [
+    'edgeplan cache purge example.com --url https://example.com/assets/app.css',
+    'edgeplan cache purge example.com --prefix example.com/assets/ --tag product-17',
+    'edgeplan cache purge example.com',
+  ],
+  'cache refresh': [
+    'edgeplan cache refresh example.com https://example.com/prices https://example.com/stock',
+  ],
   'zones show': ['edgeplan zones show example.com'],
   'zones check': ['edgeplan zones check example.com', 'edgeplan zones check example.com --json'],
   uptime: [
