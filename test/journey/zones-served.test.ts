@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtCli, edgeplan } from '../support/built.ts';
 import { everyDatabase, testDatabases } from '../support/databases.ts';
-import { a, fromTable, startDnsServer } from '../support/dns-server.ts';
+import { a, fromTable, ns, type ScriptedServer, startDnsServer } from '../support/dns-server.ts';
 import { until } from '../support/publish-setup.ts';
 import { missingProgram, requires } from '../support/requires.ts';
+import { serve } from '../support/served.ts';
 import {
   CATALOG,
   kdig,
+  NAMESERVERS,
   newZoneKey,
   recordLines,
   servedSerial,
@@ -224,6 +226,44 @@ describe.each(testDatabases())('zones on $kind', KDIG, (database) => {
       await own.drop();
       await resolver.stop();
     }
+  });
+});
+
+describe('a delegation on one machine', () => {
+  const SET = NAMESERVERS.join(',');
+  let world: ScriptedServer;
+  beforeAll(async () => {
+    await builtCli();
+    // The resolver and the registry in one.
+    world = await startDnsServer(
+      '127.0.0.1',
+      0,
+      fromTable({
+        'test NS': ns('test', 'a.nic.test'),
+        'a.nic.test A': a('a.nic.test', '127.0.0.1'),
+        'mine.test NS': ns('mine.test', ...NAMESERVERS),
+      }),
+    );
+  });
+  afterAll(() => world.stop());
+
+  /** The status of a domain once its delegation was checked. */
+  async function statusWith(args: readonly string[]): Promise<string> {
+    const resolver = ['--resolver', `127.0.0.1:${world.port}`, '--nameserver-port', String(world.port)];
+    const one = await serve({ trustNames: false, args: [...resolver, '--ns-set', SET, ...args] });
+    try {
+      await one.call('POST', '/domains/', { name: 'mine.test' });
+      const checked = await one.call('POST', '/domains/mine.test/check-ns');
+      return checked.status === 200 ? (await one.call('GET', '/domains/mine.test')).body.status : 'unchecked';
+    } finally {
+      await one.stop();
+    }
+  }
+
+  test('is found at private addresses that --allow-nameservers covers, and nowhere else', async () => {
+    expect(await statusWith(['--allow-nameservers', '127.0.0.0/8'])).toBe('active');
+    expect(await statusWith([])).not.toBe('active');
+    expect(await statusWith(['--allow-nameservers', '10.0.0.0/8'])).not.toBe('active');
   });
 });
 

@@ -40,6 +40,8 @@ export interface ServeOptions {
   readonly tier?: string;
   /** The address of an OpenTelemetry collector, which gets all traces. */
   readonly otlp?: string;
+  /** Names are proven without a lookup; true by default. */
+  readonly trustNames?: boolean;
   /** Further options of `edgeplan serve`, and variables of its environment. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -50,6 +52,7 @@ export async function serve({
   database,
   tier,
   otlp,
+  trustNames = true,
   args = [],
   env: own,
 }: ServeOptions = {}): Promise<Served> {
@@ -61,7 +64,7 @@ export async function serve({
     '0',
     '--ops-port',
     '0',
-    '--trust-names',
+    ...(trustNames ? ['--trust-names'] : []),
     '--log-level',
     'error',
     ...ALLOW_ORIGINS,

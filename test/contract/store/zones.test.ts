@@ -237,6 +237,28 @@ describe.each(kinds)('$name', (kind) => {
     expect(await store.latest.zones.change('gone.example')).toBeNull();
   });
 
+  test('the history has bounds, and beyond them the whole zone is transferred', async () => {
+    for (const publisher of publishers) await publisher.stop();
+    const store = stores[0]!;
+    const zone = {
+      ...{ name: 'steps.example', domain_id: 1, primary_name: 'ns1.edge.test', content: new Uint8Array() },
+      ...{ records: 0, settings: '', problems_json: '', updated_at: T },
+    };
+    const octets = (count: number) => ({ removed: new Uint8Array(), added: new Uint8Array(count) });
+    for (let serial = 2; serial <= 9; serial++) {
+      const step = { from_serial: serial - 1, to_serial: serial, ...octets(serial === 6 ? 90 : 10) };
+      const bounds = serial < 9 ? { steps: 4, octets: 1_000 } : { steps: 4, octets: 100 };
+      await store.write((tx) => tx.zones.put({ ...zone, serial }, step, bounds));
+      const from = (await store.latest.zones.steps('steps.example', serial - 1)).map((one) => one.to_serial);
+      expect(from).toEqual([serial]);
+    }
+    const source = createStoreSource(store, CATALOG);
+    const reach = async (serial: number) =>
+      (await source.since('steps.example', serial))!.steps?.length ?? null;
+    // Of the last four steps, the oldest is 90 octets and does not fit beside the others.
+    expect(await Promise.all([1, 4, 5, 6, 7, 8, 9].map(reach))).toEqual([null, null, null, 3, 2, 1, 0]);
+  });
+
   test('targets of ALIAS records are known while a zone uses them', async () => {
     const store = stores[0]!;
     await store.write(async (tx) => {
