@@ -10,8 +10,8 @@ export interface MetricDeclaration {
   /** The processes that have it. `workers`: a node with `--workers` only. */
   readonly at: readonly ('server' | 'node' | 'workers')[];
   readonly labels: readonly string[];
-  /** The option that a node needs for it; absent: none. */
-  readonly needs?: '--control' | '--log';
+  /** The option that the process needs for it; absent: none. */
+  readonly needs?: '--control' | '--log' | '--zones';
   /** Meaning and unit; one sentence without a full stop. */
   readonly help: string;
 }
@@ -112,30 +112,35 @@ export const METRICS = {
     type: 'gauge',
     at: ['server'],
     labels: [],
-    help: 'Zones that name servers can transfer; with --zones',
+    needs: '--zones',
+    help: 'Zones that name servers can transfer',
   },
   edgeplan_zones_waiting: {
     type: 'gauge',
     at: ['server'],
     labels: [],
-    help: 'Zones with changes that are in no version yet; with --zones',
+    needs: '--zones',
+    help: 'Zones with changes that are in no version yet',
   },
   edgeplan_zone_delay_seconds: {
     type: 'histogram',
     at: ['server'],
     labels: [],
+    needs: '--zones',
     help: 'Seconds from the oldest change of a zone to the version that has it',
   },
   edgeplan_zone_answers_total: {
     type: 'counter',
     at: ['server'],
     labels: ['kind'],
+    needs: '--zones',
     help: 'Requests to the server of zones, by what they were answered with; `refused`: no valid signature',
   },
   edgeplan_zone_notify_waiting: {
     type: 'gauge',
     at: ['server'],
     labels: ['secondary'],
+    needs: '--zones',
     help: 'Zones whose NOTIFY a name server has not accepted yet',
   },
   edgeplan_outbox_rows: {

@@ -18,6 +18,7 @@ CREATE INDEX zones_by_update ON zones (updated_at);
 CREATE TABLE zone_catalogs (
   name text COLLATE "C" PRIMARY KEY,
   serial bigint NOT NULL,
+  removed_serial bigint NOT NULL,
   updated_at bigint NOT NULL
 );
 

@@ -18,6 +18,7 @@ CREATE INDEX zones_by_update ON zones (updated_at);
 CREATE TABLE zone_catalogs (
   name TEXT PRIMARY KEY,
   serial INTEGER NOT NULL,
+  removed_serial INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT;
 

@@ -49,6 +49,8 @@ export interface ZoneChangeRow {
 export interface ZoneCatalogRow {
   readonly name: string;
   readonly serial: number;
+  /** The highest serial of a zone that was removed; 0: none. A zone that comes back goes on above it. */
+  readonly removed_serial: number;
   readonly updated_at: number;
 }
 

@@ -6,7 +6,7 @@
 import type { WriteTransaction } from '../store/store.ts';
 import type { ZoneRow } from '../store/zone-repositories.ts';
 import { CATALOG_HISTORY } from './limits.ts';
-import { nextSerial } from './soa.ts';
+import { isGreater, nextSerial } from './soa.ts';
 import { encodeName } from './wire/name.ts';
 import { packRecords, type ResourceRecord, TYPES } from './wire/records.ts';
 import type { ZoneHead } from './zone-source.ts';
@@ -23,6 +23,8 @@ export type CatalogMember = Pick<ZoneRow, 'name' | 'domain_id'>;
 export interface CatalogChange {
   readonly removed: readonly CatalogMember[];
   readonly added: readonly CatalogMember[];
+  /** The last serial of the zone that is removed. */
+  readonly removedSerial?: number;
 }
 
 /** The content of the catalog without its SOA. */
@@ -47,7 +49,8 @@ function memberRecord(catalog: string, { name, domain_id }: CatalogMember): Reso
 /** Writes the catalog's first version, if it has none. */
 export async function beginCatalog(tx: WriteTransaction, name: string, now: number): Promise<void> {
   if ((await tx.zones.catalog(name)) !== null) return;
-  await tx.zones.putCatalog({ name, serial: nextSerial(null, now), updated_at: now }, null, CATALOG_HISTORY);
+  const first = { name, serial: nextSerial(null, now), removed_serial: 0, updated_at: now };
+  await tx.zones.putCatalog(first, null, CATALOG_HISTORY);
 }
 
 /**
@@ -57,7 +60,7 @@ export async function beginCatalog(tx: WriteTransaction, name: string, now: numb
 export async function advanceCatalog(
   tx: WriteTransaction,
   { catalog: name, now }: { readonly catalog: string; readonly now: number },
-  { removed, added }: CatalogChange,
+  { removed, added, removedSerial = 0 }: CatalogChange,
 ): Promise<ZoneHead> {
   const last = await tx.zones.catalog(name);
   const serial = nextSerial(last?.serial ?? null, now);
@@ -70,6 +73,8 @@ export async function advanceCatalog(
           removed: packRecords(removed.map((member) => memberRecord(name, member))),
           added: packRecords(added.map((member) => memberRecord(name, member))),
         };
-  await tx.zones.putCatalog({ name, serial, updated_at: now }, step, CATALOG_HISTORY);
+  const before = last?.removed_serial ?? 0;
+  const removed_serial = isGreater(removedSerial, before) ? removedSerial : before;
+  await tx.zones.putCatalog({ name, serial, removed_serial, updated_at: now }, step, CATALOG_HISTORY);
   return { name, serial, primary: CATALOG_SERVER };
 }

@@ -18,7 +18,12 @@ export type MadeZone =
   /** No zone, and none was there. */
   | { readonly kind: 'none'; readonly version: number }
   /** The name has no zone any more. */
-  | { readonly kind: 'removed'; readonly version: number; readonly domain_id: number }
+  | {
+      readonly kind: 'removed';
+      readonly version: number;
+      readonly domain_id: number;
+      readonly serial: number;
+    }
   /** The content is the same. */
   | {
       readonly kind: 'same';
@@ -58,7 +63,7 @@ export async function makeZone(
   if (domain === null) {
     return before === null
       ? { kind: 'none', version }
-      : { kind: 'removed', version, domain_id: before.domain_id };
+      : { kind: 'removed', version, domain_id: before.domain_id, serial: before.serial };
   }
   const { records, problems, targets } = await contentOf(tx, domain, settings);
   const content = packRecords(records);
@@ -83,7 +88,9 @@ export async function makeZone(
     const { content: _, ...head } = zone;
     return { kind: 'same', version, zone: head, targets };
   }
-  const serial = nextSerial(before?.serial ?? null, now);
+  // A zone that comes back goes on above its last serial, which changes in quick succession may have led ahead of the time.
+  const removed = (await tx.zones.catalog(settings.catalog))?.removed_serial ?? 0;
+  const serial = nextSerial(before?.serial ?? (removed === 0 ? null : removed), now);
   const step = comparable
     ? { from_serial: before.serial, to_serial: serial, ...diffContents(before.content, content) }
     : null;

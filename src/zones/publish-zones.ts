@@ -173,7 +173,8 @@ async function write(
     case 'removed': {
       await tx.zones.remove(name);
       await tx.zones.setTargets(name, []);
-      const change = { removed: [{ name, domain_id: made.domain_id }], added: [] };
+      const removed = [{ name, domain_id: made.domain_id }];
+      const change = { removed, added: [], removedSerial: made.serial };
       return [await advanceCatalog(tx, { catalog: settings.catalog, now }, change)];
     }
     case 'same':

@@ -104,7 +104,8 @@ test.each(['refused', 'gone'] as const)(
   async (tombstone) => {
     const [file] = files();
     const box = control.asked[0]!.box;
-    expect(readFileSync(file!).includes(box)).toBe(true);
+    // A set is in use before it is stored.
+    await until(() => readFileSync(file!).includes(box), 'the stored box');
     control.change('shop.test', { certificates: null });
     await inUse('shop.test', null);
     await until(() => !readFileSync(files()[0]!).includes(box), 'the end of the box');

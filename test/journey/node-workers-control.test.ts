@@ -88,7 +88,7 @@ test('an ack is sent only after every worker serves the plan', { timeout: 90_000
     expect(await house.store.latest.nodes.reportsOn('shop.test', revision)).toHaveLength(1);
   }
   expect(readdirSync(join(data, 'plans'))).toHaveLength(2);
-  expect(await node.status('/readyz')).toBe(200);
+  await until(async () => (await node.status('/readyz')) === 200, 'the node to be ready', PATIENCE_MS);
 });
 
 test('requests of all workers are reported to the control plane once', { timeout: 90_000 }, async () => {

@@ -76,6 +76,8 @@ export async function serve({
     ...(own === undefined ? {} : { env: own }),
   });
   const ended = new Promise((resolve) => child.on('close', resolve));
+  // An unread pipe would block the server once it is full.
+  child.stderr.resume();
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;

@@ -11,7 +11,7 @@ import { holderOf } from '../domain-holder.ts';
 import { recalled, type Session } from '../session.ts';
 import { type Builder, flags, freeStatement, int, one, statement } from '../statement.ts';
 import type { StoredColumns } from '../tables.ts';
-import { markDeleted, markDomains } from './zone-marks.ts';
+import { markDeleted, markDomain } from './zone-marks.ts';
 
 const decode = flags<DomainRow>('ever_active', 'suspended', ...FLAG_SETTING_NAMES);
 
@@ -192,13 +192,13 @@ export function domains(session: Session): DomainReads & DomainWrites {
     async insert(domain) {
       const [row] = await insert(session, domain);
       session.lockedDomains.add(row!.id);
-      await markDomains(session, [row!.id]);
+      await markDomain(session, domain.name);
       return { ...domain, id: row!.id };
     },
     async update(id, changes) {
       if (Object.keys(changes).length === 0) return this.get(id);
       const [row = null] = found(session, await update(session, { id, changes }));
-      if (row !== null && ZONE_FIELDS.some((name) => name in changes)) await markDomains(session, [id]);
+      if (row !== null && ZONE_FIELDS.some((name) => name in changes)) await markDomain(session, row.name);
       return row;
     },
     async remove(id) {

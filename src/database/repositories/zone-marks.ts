@@ -36,12 +36,7 @@ const markNames = statement((builder, p: Mark & { names: string }, flavour) =>
 
 const markManaged = statement((builder, p: Mark & { ids: string }, flavour) =>
   raw(
-    marks(
-      sql`select name from domains where id in ${idsIn(p.ids, flavour)}
-        and (dns_mode = 'managed' or name in (select name from zones))`,
-      p,
-      0,
-    ),
+    marks(sql`select name from domains where id in ${idsIn(p.ids, flavour)} and dns_mode = 'managed'`, p, 0),
     builder,
   ),
 );
@@ -134,16 +129,24 @@ function mark(at: number): Mark {
   return { version: randomInt(2 ** 47), at };
 }
 
-/** Marks the zones of domains by id: those that have a zone or should have one. */
+/** Marks the zones of managed domains whose records have changed. */
 export async function markDomains(session: Session, domainIds: readonly number[]): Promise<void> {
   session.note('zones');
   await markManaged(session, { ...mark(Date.now()), ids: JSON.stringify(domainIds) });
 }
 
-/** Marks the zone of a domain that was just deleted. */
-export async function markDeleted(session: Session, name: string): Promise<void> {
+/**
+ * Marks the zone of a domain that was made, or that may have a zone no more. Whatever its mode: a process that writes the
+ * zone at this moment has locked its mark, so this waits for it; a look at its zone would not find what it writes.
+ */
+export async function markDomain(session: Session, name: string): Promise<void> {
   session.note('zones');
   await markNames(session, { ...mark(Date.now()), names: JSON.stringify([name]) });
+}
+
+/** Marks the zone of a domain that was just deleted. */
+export async function markDeleted(session: Session, name: string): Promise<void> {
+  await markDomain(session, name);
   await dropUnused(session, { name });
 }
 

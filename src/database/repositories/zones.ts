@@ -128,10 +128,16 @@ const dropOldSteps = statement((builder, p: { name: string; through: number }) =
 const putCatalog = statement((builder, p: ZoneCatalogRow) =>
   builder
     .insertInto('zone_catalogs')
-    .values({ name: p.name, serial: p.serial, updated_at: p.updated_at })
+    .values({
+      name: p.name,
+      serial: p.serial,
+      removed_serial: p.removed_serial,
+      updated_at: p.updated_at,
+    })
     .onConflict((conflict) =>
       conflict.column('name').doUpdateSet((row) => ({
         serial: row.ref('excluded.serial'),
+        removed_serial: row.ref('excluded.removed_serial'),
         updated_at: row.ref('excluded.updated_at'),
       })),
     ),

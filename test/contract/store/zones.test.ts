@@ -24,6 +24,9 @@ const SETTINGS: ZoneSettings = {
 };
 const CATALOG = SETTINGS.catalog;
 
+/** For hangs only. */
+const PATIENCE = { timeout: 300_000 };
+
 /** A version as a secondary has it. */
 interface Copy {
   readonly serial: number;
@@ -102,45 +105,49 @@ describe.each(kinds)('$name', (kind) => {
     return { serial: head.serial, content };
   }
 
-  test('every version is reached by its steps, and the last one is that of the records', async () => {
-    let round = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
-        round += 1;
-        const copies = new Map<string, Copy | undefined>();
-        const nameOf = (name: string): string => `${name}${round}.example`;
-        const names = ['a', 'b', 'c'].map(nameOf);
-        for (const { name, what, label, octet, pause, transfer } of steps) {
-          clock.now += pause;
-          const store = stores[octet % stores.length]!;
-          await change(store, nameOf(name), { what, label, octet });
-          if (!transfer) continue;
-          for (const each of [CATALOG, ...names]) copies.set(each, await refreshed(each, copies.get(each)));
-        }
-        await settled();
-        for (const each of [CATALOG, ...names]) await refreshed(each, copies.get(each));
-        for (const each of names) {
-          const [domain = null] = await stores[0]!.latest.domains.named(each);
-          const zone = await stores[0]!.latest.zones.get(each);
-          const serves = domain !== null && domain.status !== 'banned' && domain.dns_mode === 'managed';
-          expect(zone !== null).toBe(serves);
-          if (zone === null || domain === null) continue;
-          expect(zone.domain_id).toBe(domain.id);
-          const stored = (await stores[0]!.latest.records.list(domain.id)).map(
-            ({ name, destination }) => `${name === '@' ? each : `${name}.${each}`} ${destination}`,
-          );
-          const served = readRecords(zone.content)
-            .filter(({ type }) => type === TYPES.A)
-            .map(({ name, rdata }) => `${name} ${[...rdata].join('.')}`);
-          expect(served.sort()).toEqual([...new Set(stored)].sort());
-        }
-        const members = await stores[0]!.latest.zones.members();
-        const catalog = await createStoreSource(stores[0]!, CATALOG).whole(CATALOG);
-        expect(hex(catalog!.content)).toBe(hex(catalogContent(CATALOG, members)));
-      }),
-      { numRuns: ROUNDS },
-    );
-  });
+  test(
+    'every version is reached by its steps, and the last one is that of the records',
+    PATIENCE,
+    async () => {
+      let round = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+          round += 1;
+          const copies = new Map<string, Copy | undefined>();
+          const nameOf = (name: string): string => `${name}${round}.example`;
+          const names = ['a', 'b', 'c'].map(nameOf);
+          for (const { name, what, label, octet, pause, transfer } of steps) {
+            clock.now += pause;
+            const store = stores[octet % stores.length]!;
+            await change(store, nameOf(name), { what, label, octet });
+            if (!transfer) continue;
+            for (const each of [CATALOG, ...names]) copies.set(each, await refreshed(each, copies.get(each)));
+          }
+          await settled();
+          for (const each of [CATALOG, ...names]) await refreshed(each, copies.get(each));
+          for (const each of names) {
+            const [domain = null] = await stores[0]!.latest.domains.named(each);
+            const zone = await stores[0]!.latest.zones.get(each);
+            const serves = domain !== null && domain.status !== 'banned' && domain.dns_mode === 'managed';
+            expect(zone !== null).toBe(serves);
+            if (zone === null || domain === null) continue;
+            expect(zone.domain_id).toBe(domain.id);
+            const stored = (await stores[0]!.latest.records.list(domain.id)).map(
+              ({ name, destination }) => `${name === '@' ? each : `${name}.${each}`} ${destination}`,
+            );
+            const served = readRecords(zone.content)
+              .filter(({ type }) => type === TYPES.A)
+              .map(({ name, rdata }) => `${name} ${[...rdata].join('.')}`);
+            expect(served.sort()).toEqual([...new Set(stored)].sort());
+          }
+          const members = await stores[0]!.latest.zones.members();
+          const catalog = await createStoreSource(stores[0]!, CATALOG).whole(CATALOG);
+          expect(hex(catalog!.content)).toBe(hex(catalogContent(CATALOG, members)));
+        }),
+        { numRuns: ROUNDS },
+      );
+    },
+  );
 
   async function change(
     store: Store,
