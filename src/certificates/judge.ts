@@ -108,7 +108,7 @@ function wrongPem(message: string): Diagnostic {
   return { code: 'certificate_pem', severity: 'error', path: ['certificate'], message, remedy };
 }
 
-/** The certificates of a text, at least one; `null`: there is none, or one cannot be read. */
+/** The certificates of a text; `null`: it has no certificate, or one that cannot be read. */
 function readChain(text: string, diagnostics: Diagnostic[]): readonly X509Certificate[] | null {
   if (text.length > MAX_CHAIN_CHARACTERS) {
     diagnostics.push(wrongPem(`has more than ${MAX_CHAIN_CHARACTERS} characters`));
@@ -148,7 +148,7 @@ function parse(der: Buffer): X509Certificate | null {
   try {
     const certificate = new X509Certificate(der);
     const { validFrom, validTo, publicKey } = certificate;
-    // Both are decoded at their first use, and a certificate that nobody can date or verify with is none.
+    // Times and key are decoded at their first use; a certificate without valid ones is refused here.
     if (Number.isNaN(Date.parse(validFrom)) || Number.isNaN(Date.parse(validTo))) return null;
     return publicKey.type === 'public' ? certificate : null;
   } catch {

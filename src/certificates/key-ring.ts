@@ -26,7 +26,7 @@ export interface SecretsKey {
 export interface KeyRing {
   /** The key that encrypts. @throws SecretsKeyFault */
   current(): SecretsKey;
-  /** The key with an id; `null`: there is none. @throws SecretsKeyFault */
+  /** The key with an id; `null`: no key has it. @throws SecretsKeyFault */
   find(id: string): SecretsKey | null;
   /** The place of the keys, for people. */
   readonly where: string;

@@ -56,7 +56,7 @@ export function locateSecretsKey(flags: SecretsKeyFlags): KeyLocation {
 
 /**
  * Opens the key for a server; makes the file that an embedded store lacks. Servers that share a PostgreSQL database need
- * one and the same key, so none is made there. `null`: there is none.
+ * one and the same key, so none is made there. `null`: the server has no secrets key.
  * @throws CommandFault when the key cannot be read, or has another form
  */
 export async function openServerKey(flags: SecretsKeyFlags): Promise<KeyRing | null> {

@@ -1,4 +1,4 @@
-/** The options of `edgeplan serve` for zones of managed domains: where they are served, to whom, with which addresses. */
+/** The options of `edgeplan serve` for zones: the listener, its keys, the name servers, and the addresses of the edge. */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { InvalidArgumentError, Option } from 'commander';

@@ -117,7 +117,7 @@ export function readFeedPairs(certificates: readonly SetCertificate[]): readonly
 /** What metrics report of the certificates of the feed. */
 export interface CertificateFacts {
   readonly count: number;
-  /** When the first of them expires, milliseconds since the epoch; `null`: there is none. */
+  /** When the first of them expires, milliseconds since the epoch; `null`: the node has no certificate of the feed. */
   readonly firstExpiry: number | null;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Notifies the members of domains of uploaded certificates that expire in 14 days, and of those that have expired; once
- * each. A certificate whose names others cover for longer is none that anybody has to replace.
+ * each. A certificate needs no replacement if others cover its names for longer.
  */
 import { isNameCovered } from '../model/covered-names.ts';
 import type { EndingCertificate } from '../store/certificate-repositories.ts';

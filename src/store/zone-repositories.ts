@@ -64,7 +64,7 @@ export interface FlattenedTargetRow {
   readonly good_at: number | null;
   /** Failed lookups since. */
   readonly failures: number;
-  /** When it is looked up next. */
+  /** The time of the next lookup. */
   readonly next_at: number;
 }
 

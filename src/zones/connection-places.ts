@@ -6,7 +6,7 @@ import { CONNECTIONS_PER_OTHER, CONNECTIONS_PER_SECONDARY, OTHER_CONNECTIONS } f
 
 /** The places of one listener. */
 export interface ConnectionPlaces {
-  /** Takes a place; `false`: there is none for that address. */
+  /** Takes a place; `false`: no place is free for that address. */
   enter(address: string): boolean;
   /** Gives the place back; once for each `enter` that returned true. */
   leave(address: string): void;

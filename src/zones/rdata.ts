@@ -30,7 +30,7 @@ function encodeQuick(type: ZoneType, destination: string): Uint8Array | null {
   return type === 'TXT' ? encodeStrings(txtStrings(destination) ?? []) : null;
 }
 
-/** Character strings, each with its length before it; `null`: there is none. */
+/** Character strings, each with its length before it; `null`: the text has no string. */
 function encodeStrings(strings: readonly Uint8Array[]): Uint8Array | null {
   if (strings.length === 0) return null;
   return Buffer.concat(strings.flatMap((octets) => [Uint8Array.of(octets.length), octets]));

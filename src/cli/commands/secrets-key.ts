@@ -19,7 +19,7 @@ import { withData, withStore } from '../with-store.ts';
 
 /**
  * Makes a new key in the file and encrypts every private key under it. The key before stays in the file until the next
- * rotation: it decrypts what was not encrypted anew when a rotation is cut short, and what a request was about to store.
+ * rotation: it decrypts what a rotation that was cut short did not encrypt again, and what a request was about to store.
  * Where the key is in the environment, only encrypts under the first of its keys.
  */
 async function rotate(flags: SecretsKeyFlags): Promise<void> {

@@ -125,7 +125,7 @@ export function writeTsigError(
   return signMessage(answer, verdict.key, options).octets;
 }
 
-/** The key of a record, `null` if there is none of that name and algorithm. */
+/** The key of a record, `null` if no key has that name and algorithm. */
 function findKey(keys: TsigKeys, { key, algorithm }: TsigRecord): TsigKey | null {
   for (const one of keys.values()) {
     if (key.equals(encodeName(one.name)) && algorithm.equals(encodeName(one.algorithm))) return one;
