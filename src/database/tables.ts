@@ -9,6 +9,7 @@ import type {
   WalletRow,
 } from '../store/billing-rows.ts';
 import type { RuleCosts } from '../store/customer-repositories.ts';
+import type { AcmeAccountRow, CertificateOrderRow } from '../store/issuance-repositories.ts';
 import type {
   AccountRow,
   AuditRow,
@@ -42,6 +43,7 @@ import type { MinutesBlock, TrafficBlock, TrafficPart } from '../store/traffic-r
 import type {
   FlattenedTargetRow,
   ZoneCatalogRow,
+  ZoneChallengeRow,
   ZoneChangeRow,
   ZoneRow,
   ZoneStepRow,
@@ -78,6 +80,15 @@ export interface Tables {
   readonly tickets: Numbered<TicketRow>;
   readonly ticket_messages: Numbered<TicketMessageRow>;
   readonly certificates: Numbered<CertificateOnFile>;
+  readonly acme_accounts: Table<AcmeAccountRow> & {
+    readonly spent_until: ColumnType<number, never, number>;
+    readonly paused_until: ColumnType<number, never, number>;
+  };
+  /** `claim` and `claimed_until`: which process works on the order. */
+  readonly certificate_orders: Table<CertificateOrderRow> & {
+    readonly claim: ColumnType<number, never, number>;
+    readonly claimed_until: ColumnType<number, never, number>;
+  };
   readonly certificate_sets: { readonly domain_id: number; readonly digest: string };
   readonly dns_records: Numbered<RecordRow>;
   readonly record_scans: Table<ScanRow>;
@@ -147,6 +158,7 @@ export interface Tables {
     readonly octets: number;
   };
   readonly zone_changes: Table<ZoneChangeRow> & { readonly claimed_until: ColumnType<number, never, number> };
+  readonly zone_challenges: Table<ZoneChallengeRow> & { readonly name: string };
   readonly flattened_targets: Table<FlattenedTargetRow>;
   readonly flattened_uses: { readonly name: string; readonly target: string };
   readonly secrets: { readonly name: string; readonly value: string; readonly created_at: number };

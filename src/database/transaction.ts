@@ -9,6 +9,7 @@ import { contacts } from './repositories/contacts.ts';
 import { domains } from './repositories/domains.ts';
 import { groups } from './repositories/groups.ts';
 import { invitations } from './repositories/invitations.ts';
+import { issuance } from './repositories/issuance.ts';
 import { keys } from './repositories/keys.ts';
 import { nodes } from './repositories/nodes.ts';
 import { notifications } from './repositories/notifications.ts';
@@ -39,6 +40,7 @@ const NOUNS = {
   quotas,
   tickets,
   certificates,
+  issuance,
   records,
   scans,
   rules,

@@ -42,5 +42,13 @@ export interface CertificateWrites {
     certificate: Pick<CertificateRow, 'id' | 'domain_id'>,
     keys: { readonly before: Uint8Array; readonly after: Uint8Array },
   ): Promise<boolean>;
+  /** Gives an obtained certificate its content: it is active from now on, without an error. */
+  issue(
+    certificate: Omit<CertificateOnFile, 'source' | 'status' | 'error' | 'noticed' | 'created_at'>,
+  ): Promise<void>;
+  /** Sets the names that an obtained certificate is to have. */
+  setNames(certificate: Pick<CertificateRow, 'id' | 'domain_id' | 'names_json'>): Promise<void>;
+  /** Sets when a certificate is renewed. */
+  setRenewal(certificate: Pick<CertificateRow, 'id' | 'domain_id' | 'renew_at'>): Promise<void>;
   setNoticed(certificate: Pick<CertificateRow, 'id' | 'domain_id' | 'noticed'>): Promise<void>;
 }

@@ -55,6 +55,7 @@ import type {
   PlanReads,
   PlanWrites,
 } from './edge-repositories.ts';
+import type { IssuanceReads, IssuanceWrites } from './issuance-repositories.ts';
 import type {
   ContactReads,
   ContactWrites,
@@ -171,10 +172,11 @@ export interface WriteOptions {
  * - `outbox` a publisher has work
  * - `manifest` the manifest has a new position
  * - `zones` a zone must be made again
+ * - `certificates` a certificate is to be obtained
  * - `keys` a key, node token or account was made, changed or revoked
  * - `unknown` commits may have been missed: read everything again
  */
-export type StoreChange = 'outbox' | 'manifest' | 'zones' | 'keys' | 'unknown';
+export type StoreChange = 'outbox' | 'manifest' | 'zones' | 'certificates' | 'keys' | 'unknown';
 
 /** The repositories of a reading transaction. Lists are in the order that each method names. */
 export interface ReadTransaction {
@@ -190,6 +192,7 @@ export interface ReadTransaction {
   readonly quotas: QuotaReads;
   readonly tickets: TicketReads;
   readonly certificates: CertificateReads;
+  readonly issuance: IssuanceReads;
   readonly records: RecordReads;
   readonly scans: ScanReads;
   readonly rules: RuleReads;
@@ -226,6 +229,7 @@ export interface WriteTransaction {
   readonly quotas: QuotaReads & QuotaWrites;
   readonly tickets: TicketReads & TicketWrites;
   readonly certificates: CertificateReads & CertificateWrites;
+  readonly issuance: IssuanceReads & IssuanceWrites;
   readonly records: RecordReads & RecordWrites;
   readonly scans: ScanReads & ScanWrites;
   readonly rules: RuleReads & RuleWrites;

@@ -68,6 +68,14 @@ export interface FlattenedTargetRow {
   readonly next_at: number;
 }
 
+/** A TXT record that proves to a CA who serves a name (RFC 8555 §8.4). */
+export interface ZoneChallengeRow {
+  /** The owner of the record, `_acme-challenge.` and the name that is proved. */
+  readonly owner: string;
+  readonly value: string;
+  readonly created_at: number;
+}
+
 /** Bounds of the history of a zone. */
 export interface StepBounds {
   readonly steps: number;
@@ -92,6 +100,8 @@ export interface ZoneReads {
   count(): Promise<number>;
   /** In a write it is locked until the commit. */
   catalog(name: string): Promise<ZoneCatalogRow | null>;
+  /** The challenges in the zone of a name, by owner and value. */
+  challenges(name: string): Promise<readonly ZoneChallengeRow[]>;
   flattened(targets: readonly string[]): Promise<readonly FlattenedTargetRow[]>;
   /** Names of zones that contain the addresses of a target. */
   usersOf(target: string): Promise<readonly string[]>;
@@ -125,6 +135,12 @@ export interface ZoneWrites {
   /** Removes a zone with its history. */
   remove(name: string): Promise<void>;
   putCatalog(catalog: ZoneCatalogRow, step: ZoneStepRow | null, bounds: StepBounds): Promise<void>;
+  /** Adds a challenge to the zone of a name and marks the zone. */
+  addChallenge(name: string, challenge: ZoneChallengeRow): Promise<void>;
+  /** Removes a challenge from the zone of a name and marks the zone. */
+  removeChallenge(name: string, challenge: Pick<ZoneChallengeRow, 'owner' | 'value'>): Promise<void>;
+  /** Removes challenges that were made before a time, which an ended process has left, and marks their zones. */
+  removeOldChallenges(before: number): Promise<void>;
   /** Sets the targets whose addresses a zone contains; targets that no zone uses any more are removed. */
   setTargets(name: string, targets: readonly string[]): Promise<void>;
   /** Answers targets to look up now, those whose last lookup failed or the others; no other process gets them before `until`. */

@@ -6,10 +6,11 @@
 import { utf8Bytes } from '../base/octets.ts';
 import { PRINTED_TTL_SEC } from '../dns/limits.ts';
 import type { ZoneRecord } from '../dns/zone-file/parse.ts';
+import type { ZoneChallengeRow } from '../store/zone-repositories.ts';
 import { addressData, createFollower, type TargetFollower } from './follow.ts';
-import { FLATTENED_TTL_SEC } from './limits.ts';
+import { CHALLENGE_TTL_SEC, FLATTENED_TTL_SEC } from './limits.ts';
 import { type ContentProblem, keyOf, type OwnName, readOwnNames, type WireData } from './own-names.ts';
-import { encodeCaa } from './rdata.ts';
+import { encodeCaa, encodeData } from './rdata.ts';
 import { encodeName } from './wire/name.ts';
 import { type ResourceRecord, TYPES } from './wire/records.ts';
 
@@ -25,6 +26,8 @@ export interface ZoneContentInput {
   readonly edgeAddresses: readonly string[];
   /** Issuer domain names of the CAs that issue the domain's certificates, like `letsencrypt.org` (RFC 8659 §4.2). */
   readonly caaIssuers: readonly string[];
+  /** Challenges of CAs that the domain answers now. */
+  readonly challenges?: readonly Pick<ZoneChallengeRow, 'owner' | 'value'>[];
   /** IPv4 and IPv6 addresses of a canonical name outside the zone; `null`: it is not resolved yet. */
   addressesOf(target: string): readonly string[] | null;
 }
@@ -62,7 +65,26 @@ export function zoneContent(input: ZoneContentInput): ZoneContent {
     const { ttl, addresses } = addressesAt(own, { edge, follower, problems });
     for (const { type, rdata } of addresses) records.push({ name, type, ttl, rdata });
   }
+  for (const challenge of challengeRecords(names, input.challenges ?? [])) records.push(challenge);
   return { records, problems, targets: follower.targets() };
+}
+
+/**
+ * TXT records of challenges. A CNAME at their name is the customer's delegation of them to another zone, beside which
+ * no other data is allowed (RFC 1034 §3.6.2).
+ */
+function challengeRecords(
+  names: ReadonlyMap<string, OwnName>,
+  challenges: NonNullable<ZoneContentInput['challenges']>,
+): readonly ResourceRecord[] {
+  return challenges.flatMap(({ owner, value }) => {
+    const own = names.get(owner);
+    const rdata = encodeData('TXT', { destination: value, mx_priority: null }) as Uint8Array;
+    const text = { type: TYPES.TXT, rdata };
+    const stored = own?.others.filter(({ type }) => type === TYPES.TXT) ?? [];
+    if (own?.canonical === true || stored.some((one) => keyOf(one) === keyOf(text))) return [];
+    return [{ name: owner, ...text, ttl: stored.length > 0 ? PRINTED_TTL_SEC : CHALLENGE_TTL_SEC }];
+  });
 }
 
 interface AddressSources {

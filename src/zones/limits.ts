@@ -57,6 +57,8 @@ export const MAX_FLATTENED = 50;
 export const MAX_FLATTENED_ADDRESSES = 20;
 /** TTL, in seconds, of addresses of a flattened name outside the zone: they change without the customer's doing. */
 export const FLATTENED_TTL_SEC = 60;
+/** TTL of the TXT records of challenges: an order that follows has other ones. */
+export const CHALLENGE_TTL_SEC = 60;
 /** Maximum number of CNAME and ALIAS records followed behind a name inside the zone, as in an answer (`MAX_ALIASES`). */
 export const MAX_ALIAS_STEPS = 8;
 /** Seconds between two lookups of a target, at least: a TTL of 0 must not cost a query per second. */

@@ -131,6 +131,7 @@ async function contentOf(tx: ReadTransaction, domain: DomainRow, settings: ZoneS
     nameservers: settings.nameservers,
     edgeAddresses: settings.edgeAddresses,
     caaIssuers: settings.caaIssuers,
+    challenges: await tx.zones.challenges(domain.name),
     addressesOf: (target) => answers.get(target) ?? null,
   });
 }

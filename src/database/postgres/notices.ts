@@ -73,6 +73,15 @@ export function createNotices(options: NoticeOptions, emit: (change: StoreChange
   };
 }
 
+/** The changes that a notice can name. */
+const CHANGES: ReadonlySet<StoreChange> = new Set<StoreChange>([
+  'outbox',
+  'manifest',
+  'zones',
+  'certificates',
+  'keys',
+]);
+
 function isChange(word: string | undefined): word is StoreChange {
-  return word === 'outbox' || word === 'manifest' || word === 'zones' || word === 'keys';
+  return word !== undefined && (CHANGES as ReadonlySet<string>).has(word);
 }

@@ -126,6 +126,44 @@ const reseal = statement(
       .returning('id'),
 );
 
+const issue = statement(
+  (builder, p: Omit<CertificateOnFile, 'source' | 'status' | 'error' | 'noticed' | 'created_at'>) =>
+    builder
+      .updateTable('certificates')
+      .set({
+        names_json: p.names_json,
+        issuer: p.issuer,
+        key_type: p.key_type,
+        sha256: p.sha256,
+        not_before: p.not_before,
+        not_after: p.not_after,
+        renew_at: p.renew_at,
+        chain: p.chain,
+        sealed_key: p.sealed_key,
+        status: 'active',
+        error: '',
+        noticed: '',
+      })
+      .where('domain_id', '=', p.domain_id)
+      .where('id', '=', p.id),
+);
+
+const setNames = statement((builder, p: Pick<CertificateRow, 'id' | 'domain_id' | 'names_json'>) =>
+  builder
+    .updateTable('certificates')
+    .set({ names_json: p.names_json })
+    .where('domain_id', '=', p.domain_id)
+    .where('id', '=', p.id),
+);
+
+const setRenewal = statement((builder, p: Pick<CertificateRow, 'id' | 'domain_id' | 'renew_at'>) =>
+  builder
+    .updateTable('certificates')
+    .set({ renew_at: p.renew_at })
+    .where('domain_id', '=', p.domain_id)
+    .where('id', '=', p.id),
+);
+
 const setNoticed = statement((builder, p: Pick<CertificateRow, 'id' | 'domain_id' | 'noticed'>) =>
   builder
     .updateTable('certificates')
@@ -172,6 +210,18 @@ export function certificates(session: Session): CertificateReads & CertificateWr
     async reseal({ id, domain_id }, keys) {
       await lockDomain(session, domain_id);
       return (await one(session, reseal, { id, domain_id, ...keys })) !== null;
+    },
+    async issue(certificate) {
+      await lockDomain(session, certificate.domain_id);
+      await issue(session, certificate);
+    },
+    async setNames(certificate) {
+      await lockDomain(session, certificate.domain_id);
+      await setNames(session, certificate);
+    },
+    async setRenewal(certificate) {
+      await lockDomain(session, certificate.domain_id);
+      await setRenewal(session, certificate);
     },
     async setNoticed(certificate) {
       await lockDomain(session, certificate.domain_id);

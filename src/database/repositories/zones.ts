@@ -4,6 +4,7 @@ import type {
   FlattenedTargetRow,
   StepBounds,
   ZoneCatalogRow,
+  ZoneChallengeRow,
   ZoneReads,
   ZoneRow,
   ZoneStepRow,
@@ -11,7 +12,7 @@ import type {
 } from '../../store/zone-repositories.ts';
 import type { Session } from '../session.ts';
 import { freeStatement, int, one, raw, statement, textsIn } from '../statement.ts';
-import { zoneMarks } from './zone-marks.ts';
+import { markDomain, zoneMarks } from './zone-marks.ts';
 
 const HEAD = [
   'name',
@@ -143,6 +144,34 @@ const putCatalog = statement((builder, p: ZoneCatalogRow) =>
     ),
 );
 
+const challenges = statement((builder, p: { name: string }) =>
+  builder
+    .selectFrom('zone_challenges')
+    .select(['owner', 'value', 'created_at'])
+    .where('name', '=', p.name)
+    .orderBy('owner')
+    .orderBy('value'),
+);
+
+const addChallenge = statement((builder, p: ZoneChallengeRow & { name: string }) =>
+  builder
+    .insertInto('zone_challenges')
+    .values({ name: p.name, owner: p.owner, value: p.value, created_at: p.created_at })
+    .onConflict((conflict) => conflict.columns(['name', 'owner', 'value']).doNothing()),
+);
+
+const removeChallenge = statement((builder, p: { name: string; owner: string; value: string }) =>
+  builder
+    .deleteFrom('zone_challenges')
+    .where('name', '=', p.name)
+    .where('owner', '=', p.owner)
+    .where('value', '=', p.value),
+);
+
+const removeOldChallenges = statement((builder, p: { before: number }) =>
+  builder.deleteFrom('zone_challenges').where('created_at', '<', p.before).returning('name'),
+);
+
 const flattened = statement((builder, p: { targets: string }, flavour) =>
   builder.selectFrom('flattened_targets').selectAll().where('target', 'in', textsIn(p.targets, flavour)),
 );
@@ -244,6 +273,7 @@ export function zones(session: Session): ZoneReads & ZoneWrites {
       return (await one(session, count, {}))!.zones;
     },
     catalog: (name) => one(session, catalog, { name }),
+    challenges: (name) => challenges(session, { name }),
     async flattened(targets) {
       return targets.length === 0 ? [] : flattened(session, { targets: JSON.stringify(targets) });
     },
@@ -264,6 +294,18 @@ export function zones(session: Session): ZoneReads & ZoneWrites {
     async putCatalog(row, step, bounds) {
       await putCatalog(session, row);
       await addToHistory(session, row.name, { step, bounds });
+    },
+    async addChallenge(name, challenge) {
+      await addChallenge(session, { name, ...challenge });
+      await markDomain(session, name);
+    },
+    async removeChallenge(name, { owner, value }) {
+      await removeChallenge(session, { name, owner, value });
+      await markDomain(session, name);
+    },
+    async removeOldChallenges(before) {
+      const names = new Set((await removeOldChallenges(session, { before })).map(({ name }) => name));
+      for (const name of names) await markDomain(session, name);
     },
     async setTargets(name, targets) {
       const dropped = await dropUses(session, { name, targets: JSON.stringify(targets) });

@@ -1,0 +1,106 @@
+/**
+ * Requests to CAs: what acme-client sends with. It differs from the library's own in four ways: an answer is bounded in
+ * time and octets, a stop ends it, a problem document becomes a `CaFault` with its type, and nothing is repeated here,
+ * where a `Retry-After` of hours would block an order; `issuer.ts` decides when the next attempt is made.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import acme from 'acme-client';
+import { answerFault, networkFault } from './ca-fault.ts';
+import { CA_REQUEST_MS, MAX_CA_OCTETS } from './limits.ts';
+
+/** The part of a request of axios that is read here. */
+interface ClientRequest {
+  readonly url?: string;
+  readonly method?: string;
+  readonly data?: unknown;
+  readonly headers: { toJSON(): Record<string, unknown> };
+}
+
+/** What is done with a CA, and until when. */
+interface Scope {
+  readonly signal: AbortSignal;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+const scopes = new AsyncLocalStorage<Scope>();
+
+/** Runs work with a CA; its requests end when the signal aborts. */
+export function withCa<T>(scope: Scope, work: () => Promise<T>): Promise<T> {
+  return scopes.run(scope, work);
+}
+
+/** Makes acme-client send through this. */
+export function useCaTransport(): void {
+  // The library's type of an adapter is that of axios, which it does not export.
+  const client = acme.axios as unknown as { defaults: { adapter: unknown } };
+  client.defaults.adapter = send;
+}
+
+async function send(config: ClientRequest): Promise<object> {
+  const { signal, clock } = scopes.getStore() ?? { signal: undefined, clock: Date.now };
+  const url = config.url ?? '';
+  const limits = [AbortSignal.timeout(CA_REQUEST_MS), ...(signal === undefined ? [] : [signal])];
+  let answer: Response;
+  let text: string;
+  try {
+    answer = await fetch(url, {
+      method: (config.method ?? 'get').toUpperCase(),
+      headers: headersOf(config),
+      ...(typeof config.data === 'string' ? { body: config.data } : {}),
+      redirect: 'error',
+      signal: AbortSignal.any(limits),
+    });
+    text = await boundedText(answer);
+  } catch (error) {
+    throw networkFault(reasonOf(error), error);
+  }
+  const body = parseJson(text);
+  const { status } = answer;
+  const isNonce = status === 400 && typeOf(body) === 'urn:ietf:params:acme:error:badNonce';
+  // The library repeats a request whose nonce was refused, with the new one.
+  if (status >= 400 && !isNonce)
+    throw answerFault({ status, retryAfter: answer.headers.get('retry-after'), body }, clock());
+  return {
+    ...{ status, statusText: answer.statusText, config },
+    data: body ?? text,
+    headers: Object.fromEntries(answer.headers),
+  };
+}
+
+function headersOf({ headers }: ClientRequest): Record<string, string> {
+  const entries = Object.entries(headers.toJSON());
+  return Object.fromEntries(entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])));
+}
+
+/** @throws Error for an answer above the bound */
+async function boundedText(answer: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let octets = 0;
+  for await (const part of answer.body ?? []) {
+    octets += part.length;
+    if (octets > MAX_CA_OCTETS) throw new Error(`its answer has more than ${MAX_CA_OCTETS} octets`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** `null`: the text is no JSON, as a chain in PEM is none. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function typeOf(body: unknown): unknown {
+  return typeof body === 'object' && body !== null && 'type' in body ? body.type : null;
+}
+
+/** fetch names the cause, such as a refused connection, one level below. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return `no answer within ${CA_REQUEST_MS / 1_000} s`;
+  return error.cause instanceof Error ? error.cause.message || error.message : error.message;
+}

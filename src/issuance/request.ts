@@ -1,0 +1,171 @@
+/** Requests for certificates, by a customer or for names that no certificate covers: each makes an order that is due. */
+import { MAX_CERTIFICATES } from '../certificates/limits.ts';
+import { stateAt } from '../certificates/state.ts';
+import { isNameCovered, uncoveredNames } from '../model/covered-names.ts';
+import type { CertificateRow, DomainRow } from '../store/rows.ts';
+import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
+import { HASTY_FAILURES, MAX_OBTAINED, MAX_ORDER_NAMES, REFUSED_RETRY, REISSUE_MS } from './limits.ts';
+import { inOrder, type NameFacts, nameFacts, usualNames, whyNotOrderable } from './names.ts';
+
+/** A request of a customer. */
+export interface CertificateRequest {
+  readonly domain: Pick<DomainRow, 'id' | 'name'>;
+  /** `null`: those that no certificate covers. */
+  readonly names: readonly string[] | null;
+  /** Whether this server serves zones. */
+  readonly zones: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** The requested certificate, and whether it is a new one; or why there is nothing to obtain. */
+export type RequestOutcome =
+  | { readonly ok: true; readonly row: CertificateRow; readonly made: boolean }
+  | { readonly ok: false; readonly kind: 'names' | 'state'; readonly reason: string };
+
+/** The names of an obtained certificate: those of its order. */
+interface Obtained {
+  readonly row: CertificateRow;
+  readonly names: readonly string[];
+  readonly failures: number;
+}
+
+interface Situation {
+  readonly facts: NameFacts;
+  readonly rows: readonly CertificateRow[];
+  readonly obtained: readonly Obtained[];
+  /** Proxied names that no certificate in force covers. */
+  readonly uncovered: readonly string[];
+}
+
+/** Makes an order, or one that waits due. @throws StoreFault */
+export async function requestCertificate(
+  tx: WriteTransaction,
+  request: CertificateRequest,
+): Promise<RequestOutcome> {
+  const situation = await situationOf(tx, request);
+  const { facts, obtained, uncovered } = situation;
+  if (request.names === null) {
+    const open = withoutOrdered(uncovered, obtained);
+    const names = usualNames(open, facts);
+    if (names.length > 0) return insert(tx, situation, { ...request, names });
+    const waiting = obtained.find((one) => one.names.some((name) => coversAny(name, uncovered)));
+    if (waiting !== undefined) return hasten(tx, waiting, request.now);
+    const reason =
+      uncovered.length === 0
+        ? 'a certificate covers every proxied name'
+        : `no certificate can be obtained for ${uncovered.slice(0, 3).join(', ')}: a wildcard needs a zone of this server, and a name has letters, digits and hyphens`;
+    return { ok: false, kind: 'state', reason };
+  }
+  const names = inOrder(new Set(request.names.map((name) => name.toLowerCase())));
+  if (names.length > MAX_ORDER_NAMES)
+    return { ok: false, kind: 'names', reason: `a certificate has at most ${MAX_ORDER_NAMES} names` };
+  for (const name of names) {
+    const reason = whyNotOrderable(name, facts);
+    if (reason !== null) return { ok: false, kind: 'names', reason };
+  }
+  const same = obtained.find((one) => one.names.join() === names.join());
+  return same === undefined
+    ? insert(tx, situation, { ...request, names })
+    : hasten(tx, same, request.now);
+}
+
+/** Makes an order for names that no certificate covers and no order has; `null`: each has one. @throws StoreFault */
+export async function requestUncovered(
+  tx: WriteTransaction,
+  request: Omit<CertificateRequest, 'names'>,
+): Promise<CertificateRow | null> {
+  const situation = await situationOf(tx, request);
+  const names = usualNames(withoutOrdered(situation.uncovered, situation.obtained), situation.facts);
+  if (names.length === 0) return null;
+  const outcome = await insert(tx, situation, { ...request, names });
+  return outcome.ok ? outcome.row : null;
+}
+
+/** Whether `requestUncovered` would make an order: for a read that precedes a write. @throws StoreFault */
+export async function hasUncovered(
+  tx: ReadTransaction,
+  request: Omit<CertificateRequest, 'names'>,
+): Promise<boolean> {
+  const { facts, obtained, uncovered } = await situationOf(tx, request);
+  return usualNames(withoutOrdered(uncovered, obtained), facts).length > 0;
+}
+
+/** Whether the zone of a domain is one that this server answers challenges in. */
+export async function hasZone(
+  tx: ReadTransaction,
+  { id, name }: Pick<DomainRow, 'id' | 'name'>,
+): Promise<boolean> {
+  return (await tx.zones.head(name))?.domain_id === id;
+}
+
+async function situationOf(
+  tx: ReadTransaction,
+  { domain, zones, now }: Omit<CertificateRequest, 'names'>,
+): Promise<Situation> {
+  const rows = await tx.certificates.list(domain.id);
+  const records = await tx.records.list(domain.id);
+  const facts = nameFacts(domain.name, records, zones && (await hasZone(tx, domain)));
+  const orders = new Map((await tx.issuance.list(domain.id)).map((one) => [one.certificate_id, one]));
+  const obtained = rows.flatMap((row): Obtained[] => {
+    const order = orders.get(row.id);
+    return order === undefined
+      ? []
+      : [{ row, names: JSON.parse(order.names_json) as string[], failures: order.failures }];
+  });
+  const covered = rows.flatMap((row) =>
+    stateAt(row, now) === 'active' ? (JSON.parse(row.names_json) as string[]) : [],
+  );
+  const uncovered = uncoveredNames(records, { domain: domain.name, covered });
+  return { facts, rows, obtained, uncovered };
+}
+
+/** The names that no order has either. */
+function withoutOrdered(uncovered: readonly string[], obtained: readonly Obtained[]): readonly string[] {
+  const ordered = new Set(obtained.flatMap(({ names }) => names));
+  return uncovered.filter((name) => !isNameCovered(name, ordered));
+}
+
+function coversAny(name: string, uncovered: readonly string[]): boolean {
+  const covered = new Set([name]);
+  return uncovered.some((one) => isNameCovered(one, covered));
+}
+
+async function insert(
+  tx: WriteTransaction,
+  { rows, obtained }: Situation,
+  { domain, names, now }: CertificateRequest & { readonly names: readonly string[] },
+): Promise<RequestOutcome> {
+  if (obtained.length >= MAX_OBTAINED || rows.length >= MAX_CERTIFICATES) {
+    const most = obtained.length >= MAX_OBTAINED ? `${MAX_OBTAINED} obtained` : `${MAX_CERTIFICATES}`;
+    return { ok: false, kind: 'state', reason: `a domain has at most ${most} certificates; delete one first` };
+  }
+  const names_json = JSON.stringify(names);
+  const row = await tx.certificates.insert({
+    domain_id: domain.id,
+    source: 'acme',
+    names_json,
+    ...{ issuer: '', key_type: '', sha256: '', not_before: 0, not_after: 0 },
+    ...{ status: 'pending', error: '', renew_at: null, noticed: '', created_at: now },
+    ...{ chain: null, sealed_key: null },
+  });
+  await tx.issuance.insert({
+    ...{ certificate_id: row.id, domain_id: domain.id, names_json },
+    ...{ due_at: now, failures: 0 },
+  });
+  return { ok: true, row, made: true };
+}
+
+/** Makes an order due at once, as far as CAs accept repeated attempts. */
+async function hasten(
+  tx: WriteTransaction,
+  { row, failures }: Obtained,
+  now: number,
+): Promise<RequestOutcome> {
+  if (row.status === 'active' && row.not_before > now - REISSUE_MS) {
+    const reason = `certificate ${row.id} for these names was issued within a day; CAs limit duplicates`;
+    return { ok: false, kind: 'state', reason };
+  }
+  await tx.issuance.hasten(row.id, failures < HASTY_FAILURES ? now : now + REFUSED_RETRY.first);
+  return { ok: true, row, made: false };
+}

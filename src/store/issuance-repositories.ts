@@ -1,0 +1,141 @@
+/** The repositories of certificates that the server obtains by ACME. Conventions as in `customer-repositories.ts`. */
+
+/** The work on one obtained certificate. Times in milliseconds since the epoch. */
+export interface CertificateOrderRow {
+  readonly certificate_id: number;
+  readonly domain_id: number;
+  /** The names of the next order, a JSON array. Those of the certificate change when it is issued. */
+  readonly names_json: string;
+  /** When the next order is made, or the one under way is continued. */
+  readonly due_at: number;
+  /** Orders that failed since the last certificate. */
+  readonly failures: number;
+  /** The address of the order under way (RFC 8555 §7.1.3); `null`: none is. */
+  readonly url: string | null;
+  /** Its private key, encrypted; `null`: no order is under way. */
+  readonly sealed_key: Uint8Array | null;
+  /** When the CA was asked for the renewal window last (RFC 9773); 0: never for this certificate. */
+  readonly window_asked_at: number;
+}
+
+/** An order that this process works on. */
+export interface ClaimedOrder extends CertificateOrderRow {
+  /** Identifies the claim: another process that claims the order later has another one. */
+  readonly claim: number;
+}
+
+/** Which order, and by which claim. */
+export type OrderClaim = Pick<ClaimedOrder, 'certificate_id' | 'claim'>;
+
+/** An account at a CA. */
+export interface AcmeAccountRow {
+  /** The address of the CA's directory. */
+  readonly directory: string;
+  /** The account's address (RFC 8555 §7.3). */
+  readonly url: string;
+  readonly sealed_key: Uint8Array;
+  readonly created_at: number;
+  /** Up to when the allowance of orders is spent: each order adds its share of time to it or to now. */
+  readonly spent_until: number;
+  /** The CA takes no orders before this. */
+  readonly paused_until: number;
+}
+
+/** A certificate whose renewal window is to be asked for. */
+export interface WindowQuestion {
+  readonly certificate_id: number;
+  readonly domain_id: number;
+  readonly chain: string;
+  readonly not_before: number;
+  readonly not_after: number;
+}
+
+/** An order to insert. */
+export type NewOrder = Pick<
+  CertificateOrderRow,
+  'certificate_id' | 'domain_id' | 'names_json' | 'due_at' | 'failures'
+>;
+
+/** What follows the work on an order. */
+export interface OrderEnd extends Pick<CertificateOrderRow, 'names_json' | 'due_at' | 'failures'> {
+  /** The order under way is continued at `due_at`. */
+  readonly continues: boolean;
+}
+
+/** What a claim of orders is bounded by. */
+export interface OrderClaiming {
+  readonly now: number;
+  /** When the claim lapses. */
+  readonly until: number;
+  /** The new claim. */
+  readonly claim: number;
+  readonly limit: number;
+  /** Orders of one account under way, those of other processes too. */
+  readonly perAccount: number;
+}
+
+/** Orders and accounts. */
+export interface IssuanceReads {
+  /** The orders of a domain by certificate. */
+  list(domainId: number): Promise<readonly CertificateOrderRow[]>;
+  account(directory: string): Promise<AcmeAccountRow | null>;
+  /** All accounts, by directory. */
+  accounts(): Promise<readonly AcmeAccountRow[]>;
+  /** Orders under way with an encrypted key, of certificates above `after`, by certificate. */
+  withKeys(after: number, limit: number): Promise<readonly CertificateOrderRow[]>;
+  /** Orders that are due, and the earliest of them: for metrics. */
+  due(now: number): Promise<{ readonly orders: number; readonly since: number | null }>;
+  /** Active certificates whose window was asked for before `before` and that are not due by then, the longest ago first. */
+  windows(ask: { readonly before: number; readonly limit: number }): Promise<readonly WindowQuestion[]>;
+}
+
+/** Changes of orders and accounts. Claims lock no domain. */
+export interface IssuanceWrites {
+  insert(order: NewOrder): Promise<void>;
+  /**
+   * Claims due orders of active domains. Accounts have turns: the first order of each comes before the second of any.
+   * No other process claims them before `until`; a claim that ends later than a lease can was made by a clock that was
+   * ahead, and is void.
+   */
+  claim(claiming: OrderClaiming): Promise<readonly ClaimedOrder[]>;
+  /** Prolongs claims of this process. */
+  renew(claims: readonly OrderClaim[], until: number): Promise<void>;
+  /** Stores the order under way; false, and nothing is stored, if the claim has passed to another process. */
+  begin(
+    claim: OrderClaim,
+    order: { readonly url: string; readonly sealed_key: Uint8Array },
+  ): Promise<boolean>;
+  /** Ends the claim; false, and nothing is stored, if it has passed to another process. */
+  end(claim: OrderClaim, next: OrderEnd): Promise<boolean>;
+  /** Sets the names of the next order. */
+  setNames(certificateId: number, namesJson: string): Promise<void>;
+  /** Makes an order due, unless it was earlier. */
+  hasten(certificateId: number, dueAt: number): Promise<void>;
+  /** Stores when the certificate is renewed, as the CA says, and when it was asked. */
+  setWindow(
+    window: Pick<CertificateOrderRow, 'certificate_id' | 'due_at' | 'window_asked_at'>,
+  ): Promise<void>;
+  /** Removes the order: nothing renews its certificate any more. */
+  drop(certificateId: number): Promise<void>;
+  /** Replaces the encrypted key of an order, if it still is `before`. */
+  reseal(
+    certificateId: number,
+    keys: { readonly before: Uint8Array; readonly after: Uint8Array },
+  ): Promise<boolean>;
+  /** Adds or replaces the account of a directory. */
+  putAccount(account: Pick<AcmeAccountRow, 'directory' | 'url' | 'sealed_key' | 'created_at'>): Promise<void>;
+  /** Replaces the encrypted key of an account, if it still is `before`. */
+  resealAccount(
+    directory: string,
+    keys: { readonly before: Uint8Array; readonly after: Uint8Array },
+  ): Promise<boolean>;
+  /**
+   * Takes one order from the allowance of an account: `everyMs` for each, at most `burst` at once. `null`: taken; else the
+   * time from which there is one.
+   */
+  spend(
+    directory: string,
+    allowance: { readonly now: number; readonly everyMs: number; readonly burst: number },
+  ): Promise<number | null>;
+  pause(directory: string, until: number): Promise<void>;
+}
