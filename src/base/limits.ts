@@ -255,3 +255,14 @@ export const MAX_NODE_GROUPS = 16;
  * off.
  */
 export const MAX_LEFT_GROUPS = 64;
+
+// Challenges of certificate authorities (RFC 8555 §8.3)
+
+/** Maximum number of HTTP-01 challenges per domain: four orders at once, each of 50 names. */
+export const MAX_CHALLENGES = 200;
+/** Milliseconds after which a challenge is removed: an order takes minutes, and a writer that crashes removes nothing. */
+export const CHALLENGE_MS = 3_600_000;
+/** Maximum length, in characters, of a challenge's token: authorities use 43, of 128 bits at least. */
+export const MAX_CHALLENGE_TOKEN = 128;
+/** Maximum length, in characters, of its answer, which is the token, a dot and 43 characters (RFC 8555 §8.1). */
+export const MAX_CHALLENGE_ANSWER = 512;

@@ -75,6 +75,7 @@ export function createSolver(options: SolverOptions): Solver {
     },
     async remove({ domain }, challenges) {
       await store.write(async (tx) => {
+        await tx.domains.get(domain.id);
         for (const { type, name, token, answer } of challenges) {
           if (type === 'dns-01')
             await tx.zones.removeChallenge(domain.name, { owner: challengeOwner(name), value: answer });
@@ -123,6 +124,8 @@ function placeAll(
 ): Promise<void> {
   return store.write(async (tx) => {
     const at = clock();
+    // The domain is locked before its zone is marked, as by every other write.
+    await tx.domains.get(domain.id);
     for (const { name, answer: value } of texts)
       await tx.zones.addChallenge(domain.name, { owner: challengeOwner(name), value, created_at: at });
     for (const { name, token, answer } of tokens) {

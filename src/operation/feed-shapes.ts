@@ -140,6 +140,10 @@ export const signedPage = z.object({
           .string()
           .optional()
           .describe("the digest of the domain's certificates; absent: it has none, or the name is `gone`"),
+        challenges: z
+          .array(z.object({ token: z.string(), answer: z.string().describe('the key authorization') }))
+          .optional()
+          .describe('what nodes answer to HTTP-01 challenges of certificate authorities; absent: nothing'),
       }),
     ),
   }),

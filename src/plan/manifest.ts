@@ -6,6 +6,7 @@
  * The signature is Ed25519 (RFC 8032) over exactly these octets, in base64. It covers the format's name, so that it
  * can never be taken for a signature over something else.
  */
+import { MAX_CHALLENGE_ANSWER, MAX_CHALLENGE_TOKEN } from '../base/limits.ts';
 
 export const MANIFEST_FORMAT = 'edgeplan.manifest/v1';
 
@@ -49,6 +50,29 @@ export interface ManifestEntry {
    * name is `gone`, or the server is of a release without them. Changes at a new position, with or without a new revision.
    */
   readonly certificates?: string;
+  /**
+   * What nodes answer to certificate authorities for hosts of the domain; absent: no challenge, or the name is `gone`.
+   * Changes as `certificates` does. At most `MAX_CHALLENGES`.
+   */
+  readonly challenges?: readonly HttpChallenge[];
+}
+
+/** An HTTP-01 challenge (RFC 8555 §8.3). */
+export interface HttpChallenge {
+  /** The last segment of the requested path, in the alphabet of base64url. */
+  readonly token: string;
+  /** The key authorization (RFC 8555 §8.1), printable ASCII. */
+  readonly answer: string;
+}
+
+/** Whether a token and its answer have the form and the lengths that nodes accept. */
+export function isHttpChallenge({
+  token,
+  answer,
+}: { readonly [name in keyof HttpChallenge]?: unknown }): boolean {
+  if (typeof token !== 'string' || token.length > MAX_CHALLENGE_TOKEN) return false;
+  if (typeof answer !== 'string' || answer.length > MAX_CHALLENGE_ANSWER) return false;
+  return /^[A-Za-z0-9_-]+$/.test(token) && /^[\x20-\x7e]+$/.test(answer);
 }
 
 /** The names that changed at positions above `since`, up to and including `through`. */

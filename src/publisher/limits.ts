@@ -24,6 +24,11 @@ export const SIZELESS_PLANS = 3;
 export const PRUNED_AT_ONCE = 20;
 /** Maximum number of names per read. */
 export const PRUNED_NAMES = 200;
+/**
+ * Maximum size, in characters, of the challenges in a page of the manifest, unless its first entry has more: with them and
+ * 500 names a page stays below what nodes accept.
+ */
+export const MAX_PAGE_CHALLENGES = 262_144;
 /** Revisions of a name between two prunings, besides the hourly ones: a burst stores at most so many plans too many. */
 export const PRUNE_EVERY = 20;
 

@@ -1,6 +1,7 @@
 /** Pages of the manifest, read in one snapshot and signed; for each set of groups those entries that its nodes may see. */
 import { DEFAULT_GROUP, groupNames, shareGroup } from '../base/node-groups.ts';
 import {
+  isHttpChallenge,
   MANIFEST_FORMAT,
   type ManifestEntry,
   type ManifestPage,
@@ -9,8 +10,10 @@ import {
 } from '../plan/manifest.ts';
 import type { ManifestRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
+import { freshChallenges } from '../store/stored-challenges.ts';
 import { clearanceOf, type Masters, readMasters } from './clearance.ts';
 import { readEpoch } from './epoch.ts';
+import { MAX_PAGE_CHALLENGES } from './limits.ts';
 import type { Signer } from './signer.ts';
 
 /** Names of one page: 100 to 250 KB of JSON, signed in well under a millisecond. */
@@ -40,8 +43,8 @@ export async function readPages(
     const position = await tx.plans.position();
     const from = since > position ? 0 : since;
     const rows = await tx.plans.changedSince(from, PAGE_ENTRIES + 1);
-    const complete = rows.length <= PAGE_ENTRIES;
-    const taken = rows.slice(0, PAGE_ENTRIES);
+    const taken = rows.slice(0, pageLength(rows));
+    const complete = taken.length === rows.length;
     const at = clock();
     const masters = await readMasters(tx);
     const through = complete ? position : taken.at(-1)!.position;
@@ -62,6 +65,16 @@ export async function readPages(
   return new Map(sets.map((groups, place) => [groups, signed[place]!]));
 }
 
+/** How many of the rows a page has: at least one, if there are any. */
+function pageLength(rows: readonly ManifestRow[]): number {
+  let characters = 0;
+  const over = rows.findIndex(({ challenges }, place) => {
+    characters += challenges?.length ?? 0;
+    return place > 0 && characters > MAX_PAGE_CHALLENGES;
+  });
+  return Math.min(over < 0 ? rows.length : over, PAGE_ENTRIES);
+}
+
 /** The page above `since` for the nodes of one set of groups, see `readPages`. */
 export async function readPage(since: number, groups: string, tools: PageTools): Promise<SignedPage> {
   return (await readPages(since, [groups], tools)).get(groups)!;
@@ -76,11 +89,19 @@ async function toEntry(
   const entry = { domain, revision, digest, purge_epoch, position };
   // A refused name still answers by TLS, so its nodes need the certificates; one that is gone belongs to no domain.
   const certificates = row.certificates === null ? {} : { certificates: row.certificates };
+  const own = { ...certificates, ...challengesOf(row, at) };
   if (digest === null) {
     const tombstone = await tombstoneOf(tx, domain);
-    return { ...entry, tombstone, ...(tombstone === 'gone' ? {} : certificates) };
+    return { ...entry, tombstone, ...(tombstone === 'gone' ? {} : own) };
   }
-  return { ...entry, tombstone: null, clearance: clearanceOf(masters, row, at), ...certificates };
+  return { ...entry, tombstone: null, clearance: clearanceOf(masters, row, at), ...own };
+}
+
+/** The challenges of a row. Without those that nodes do not accept: they would refuse the whole page. */
+function challengesOf({ challenges }: ManifestRow, now: number): Pick<ManifestEntry, 'challenges'> {
+  const accepted = freshChallenges(challenges, now).filter(isHttpChallenge);
+  if (accepted.length === 0) return {};
+  return { challenges: accepted.map(({ token, answer }) => ({ token, answer })) };
 }
 
 /** The entry for nodes of groups that the domain has left. The move has a new revision, so nodes apply it. */

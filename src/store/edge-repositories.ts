@@ -3,6 +3,7 @@
  */
 import type { PageBack } from './customer-repositories.ts';
 import type {
+  DomainRow,
   FiledRevision,
   GroupedDomains,
   ManifestRow,
@@ -15,6 +16,7 @@ import type {
   RevisionRow,
   StoredPlan,
 } from './rows.ts';
+import type { StoredChallenge } from './stored-challenges.ts';
 
 /** Changes that wait for a publication. */
 export interface OutboxReads {
@@ -78,6 +80,9 @@ export interface PlanReads {
   groupsWith(digest: string): Promise<readonly string[]>;
 }
 
+/** A domain by its id, and its name in the manifest. */
+export type NamedDomain = Pick<DomainRow, 'id' | 'name'>;
+
 /** Publications, purges, and the removal of old plans. */
 export interface PlanWrites {
   /** Stores sealed bytes; the same digest twice is stored once. */
@@ -94,9 +99,17 @@ export interface PlanWrites {
    * digest at a new position; else the next publication has it.
    */
   setCertificates(
-    domain: { readonly id: number; readonly name: string },
+    domain: NamedDomain,
     set: { readonly digest: string | null; readonly at: number },
   ): Promise<void>;
+  /**
+   * Adds an HTTP-01 challenge (RFC 8555 §8.3), or replaces the one of its token: the name's entry has it at a new position.
+   * Challenges older than `CHALLENGE_MS` are removed, and the oldest beyond `MAX_CHALLENGES`. Returns whether the name is
+   * published for this domain; else nothing changes.
+   */
+  setChallenge(domain: NamedDomain, challenge: StoredChallenge): Promise<boolean>;
+  /** Removes the challenge of a token: the name's entry lacks it at a new position. */
+  removeChallenge(domain: NamedDomain, challenge: Pick<StoredChallenge, 'token' | 'at'>): Promise<void>;
   /** Raises the purge epoch of a name, also of one never published. */
   purge(domain: string, purge: { readonly domain_id: number; readonly at: number }): Promise<ManifestRow>;
   /**

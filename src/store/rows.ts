@@ -334,6 +334,8 @@ export interface ManifestRow {
   readonly left_groups: string;
   /** The digest of the certificates of its domain (`plan/certificate-set.ts`); `null`: it has none. */
   readonly certificates: string | null;
+  /** The HTTP-01 challenges of its domain, as `stored-challenges.ts` writes them; `null`: none. */
+  readonly challenges: string | null;
 }
 
 /** An edge node; the token itself is never stored. */

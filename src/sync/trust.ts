@@ -4,9 +4,11 @@
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { normalizeName } from '../base/host.ts';
+import { MAX_CHALLENGES } from '../base/limits.ts';
 import { DEFAULT_GROUP, readGroups } from '../base/node-groups.ts';
 import { isObject } from '../base/object.ts';
 import {
+  isHttpChallenge,
   MANIFEST_FORMAT,
   type ManifestEntry,
   type ManifestPage,
@@ -223,13 +225,21 @@ function entryText(entry: ManifestEntry): string {
 
 function isEntry(entry: ManifestEntry): boolean {
   if (!isObject(entry)) return false;
-  const { domain, revision, digest, tombstone, purge_epoch, position, clearance, certificates } = entry;
+  const { domain, revision, digest, tombstone, purge_epoch, position, clearance, certificates, challenges } =
+    entry;
   if (typeof domain !== 'string' || normalizeName(domain) !== domain) return false;
   if (!isCount(revision) || !isCount(purge_epoch) || !isCount(position)) return false;
   if (clearance !== undefined && readClearance(clearance) === null) return false;
   if (certificates !== undefined && !isDigest(certificates)) return false;
+  if (challenges !== undefined && !areChallenges(challenges)) return false;
   if (digest === null) return tombstone !== null && TOMBSTONES.includes(tombstone);
   return tombstone === null && isDigest(digest);
+}
+
+/** Whether a value is a list of HTTP-01 challenges within the bounds. */
+function areChallenges(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length > MAX_CHALLENGES) return false;
+  return value.every((item) => isObject(item) && isHttpChallenge(item));
 }
 
 /** Whether a value is a SHA-256 in 64 lower-case hex digits. */

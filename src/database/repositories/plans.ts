@@ -10,7 +10,9 @@ import type { FiledRevision, ManifestRow, RevisionRow } from '../../store/rows.t
 import { lockDomain } from '../lock-domain.ts';
 import type { Session } from '../session.ts';
 import { flags, idsIn, int, one, raw, statement } from '../statement.ts';
+import { challengeWrites } from './challenges.ts';
 import { groups } from './groups.ts';
+import { nextPosition } from './next-position.ts';
 
 /** Literally the condition of the partial index, without which the databases would not use it. */
 const unpruned = sql<boolean>`pruned = 0 and plan_revisions.digest is not null`;
@@ -195,14 +197,6 @@ const putBlob = statement((builder, p: { digest: string; bytes: Uint8Array; at: 
     .onConflict((conflict) => conflict.column('digest').doNothing()),
 );
 
-/** Locks the one row of positions until the commit, so positions become visible in their order. */
-const nextPosition = statement((builder, _: object) =>
-  builder
-    .updateTable('manifest_position')
-    .set((row) => ({ position: row('position', '+', 1) }))
-    .returning('position'),
-);
-
 // The purge epoch rises if the name goes to another domain: it must not get what nodes cached of the one before. The
 // check that a revision follows the current one is part of the statement that writes it, so no two publishers both pass.
 const advance = statement((builder, p: RevisionRow & Grouped & { position: number }) => {
@@ -219,7 +213,8 @@ const advance = statement((builder, p: RevisionRow & Grouped & { position: numbe
         purge_epoch = manifest.purge_epoch + case when manifest.domain_id = excluded.domain_id then 0 else 1 end,
         "position" = excluded."position", at = excluded.at,
         node_groups = excluded.node_groups, left_groups = excluded.left_groups,
-        certificates = excluded.certificates
+        certificates = excluded.certificates,
+        challenges = case when manifest.domain_id = excluded.domain_id then manifest.challenges else null end
       where manifest.revision = excluded.revision - 1
       returning *`,
     builder,
@@ -397,6 +392,7 @@ async function groupsNow(
 export function plans(session: Session): PlanReads & PlanWrites {
   return {
     ...planReads(session),
+    ...challengeWrites(session),
     async putBlob(digest, bytes, at) {
       await putBlob(session, { digest, bytes, at });
     },

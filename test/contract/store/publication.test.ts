@@ -138,6 +138,7 @@ describe.each(kinds)('$name', (kind) => {
       node_groups: 'default',
       left_groups: '',
       certificates: null,
+      challenges: null,
     });
     expect((await store.latest.outbox.list(domain.id)).map((row) => row.id)).toEqual([ids[1]]);
     await publish({ revision: 2, through: ids[1]! });
