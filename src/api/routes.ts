@@ -87,6 +87,7 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/domains/{domain}/ssl/', permission: 'domain.view', ...ssl.list },
   { method: 'POST', path: '/domains/{domain}/ssl/', permission: 'domain.settings', gate: sslGate, ...ssl.upload },
   { method: 'POST', path: '/domains/{domain}/ssl/parse', permission: 'domain.view', asks: true, ...ssl.parse },
+  { method: 'POST', path: '/domains/{domain}/ssl/issue', permission: 'domain.settings', ...ssl.issue },
   { method: 'DELETE', path: '/domains/{domain}/ssl/{certificateId}', permission: 'domain.settings', ...ssl.remove },
 
   // Sharing and history

@@ -1,6 +1,6 @@
 /**
  * Finds certificates whose private key cannot be decrypted, at the start of a server: a database that was copied without
- * its secrets key. They fail with an error until the key is back or they are uploaded again. Nodes that have them serve
+ * its secrets key. They fail with an error until the key is back or they are uploaded or obtained again. Nodes that have them serve
  * them on: the manifest does not change.
  */
 import type { CertificateOnFile } from '../store/rows.ts';
@@ -10,9 +10,12 @@ import { KEYS_AT_ONCE } from './limits.ts';
 import { renewSet } from './make-set.ts';
 import { openKey } from './seal-key.ts';
 
-/** The error of a certificate without a key. */
-export const LOST_KEY =
-  'its private key cannot be decrypted, since the server has another secrets key; upload the certificate with its key again';
+const LOST = 'its private key cannot be decrypted, since the server has another secrets key';
+/** The errors of certificates without a key, by where they are from. */
+export const LOST_KEY = {
+  custom: `${LOST}; upload the certificate with its key again`,
+  acme: `${LOST}; the certificate is obtained again`,
+} as const;
 
 /** What was found. */
 export interface KeyCheck {
@@ -38,7 +41,7 @@ export async function checkKeys(store: Store, ring: KeyRing, now: number): Promi
         lost += 1;
         domains.add(row.domain_id);
       }
-      const isFailed = row.status === 'failed' && row.error === LOST_KEY;
+      const isFailed = row.status === 'failed' && row.error === LOST_KEY[row.source];
       if (isThere === !isFailed) continue;
       if (isThere) recovered += 1;
       await store.write((tx) => note(tx, { row, isThere, ring, now }));
@@ -57,8 +60,9 @@ interface Noted {
 async function note(tx: WriteTransaction, { row, isThere, ring, now }: Noted): Promise<void> {
   const state = isThere
     ? ({ status: 'active', error: '' } as const)
-    : ({ status: 'failed', error: LOST_KEY } as const);
+    : ({ status: 'failed', error: LOST_KEY[row.source] } as const);
   await tx.certificates.setState({ id: row.id, domain_id: row.domain_id, ...state });
+  if (!isThere && row.source === 'acme') await tx.issuance.hasten(row.id, now);
   const domain = isThere ? await tx.domains.get(row.domain_id) : null;
   if (domain !== null) await renewSet(tx, domain, { ring, now });
 }

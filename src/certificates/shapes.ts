@@ -6,7 +6,7 @@ import { text } from '../model/fields.ts';
 import { form } from '../model/form.ts';
 import { CERTIFICATE_SOURCES, type CertificateRow } from '../store/rows.ts';
 import type { JudgedUpload } from './judge.ts';
-import { SHOWN_STATES, SSL_STATUSES, stateAt } from './state.ts';
+import { isIssued, SHOWN_STATES, SSL_STATUSES, stateAt } from './state.ts';
 
 const time = z.iso.datetime();
 
@@ -31,6 +31,29 @@ export const uploadForm = form({
   fields: { certificate: certificateText, key: keyText },
   ignored: [],
   finish: (values): UploadFields => values,
+});
+
+/** Names to obtain a certificate for; `null`: those that no certificate covers. */
+export interface IssueFields {
+  readonly names: readonly string[] | null;
+}
+
+/** The form of a request for a certificate. */
+export const issueForm = form({
+  fields: {
+    names: z
+      .array(text())
+      .min(1)
+      .max(100)
+      .nullable()
+      .default(null)
+      .describe(
+        'names of the domain; wildcards where this service answers for its zone; absent: all uncovered ones',
+      )
+      .meta({ examples: [['shop.example', '*.shop.example']] }),
+  },
+  ignored: [],
+  finish: (values): IssueFields => values,
 });
 
 /** The form of a question; `key`: `null` or absent: only the chain is read. */
@@ -75,6 +98,17 @@ const CERTIFICATE_FIELDS = {
     .meta({ examples: ['5f1c9c3b0d2e4a6788f0e1d2c3b4a5968778695a4b3c2d1e0f00112233445566'] }),
 } as const;
 
+/** The same where the certificate may not be issued yet. */
+const ISSUED_FIELDS = {
+  issuer: CERTIFICATE_FIELDS.issuer.optional(),
+  not_before: time
+    .optional()
+    .describe('when it begins to be in force; absent, as the next three: it is not issued'),
+  not_after: time.optional().describe('when it expires'),
+  key_type: CERTIFICATE_FIELDS.key_type.optional(),
+  sha256: CERTIFICATE_FIELDS.sha256.optional(),
+} as const;
+
 /** A certificate of a domain. */
 export const CERTIFICATE = z
   .object({
@@ -83,9 +117,14 @@ export const CERTIFICATE = z
       .describe('the id of the certificate')
       .meta({ examples: [7] }),
     source: z.enum(CERTIFICATE_SOURCES).describe('`custom`: uploaded; `acme`: issued for the domain'),
-    ...CERTIFICATE_FIELDS,
-    status: z.enum(SHOWN_STATES).describe('`active`: nodes serve it'),
-    error: z.string().optional().describe('why it failed'),
+    names: CERTIFICATE_FIELDS.names,
+    ...ISSUED_FIELDS,
+    status: z
+      .enum(SHOWN_STATES)
+      .describe(
+        '`active`: nodes serve it; `pending`: it is being obtained; `failed`: it is tried again, or has lost its key',
+      ),
+    error: z.string().optional().describe('why it failed, or is not renewed'),
     renew_at: time.optional().describe('when it is renewed; absent: nothing renews it'),
   })
   .meta({ id: 'Certificate' });
@@ -150,15 +189,16 @@ export function showCertificate(row: CertificateRow, now: number): z.output<type
     id: row.id,
     source: row.source,
     names: JSON.parse(row.names_json) as string[],
-    issuer: row.issuer,
-    not_before: timeText(row.not_before),
-    not_after: timeText(row.not_after),
-    key_type: row.key_type,
-    sha256: row.sha256,
+    ...(isIssued(row) ? issuedFields(row) : {}),
     status: stateAt(row, now),
     ...(row.error === '' ? {} : { error: row.error }),
     ...(row.renew_at === null ? {} : { renew_at: timeText(row.renew_at) }),
   };
+}
+
+function issuedFields(row: CertificateRow) {
+  const { issuer, not_before, not_after, key_type, sha256 } = row;
+  return { issuer, not_before: timeText(not_before), not_after: timeText(not_after), key_type, sha256 };
 }
 
 /** The answer to a question. */

@@ -21,6 +21,11 @@ export function stateAt({ status, not_after }: CertificateRow, now: number): Sho
   return status === 'active' && not_after <= now ? 'expired' : status;
 }
 
+/** Whether a certificate was issued: an obtained one is not before its first order succeeds. */
+export function isIssued({ not_after }: Pick<CertificateRow, 'not_after'>): boolean {
+  return not_after > 0;
+}
+
 /** What the state of a domain follows from. */
 export interface SslFacts {
   readonly certificates: readonly CertificateRow[];
@@ -60,6 +65,7 @@ export function summarizeSsl(domain: string, { certificates, records, now }: Ssl
   if (best === undefined || best.state === 'revoked') return { status: 'none', ...open };
   const { state } = best;
   const { not_after: end } = best.row;
+  if (!isIssued(best.row)) return { status: state, ...open };
   return {
     status: state === 'active' && end <= now + EXPIRING_MS ? 'expiring' : state,
     expires_at: timeText(end),

@@ -134,6 +134,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'ssl list': ['edgeplan ssl list example.com', 'edgeplan ssl list example.com --json'],
   'ssl parse': ['edgeplan ssl parse example.com --cert fullchain.pem --private-key key.pem'],
   'ssl upload': ['edgeplan ssl upload example.com --cert fullchain.pem --private-key key.pem'],
+  'ssl issue': ['edgeplan ssl issue example.com', 'edgeplan ssl issue example.com www.example.com --wait'],
   'ssl delete': ['edgeplan ssl delete example.com 7'],
   'zones show': ['edgeplan zones show example.com'],
   'zones check': ['edgeplan zones check example.com', 'edgeplan zones check example.com --json'],

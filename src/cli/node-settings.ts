@@ -169,6 +169,6 @@ function acmeOf({ acme, acmeEmail, acmeName = [] }: NodeFlags): NodeAcmeOptions 
   return { directoryUrl: acme, email: acmeEmail ?? null, names: acmeName };
 }
 
-function isHttpUrl(text: string): boolean {
+export function isHttpUrl(text: string): boolean {
   return /^https?:\/\/[^/]/i.test(text) && URL.canParse(text);
 }

@@ -8,6 +8,7 @@ import type { SmsGatewayOptions, SmtpOptions } from '../notify/outlet-options.ts
 import type { Store } from '../store/store.ts';
 import type { CollectorOptions } from '../telemetry/options.ts';
 import type { Retention } from '../traffic/retention.ts';
+import type { IssuerSettings } from './issuer-options.ts';
 import type { DecisionLogTarget } from './open-decision-logs.ts';
 import type { ZoneOptions } from './zone-options.ts';
 
@@ -33,6 +34,8 @@ export interface ServerOptions {
   readonly nameservers?: { readonly prefixes: readonly string[]; readonly port: number };
   /** Serves the zones of managed domains; absent: it does not. */
   readonly zones?: ZoneOptions;
+  /** Obtains certificates by ACME; absent: it does not. */
+  readonly issuer?: IssuerSettings;
   /** Treats every domain as verified without DNS queries, for trials. */
   readonly trustNames: boolean;
   /** As `Services.privateNames`. */

@@ -25,6 +25,7 @@ import { type Countries, openCountries } from '../classify/country.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
 import { createCompute } from '../compute/pool.ts';
 import { createDns, type Dns } from '../dns/resolver.ts';
+import type { Issuer } from '../issuance/issuer.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
 import { createLookups, type DomainLookups, lookupsWithoutDns } from '../lifecycle/lookups.ts';
 import { DEFAULT_DAYS } from '../logs/limits.ts';
@@ -46,6 +47,7 @@ import { sealedSignaturesFor } from './input/choose-signatures.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { type DecisionLogs, openDecisionLogs } from './open-decision-logs.ts';
 import { watchBilling } from './server-billing.ts';
+import { createServerIssuer } from './server-issuer.ts';
 import type { ServerOptions } from './server-options.ts';
 import { recordPublication, startServerTelemetry } from './server-telemetry.ts';
 import { createTraffic, retentionOf, type ServerTraffic, startUptime } from './server-traffic.ts';
@@ -127,6 +129,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const dns = dnsOf(options);
   const watch = watchDomains(options, dns);
   const zones = zonesOf(options, dns, metrics.registry);
+  const issuer = createServerIssuer(options, metrics.registry);
   const billing = watchBilling(options, (tx, domain) => entitlementsOf(tx, domain, options.tier));
   const budget = budgetOf(options);
   const compute = createCompute({ store, onJob: metrics.computed });
@@ -147,6 +150,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     aheadOfStore: feed.ahead,
     ...(logs === null || logs.search === null ? {} : { logs: logs.search }),
     ...(zones === null ? {} : { zones: zones.service }),
+    issues: issuer !== null,
   });
   const app = await createApi({
     services,
@@ -168,12 +172,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const flushing = flushRegularly(uses, log);
   const parts = {
     ...{ publisher, republisher, watch, billing, traffic, uptime, logs, notifier, uses, budget },
-    ...{ compute, store, log, flushing, telemetry, zones },
+    ...{ compute, store, log, flushing, telemetry, zones, issuer },
   };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
   let zonesAddress: string | null = null;
   try {
     zonesAddress = (await zones?.start()) ?? null;
+    issuer?.start();
     await app.listen({ host: options.host, port: options.port });
     operations.listen(options.operationsPort, '127.0.0.1');
     await once(operations, 'listening');
@@ -227,7 +232,7 @@ function runningServer(parts: Parts, { app, operations, publicKey, zones, state 
 type MadeServices = Pick<
   Services,
   | ('store' | 'uses' | 'clock' | 'budget' | 'compute' | 'lifecycle' | 'publication' | 'aheadOfStore')
-  | ('logs' | 'specialOrigin' | 'codes' | 'zones')
+  | ('logs' | 'specialOrigin' | 'codes' | 'zones' | 'issues')
 >;
 
 /** All services of routes for customers: those made, and what the options say. */
@@ -353,6 +358,8 @@ interface Parts {
   readonly telemetry: Telemetry | null;
   /** `null`: the server serves no zones. */
   readonly zones: ServerZones | null;
+  /** `null`: the server obtains no certificates. */
+  readonly issuer: Issuer | null;
 }
 
 /** Stops every part in the reverse order of its start, and closes the store last. */
@@ -373,8 +380,10 @@ async function settle({
   flushing,
   telemetry,
   zones,
+  issuer,
 }: Parts): Promise<void> {
   clearInterval(flushing);
+  await issuer?.stop();
   await zones?.stop();
   await notifier.stop();
   await watch.stop();

@@ -35,7 +35,7 @@ export interface RenewalWindow {
 export interface Authority {
   /** The client with the account. @throws CaFault, StoreFault, SecretsKeyFault */
   client(): Promise<acme.Client>;
-  /** Opens the account again at the next use: the CA does not know it any more. */
+  /** Makes the account again at the next use, with its key: the CA does not know it any more. */
   forget(): void;
   /** Whether the CA names renewal windows (RFC 9773). @throws CaFault */
   hasWindows(): Promise<boolean>;
@@ -64,8 +64,9 @@ export function sealAccountKey(directory: string, pem: string, ring: KeyRing): U
 export function createAuthority(options: AuthorityOptions): Authority {
   useCaTransport();
   let opened: Promise<acme.Client> | null = null;
+  let isForgotten = false;
   const client = (): Promise<acme.Client> => {
-    opened ??= openAccount(options).catch((error: unknown) => {
+    opened ??= openAccount(options, isForgotten).catch((error: unknown) => {
       opened = null;
       throw error;
     });
@@ -82,6 +83,7 @@ export function createAuthority(options: AuthorityOptions): Authority {
   return {
     client,
     forget() {
+      isForgotten = true;
       opened = null;
       directory = null;
     },
@@ -98,12 +100,15 @@ export function createAuthority(options: AuthorityOptions): Authority {
 }
 
 /** Opens the account of the store, else makes one. Two processes that do so at once make two; the later one stays. */
-async function openAccount({ store, ring, directory, email, clock }: AuthorityOptions): Promise<acme.Client> {
+async function openAccount(
+  { store, ring, directory, email, clock }: AuthorityOptions,
+  isForgotten: boolean,
+): Promise<acme.Client> {
   const row = await store.latest.issuance.account(directory);
   const known = row === null ? null : openAccountKey(row, ring);
-  if (row !== null && known !== null)
+  if (row !== null && known !== null && !isForgotten)
     return new acme.Client({ directoryUrl: directory, accountKey: known, accountUrl: row.url });
-  const key = (await acme.crypto.createPrivateEcdsaKey()).toString();
+  const key = known ?? (await acme.crypto.createPrivateEcdsaKey()).toString();
   const client = new acme.Client({ directoryUrl: directory, accountKey: key });
   await client.createAccount({
     termsOfServiceAgreed: true,

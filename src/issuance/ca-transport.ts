@@ -70,7 +70,9 @@ async function send(config: ClientRequest): Promise<object> {
 
 function headersOf({ headers }: ClientRequest): Record<string, string> {
   const entries = Object.entries(headers.toJSON());
-  return Object.fromEntries(entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])));
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  );
 }
 
 /** @throws Error for an answer above the bound */

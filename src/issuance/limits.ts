@@ -29,6 +29,8 @@ export const NAMESERVERS_POLL_MS = 250;
 export const AWAY_AFTER = 3;
 /** Milliseconds after which challenges in zones are left-overs of an ended process. */
 export const CHALLENGE_MS = 3_600_000;
+/** Milliseconds between two searches for them. */
+export const SWEEP_MS = 600_000;
 /**
  * Milliseconds before another attempt after names were refused. Let's Encrypt accepts five failed validations of a name in
  * an hour; attempts at 0, 15 and 45 minutes are three.
@@ -55,8 +57,9 @@ export const WINDOW_MS = 21_600_000;
 export const WINDOWS_AT_ONCE = 20;
 /** Milliseconds between two passes. */
 export const ISSUER_POLL_MS = 5_000;
-/** Entries of the manifest that one pass reads for names without a certificate. */
+/** Entries of the manifest that are read at once for names without a certificate, and milliseconds of rest after them. */
 export const ENTRIES_AT_ONCE = 100;
+export const SURVEY_REST_MS = 10;
 /** Milliseconds after which all domains are read again: certificates expire without a change. */
 export const SURVEY_MS = 21_600_000;
 /** Failed attempts in a row at which the members of the domain are notified: the second is half an hour after the first. */

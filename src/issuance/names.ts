@@ -45,7 +45,8 @@ export function usualNames(uncovered: readonly string[], { domain, zone }: NameF
 export function whyNotOrderable(name: string, facts: NameFacts): string | null {
   const { domain, zone } = facts;
   const bare = name.startsWith('*.') ? name.slice(2) : name;
-  if (normalizeName(bare) !== bare || !isCertifiable(name)) return `\`${name}\` is no host name that a certificate may have`;
+  if (normalizeName(bare) !== bare || !isCertifiable(name))
+    return `\`${name}\` is no host name that a certificate may have`;
   if (bare !== domain && !bare.endsWith(`.${domain}`)) return `\`${name}\` is not a name of ${domain}`;
   if (name !== bare && !zone)
     return `\`${name}\`: a wildcard is proved in the zone, which this server does not serve for ${domain}`;

@@ -65,9 +65,7 @@ export async function requestCertificate(
     if (reason !== null) return { ok: false, kind: 'names', reason };
   }
   const same = obtained.find((one) => one.names.join() === names.join());
-  return same === undefined
-    ? insert(tx, situation, { ...request, names })
-    : hasten(tx, same, request.now);
+  return same === undefined ? insert(tx, situation, { ...request, names }) : hasten(tx, same, request.now);
 }
 
 /** Makes an order for names that no certificate covers and no order has; `null`: each has one. @throws StoreFault */
@@ -138,7 +136,11 @@ async function insert(
 ): Promise<RequestOutcome> {
   if (obtained.length >= MAX_OBTAINED || rows.length >= MAX_CERTIFICATES) {
     const most = obtained.length >= MAX_OBTAINED ? `${MAX_OBTAINED} obtained` : `${MAX_CERTIFICATES}`;
-    return { ok: false, kind: 'state', reason: `a domain has at most ${most} certificates; delete one first` };
+    return {
+      ok: false,
+      kind: 'state',
+      reason: `a domain has at most ${most} certificates; delete one first`,
+    };
   }
   const names_json = JSON.stringify(names);
   const row = await tx.certificates.insert({

@@ -53,8 +53,11 @@ export type OrderOutcome =
 
 /** The order failed as a whole: at the CA, or here. */
 export class OrderFault extends Error {
-  constructor(message: string) {
+  /** Whether the same order may succeed when it is continued. */
+  readonly isTransient: boolean;
+  constructor(message: string, isTransient = false) {
     super(message);
+    this.isTransient = isTransient;
     this.name = 'OrderFault';
   }
 }
@@ -135,9 +138,7 @@ async function begin(
   { store, ring, directory, allowance, clock }: OrderTools,
   { order: { certificate_id, domain_id, claim }, names, replaces }: OrderTask,
 ): Promise<OpenOrder | OrderOutcome> {
-  const until = await store.write((tx) =>
-    tx.issuance.spend(directory, { ...allowance, now: clock() }),
-  );
+  const until = await store.write((tx) => tx.issuance.spend(directory, { ...allowance, now: clock() }));
   if (until !== null) return { kind: 'waits', until };
   const key = (await acme.crypto.createPrivateEcdsaKey()).toString();
   const order = await createOrder(client, names, replaces);
@@ -172,7 +173,12 @@ async function createOrder(
 }
 
 /** Types of problems that concern the names of an order (RFC 8555 §6.7). */
-const NAME_TYPES: ReadonlySet<string> = new Set(['rejectedIdentifier', 'unsupportedIdentifier', 'caa', 'dns']);
+const NAME_TYPES: ReadonlySet<string> = new Set([
+  'rejectedIdentifier',
+  'unsupportedIdentifier',
+  'caa',
+  'dns',
+]);
 
 function refusal(name: string, { names }: CaFault): readonly (readonly [string, string])[] {
   const reason = names.get(name) ?? names.get(name.replace(/^\*\./, ''));
@@ -254,7 +260,11 @@ async function awaitAuthorization(
 }
 
 /** Sends the certificate's request and waits for the certificate. Out: its chain, PEM. */
-async function complete(client: acme.Client, { order: begun, key }: OpenOrder, signal: AbortSignal): Promise<string> {
+async function complete(
+  client: acme.Client,
+  { order: begun, key }: OpenOrder,
+  signal: AbortSignal,
+): Promise<string> {
   let order = begun;
   let isSent = false;
   for (let polls = 0; ; polls += 1) {

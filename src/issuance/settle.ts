@@ -89,11 +89,13 @@ export async function storeRefused(
   const reason = summary(refused, reasons);
   const rows = await rowsOf(tx, ended);
   if (rows === null) return false;
-  const isDivided = refused.length > 0 && others.length > 0 && (await putAside(tx, ended, { ...rows, refused, reason }));
+  const isDivided =
+    refused.length > 0 && others.length > 0 && (await putAside(tx, ended, { ...rows, refused, reason }));
   if (!isDivided) return fail(tx, ended, { ...rows, reason, status: 'failed', retry: REFUSED_RETRY });
   const names_json = JSON.stringify(others);
   const { row, domain } = rows;
-  if (row.status !== 'active') await tx.certificates.setNames({ id: row.id, domain_id: domain.id, names_json });
+  if (row.status !== 'active')
+    await tx.certificates.setNames({ id: row.id, domain_id: domain.id, names_json });
   return tx.issuance.end(ended.order, { names_json, due_at: ended.now, failures: 0, continues: false });
 }
 
@@ -121,7 +123,11 @@ export async function storeFailed(
 }
 
 /** Lets an order wait, without a failure. @throws StoreFault */
-export async function storeWait(tx: WriteTransaction, { order }: EndedOrder, until: number): Promise<boolean> {
+export async function storeWait(
+  tx: WriteTransaction,
+  { order }: EndedOrder,
+  until: number,
+): Promise<boolean> {
   const { names_json, failures } = order;
   return tx.issuance.end(order, { names_json, failures, due_at: until, continues: true });
 }
@@ -181,7 +187,9 @@ async function putAside(
   { domain, all, refused, reason }: Aside,
 ): Promise<boolean> {
   const orders = new Map((await tx.issuance.list(domain.id)).map((one) => [one.certificate_id, one]));
-  const failed = all.find(({ id, status }) => status === 'failed' && id !== order.certificate_id && orders.has(id));
+  const failed = all.find(
+    ({ id, status }) => status === 'failed' && id !== order.certificate_id && orders.has(id),
+  );
   const before = failed === undefined ? [] : (JSON.parse(orders.get(failed.id)!.names_json) as string[]);
   const names = inOrder(new Set([...before, ...refused]));
   const names_json = JSON.stringify(names);

@@ -91,7 +91,9 @@ export function createSolver(options: SolverOptions): Solver {
  * above it, leads elsewhere; then HTTP-01.
  */
 function choose(name: string, { domain, records, zone }: ChallengePlace): ReturnType<Solver['choose']> {
-  const away = records.find((record) => leadsAway(record, { owner: challengeOwner(name), domain: domain.name }));
+  const away = records.find((record) =>
+    leadsAway(record, { owner: challengeOwner(name), domain: domain.name }),
+  );
   if (zone && away === undefined) return 'dns-01';
   if (!name.startsWith('*.')) return 'http-01';
   const reason =

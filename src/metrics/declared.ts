@@ -11,7 +11,7 @@ export interface MetricDeclaration {
   readonly at: readonly ('server' | 'node' | 'workers')[];
   readonly labels: readonly string[];
   /** The option that the process needs for it; absent: none. */
-  readonly needs?: '--control' | '--log' | '--zones';
+  readonly needs?: '--control' | '--log' | '--zones' | '--acme';
   /** Meaning and unit; one sentence without a full stop. */
   readonly help: string;
 }
@@ -142,6 +142,20 @@ export const METRICS = {
     labels: ['secondary'],
     needs: '--zones',
     help: 'Zones whose NOTIFY a name server has not accepted yet',
+  },
+  edgeplan_certificates_due: {
+    type: 'gauge',
+    at: ['server'],
+    labels: [],
+    needs: '--acme',
+    help: 'Certificates whose order at the CA is due or under way',
+  },
+  edgeplan_certificate_orders_total: {
+    type: 'counter',
+    at: ['server'],
+    labels: ['outcome'],
+    needs: '--acme',
+    help: 'Orders at the CA that have ended, by `outcome`: `issued`; `refused`: for some of the names; `failed`',
   },
   edgeplan_outbox_rows: {
     type: 'gauge',

@@ -51,6 +51,8 @@ export interface Services {
   readonly logs?: LogStore;
   /** The secrets keys, which private keys of certificates are encrypted with; `null`: the server has none. */
   readonly secretsKey?: KeyRing | null;
+  /** Whether the server obtains certificates. */
+  readonly issues?: boolean;
   /** The zones of managed domains; absent: the server serves none. */
   readonly zones?: ZoneService;
 }

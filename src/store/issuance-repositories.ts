@@ -46,8 +46,8 @@ export interface WindowQuestion {
   readonly certificate_id: number;
   readonly domain_id: number;
   readonly chain: string;
-  readonly not_before: number;
-  readonly not_after: number;
+  /** When it is to be renewed as planned now. */
+  readonly due_at: number;
 }
 
 /** An order to insert. */
@@ -85,7 +85,7 @@ export interface IssuanceReads {
   withKeys(after: number, limit: number): Promise<readonly CertificateOrderRow[]>;
   /** Orders that are due, and the earliest of them: for metrics. */
   due(now: number): Promise<{ readonly orders: number; readonly since: number | null }>;
-  /** Active certificates whose window was asked for before `before` and that are not due by then, the longest ago first. */
+  /** Active certificates whose window was asked for before `before`, the longest ago first; none whose renewal fails. */
   windows(ask: { readonly before: number; readonly limit: number }): Promise<readonly WindowQuestion[]>;
 }
 

@@ -5,6 +5,7 @@ import { renewSet } from '../../certificates/make-set.ts';
 import {
   CERTIFICATE,
   CERTIFICATES,
+  issueForm,
   PARSED,
   parseForm,
   showCertificate,
@@ -13,9 +14,10 @@ import {
 } from '../../certificates/shapes.ts';
 import { summarizeSsl } from '../../certificates/state.ts';
 import { storeUpload } from '../../certificates/upload.ts';
+import { requestCertificate } from '../../issuance/request.ts';
 import { idOf } from '../../operation/paths.ts';
 import { formBody, wrongInput } from '../../operation/read-body.ts';
-import { conflict, notFound, Refusal } from '../../operation/refusal.ts';
+import { badRequest, conflict, notFound, Refusal } from '../../operation/refusal.ts';
 import { message, ok, operation } from '../../operation/route.ts';
 import type { Services } from '../../operation/services.ts';
 import { messageShape } from '../../operation/shapes.ts';
@@ -82,6 +84,28 @@ export const upload = operation({
         return ok(after);
       }),
     );
+  },
+});
+
+/** `POST /domains/{domain}/ssl/issue`. */
+export const issue = operation({
+  summary: 'Obtain a certificate for names of a domain',
+  body: formBody(issueForm),
+  response: CERTIFICATE,
+  status: 202,
+  statuses: [409],
+  async handle({ body: { names }, now, services, write }) {
+    if (services.issues !== true) throw conflict('this server obtains no certificates (--acme)');
+    return write(async (w) => {
+      const zones = services.zones !== undefined;
+      const outcome = await requestCertificate(w.tx, { domain: w.domain, names, zones, now });
+      if (!outcome.ok)
+        throw outcome.kind === 'names' ? badRequest(`names: ${outcome.reason}`) : conflict(outcome.reason);
+      const { row } = outcome;
+      const after = showCertificate(row, now);
+      await w.audit({ action: 'certificate.request', subject: `certificate/${row.id}`, after });
+      return ok(after);
+    });
   },
 });
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { type KeyRing, newKeyText, SecretsKeyFault } from '../../certificates/key-ring.ts';
 import { type Resealed, resealKeys } from '../../certificates/reseal-keys.ts';
+import { resealIssuance } from '../../issuance/reseal.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
@@ -43,7 +44,12 @@ async function rotate(flags: SecretsKeyFlags): Promise<void> {
 /** Encrypts under the current key. @throws CommandFault when private keys would be lost with the older key */
 async function reseal(store: Store, ring: KeyRing): Promise<Resealed> {
   try {
-    const done = await resealKeys(store, ring);
+    const certificates = await resealKeys(store, ring);
+    const issuance = await resealIssuance(store, ring);
+    const done = {
+      resealed: certificates.resealed + issuance.resealed,
+      lost: certificates.lost + issuance.lost,
+    };
     if (done.lost > 0)
       note(
         `warning: ${quantity(done.lost, 'private key')} cannot be decrypted with ${ring.where}; they are left as they are`,

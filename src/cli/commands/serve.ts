@@ -10,6 +10,7 @@ import { judgePublicUrl } from '../../notify/link.ts';
 import { judgeGatewayUrl, judgeSender, judgeSmtpUrl } from '../../notify/outlet-options.ts';
 import { DAYS_FOR_MS, HOURS_FOR_MS, LEAST_HOURS_FOR_MS, MINUTES_FOR_MS } from '../../traffic/limits.ts';
 import { usageFault } from '../exit.ts';
+import { type IssuerFlags, issuerOptions, readIssuer } from '../issuer-options.ts';
 import { listenFault } from '../listen-fault.ts';
 import { openData, storeOptions } from '../open-data.ts';
 import {
@@ -39,7 +40,7 @@ import { stopOnSignals } from '../stop-on-signals.ts';
 import { readZoneOptions, type ZoneFlags, zoneOptions } from '../zone-options.ts';
 
 /** The options of the command, as commander parses them. */
-interface Flags extends SecretsKeyFlags, CollectorFlags, ZoneFlags {
+interface Flags extends SecretsKeyFlags, CollectorFlags, ZoneFlags, IssuerFlags {
   /** The address to listen on. */
   readonly host: string;
   /** The port of the API. */
@@ -90,6 +91,7 @@ interface Flags extends SecretsKeyFlags, CollectorFlags, ZoneFlags {
 async function run(flags: Flags, command: Command): Promise<void> {
   const nameserverSets = (flags.nsSet ?? []).map(readSet);
   const zones = readZoneOptions(flags, nameserverSets);
+  const issuer = readIssuer(flags);
   const outlets = readOutlets(flags);
   const collector = collectorOf(flags);
   if (collector === null && command.getOptionValueSource('traceRatio') === 'cli')
@@ -105,6 +107,8 @@ async function run(flags: Flags, command: Command): Promise<void> {
   let server: RunningServer;
   try {
     const secretsKey = await openServerKey(flags);
+    if (secretsKey === null && issuer !== undefined)
+      throw usageFault('--acme needs a secrets key for private keys', 'name its file with --secrets-key');
     const warning = secretsKey === null ? null : keyFileWarning(locateSecretsKey(flags));
     if (warning !== null) note(`warning: ${warning}`);
     server = await startServer({
@@ -119,6 +123,7 @@ async function run(flags: Flags, command: Command): Promise<void> {
       resolvers: flags.resolver ?? [],
       nameservers: { prefixes: flags.allowNameservers ?? [], port: flags.nameserverPort },
       ...(zones === undefined ? {} : { zones }),
+      ...(issuer === undefined ? {} : { issuer }),
       trustNames: flags.trustNames === true,
       privateNames: flags.allowPrivateNames === true,
       allowedOrigins: { prefixes: flags.allowOrigins ?? [], local: false },
@@ -344,6 +349,7 @@ export function serveCommand(): Command {
     ...inGroup('Listening:', listenerOptions()),
     ...inGroup('Domain names and DNS:', nameOptions()),
     ...inGroup('Zones:', zoneOptions()),
+    ...inGroup('Certificates:', issuerOptions()),
     ...inGroup('Customers and limits:', customerOptions()),
     ...inGroup('Traffic:', trafficOptions()),
     ...inGroup('Notifications:', notificationOptions()),

@@ -1,5 +1,6 @@
 /** `edgeplan ssl`: the certificates of a domain, over the API. */
 import { Command, Option } from 'commander';
+import { pause } from '../../platform/backoff.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { idParser } from '../input/id.ts';
 import { readBytes } from '../input/read-file.ts';
@@ -20,6 +21,10 @@ interface Flags extends ServerAccess {
   readonly json?: boolean;
 }
 
+interface IssueFlags extends Flags {
+  readonly wait?: boolean;
+}
+
 /** The files of a certificate. */
 interface FileFlags extends Flags {
   readonly cert: string;
@@ -32,6 +37,10 @@ async function list(domain: string, flags: Flags): Promise<void> {
   if (flags.json === true) await writeDocument('certificates', { domain, ...body });
   else await write(certificatesText(body));
 }
+
+/** Milliseconds that `--wait` waits, and between two looks. */
+const WAIT_MS = 300_000;
+const WAIT_POLL_MS = 500;
 
 /** The texts of the files; a file that is no text has no PEM, which the server reports. */
 async function readFiles({ cert, privateKey }: FileFlags): Promise<object> {
@@ -63,6 +72,38 @@ async function upload(domain: string, flags: FileFlags): Promise<void> {
   await write(`certificate ${id} of ${names.join(', ')}, until ${not_after}\n`);
 }
 
+/** Requests a certificate, and with `--wait` waits for it. @throws CommandFault where it fails in that time */
+async function issue(domain: string, names: readonly string[], flags: IssueFlags): Promise<void> {
+  const path = domainPath(domain, '/ssl/issue');
+  const body = names.length === 0 ? {} : { names };
+  const { id, names: wanted } = (await callDomainApi(domain, flags, { method: 'POST', path, body }))
+    .body as PrintedCertificate;
+  if (flags.wait !== true) {
+    await write(`certificate ${id} of ${wanted.join(', ')} is being obtained\n`);
+    return;
+  }
+  for (const deadline = Date.now() + WAIT_MS; ; await pause(WAIT_POLL_MS)) {
+    const one = await readOne(domain, id, flags);
+    if (one?.status === 'active') {
+      await write(`certificate ${id} of ${one.names.join(', ')}, until ${one.not_after}\n`);
+      return;
+    }
+    if (one === undefined || one.status === 'failed')
+      throw new CommandFault(EXIT.no, `certificate ${id}: ${one?.error ?? 'it was deleted'}`);
+    if (Date.now() < deadline) continue;
+    const state = one.error === undefined ? '' : `: ${one.error}`;
+    throw new CommandFault(EXIT.no, `certificate ${id} is still being obtained${state}`, {
+      remedy: 'edgeplan ssl list shows its state',
+    });
+  }
+}
+
+async function readOne(domain: string, id: number, flags: Flags): Promise<PrintedCertificate | undefined> {
+  const request = { method: 'GET', path: domainPath(domain, '/ssl/') } as const;
+  const { certificates } = (await callDomainApi(domain, flags, request)).body as PrintedCertificates;
+  return certificates.find((one) => one.id === id);
+}
+
 async function remove(domain: string, id: number, flags: ServerAccess): Promise<void> {
   await callDomainApi(domain, flags, { method: 'DELETE', path: domainPath(domain, `/ssl/${id}`) });
   await write(`certificate ${id} is deleted\n`);
@@ -87,8 +128,8 @@ function privateKeyOption(): Option {
 /** Creates the command with its subcommands. */
 export function sslCommand(): Command {
   const command = new Command('ssl')
-    .summary('the certificates of a domain: list, check, upload, delete')
-    .description('Lists, checks, uploads and deletes certificates of a domain.');
+    .summary('the certificates of a domain: list, obtain, check, upload, delete')
+    .description('Lists, obtains, checks, uploads and deletes certificates of a domain.');
   const listing = command
     .command('list')
     .description('List the certificates of a domain, and names that none covers.')
@@ -112,6 +153,15 @@ export function sslCommand(): Command {
     .addOption(certOption())
     .addOption(privateKeyOption().makeOptionMandatory());
   onServer(uploading).action(upload);
+  const issuing = command
+    .command('issue')
+    .description(
+      'Obtain a certificate from the CA of the server; it does so by itself for names that none covers.',
+    )
+    .argument('<domain>', 'its name')
+    .argument('[names...]', 'names of the domain; without any, those that no certificate covers')
+    .option('--wait', 'wait until it is issued or has failed');
+  onServer(issuing).action(issue);
   const removing = command
     .command('delete')
     .description('Delete a certificate; nodes stop serving it.')

@@ -6,9 +6,10 @@ export interface PrintedCertificate {
   readonly id: number;
   readonly source: string;
   readonly names: readonly string[];
-  readonly issuer: string;
-  readonly not_after: string;
-  readonly key_type: string;
+  /** Absent as the next two while it is not issued. */
+  readonly issuer?: string;
+  readonly not_after?: string;
+  readonly key_type?: string;
   readonly status: string;
   readonly error?: string;
 }
@@ -24,7 +25,7 @@ export interface PrintedCertificates {
 export interface PrintedParse {
   readonly valid: boolean;
   readonly certificate:
-    | (Omit<PrintedCertificate, 'id' | 'source' | 'status'> & { readonly chain: number })
+    | (Required<Omit<PrintedCertificate, 'id' | 'source' | 'status' | 'error'>> & { readonly chain: number })
     | null;
   readonly key: { readonly key_type: string; readonly fits: boolean } | null;
   readonly findings: readonly {
@@ -49,10 +50,10 @@ export function certificatesText({
     String(one.id),
     one.status,
     one.source,
-    one.not_after.slice(0, 10),
-    one.key_type,
+    one.not_after?.slice(0, 10) ?? '',
+    one.key_type ?? '',
     namesText(one.names),
-    one.error ?? one.issuer,
+    one.error ?? one.issuer ?? '',
   ]);
   const table = tableText(['id', 'status', 'source', 'until', 'key', 'names', 'issuer or error'], rows);
   const uncovered =

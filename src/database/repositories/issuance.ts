@@ -77,8 +77,7 @@ const windows = statement<{ before: number; limit: number }, WindowQuestion>((bu
       'certificates.id as certificate_id',
       'certificates.domain_id',
       sql<string>`certificates.chain`.as('chain'),
-      'certificates.not_before',
-      'certificates.not_after',
+      'certificate_orders.due_at',
     ])
     .where('certificate_orders.window_asked_at', '<', p.before)
     .where('certificate_orders.failures', '=', int(0))

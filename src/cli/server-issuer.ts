@@ -1,0 +1,21 @@
+/** The certificates of `edgeplan serve` that it obtains by ACME: the issuer and its metrics. */
+import type { Registry } from 'prom-client';
+import { createIssuer, type Issuer } from '../issuance/issuer.ts';
+import { addIssuerMetrics } from '../issuance/metrics.ts';
+import type { ServerOptions } from './server-options.ts';
+
+/** The issuer of a server; `null`: it obtains no certificates. */
+export function createServerIssuer(
+  { issuer, secretsKey: ring, zones, store, log }: ServerOptions,
+  registry: Registry,
+): Issuer | null {
+  if (issuer === undefined || ring == null) return null;
+  const metrics = addIssuerMetrics(registry, store);
+  const nameservers = zones === undefined ? null : zones.secondaries.map(({ server }) => server);
+  return createIssuer({
+    ...issuer,
+    ...{ store, ring, nameservers, log },
+    clock: Date.now,
+    onOutcome: metrics.ended,
+  });
+}
