@@ -185,12 +185,14 @@ describe('certificates', () => {
     await expect(orderOf(client, { names: ['www.a.test', '*.a.test'] })).rejects.toThrow('redundant');
   });
 
-  test('a revoked certificate is recorded, and not revoked twice', async () => {
+  test('a revoked certificate is recorded, due for renewal, and not revoked twice', async () => {
     const client = await createClient();
     const [leaf = ''] = acme.crypto.splitPemChain(await obtain(client, { names: ['gone.test'] }));
     await expect((await createClient()).revokeCertificate(leaf)).rejects.toThrow('another account');
     await client.revokeCertificate(leaf);
-    expect(authority.records.issued.at(-1)?.revokedAt).toBe(now);
+    const issued = authority.records.issued.at(-1);
+    expect(issued?.revokedAt).toBe(now);
+    expect(Date.parse((await renewalOf(issued?.certId ?? '')).body.suggestedWindow.end)).toBe(now);
     await expect(client.revokeCertificate(leaf)).rejects.toThrow('revoked already');
   });
 

@@ -55,7 +55,9 @@ export function renewalInfo(state: State, { url }: Call): Answer {
   return { status: 200, body, headers: { 'retry-after': state.faults.renewalRetryAfter } };
 }
 
-function usualWindow({ notBefore, notAfter }: Issued): RenewalWindow {
+/** Late in the lifetime; over already for a certificate that is revoked. */
+function usualWindow({ notBefore, notAfter, revokedAt }: Issued): RenewalWindow {
+  if (revokedAt !== null) return { start: revokedAt - 3_600_000, end: revokedAt };
   const third = (notAfter - notBefore) / 3;
   return { start: notAfter - third, end: notAfter - third + third / 10 };
 }

@@ -78,7 +78,7 @@ export interface Faults {
   loseAnswers: ((endpoint: Endpoint) => boolean) | null;
   /** How many times an order is read as `processing` after its finalization. */
   processingPolls: number;
-  /** The window of a certificate; `null`: the last third of its lifetime, for a tenth of it. */
+  /** The window of a certificate; `null`: the first tenth of the lifetime's last third; the past once it is revoked. */
   renewalWindow: ((certificate: Issued) => RenewalWindow | null) | null;
   /** The header Retry-After of renewal information. */
   renewalRetryAfter: string | number;
