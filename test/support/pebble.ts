@@ -29,6 +29,14 @@ export interface PebbleOptions {
   /** Where it looks for answers to its challenges. */
   readonly httpPort: number;
   readonly tlsPort: number;
+  /** A certificate's lifetime in seconds. Default: Pebble's own, five years. */
+  readonly validitySec?: number;
+  /** Percent of valid nonces that it rejects. Default: 0. */
+  readonly nonceRejectPercent?: number;
+  /** It waits a random time of up to so many seconds before each validation. Default: no wait. */
+  readonly sleepSec?: number;
+  /** It accepts every challenge without a request. Default: `false`. */
+  readonly alwaysValid?: boolean;
 }
 
 /** Starts it; it answers when this resolves. */
@@ -44,12 +52,13 @@ export async function startPebble(options: PebbleOptions): Promise<Pebble> {
     privateKey: key,
     httpPort,
     tlsPort,
+    ...(options.validitySec === undefined ? {} : { certificateValidityPeriod: options.validitySec }),
   };
   const file = join(folder, 'pebble.json');
   writeFileSync(file, JSON.stringify({ pebble: settings }));
   const pebble = spawn(PEBBLE, ['-config', file, '-dnsserver', `127.0.0.1:${dnsPort}`], {
     stdio: 'ignore',
-    env: { ...process.env, PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0', PEBBLE_AUTHZREUSE: '0' },
+    env: { ...process.env, ...faultVariables(options) },
   });
   const directoryUrl = `https://localhost:${port}/dir`;
   const agent = new Agent({
@@ -61,6 +70,17 @@ export async function startPebble(options: PebbleOptions): Promise<Pebble> {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return { directoryUrl, authority: cert, agent, stop: () => void pebble.kill() };
+}
+
+/** The environment that Pebble reads its faults from; an unset variable is a default of its own. */
+function faultVariables({ nonceRejectPercent = 0, sleepSec, alwaysValid = false }: PebbleOptions) {
+  return {
+    PEBBLE_WFE_NONCEREJECT: String(nonceRejectPercent),
+    PEBBLE_AUTHZREUSE: '0',
+    PEBBLE_VA_NOSLEEP: sleepSec === undefined ? '1' : undefined,
+    PEBBLE_VA_SLEEPTIME: sleepSec === undefined ? undefined : String(sleepSec),
+    PEBBLE_VA_ALWAYS_VALID: alwaysValid ? '1' : undefined,
+  };
 }
 
 /** A port that nobody listens on now. */
