@@ -79,7 +79,9 @@ function headersOf({ headers }: ClientRequest): Record<string, string> {
 async function boundedText(answer: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let octets = 0;
-  for await (const part of answer.body ?? []) {
+  // Node's stream can be iterated, which the type that fetch has in browsers does not say.
+  const body = (answer.body ?? []) as AsyncIterable<Uint8Array> | [];
+  for await (const part of body) {
     octets += part.length;
     if (octets > MAX_CA_OCTETS) throw new Error(`its answer has more than ${MAX_CA_OCTETS} octets`);
     parts.push(part);

@@ -43,7 +43,9 @@ CREATE INDEX zone_challenges_by_age ON zone_challenges (created_at);
 `;
 
 /** Tokens of HTTP-01 challenges, a JSON list that nodes get with the manifest; NULL: none. */
-const TOKENS = `store/stored-challenges.ts`;
+const TOKENS = `
+ALTER TABLE manifest ADD COLUMN challenges text COLLATE "C";
+`;
 
 /** The DDL of this step. */
 export const POSTGRES_ISSUANCE: string = ACCOUNTS + ORDERS + CHALLENGES + TOKENS;
