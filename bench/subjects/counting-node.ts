@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { createLog } from '../../src/access/redacting-log.ts';
 import { serveEdgeFile } from '../../src/cli/watch-file.ts';
+import { createFeedTokens } from '../../src/node/domain-tokens.ts';
 import { OPEN_OCTETS } from '../../src/node/limits.ts';
 import { createNodeProcess } from '../../src/node/node-process.ts';
 import type { ResourceShare } from '../../src/node/resource-shares.ts';
@@ -42,6 +43,7 @@ const serving = await createNodeProcess(share, {
   traffic: traffic === null ? null : createTrafficLog(createTrafficCounter({ send: traffic.add })),
   spans: null,
   tokens: new Map(),
+  domainTokens: createFeedTokens(),
   listsHosts: true,
   ownPorts: new Set(),
   decisions: null,

@@ -15,7 +15,7 @@ import { combineRequestLogs, type DecisionLog } from '../proxy/log/decision-log.
 import { addShippedLog, createNodeMetrics, type NodeMetrics } from '../proxy/log/metrics.ts';
 import type { RequestLog } from '../proxy/log/request-log.ts';
 import { createNode, type EdgeNode } from '../proxy/node.ts';
-import type { OwnTokens } from '../proxy/services.ts';
+import type { DomainTokens, OwnTokens } from '../proxy/services.ts';
 import { createRefusedHandshakes, type RefusedHandshakes } from '../proxy/tls/refused-handshakes.ts';
 import { trustProxies } from '../proxy/visitor.ts';
 import type { SpanSource } from '../telemetry/spans.ts';
@@ -47,8 +47,9 @@ export interface NodeProcessOptions {
   readonly traffic: RequestLog | null;
   /** Where spans of requests start; `null`: no collector is configured. */
   readonly spans: SpanSource | null;
-  /** Answers to HTTP-01 challenges. */
+  /** Answers to HTTP-01 challenges: for the node's own certificates, and for those that its control plane orders. */
   readonly tokens: OwnTokens;
+  readonly domainTokens: DomainTokens;
   /** Whether clients on this machine get the hosts that are served with a 421; not those of customers. */
   readonly listsHosts: boolean;
   /** Ports of the node's own listeners, which no origin may have; grows during the start. */
@@ -85,6 +86,7 @@ export async function createNodeProcess(
   const requestLogs = [metrics, traffic, decisions, shipped].filter((one) => one !== null);
   const node: EdgeNode = createNode({
     ownTokens: parts.tokens,
+    domainTokens: parts.domainTokens,
     challenges: createChallenges({ secrets: (domain) => parts.secrets.of(node.plans, domain) }),
     classifier: classifierOf(files, share.resolvers),
     requestLog: combineRequestLogs(requestLogs, (error) =>

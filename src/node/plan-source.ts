@@ -1,6 +1,7 @@
 /** Connects a node to the source of its plans: an edge file, or a control plane with its secrets and traffic reports. */
 import type { Clearance } from '../plan/manifest.ts';
 import type { SyncProgress } from '../proxy/log/sync-metrics.ts';
+import type { ChallengeSink } from '../sync/install-challenges.ts';
 import type { PlanSink } from '../sync/plan-table.ts';
 import { createLogShipper } from '../sync/ship-logs.ts';
 import { syncWithControlPlane } from '../sync/sync.ts';
@@ -24,6 +25,8 @@ interface PlanReceivers {
   readonly plans: PlanSink;
   /** Receives the certificates that a control plane sends to a node with TLS. */
   readonly certificates: FeedPairSink;
+  /** Receives the challenges of certificate authorities that a control plane sends. */
+  readonly challenges: ChallengeSink;
   /** Called with the control plane's secret for clearances. */
   readonly onSecret: (clearance: Clearance) => void;
 }
@@ -45,7 +48,7 @@ export async function followPlans(options: EdgeNodeOptions, receivers: PlanRecei
 async function followControlPlane(
   { url, token, publicKey }: PlanOrigin & { readonly kind: 'control' },
   { data, log, tls, shippedRate, onCaughtUp, onTokenRefused }: EdgeNodeOptions,
-  { plans, certificates, onSecret }: PlanReceivers,
+  { plans, certificates, challenges, onSecret }: PlanReceivers,
 ): Promise<PlanSource> {
   const received = tls === null ? null : receiveCertificates(certificates);
   const sync = await syncWithControlPlane({
@@ -55,6 +58,7 @@ async function followControlPlane(
     directory: data,
     plans,
     ...(received === null ? {} : { certificates: received.sink }),
+    challenges,
     onSecret,
     onCaughtUp,
     onTokenRefused,

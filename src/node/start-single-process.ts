@@ -12,6 +12,7 @@ import { createContextCache } from '../proxy/tls/certificate-pairs.ts';
 import { createTrafficCounter, type TrafficCounter } from '../sync/traffic/counter.ts';
 import { loadWarm } from '../waf/load/load.ts';
 import { openDecisionLog } from './decision-output.ts';
+import { createFeedTokens } from './domain-tokens.ts';
 import { createFeedCertificates } from './feed-certificates.ts';
 import { configuredPorts, openListeners } from './listeners.ts';
 import { createNodeProcess, type NodeProcess } from './node-process.ts';
@@ -30,6 +31,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
   const { log, signatures, collector, version } = options;
   const secrets = createClearanceSecrets(randomClearance());
   const tokens: AcmeTokens = new Map();
+  const domainTokens = createFeedTokens();
   const contexts = createContextCache();
   const feed = createFeedCertificates(contexts);
   const ownPorts = configuredPorts(options);
@@ -48,6 +50,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
     traffic: { done: (entry) => traffic?.done(entry) },
     spans: telemetry?.spans ?? null,
     tokens,
+    domainTokens,
     listsHosts: options.plans.kind === 'file',
     ownPorts,
     decisions,
@@ -59,7 +62,8 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
   let operations: RunningHealthListener | null = null;
   let stage: Stage = 'starting';
   try {
-    const receivers = { plans: serving.node.plans, certificates: feed, onSecret: secrets.set };
+    const { plans } = serving.node;
+    const receivers = { plans, certificates: feed, challenges: domainTokens, onSecret: secrets.set };
     source = await followPlans(options, receivers);
     if (source.traffic !== null) {
       counter = createTrafficCounter({ send: source.traffic.add });

@@ -63,8 +63,8 @@ export async function startWorkers(options: EdgeNodeOptions): Promise<RunningNod
     await lines?.close();
   }
   try {
-    const { certificates } = sharedState;
-    source = await followPlans(options, { plans: sharedState, certificates, onSecret });
+    const { certificates, challenges } = sharedState;
+    source = await followPlans(options, { plans: sharedState, certificates, challenges, onSecret });
     // Before the workers: their settings list its port, which no origin may have.
     operations = await openOperations(options, { sharedState, source, primary: () => primary });
     primary = await startProcesses(options, { sharedState, lines, source, operations, exported });

@@ -13,15 +13,16 @@ import { createTlsAcceptor, type HandshakeCertificates } from '../proxy/tls/list
 import { trustProxies } from '../proxy/visitor.ts';
 import { createTrafficCounter } from '../sync/traffic/counter.ts';
 import { loadWarm } from '../waf/load/load.ts';
-import { createPlanTaker } from '../workers/install-shared-plans.ts';
+import { createPlanTaker, type PlanTaker } from '../workers/install-shared-plans.ts';
 import type { SharedStateChange, WorkerStart } from '../workers/messages.ts';
 import { type JoinedWorker, joinPrimary, type PrimaryChannel } from '../workers/worker.ts';
 import { joinCertificates, openCertificateFolder } from './certificates.ts';
-import { createFeedCertificates } from './feed-certificates.ts';
+import { createFeedTokens, type FeedTokens } from './domain-tokens.ts';
+import { createFeedCertificates, type FeedCertificates } from './feed-certificates.ts';
 import { createNodeProcess, type NodeProcess } from './node-process.ts';
 import { startNodeTelemetry } from './node-telemetry.ts';
 import { type ResourceShare, workerFolder } from './resource-shares.ts';
-import { createClearanceSecrets, randomClearance } from './secrets.ts';
+import { type ClearanceSecrets, createClearanceSecrets, randomClearance } from './secrets.ts';
 import { openShippedDecisions, type ShippedDecisions } from './shipped-decisions.ts';
 import { HTTP, HTTPS, type WorkerSettings } from './worker-settings.ts';
 
@@ -39,6 +40,7 @@ async function begin(
   const fileLog = index === 0 ? log : log.child({}, SILENT);
   const secrets = createClearanceSecrets(randomClearance());
   const tokens: AcmeTokens = new Map();
+  const domainTokens = createFeedTokens();
   const counter = settings.counted ? createTrafficCounter({ send: primary.counted }) : null;
   // The primary exports the metrics of all processes.
   const exporting = { registry: null, worker: index, log: fileLog };
@@ -49,6 +51,7 @@ async function begin(
     traffic: counter === null ? null : createTrafficLog(counter),
     spans: telemetry?.spans ?? null,
     tokens,
+    domainTokens,
     listsHosts: settings.listsHosts,
     ownPorts: new Set(settings.ownPorts),
     decisions: openDecisions(settings.logRate, log),
@@ -65,27 +68,7 @@ async function begin(
   const onDamaged = primary.damaged;
   const plans = createPlanTaker({ plans: node.plans, directory: settings.data, onDamaged });
 
-  function apply(change: SharedStateChange): void {
-    switch (change.kind) {
-      case 'plan':
-        plans.apply(change);
-        return;
-      case 'clearance':
-        secrets.set(change.clearance);
-        return;
-      case 'certificates':
-        if (change.pairs === null) feed.delete(change.domain);
-        else feed.set(change.domain, change.pairs);
-        return;
-      case 'token':
-        if (change.answer === null) tokens.delete(change.token);
-        else tokens.set(change.token, change.answer);
-        return;
-      default:
-        change satisfies never;
-    }
-  }
-
+  const apply = applyTo({ plans, secrets, feed, domainTokens, tokens });
   changes.forEach(apply);
   return {
     accept(listener, socket) {
@@ -110,6 +93,41 @@ async function begin(
       await telemetry?.stop();
       await serving.close();
     },
+  };
+}
+
+interface ChangedState {
+  readonly plans: PlanTaker;
+  readonly secrets: Pick<ClearanceSecrets, 'set'>;
+  readonly feed: FeedCertificates;
+  readonly domainTokens: FeedTokens;
+  readonly tokens: AcmeTokens;
+}
+
+/** Makes changes of the shared state in this process. */
+function applyTo({ plans, secrets, feed, domainTokens, tokens }: ChangedState) {
+  return (change: SharedStateChange): void => {
+    switch (change.kind) {
+      case 'plan':
+        plans.apply(change);
+        return;
+      case 'clearance':
+        secrets.set(change.clearance);
+        return;
+      case 'certificates':
+        if (change.pairs === null) feed.delete(change.domain);
+        else feed.set(change.domain, change.pairs);
+        return;
+      case 'challenges':
+        domainTokens.set(change.domain, change.challenges);
+        return;
+      case 'token':
+        if (change.answer === null) tokens.delete(change.token);
+        else tokens.set(change.token, change.answer);
+        return;
+      default:
+        change satisfies never;
+    }
   };
 }
 

@@ -17,7 +17,7 @@ import type { OriginBounds } from './origin/guard.ts';
 import { createOrigins } from './origin/origins.ts';
 import type { Origins } from './origin/request.ts';
 import { createHandler, type Handler } from './serve-request.ts';
-import type { Buffers, Challenges, OwnTokens, ProxyServices } from './services.ts';
+import type { Buffers, Challenges, DomainTokens, OwnTokens, ProxyServices } from './services.ts';
 import { createUnserved } from './unserved.ts';
 
 export interface NodeOptions {
@@ -59,6 +59,8 @@ export interface NodeOptions {
   readonly openOctets: number;
   /** The node's own answers to a certificate authority; absent: it requests no certificates. */
   readonly ownTokens?: OwnTokens;
+  /** The control plane's answers to one; absent: the node follows none. */
+  readonly domainTokens?: DomainTokens;
   /** Whether clients on this machine get the hosts that are served with a 421. Default: they do not. */
   readonly listsHosts?: boolean;
   /** Called with a sentence about a host that is not served, at most once a minute for each reason. */
@@ -125,6 +127,7 @@ export function createNode(options: NodeOptions): EdgeNode {
     buffers,
     keepUnderscores,
     ownTokens: options.ownTokens ?? null,
+    domainTokens: options.domainTokens ?? null,
     unserved: createUnserved({
       plans,
       listed: options.listsHosts ?? false,

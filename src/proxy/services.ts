@@ -24,6 +24,11 @@ export interface Buffers {
 /** The key authorizations of the node's own ACME challenges, by token (RFC 8555 §8.1). */
 export type OwnTokens = Pick<ReadonlyMap<string, string>, 'get'>;
 
+/** The key authorizations of the challenges that the control plane has for a domain. */
+export interface DomainTokens {
+  get(domain: string, token: string): string | undefined;
+}
+
 /** Everything that a node shares among its requests. */
 export interface ProxyServices {
   readonly plans: Plans;
@@ -44,4 +49,6 @@ export interface ProxyServices {
   readonly unserved: Unserved;
   /** The node's own answers to a certificate authority; `null`: it requests no certificates. */
   readonly ownTokens: OwnTokens | null;
+  /** The control plane's answers to one; `null`: the node follows none. */
+  readonly domainTokens: DomainTokens | null;
 }

@@ -36,7 +36,7 @@ export async function compareRegularly(run: SyncRun): Promise<void> {
 
 /** One comparison. @throws ControlPlaneFault, TrustFault, or the system's error of the disk */
 async function compare(run: SyncRun): Promise<void> {
-  const { session, installer, sets, planStore, control, wakeUps } = run;
+  const { session, installer, sets, challenges, planStore, control, wakeUps } = run;
   run.grown = new Set();
   const movesBefore = session.moves;
   const { epoch } = session.identity;
@@ -55,11 +55,13 @@ async function compare(run: SyncRun): Promise<void> {
   if (session.groups !== session.identity.groups) {
     // In this order: a node that is killed in between removes the names again.
     const names = new Set([...listed, ...run.grown]);
+    challenges?.forgetUnlisted(names);
     await installer.forgetUnlisted(names);
     await sets?.forgetUnlisted(names);
     await storeGroups(session, session.groups);
   }
   const history = historyOf(session.identity);
+  challenges?.forgetOthers(history, listed);
   await installer.forgetOthers(history, listed);
   await sets?.forgetOthers(history, listed);
   const unlisted = [...planStore.names.keys()].filter((name) => !listed.has(name)).length;

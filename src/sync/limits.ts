@@ -28,6 +28,8 @@ export const MAX_FEED_CERTIFICATES = 20_000;
  * one message.
  */
 export const MAX_FEED_CHARACTERS = 160 * 1024 * 1024;
+/** Maximum number of challenges of certificate authorities that a node answers: of 100 domains with as many as one may have. */
+export const MAX_FEED_CHALLENGES = 20_000;
 /** Maximum number of sets fetched at once: few, so that plans, which end no service later than certificates, come first. */
 export const PARALLEL_SETS = 2;
 /** Milliseconds between checks for sets whose retry is due. */

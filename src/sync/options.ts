@@ -2,6 +2,7 @@
 import type { Clearance } from '../plan/manifest.ts';
 import type { CertificateSink } from './certificates/install-sets.ts';
 import type { StreamTimes } from './feed.ts';
+import type { ChallengeSink } from './install-challenges.ts';
 import type { Failing } from './install-state.ts';
 import { COMPARE_MS, FIRST_OCTET_MS, LAST_RETRY_MS, POLL_SEC, POLLING_MS, STALL_MS } from './limits.ts';
 import type { SyncLog } from './log.ts';
@@ -21,6 +22,8 @@ export interface SyncOptions {
   readonly plans: PlanSink;
   /** Receives the certificates of domains; absent: none are fetched, and stored ones are removed. */
   readonly certificates?: CertificateSink;
+  /** Receives the challenges of certificate authorities by domain; absent: none are answered. */
+  readonly challenges?: ChallengeSink;
   /** Called with the secret of clearance cookies for domains without their own: the stored one, then each change. */
   readonly onSecret: (clearance: Clearance) => void;
   /** Called once, when everything of the first whole comparison is installed. */

@@ -102,6 +102,7 @@ export function createPlanTable({ openOctets, ...options }: PlanTableOptions): P
       const entry = installed.get(name)!;
       return entry === 'refused' ? 'refused' : openedPlan(table, name, entry);
     },
+    owner: (host) => names.find(host),
     hosts: (most) => servedHosts(table, most),
     set: (name, entry) => setEntry(table, canonicalName(name), entry),
     prepare: (name, entry) => prepareEntry(table, canonicalName(name), entry),
@@ -225,6 +226,8 @@ export interface Plans {
    * name. Opens a plan at its first request.
    */
   find(host: string): ServedDomain | 'refused' | null;
+  /** The name that a Host value belongs to, also one that must not be served; `null`: none. Opens no plan. */
+  owner(host: string): string | null;
   /**
    * Hosts that are served, at most so many; `*.` before a name: all below it. Opens plans for it, so it is for a table of
    * few names.

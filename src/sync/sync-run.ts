@@ -9,6 +9,7 @@ import type { SetFiles } from './certificates/set-files.ts';
 import type { ControlPlaneClient } from './control-plane.ts';
 import { ControlPlaneFault } from './control-plane.ts';
 import { diskTrouble } from './fetch-plan.ts';
+import { type ChallengeInstaller, createChallengeInstaller } from './install-challenges.ts';
 import { createInstaller, type Installer } from './install-plans.ts';
 import { errorMessage } from './log.ts';
 import { type SyncOptions, type SyncState, type SyncTimes, TIMES } from './options.ts';
@@ -52,6 +53,8 @@ export interface SyncRun extends SyncParts {
   readonly installer: Installer;
   /** `null`: the node has no TLS. */
   readonly sets: SetInstaller | null;
+  /** `null`: the node answers no challenges. */
+  readonly challenges: ChallengeInstaller | null;
   readonly wakeUps: WakeUps;
   mode: SyncState['mode'];
   /** The manifest was read up to here. */
@@ -79,7 +82,7 @@ export function createSyncRun(parts: SyncParts, signal: AbortSignal): SyncRun {
   const { directory, log, onSecret } = options;
   const now = performance.now();
   const onSuspicion = (): void => run.wakeUps.compareSoon.abort();
-  const sink = options.certificates;
+  const { certificates: sink, challenges } = options;
   const run: SyncRun = {
     ...parts,
     times: { ...TIMES, ...options.times },
@@ -104,6 +107,7 @@ export function createSyncRun(parts: SyncParts, signal: AbortSignal): SyncRun {
       sealed === null || sink === undefined
         ? null
         : createSetInstaller({ ...sealed, control, sink, onSuspicion, log }),
+    challenges: challenges === undefined ? null : createChallengeInstaller({ sink: challenges, log, signal }),
     wakeUps: {
       compared: new AbortController(),
       compareSoon: new AbortController(),
@@ -156,6 +160,7 @@ export function noteProblem(run: SyncRun, error: unknown): void {
 export function offerPage(run: SyncRun, page: ManifestPage, asOf: number | null): void {
   const keyId = historyOf(run.session.identity);
   for (const entry of page.entries) {
+    run.challenges?.offer(entry, { keyId });
     run.installer.offer(entry, { keyId, asOf });
     run.sets?.offer(entry, { keyId, asOf });
   }

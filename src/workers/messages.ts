@@ -3,7 +3,7 @@
  * sent with its message.
  */
 import type { Registry } from 'prom-client';
-import type { Clearance } from '../plan/manifest.ts';
+import type { Clearance, HttpChallenge } from '../plan/manifest.ts';
 import type { FeedPair } from '../proxy/tls/certificate-files.ts';
 import type { PlanMark } from '../sync/journal.ts';
 
@@ -26,7 +26,13 @@ export type SharedStateChange =
   | { readonly kind: 'clearance'; readonly clearance: Clearance }
   /** All certificates of the feed for a domain, checked, with their keys; `null`: it has none. */
   | { readonly kind: 'certificates'; readonly domain: string; readonly pairs: readonly FeedPair[] | null }
-  /** The answer to an HTTP-01 challenge (RFC 8555 §8.3); `null`: the challenge is over. */
+  /** All HTTP-01 challenges of the feed for a domain (RFC 8555 §8.3); empty: none. */
+  | {
+      readonly kind: 'challenges';
+      readonly domain: string;
+      readonly challenges: readonly HttpChallenge[];
+    }
+  /** The answer to an HTTP-01 challenge for the node's own certificates; `null`: the challenge is over. */
   | { readonly kind: 'token'; readonly token: string; readonly answer: string | null };
 
 /**

@@ -1,12 +1,13 @@
 /**
- * The shared state of a node's workers: plans, the clearance secret, certificates of the control plane's feed, answers to a
- * certificate authority. The primary stores it in its memory, and a worker starts with all of it. A change has two phases: every running worker prepares it, and all commit it when
- * each succeeded. So a change that one worker refuses is made by none, and after a committed change no worker serves the
+ * The shared state of a node's workers: plans, the clearance secret, certificates and challenges of the control plane's feed,
+ * the node's own answers to a certificate authority. The primary stores it in its memory, and a worker starts with all of it.
+ * A change has two phases: every running worker prepares it, and all commit it when each succeeded. So a change that one worker refuses is made by none, and after a committed change no worker serves the
  * old state, now or after a restart.
  */
-import type { Clearance } from '../plan/manifest.ts';
+import type { Clearance, HttpChallenge } from '../plan/manifest.ts';
 import type { FeedPair } from '../proxy/tls/certificate-files.ts';
 import { PlanRefusal } from '../sync/fetch-plan.ts';
+import type { ChallengeSink } from '../sync/install-challenges.ts';
 import type { Installed, PlanSink } from '../sync/plan-table.ts';
 import type { ChangeStep, PlanMessage, SharedStateChange } from './messages.ts';
 
@@ -22,7 +23,9 @@ export interface SharedState extends PlanSink {
     set(domain: string, pairs: readonly FeedPair[]): Promise<void>;
     delete(domain: string): Promise<void>;
   };
-  /** Sets the answer to a challenge token; `null` removes it. */
+  /** The HTTP-01 challenges of domains. */
+  readonly challenges: ChallengeSink;
+  /** Sets the answer to a challenge token of the node's own; `null` removes it. */
   setToken(token: string, answer: string | null): Promise<void>;
   /** Makes all workers read changed files. @throws PlanRefusal naming a worker that failed; the others have reloaded */
   reload(): Promise<void>;
@@ -52,18 +55,12 @@ export function createSharedState({ inFiles }: SharedStateOptions): SharedState 
   const plans = new Map<string, Installed | 'refused'>();
   const tokens = new Map<string, string>();
   const certificates = new Map<string, readonly FeedPair[]>();
+  const challenges = new Map<string, readonly HttpChallenge[]>();
   let clearance: Clearance | null = null;
   let workers: Workers | null = null;
   let last = 0;
 
-  function messageOf(entry: Installed | 'refused'): PlanMessage | 'refused' {
-    if (entry === 'refused') return entry;
-    const { revision, digest, purgeEpoch, clearance = null } = entry;
-    const octets = inFiles ? null : Buffer.from(entry.read()).toString('base64');
-    const { previous = null } = entry;
-    const before = previous === null ? null : { revision: previous.revision, digest: previous.digest };
-    return { revision, digest, purgeEpoch, clearance, octets, previous: before };
-  }
+  const messageOf = (entry: Installed | 'refused') => planMessage(entry, inFiles);
 
   /** @param apply changes the primary's copy @throws PlanRefusal naming a worker that failed; nothing changed then */
   async function change(changed: SharedStateChange, apply: () => void): Promise<void> {
@@ -101,6 +98,13 @@ export function createSharedState({ inFiles }: SharedStateOptions): SharedState 
       delete: (domain) =>
         change({ kind: 'certificates', domain, pairs: null }, () => certificates.delete(domain)),
     },
+    challenges: {
+      set: (domain, list) =>
+        change({ kind: 'challenges', domain, challenges: list }, () => {
+          if (list.length === 0) challenges.delete(domain);
+          else challenges.set(domain, list);
+        }),
+    },
     setToken(token, answer) {
       return change({ kind: 'token', token, answer }, () => {
         if (answer === null) tokens.delete(token);
@@ -113,6 +117,7 @@ export function createSharedState({ inFiles }: SharedStateOptions): SharedState 
     changes: () => [
       ...(clearance === null ? [] : [{ kind: 'clearance', clearance } as const]),
       ...[...certificates].map(([domain, pairs]) => ({ kind: 'certificates', domain, pairs }) as const),
+      ...[...challenges].map(([domain, list]) => ({ kind: 'challenges', domain, challenges: list }) as const),
       ...[...tokens].map(([token, answer]) => ({ kind: 'token', token, answer }) as const),
       ...[...plans].map(([name, entry]) => ({ kind: 'plan', name, plan: messageOf(entry) }) as const),
     ],
@@ -129,6 +134,15 @@ export function createSharedState({ inFiles }: SharedStateOptions): SharedState 
       workers = all;
     },
   };
+}
+
+function planMessage(entry: Installed | 'refused', inFiles: boolean): PlanMessage | 'refused' {
+  if (entry === 'refused') return entry;
+  const { revision, digest, purgeEpoch, clearance = null } = entry;
+  const octets = inFiles ? null : Buffer.from(entry.read()).toString('base64');
+  const { previous = null } = entry;
+  const before = previous === null ? null : { revision: previous.revision, digest: previous.digest };
+  return { revision, digest, purgeEpoch, clearance, octets, previous: before };
 }
 
 function refuseAny(faults: readonly (string | null)[]): void {
