@@ -168,11 +168,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   await feed.start();
   for (const part of [publisher, republisher, watch, billing, traffic.rollUp, notifier]) part.start();
-  const uptime = startUptime(options);
-  const flushing = flushRegularly(uses, log);
   const parts = {
-    ...{ publisher, republisher, watch, billing, traffic, uptime, logs, notifier, uses, budget },
-    ...{ compute, store, log, flushing, telemetry, zones, issuer },
+    ...{ publisher, republisher, watch, billing, traffic, logs, notifier, uses, budget },
+    ...{ compute, store, log, telemetry, zones, issuer },
+    ...{ uptime: startUptime(options), flushing: flushRegularly(uses, log) },
   };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
   let zonesAddress: string | null = null;

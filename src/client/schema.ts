@@ -2235,6 +2235,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/ssl/issue": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Obtain a certificate for names of a domain
+         * @description Needs the permission `domain.settings` on the domain.
+         */
+        readonly post: operations["postDomainSslIssue"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/ssl/{certificateId}": {
         readonly parameters: {
             readonly query?: never;
@@ -3833,27 +3853,27 @@ export interface components {
             /** @description its DNS names */
             readonly names: readonly string[];
             /** @description the name of its issuer */
-            readonly issuer: string;
+            readonly issuer?: string;
             /**
              * Format: date-time
-             * @description when it begins to be in force
+             * @description when it begins to be in force; absent, as the next three: it is not issued
              */
-            readonly not_before: string;
+            readonly not_before?: string;
             /**
              * Format: date-time
              * @description when it expires
              */
-            readonly not_after: string;
+            readonly not_after?: string;
             /** @description the type of its key */
-            readonly key_type: string;
+            readonly key_type?: string;
             /** @description SHA-256 of the certificate, lower-case hex */
-            readonly sha256: string;
+            readonly sha256?: string;
             /**
-             * @description `active`: nodes serve it
+             * @description `active`: nodes serve it; `pending`: it is being obtained; `failed`: it is tried again, or has lost its key
              * @enum {string}
              */
             readonly status: "pending" | "active" | "failed" | "expired" | "revoked";
-            /** @description why it failed */
+            /** @description why it failed, or is not renewed */
             readonly error?: string;
             /**
              * Format: date-time
@@ -14189,6 +14209,55 @@ export interface operations {
             readonly 415: components["responses"]["UnsupportedMediaType"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainSslIssue: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /**
+                     * @description names of the domain; wildcards where this service answers for its zone; absent: all uncovered ones
+                     * @default null
+                     */
+                    readonly names?: readonly string[] | null;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Obtain a certificate for names of a domain */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Certificate"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
         };
     };
     readonly deleteDomainSslByCertificateId: {
