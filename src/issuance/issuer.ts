@@ -38,7 +38,7 @@ import {
   storeWait,
 } from './settle.ts';
 import { createSolver } from './solver.ts';
-import { createSurvey, type Survey } from './survey.ts';
+import { createSurvey, type NameSurvey } from './survey.ts';
 import { askWindows } from './windows.ts';
 
 /** Writes lines about certificates. */
@@ -71,7 +71,7 @@ export interface Issuer {
 interface State extends IssuerOptions {
   readonly authority: Authority;
   readonly tools: OrderTools;
-  readonly survey: Survey;
+  readonly survey: NameSurvey;
   readonly stopping: AbortController;
   readonly underWay: Map<number, ClaimedOrder>;
   /** Requests in a row that the CA did not answer, and answers in a row that named a rate limit. */

@@ -15,7 +15,7 @@ import type { Store } from '../store/store.ts';
 import type { Authority } from './authority.ts';
 import { CaFault, reasonText } from './ca-fault.ts';
 import { FIRST_POLL_MS, LAST_POLL_MS } from './limits.ts';
-import type { Challenge, ChallengePlace, Solver } from './solver.ts';
+import type { ChallengePlace, PlacedChallenge, Solver } from './solver.ts';
 
 /** What orders are run with. */
 export interface OrderTools {
@@ -201,7 +201,8 @@ async function prove(
     if (one.status === 'invalid') refused.set(nameOf(one), failureOf(one));
     return one.status === 'pending';
   });
-  const open: { readonly challenge: Challenge; readonly theirs: CaChallenge; readonly url: string }[] = [];
+  const open: { readonly challenge: PlacedChallenge; readonly theirs: CaChallenge; readonly url: string }[] =
+    [];
   for (const authorization of authorizations) {
     const name = nameOf(authorization);
     const type = solver.choose(name, place);

@@ -17,12 +17,12 @@ export interface SurveyOptions {
 }
 
 /** Finds uncovered names. */
-export interface Survey {
+export interface NameSurvey {
   /** Reads what has changed and makes orders; resolves with how many. @throws StoreFault */
   run(): Promise<number>;
 }
 
-export function createSurvey({ store, zones, clock }: SurveyOptions): Survey {
+export function createSurvey({ store, zones, clock }: SurveyOptions): NameSurvey {
   let position = 0;
   let begun = Number.NEGATIVE_INFINITY;
 

@@ -41,6 +41,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   logs: ['counts', 'database', 'store', 'model', 'platform', 'base'],
   notify: ['access', 'store', 'model', 'platform', 'base'],
   certificates: ['notify', 'store', 'model', 'plan', 'platform', 'base'],
+  issuance: ['certificates', 'notify', 'dns', 'metrics', 'store', 'model', 'platform', 'base'],
   uptime: ['traffic', 'notify', 'store', 'model', 'platform', 'base'],
   lifecycle: ['notify', 'dns', 'access', 'store', 'model', 'platform', 'base'],
   zones: ['lifecycle', 'dns', 'metrics', 'database', 'store', 'model', 'platform', 'base'],
@@ -141,6 +142,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   ],
   api: [
     'certificates',
+    'issuance',
     'operation',
     'billing',
     'zones',
