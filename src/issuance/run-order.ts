@@ -15,6 +15,7 @@ import type { Store } from '../store/store.ts';
 import type { Authority } from './authority.ts';
 import { CaFault, reasonText } from './ca-fault.ts';
 import { FIRST_POLL_MS, LAST_POLL_MS } from './limits.ts';
+import { inOrder } from './names.ts';
 import type { ChallengePlace, PlacedChallenge, Solver } from './solver.ts';
 
 /** What orders are run with. */
@@ -275,8 +276,9 @@ async function complete(
       throw new OrderFault(reasonText(error) ?? 'the CA ended the order and gives no reason');
     }
     if (order.status === 'ready' && !isSent) {
-      const names = order.identifiers.map(({ value }) => value);
-      const [, csr] = await acme.crypto.createCsr({ altNames: names }, key);
+      // CAs answer identifiers in any order, and issue names in the order of the request.
+      const altNames = [...inOrder(order.identifiers.map(({ value }) => value))];
+      const [, csr] = await acme.crypto.createCsr({ altNames }, key);
       isSent = true;
       order = await client.finalizeOrder(order, csr);
       continue;
