@@ -79,6 +79,8 @@ interface State extends IssuerOptions {
   limited: number;
   /** No order begins before this. */
   awayUntil: number;
+  /** No renewal window is asked for before this. */
+  askAgainAt: number;
   /** When left-over challenges were removed. */
   sweptAt: number;
 }
@@ -121,7 +123,8 @@ function stateOf(options: IssuerOptions): State {
     ...{ store, clock, nameservers: nameservers ?? [] },
     ...(nodesMs === undefined ? {} : { nodesMs }),
   });
-  const allowance = { everyMs: Math.ceil(ALLOWANCE_MS / orders), burst: orders };
+  const everyMs = Math.ceil(ALLOWANCE_MS / orders);
+  const allowance = { everyMs, burst: orders, longestPauseMs: LONGEST_PAUSE_MS };
   return {
     ...options,
     authority,
@@ -129,7 +132,7 @@ function stateOf(options: IssuerOptions): State {
     survey: createSurvey({ store, zones, clock }),
     stopping: new AbortController(),
     underWay: new Map(),
-    ...{ faults: 0, limited: 0, awayUntil: 0, sweptAt: Number.NEGATIVE_INFINITY },
+    ...{ faults: 0, limited: 0, awayUntil: 0, askAgainAt: 0, sweptAt: Number.NEGATIVE_INFINITY },
   };
 }
 
@@ -139,13 +142,36 @@ async function passOnce(state: State): Promise<void> {
   try {
     await sweep(state);
     await survey.run();
-    if (clock() < state.awayUntil) return;
-    await withCa(scope, () => askWindows(state));
+    if (isAway(state)) return;
+    await withCa(scope, () => askAll(state));
     await withCa(scope, () => runDue(state));
   } catch (error) {
     if (isStoreFault(error, 'closed') || stopping.signal.aborted) return;
     if (error instanceof CaFault) noteFault(state, error);
     log.warn({ err: error }, 'certificates are not obtained now; will retry');
+  }
+}
+
+/** A later end was noted when this clock was ahead. */
+function isAway({ awayUntil, clock }: State): boolean {
+  const now = clock();
+  return now < awayUntil && awayUntil <= now + CA_AWAY_RETRY.last;
+}
+
+/**
+ * Asks for renewal windows. Certificates are renewed without them as well, so a fault here delays the next questions and no
+ * order. @throws StoreFault
+ */
+async function askAll(state: State): Promise<void> {
+  const { clock, log, stopping } = state;
+  const now = clock();
+  if (now < state.askAgainAt && state.askAgainAt <= now + CA_AWAY_RETRY.last) return;
+  try {
+    await askWindows(state);
+  } catch (error) {
+    if (!(error instanceof CaFault) || stopping.signal.aborted) throw error;
+    state.askAgainAt = clock() + CA_AWAY_RETRY.last;
+    log.warn({ err: error }, 'renewal windows are not answered now; certificates are renewed as planned');
   }
 }
 
@@ -159,12 +185,12 @@ async function sweep(state: State): Promise<void> {
 
 /** Claims and runs orders until none is due. */
 async function runDue(state: State): Promise<void> {
-  const { stopping, underWay, clock } = state;
+  const { stopping, underWay } = state;
   const renewing = setInterval(() => renewClaims(state), CLAIM_MS / 3);
   const running = new Set<Promise<void>>();
   try {
     while (!stopping.signal.aborted) {
-      const claimed = clock() < state.awayUntil ? [] : await claim(state);
+      const claimed = isAway(state) ? [] : await claim(state);
       for (const order of claimed) {
         underWay.set(order.certificate_id, order);
         const run = work(state, order).finally(() => {

@@ -10,12 +10,12 @@ import type { KeyRing } from '../certificates/key-ring.ts';
 import { openKey, sealKey } from '../certificates/seal-key.ts';
 import { backoffMs, pause } from '../platform/backoff.ts';
 import { sha256Hex } from '../platform/sha256.ts';
-import type { ClaimedOrder } from '../store/issuance-repositories.ts';
+import type { ClaimedOrder, OrderAllowance } from '../store/issuance-repositories.ts';
 import type { Store } from '../store/store.ts';
 import type { Authority } from './authority.ts';
 import { CaFault, reasonText } from './ca-fault.ts';
 import { FIRST_POLL_MS, LAST_POLL_MS } from './limits.ts';
-import { inOrder } from './names.ts';
+import { challengeOwner, inOrder } from './names.ts';
 import type { ChallengePlace, PlacedChallenge, Solver } from './solver.ts';
 
 /** What orders are run with. */
@@ -25,8 +25,7 @@ export interface OrderTools {
   readonly authority: Authority;
   readonly solver: Solver;
   readonly directory: string;
-  /** How many orders the account makes: one in so many milliseconds, and at most so many at once. */
-  readonly allowance: { readonly everyMs: number; readonly burst: number };
+  readonly allowance: OrderAllowance;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
@@ -99,12 +98,14 @@ export async function runOrder(tools: OrderTools, task: OrderTask): Promise<Orde
   const client = await tools.authority.client();
   const opened = (await resume(client, tools, task)) ?? (await begin(client, tools, task));
   if ('kind' in opened) return opened;
-  const { order, key } = opened;
+  const { key } = opened;
+  let { order } = opened;
   if (order.status === 'pending') {
     const refused = await prove(client, order, { tools, task });
     if (refused.size > 0) return { kind: 'refused', names: refused };
+    order = await client.getOrder(order);
   }
-  const chain = await complete(client, opened, task.signal);
+  const chain = await complete(client, { order, key }, task.signal);
   const { usable, diagnostics } = judgeUpload(
     { certificate: chain, key },
     { domain: task.place.domain.name, now: Date.parse(new X509Certificate(chain).validFrom) },
@@ -220,12 +221,18 @@ async function prove(
   try {
     for (const [name, reason] of await solver.place(place, challenges, signal)) refused.set(name, reason);
     signal.throwIfAborted();
+    const owners = new Set(challenges.map(({ name }) => challengeOwner(name)));
     await Promise.all(
-      open.map(async ({ challenge: { name }, theirs, url }) => {
-        if (refused.has(name)) return;
-        await client.completeChallenge(theirs);
-        const reason = await awaitAuthorization(client, url, signal);
-        if (reason !== null) refused.set(name, reason);
+      [...owners].map(async (owner) => {
+        for (const { challenge, theirs, url } of open) {
+          const { name } = challenge;
+          if (challengeOwner(name) !== owner || refused.has(name)) continue;
+          await client.completeChallenge(theirs);
+          const reason = await awaitAuthorization(client, url, signal);
+          if (reason === null) continue;
+          // CAs count failures by name without `*.`: the wildcard would fail for the same reason and count again.
+          for (const one of challenges) if (challengeOwner(one.name) === owner) refused.set(one.name, reason);
+        }
       }),
     );
   } finally {

@@ -4,8 +4,10 @@ import type { KeyRing } from '../certificates/key-ring.ts';
 import { renewSet } from '../certificates/make-set.ts';
 import { sealKey } from '../certificates/seal-key.ts';
 import { showCertificate } from '../certificates/shapes.ts';
+import { stateAt } from '../certificates/state.ts';
 import { notify } from '../notify/notify.ts';
 import { retryMs } from '../platform/backoff.ts';
+import type { NewCertificate } from '../store/certificate-repositories.ts';
 import type { ClaimedOrder } from '../store/issuance-repositories.ts';
 import type { CertificateRow, DomainRow } from '../store/rows.ts';
 import { SERVICE, type WriteTransaction } from '../store/store.ts';
@@ -77,7 +79,8 @@ export async function storeIssued(
 
 /**
  * Divides an order whose CA refused some names: the others are ordered at once without them, and the refused ones later, on
- * their own. False: the claim has passed on. @throws StoreFault
+ * their own. A certificate in force goes on to cover the refused names, so there the others get a new one. False: the claim
+ * has passed on. @throws StoreFault
  */
 export async function storeRefused(
   tx: WriteTransaction,
@@ -89,11 +92,17 @@ export async function storeRefused(
   const reason = summary(refused, reasons);
   const rows = await rowsOf(tx, ended);
   if (rows === null) return false;
-  const isDivided =
-    refused.length > 0 && others.length > 0 && (await putAside(tx, ended, { ...rows, refused, reason }));
-  if (!isDivided) return fail(tx, ended, { ...rows, reason, status: 'failed', retry: REFUSED_RETRY });
-  const names_json = JSON.stringify(others);
   const { row, domain } = rows;
+  const failing = { ...rows, reason, status: 'failed', retry: REFUSED_RETRY } as const;
+  if (refused.length === 0 || others.length === 0) return fail(tx, ended, failing);
+  if (stateAt(row, ended.now) === 'active') {
+    const isPlace = (await tx.issuance.list(domain.id)).length < MAX_OBTAINED;
+    if (!(await fail(tx, isPlace ? { ...ended, names: refused } : ended, failing))) return false;
+    if (isPlace) await orderApart(tx, ended, { domain, names: others });
+    return true;
+  }
+  if (!(await putAside(tx, ended, { ...rows, refused, reason }))) return fail(tx, ended, failing);
+  const names_json = JSON.stringify(others);
   if (row.status !== 'active')
     await tx.certificates.setNames({ id: row.id, domain_id: domain.id, names_json });
   return tx.issuance.end(ended.order, { names_json, due_at: ended.now, failures: 0, continues: false });
@@ -180,6 +189,37 @@ interface Aside extends Rows {
   readonly reason: string;
 }
 
+interface Apart {
+  readonly domain: DomainRow;
+  readonly names: readonly string[];
+}
+
+/** Orders a new certificate for names, at once. */
+async function orderApart(
+  tx: WriteTransaction,
+  { now }: EndedOrder,
+  { domain, names }: Apart,
+): Promise<void> {
+  const names_json = JSON.stringify(names);
+  const row = await tx.certificates.insert({
+    ...{ domain_id: domain.id, source: 'acme', names_json, status: 'pending', error: '' },
+    ...NOT_ISSUED,
+    created_at: now,
+  });
+  await tx.issuance.insert({
+    ...{ certificate_id: row.id, domain_id: domain.id, names_json },
+    ...{ due_at: now, failures: 0 },
+  });
+}
+
+/** The columns of an obtained certificate before its first order succeeds. */
+const NOT_ISSUED = {
+  ...{ issuer: '', key_type: '', sha256: '', not_before: 0, not_after: 0, renew_at: null },
+  noticed: '',
+  chain: null,
+  sealed_key: null,
+} as const satisfies Partial<NewCertificate>;
+
 /** Puts refused names into the failed certificate of the domain, or into a new one; false: the domain has no place. */
 async function putAside(
   tx: WriteTransaction,
@@ -203,8 +243,8 @@ async function putAside(
   const own = JSON.stringify(inOrder(refused));
   const row = await tx.certificates.insert({
     ...{ domain_id: domain.id, source: 'acme', names_json: own, status: 'failed', error: reason },
-    ...{ issuer: '', key_type: '', sha256: '', not_before: 0, not_after: 0, renew_at: null },
-    ...{ noticed: '', created_at: now, chain: null, sealed_key: null },
+    ...NOT_ISSUED,
+    created_at: now,
   });
   const due_at = Math.round(now + retryMs(0, REFUSED_RETRY));
   await tx.issuance.insert({

@@ -28,8 +28,8 @@ export async function askWindows({ store, authority, clock, log }: WindowOptions
     const due_at = window === null ? planned : timeInWindow(window, planned, Math.random());
     await store.write(async (tx) => {
       if ((await tx.domains.get(domain_id)) === null) return;
-      await tx.issuance.setWindow({ certificate_id, due_at, window_asked_at: now });
-      if (due_at !== planned)
+      const isSet = await tx.issuance.setWindow({ certificate_id, planned, due_at, window_asked_at: now });
+      if (isSet && due_at !== planned)
         await tx.certificates.setRenewal({ id: certificate_id, domain_id, renew_at: due_at });
     });
   }

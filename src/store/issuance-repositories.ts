@@ -50,6 +50,23 @@ export interface WindowQuestion {
   readonly due_at: number;
 }
 
+/** The orders that an account may make. All in milliseconds, but `burst`. */
+export interface OrderAllowance {
+  /** One order in this time. */
+  readonly everyMs: number;
+  /** Orders at once, at most. */
+  readonly burst: number;
+  /** No pause of the account is longer. */
+  readonly longestPauseMs: number;
+}
+
+/** What a CA answers about a renewal window. */
+export interface WindowAnswer
+  extends Pick<CertificateOrderRow, 'certificate_id' | 'due_at' | 'window_asked_at'> {
+  /** When the certificate was to be renewed at the question. */
+  readonly planned: number;
+}
+
 /** An order to insert. */
 export type NewOrder = Pick<
   CertificateOrderRow,
@@ -111,10 +128,11 @@ export interface IssuanceWrites {
   setNames(certificateId: number, namesJson: string): Promise<void>;
   /** Makes an order due, unless it was earlier. */
   hasten(certificateId: number, dueAt: number): Promise<void>;
-  /** Stores when the certificate is renewed, as the CA says, and when it was asked. */
-  setWindow(
-    window: Pick<CertificateOrderRow, 'certificate_id' | 'due_at' | 'window_asked_at'>,
-  ): Promise<void>;
+  /**
+   * Stores when the certificate is renewed, as the CA says, and when it was asked. False, and nothing is stored, if the
+   * order is not due at `planned` any more: the certificate was renewed meanwhile, and the window is that of the one before.
+   */
+  setWindow(window: WindowAnswer): Promise<boolean>;
   /** Removes the order: nothing renews its certificate any more. */
   drop(certificateId: number): Promise<void>;
   /** Replaces the encrypted key of an order, if it still is `before`. */
@@ -130,12 +148,9 @@ export interface IssuanceWrites {
     keys: { readonly before: Uint8Array; readonly after: Uint8Array },
   ): Promise<boolean>;
   /**
-   * Takes one order from the allowance of an account: `everyMs` for each, at most `burst` at once. `null`: taken; else the
-   * time from which there is one.
+   * Takes one order from the allowance of an account. `null`: taken; else the time from which there is one. Times that a
+   * clock which was ahead has stored do not delay orders.
    */
-  spend(
-    directory: string,
-    allowance: { readonly now: number; readonly everyMs: number; readonly burst: number },
-  ): Promise<number | null>;
+  spend(directory: string, allowance: OrderAllowance & { readonly now: number }): Promise<number | null>;
   pause(directory: string, until: number): Promise<void>;
 }

@@ -10,6 +10,7 @@ import type {
   OrderClaim,
   OrderClaiming,
   OrderEnd,
+  WindowAnswer,
   WindowQuestion,
 } from '../../store/issuance-repositories.ts';
 import { lockDomain } from '../lock-domain.ts';
@@ -183,13 +184,14 @@ const hasten = statement((builder, p: { certificate_id: number; due_at: number }
     .where('due_at', '>', p.due_at),
 );
 
-const setWindow = statement(
-  (builder, p: Pick<CertificateOrderRow, 'certificate_id' | 'due_at' | 'window_asked_at'>) =>
-    builder
-      .updateTable('certificate_orders')
-      .set({ due_at: p.due_at, window_asked_at: p.window_asked_at })
-      .where('certificate_id', '=', p.certificate_id)
-      .where('failures', '=', int(0)),
+const setWindow = statement((builder, p: WindowAnswer) =>
+  builder
+    .updateTable('certificate_orders')
+    .set({ due_at: p.due_at, window_asked_at: p.window_asked_at })
+    .where('certificate_id', '=', p.certificate_id)
+    .where('due_at', '=', p.planned)
+    .where('failures', '=', int(0))
+    .returning('certificate_id'),
 );
 
 const drop = statement((builder, p: { certificate_id: number }) =>
@@ -286,7 +288,7 @@ export function issuance(session: Session): IssuanceReads & IssuanceWrites {
       await hasten(session, { certificate_id, due_at });
     },
     async setWindow(window) {
-      await setWindow(session, window);
+      return (await setWindow(session, window)).length > 0;
     },
     async drop(certificate_id) {
       await drop(session, { certificate_id });
@@ -324,16 +326,19 @@ function accountWrites(
     async resealAccount(directory, keys) {
       return (await resealAccount(session, { directory, ...keys })).length > 0;
     },
-    async spend(directory, { now, everyMs, burst }) {
+    async spend(directory, { now, everyMs, burst, longestPauseMs }) {
       const row = await one(session, lockAccount, { directory });
       if (row === null) return null;
-      if (row.paused_until > now) return row.paused_until;
-      // As a leaky bucket: the allowance is full where `spent_until` is not after now.
-      const spent = Math.max(row.spent_until, now) + everyMs;
+      // A later end was stored by a clock that was ahead.
+      if (row.paused_until > now && row.paused_until <= now + longestPauseMs) return row.paused_until;
+      // As a leaky bucket: the allowance is full where `spent_until` is not after now, and empty a burst later. What a
+      // clock that was ahead has stored counts as empty: without the bound, orders would wait until that time.
+      const empty = now + burst * everyMs;
+      const spent = Math.max(Math.min(row.spent_until, empty), now) + everyMs;
       const free = spent - burst * everyMs;
-      if (free > now) return free;
-      await setAllowance(session, { directory, spent_until: spent });
-      return null;
+      if (free <= now) await setAllowance(session, { directory, spent_until: spent });
+      else if (row.spent_until > empty) await setAllowance(session, { directory, spent_until: empty });
+      return free <= now ? null : free;
     },
     async pause(directory, paused_until) {
       await pause(session, { directory, paused_until });
