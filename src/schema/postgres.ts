@@ -7,6 +7,7 @@
 import type { Migration } from './migration.ts';
 import { POSTGRES_BILLING } from './postgres-billing.ts';
 import { POSTGRES_CERTIFICATES } from './postgres-certificates.ts';
+import { POSTGRES_PURGES } from './postgres-purges.ts';
 import { POSTGRES_ZONES } from './postgres-zones.ts';
 
 /** Accounts, keys, domains, and what belongs to a domain. */
@@ -683,4 +684,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 16, ddl: POSTGRES_BILLING },
   { version: 17, ddl: POSTGRES_ZONES },
   { version: 18, ddl: POSTGRES_CERTIFICATES },
+  { version: 19, ddl: POSTGRES_PURGES },
 ];

@@ -6,6 +6,7 @@
 import type { Migration } from './migration.ts';
 import { SQLITE_BILLING } from './sqlite-billing.ts';
 import { SQLITE_CERTIFICATES } from './sqlite-certificates.ts';
+import { SQLITE_PURGES } from './sqlite-purges.ts';
 import { SQLITE_ZONES } from './sqlite-zones.ts';
 
 /** Accounts, keys, domains, and what belongs to a domain. */
@@ -672,4 +673,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 16, ddl: SQLITE_BILLING },
   { version: 17, ddl: SQLITE_ZONES },
   { version: 18, ddl: SQLITE_CERTIFICATES },
+  { version: 19, ddl: SQLITE_PURGES },
 ];

@@ -97,8 +97,14 @@ export interface PlanWrites {
     domain: { readonly id: number; readonly name: string },
     set: { readonly digest: string | null; readonly at: number },
   ): Promise<void>;
-  /** Raises the purge epoch of a name, also of one never published. */
-  purge(domain: string, purge: { readonly domain_id: number; readonly at: number }): Promise<ManifestRow>;
+  /**
+   * Raises the purge epoch of a name, also of one never published. `null`: the manifest has the name for another domain, of
+   * which nothing is purged.
+   */
+  purge(
+    domain: string,
+    purge: { readonly domain_id: number; readonly at: number },
+  ): Promise<ManifestRow | null>;
   /**
    * Raises the purge epoch of every name, to `floor` at least: above every one that was given before the store was
    * restored, provided that `floor` is the time in seconds.
