@@ -65,6 +65,8 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'POST', path: '/domains/{domain}/check-ns', permission: 'domain.settings', ...life.checkNameservers },
   { method: 'GET', path: '/domains/{domain}/features', permission: 'domain.view', missesDomain: true, ...features },
   { method: 'DELETE', path: '/domains/{domain}/cache/', permission: 'rules.edit', gate: purgeGate, ...cache.purge },
+  { method: 'POST', path: '/domains/{domain}/cache/purge', permission: 'rules.edit', gate: purgeGate, ...cache.purgeSome },
+  { method: 'POST', path: '/domains/{domain}/cache/refresh', permission: 'rules.edit', gate: purgeGate, ...cache.refresh },
 
   // DNS records
   { method: 'GET', path: '/domains/{domain}/records/', permission: 'domain.view', ...records.list },
@@ -159,6 +161,7 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/nodes/manifest', permission: 'node', ...feed.manifest },
   { method: 'GET', path: '/nodes/plans/{digest}', permission: 'node', ...feed.plan },
   { method: 'GET', path: '/nodes/certificates/{domain}', permission: 'node', ...feed.certificates },
+  { method: 'GET', path: '/nodes/purges/{domain}', permission: 'node', ...feed.purges },
   { method: 'GET', path: '/nodes/self', permission: 'node', ...feed.self },
   { method: 'POST', path: '/nodes/reports', permission: 'node', ...feed.report },
   { method: 'POST', path: '/nodes/traffic', permission: 'node', ...nodeTraffic },

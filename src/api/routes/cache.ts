@@ -1,5 +1,7 @@
-/** The cache at the edge: purge. */
-import { message, operation } from '../../operation/route.ts';
+/** The cache at the edge: purge of all responses, of single ones, and refresh. */
+import { foreignHosts, type PurgeRequest, purgeForm, refreshForm } from '../../model/purge.ts';
+import { formBody, wrongInput } from '../../operation/read-body.ts';
+import { message, operation, type Writing } from '../../operation/route.ts';
 import { messageShape } from '../../operation/shapes.ts';
 
 /**
@@ -19,3 +21,40 @@ export const purge = operation({
     });
   },
 });
+
+/** `POST /domains/{domain}/cache/purge`: responses to these URLs, under these prefixes, or with these tags are not used again. */
+export const purgeSome = operation<PurgeRequest>({
+  summary: 'Purge cached responses by URL, prefix or tag on every node',
+  body: formBody(purgeForm),
+  response: messageShape,
+  statuses: [409],
+  handle: ({ body, write }) =>
+    write(async (w) => {
+      await store(w, body, body.kind);
+      return message(`${body.values.length} ${body.field} purged`);
+    }),
+});
+
+/** `POST /domains/{domain}/cache/refresh`: the next request for each URL revalidates the response with the origin. */
+export const refresh = operation<PurgeRequest>({
+  summary: 'Mark cached responses as stale on every node: the next request revalidates them with the origin',
+  body: formBody(refreshForm),
+  response: messageShape,
+  statuses: [409],
+  handle: ({ body, write }) =>
+    write(async (w) => {
+      await store(w, body, 'refresh');
+      return message(`${body.values.length} ${body.field} marked as stale`);
+    }),
+});
+
+/** Stores a purge and its audit entry. @throws Refusal 400 for hosts of other domains */
+async function store(w: Writing, body: PurgeRequest, kind: PurgeRequest['kind'] | 'refresh'): Promise<void> {
+  const { field, values } = body;
+  const foreign = foreignHosts(body, w.domain.name);
+  if (foreign.length > 0) throw wrongInput(foreign);
+  const action = kind === 'refresh' ? 'cache.refresh' : 'cache.purge';
+  await w.audit({ action, after: { [field]: values } });
+  // Last, as above.
+  await w.tx.caches.purge(w.domain, { kind, values, at: w.now });
+}
