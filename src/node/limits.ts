@@ -23,3 +23,8 @@ export const ACME_MS = 12 * 3_600_000;
 export const ACME_RETRY_MS = 10 * 60_000;
 /** Milliseconds between polls of a pending order. */
 export const ACME_ASK_MS = 2_000;
+/**
+ * Maximum time, in milliseconds, that a restarted node waits for what was published and purged while it was off before it
+ * serves the plans on its disk: a control plane that answers at all needs less, and one that is refused ends the wait.
+ */
+export const CATCH_UP_MS = 3_000;

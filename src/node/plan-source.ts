@@ -7,6 +7,7 @@ import { syncWithControlPlane } from '../sync/sync.ts';
 import { type NodeTraffic, openTraffic } from '../sync/traffic/traffic.ts';
 import { warnOfBlindRules } from './blind-rules.ts';
 import { type FeedPairSink, receiveCertificates } from './feed-certificates.ts';
+import { CATCH_UP_MS } from './limits.ts';
 import type { EdgeNodeOptions, PlanOrigin } from './options.ts';
 
 /** A source that is followed. */
@@ -60,6 +61,8 @@ async function followControlPlane(
     onTokenRefused,
     log,
   });
+  // Before anything is served: what was purged while this node was off may be in its disk cache.
+  await sync.caughtUp(CATCH_UP_MS);
   const traffic = await openTraffic({ control: sync.control, directory: data, log });
   const shipper =
     shippedRate === null ? null : createLogShipper({ control: sync.control, directory: data, log });

@@ -13,6 +13,7 @@ import {
   MAX_BOX_OCTETS,
   MAX_MANIFEST_OCTETS,
   MAX_PLAN_OCTETS,
+  MAX_PURGES_ANSWER_OCTETS,
 } from './limits.ts';
 import { errorMessage } from './log.ts';
 import { groupsIn } from './trust.ts';
@@ -67,6 +68,8 @@ export interface ControlPlaneClient {
   plan(digest: string): Promise<Uint8Array>;
   /** The certificates of a domain, sealed for the key of the options. */
   certificates(domain: string): Promise<SentSet>;
+  /** The text of a domain's purges above a position, unchecked. */
+  purges(domain: string, since: number): Promise<string>;
   /** Sends reports of plans. */
   report(body: object): Promise<void>;
   /** Sends a batch of traffic counts (`counts/layout.ts`). */
@@ -176,6 +179,12 @@ export function createControl({ url, token, boxKey }: ControlOptions): ControlPl
       const { headers, octets } = await fetchAnswer(`/nodes/certificates/${domain}`, request);
       const digest = headers[DIGEST_HEADER];
       return { digest: typeof digest === 'string' ? digest : null, box: octets };
+    },
+    async purges(domain, since) {
+      const path = `/nodes/purges/${encodeURIComponent(domain)}?since=${since}`;
+      return (await fetchWhole(path, { limit: MAX_PURGES_ANSWER_OCTETS, within: ANSWER_MS })).toString(
+        'utf8',
+      );
     },
     report: (body) => post('/nodes/reports', { body: JSON.stringify(body) }),
     traffic: (batch, { isGzipped }) =>

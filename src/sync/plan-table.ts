@@ -14,12 +14,23 @@ import {
   loadPlan,
 } from '../evaluator/index.ts';
 import type { Clearance } from '../plan/manifest.ts';
+import { createPurgeIndex, NO_PURGES, type PurgeIndex } from '../plan/purge-index.ts';
+import type { PurgeList } from '../plan/purges.ts';
+import type { PurgeMark } from './journal.ts';
+
+/** The purges of single responses of one name. */
+export interface InstalledPurges extends PurgeMark {
+  /** Reads the list; called each time the plan is opened. */
+  readonly read: () => PurgeList;
+}
 
 /** The plan of one name. */
 export interface Installed {
   readonly revision: number;
   readonly digest: string;
   readonly purgeEpoch: number;
+  /** The purges of single responses; absent or `null`: there was none. */
+  readonly purges?: InstalledPurges | null;
   /** The secrets of the domain's clearance cookies; absent or `null`: the node's common ones. */
   readonly clearance?: Clearance | null;
   /** Reads the sealed plan, whose bytes were checked at installation; called each time it is opened. */
@@ -124,8 +135,13 @@ function loadEntry(table: TableState, name: string, entry: Installed): Loaded {
   const bytes = entry.read();
   const evaluator: Evaluator = loadPlan(bytes, { ...table.evaluatorOptions(name), trusted: true });
   const { revision, digest, purgeEpoch } = entry;
-  const domain = { name, evaluator, settings: evaluator.settings(), revision, digest, purgeEpoch };
+  const purges = indexOf(entry);
+  const domain = { name, evaluator, settings: evaluator.settings(), revision, digest, purgeEpoch, purges };
   return { domain, size: bytes.byteLength + OPEN_OVERHEAD };
+}
+
+function indexOf({ purges = null }: Installed): PurgeIndex {
+  return purges === null ? NO_PURGES : createPurgeIndex(purges.read());
 }
 
 function addOpened(table: TableState, name: string, { domain, size }: Loaded): ServedDomain {
@@ -178,11 +194,20 @@ function replaceEntry(table: TableState, name: string, entry: Installed | 'refus
 function setEntry(table: TableState, name: string, entry: Installed | 'refused'): void {
   if (entry !== 'refused' && isOpen(table, name, entry)) {
     table.installed.set(name, entry);
+    applyPurges(table, name, entry);
     return;
   }
   if (!replaceEntry(table, name, entry)) return;
   if (entry === 'refused') table.onChange(name, null);
   else openedPlan(table, name, entry);
+}
+
+/** PERF: purges of single responses leave the plan open. */
+function applyPurges({ open }: TableState, name: string, entry: Installed): void {
+  const served = open.peek(name)!;
+  if (served.purges.through === (entry.purges?.through ?? 0)) return;
+  const size = open.info(name)?.size ?? OPEN_OVERHEAD;
+  open.set(name, { ...served, purges: indexOf(entry) }, { size });
 }
 
 function prepareEntry(table: TableState, name: string, entry: Installed): () => void {
@@ -216,6 +241,8 @@ export interface ServedDomain {
   readonly digest: string;
   /** A cached response of a lower one is stale. */
   readonly purgeEpoch: number;
+  /** The purges of single responses. */
+  readonly purges: PurgeIndex;
 }
 
 /** The names this node serves. */

@@ -5,13 +5,15 @@
 import type { Registry } from 'prom-client';
 import type { Clearance } from '../plan/manifest.ts';
 import type { FeedPair } from '../proxy/tls/certificate-files.ts';
-import type { PlanMark } from '../sync/journal.ts';
+import type { PlanMark, PurgeMark } from '../sync/journal.ts';
 
 /** A plan for workers. */
 export interface PlanMessage {
   readonly revision: number;
   readonly digest: string;
   readonly purgeEpoch: number;
+  /** The list of purges, whose file is in the plan store's folder; `null`: there was none. */
+  readonly purges: PurgeMark | null;
   /** As `Installed.clearance`. */
   readonly clearance: Clearance | null;
   /** The sealed plan in base64; `null`: workers read it from the plan store's folder. */

@@ -60,9 +60,10 @@ export function createSharedState({ inFiles }: SharedStateOptions): SharedState 
     if (entry === 'refused') return entry;
     const { revision, digest, purgeEpoch, clearance = null } = entry;
     const octets = inFiles ? null : Buffer.from(entry.read()).toString('base64');
-    const { previous = null } = entry;
+    const { previous = null, purges = null } = entry;
+    const purged = purges === null ? null : { through: purges.through, digest: purges.digest };
     const before = previous === null ? null : { revision: previous.revision, digest: previous.digest };
-    return { revision, digest, purgeEpoch, clearance, octets, previous: before };
+    return { revision, digest, purgeEpoch, purges: purged, clearance, octets, previous: before };
   }
 
   /** @param apply changes the primary's copy @throws PlanRefusal naming a worker that failed; nothing changed then */
