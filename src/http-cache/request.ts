@@ -16,11 +16,27 @@ export interface CacheSettings {
   readonly key: string | null;
 }
 
+/** The purges of single responses of a domain; it never changes. */
+export interface CachePurges {
+  /** The position of the newest one; 0: there was none. */
+  readonly through: number;
+  /** Whether a response may be used that was requested, or judged last, at `position`. */
+  judge(subject: {
+    /** `host/path?query`. */
+    readonly url: string;
+    /** `null`: unknown, or too many; every purge of a tag matches. */
+    readonly tags: readonly string[] | null;
+    readonly position: number;
+  }): 'valid' | 'stale' | 'purged';
+}
+
 /** The domain a response is cached for, and its limits. */
 export interface CachedDomain {
   readonly name: string;
   /** A response cached under a lower purge epoch is stale. */
   readonly purgeEpoch: number;
+  /** Purges of single responses. */
+  readonly purges: CachePurges;
   readonly settings: {
     /** Largest response body, in MB. */
     readonly cacheCapMb: number;
