@@ -135,6 +135,14 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'ssl parse': ['edgeplan ssl parse example.com --cert fullchain.pem --private-key key.pem'],
   'ssl upload': ['edgeplan ssl upload example.com --cert fullchain.pem --private-key key.pem'],
   'ssl delete': ['edgeplan ssl delete example.com 7'],
+  'cache purge': [
+    'edgeplan cache purge example.com --url https://example.com/assets/app.css',
+    'edgeplan cache purge example.com --prefix example.com/assets/ --tag product-17',
+    'edgeplan cache purge example.com',
+  ],
+  'cache refresh': [
+    'edgeplan cache refresh example.com https://example.com/prices https://example.com/stock',
+  ],
   'zones show': ['edgeplan zones show example.com'],
   'zones check': ['edgeplan zones check example.com', 'edgeplan zones check example.com --json'],
   uptime: [
