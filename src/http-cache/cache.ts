@@ -35,6 +35,7 @@ import { fetchFromOrigin } from './origin-fetch.ts';
 import type { CacheRequest, HttpCache } from './request.ts';
 import { respond } from './respond.ts';
 import { createResponseStore } from './store.ts';
+import { survey } from './survey.ts';
 
 export interface CacheOptions {
   /** Octets of memory for entries. Bodies being recorded may take half as much on top. */
@@ -91,6 +92,7 @@ export function createCache(options: CacheOptions): HttpCache {
         ? find(context, lookup)
         : pass(lookup, { why: 'request', result: 'pass' });
     },
+    survey: (domainOf) => survey({ store: context.store, disk, domainOf, clock }),
     async close() {
       await disk?.close();
     },

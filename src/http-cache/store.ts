@@ -47,6 +47,12 @@ export interface ResponseStore {
   ): StreamedEntry | null;
   /** Removes a resource with all its variants. */
   remove(resource: Resource): void;
+  /** The keys in memory, of entries and of indexes, the most recently used first. */
+  keys(): readonly string[];
+  /** The entry of a key in memory, without use of it; `null`: none, or an index. */
+  peek(key: string): CacheEntry | null;
+  /** Removes the entry of one key, in memory and on disk. */
+  discard(domain: Pick<CachedDomain, 'name' | 'purgeEpoch'>, key: string): void;
 }
 
 export interface StoredEntry {
@@ -109,6 +115,13 @@ export function createResponseStore({ memoryOctets, maxInMemory, disk }: StoreOp
       memory.delete(key);
       state.loading.delete(key);
       const place = disk === null ? null : disk.place(domain, key);
+      if (place !== null) disk?.remove(place);
+    },
+    keys: () => [...memory.keys()],
+    peek: (key) => entryOf(memory.peek(key) ?? null),
+    discard(domain, key) {
+      memory.delete(key);
+      const place = disk === null ? null : disk.find(domain, key);
       if (place !== null) disk?.remove(place);
     },
   };
