@@ -8,7 +8,7 @@ import type {
   TicketRow,
   WalletRow,
 } from '../store/billing-rows.ts';
-import type { CachePurgeRow } from '../store/cache-repositories.ts';
+import type { CacheContentsRow, CachePurgeRow } from '../store/cache-repositories.ts';
 import type { RuleCosts } from '../store/customer-repositories.ts';
 import type {
   AccountRow,
@@ -106,6 +106,7 @@ export interface Tables {
   /** The last position given, in one row. A publication locks it until the commit, so positions become visible in order. */
   readonly manifest_position: { readonly id: number; readonly position: number };
   readonly cache_purges: Table<CachePurgeRow> & { readonly domain_id: number };
+  readonly cache_contents: Table<CacheContentsRow>;
   readonly nodes: Numbered<NodeRow>;
   readonly node_tokens: Table<ReplacedTokenRow>;
   /** Domains that were put into other groups than `default`. */

@@ -6,6 +6,7 @@
  */
 import type { Migration } from './migration.ts';
 import { POSTGRES_BILLING } from './postgres-billing.ts';
+import { POSTGRES_CACHE_CONTENTS } from './postgres-cache-contents.ts';
 import { POSTGRES_CERTIFICATES } from './postgres-certificates.ts';
 import { POSTGRES_PURGES } from './postgres-purges.ts';
 import { POSTGRES_ZONES } from './postgres-zones.ts';
@@ -685,4 +686,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 17, ddl: POSTGRES_ZONES },
   { version: 18, ddl: POSTGRES_CERTIFICATES },
   { version: 19, ddl: POSTGRES_PURGES },
+  { version: 20, ddl: POSTGRES_CACHE_CONTENTS },
 ];

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Pool } from 'undici';
 import type { CONTROL_FAULT_CODES } from '../base/codes/faults.ts';
+import type { CacheReport } from '../plan/cache-report.ts';
 import { SELF_FORMAT, type SignedSelf } from '../plan/manifest.ts';
 import {
   ANSWER_MS,
@@ -72,6 +73,8 @@ export interface ControlPlaneClient {
   purges(domain: string, since: number): Promise<string>;
   /** Sends reports of plans. */
   report(body: object): Promise<void>;
+  /** Sends a report of what a cache has stored. */
+  reportCache(report: CacheReport): Promise<void>;
   /** Sends a batch of traffic counts (`counts/layout.ts`). */
   traffic(batch: Uint8Array, coding: { readonly isGzipped: boolean }): Promise<void>;
   /** Ships a batch of log entries, JSON lines in gzip. */
@@ -187,6 +190,7 @@ export function createControl({ url, token, boxKey }: ControlOptions): ControlPl
       );
     },
     report: (body) => post('/nodes/reports', { body: JSON.stringify(body) }),
+    reportCache: (report) => post('/nodes/cache', { body: JSON.stringify(report) }),
     traffic: (batch, { isGzipped }) =>
       post('/nodes/traffic', {
         body: batch,

@@ -8,6 +8,7 @@ import type { CacheReads, CacheWrites } from '../../store/cache-repositories.ts'
 import { lockDomain } from '../lock-domain.ts';
 import type { Session } from '../session.ts';
 import { int, one, raw, statement, textsIn } from '../statement.ts';
+import { cacheContents } from './cache-contents.ts';
 import { nextPosition } from './plans.ts';
 
 const purges = statement((builder, p: { domain_id: number; above: number }) =>
@@ -85,6 +86,7 @@ const mark = statement((builder, p: Marked) =>
 /** The repository of a session. */
 export function caches(session: Session): CacheReads & CacheWrites {
   return {
+    ...cacheContents(session),
     purges: (domainId, above) => purges(session, { domain_id: domainId, above }),
     async purge({ id, name }, { kind, values, at }) {
       await lockDomain(session, id);
