@@ -27,6 +27,8 @@ import type { ShippedDecisions } from './shipped-decisions.ts';
 /** Request handling of one process. */
 export interface NodeProcess {
   readonly node: EdgeNode;
+  /** `null`: it has no cache. */
+  readonly cache: HttpCache | null;
   readonly metrics: NodeMetrics;
   /** Connection limits, shared by all listeners of the process. */
   readonly connections: ConnectionBounds;
@@ -83,6 +85,7 @@ export async function createNodeProcess(
     log: decisions === null ? null : decisions.stats,
   });
   const requestLogs = [metrics, traffic, decisions, shipped].filter((one) => one !== null);
+  const cache = openCache(share, log);
   const node: EdgeNode = createNode({
     ownTokens: parts.tokens,
     challenges: createChallenges({ secrets: (domain) => parts.secrets.of(node.plans, domain) }),
@@ -91,7 +94,7 @@ export async function createNodeProcess(
       log.error({ err: error }, 'a request could not be counted'),
     ),
     ...(parts.spans === null ? {} : { spans: parts.spans }),
-    cache: openCache(share, log),
+    cache,
     markdown: createMarkdownRenderer({
       ...share.markdown,
       onFault: (error) => log.warn({ err: error }, 'a page could not be rendered as Markdown'),
@@ -129,6 +132,7 @@ export async function createNodeProcess(
   });
   return {
     node,
+    cache,
     metrics,
     connections,
     handshakes,

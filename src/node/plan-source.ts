@@ -1,4 +1,5 @@
 /** Connects a node to the source of its plans: an edge file, or a control plane with its secrets and traffic reports. */
+import type { CacheReport } from '../plan/cache-report.ts';
 import type { Clearance } from '../plan/manifest.ts';
 import type { SyncProgress } from '../proxy/log/sync-metrics.ts';
 import type { PlanSink } from '../sync/plan-table.ts';
@@ -14,6 +15,8 @@ import type { EdgeNodeOptions, PlanOrigin } from './options.ts';
 export interface PlanSource {
   /** Takes the traffic counts for the control plane; `null`: no control plane. */
   readonly traffic: NodeTraffic | null;
+  /** Sends reports of caches; `null`: no control plane. */
+  readonly reportCache: ((report: CacheReport) => Promise<void>) | null;
   /** Reads the progress of sync; `null`: no control plane is followed. */
   readonly progress: (() => SyncProgress) | null;
   /** Checks for changes now. */
@@ -40,7 +43,7 @@ export async function followPlans(options: EdgeNodeOptions, receivers: PlanRecei
   const plans = warnOfBlindRules(receivers.plans, { known, warn: (sentence) => log.warn(sentence) });
   if (origin.kind === 'control') return followControlPlane(origin, options, { ...receivers, plans });
   const { check, stop } = await origin.follow(plans);
-  return { traffic: null, progress: null, check, stop: async () => stop() };
+  return { traffic: null, reportCache: null, progress: null, check, stop: async () => stop() };
 }
 
 async function followControlPlane(
@@ -68,6 +71,7 @@ async function followControlPlane(
     shippedRate === null ? null : createLogShipper({ control: sync.control, directory: data, log });
   return {
     traffic,
+    reportCache: sync.control.reportCache,
     progress() {
       const { mode, ...state } = sync.state();
       const sent = received?.facts() ?? { count: 0, firstExpiry: null };

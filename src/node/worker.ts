@@ -20,6 +20,7 @@ import { joinCertificates, openCertificateFolder } from './certificates.ts';
 import { createFeedCertificates } from './feed-certificates.ts';
 import { createNodeProcess, type NodeProcess } from './node-process.ts';
 import { startNodeTelemetry } from './node-telemetry.ts';
+import { startCacheReports } from './report-cache.ts';
 import { type ResourceShare, workerFolder } from './resource-shares.ts';
 import { createClearanceSecrets, randomClearance } from './secrets.ts';
 import { openShippedDecisions, type ShippedDecisions } from './shipped-decisions.ts';
@@ -56,7 +57,11 @@ async function begin(
     log,
     fileLog,
   });
-  const { node, metrics } = serving;
+  const { node, metrics, cache } = serving;
+  const cacheReports =
+    cache === null || !settings.counted
+      ? null
+      : startCacheReports({ cache, plans: node.plans, process: index, send: primary.cached, log });
   const { certificates: folder } = settings.share;
   const contexts = createContextCache();
   const files = folder === null ? null : await openCertificateFolder(folder, fileLog, contexts);
@@ -107,6 +112,7 @@ async function begin(
       await Promise.all([...acceptors.values()].map((acceptor) => acceptor.stop(graceMs)));
       files?.close();
       await counter?.stop();
+      await cacheReports?.stop();
       await telemetry?.stop();
       await serving.close();
     },

@@ -57,6 +57,8 @@ export interface PlanTable extends Plans, PlanSink {
   prepare(name: string, entry: Installed): () => void;
   /** `Installed.clearance` of a domain. */
   clearanceOf(name: string): Clearance | null;
+  /** The purges of a name; `null`: it is not served. Opens no plan: a closed one reads its list. */
+  purgesOf(name: string): Pick<ServedDomain, 'name' | 'purgeEpoch' | 'purges'> | null;
   /** All names with their plans. */
   entries(): IterableIterator<readonly [string, Installed | 'refused']>;
   /** Number of plans that are open in memory. */
@@ -126,8 +128,17 @@ export function createPlanTable({ openOctets, ...options }: PlanTableOptions): P
       const entry = installed.get(name);
       return entry === undefined || entry === 'refused' ? null : (entry.clearance ?? null);
     },
+    purgesOf: (name) => purgesOf(table, name),
     entries: () => installed.entries(),
   };
+}
+
+function purgesOf({ open, installed }: TableState, name: string): ReturnType<PlanTable['purgesOf']> {
+  const served = open.peek(name);
+  if (served !== undefined) return served;
+  const entry = installed.get(name);
+  if (entry === undefined || entry === 'refused') return null;
+  return { name, purgeEpoch: entry.purgeEpoch, purges: indexOf(entry) };
 }
 
 /** Opens a plan. @throws what its `read` throws, or PlanFault */

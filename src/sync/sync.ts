@@ -34,7 +34,7 @@ export interface ControlPlaneSync {
   /** Opens a new stream, with the token as it is now. */
   reconnect(): void;
   /** The client, for reports of other parts of the node. */
-  readonly control: Pick<ControlPlaneClient, 'traffic' | 'shipLogs'>;
+  readonly control: Pick<ControlPlaneClient, 'traffic' | 'shipLogs' | 'reportCache'>;
   /** Stops following; installed plans stay served. */
   stop(): Promise<void>;
 }

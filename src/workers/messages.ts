@@ -3,6 +3,7 @@
  * sent with its message.
  */
 import type { Registry } from 'prom-client';
+import type { CacheReport } from '../plan/cache-report.ts';
 import type { Clearance } from '../plan/manifest.ts';
 import type { FeedPair } from '../proxy/tls/certificate-files.ts';
 import type { PlanMark, PurgeMark } from '../sync/journal.ts';
@@ -95,6 +96,8 @@ export type ToPrimary =
   | { readonly kind: 'damaged'; readonly name: string }
   /** What was counted since the last message, see `CountedSeconds`. */
   | { readonly kind: 'counted'; readonly seconds: readonly SecondMessage[]; readonly droppedTops: number }
+  /** What the worker's cache has stored. */
+  | { readonly kind: 'cached'; readonly report: CacheReport }
   | { readonly kind: 'metrics'; readonly number: number; readonly metrics: readonly MetricMessage[] };
 
 /** A `CountedSecond`, sealed in base64. */

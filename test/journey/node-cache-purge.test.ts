@@ -127,6 +127,75 @@ test('a purge by URL, prefix and tag reaches every worker, and no other domain',
   expect(JSON.stringify(body)).toContain('{"tags":["page4"]}');
 });
 
+interface Footprint {
+  readonly oldest_at: string | null;
+  readonly entries: number;
+  readonly disk_files: number;
+  readonly nodes: readonly { readonly name: string }[];
+}
+
+/** What the API answers about the caches. */
+async function stored(below: string): Promise<unknown> {
+  return (await house.call('GET', `/domains/${HOSTS[0]}/cache/${below}`)).body;
+}
+
+/** The paths under a prefix that nodes report. */
+async function reported(prefix: string): Promise<readonly string[]> {
+  const { entries } = (await stored(`entries?prefix=${HOSTS[0]}${prefix}`)) as {
+    readonly entries: readonly { readonly url: string; readonly copies: number }[];
+  };
+  return entries.map(({ url, copies }) => `${new URL(url).pathname} ${copies}`);
+}
+
+test('what workers have cached is reported, and what is purged is reported no more', {
+  timeout: 180_000,
+}, async () => {
+  const paths = ['/shown/1', '/shown/2', '/shown/dir/3', '/shown/tag/44', '/shown/stays/5'];
+  await fill(paths);
+  // Both workers have each.
+  const all = paths.map((path) => `${path} 2`).sort();
+  await until(async () => String(await reported('/shown/')) === String(all), 'the reports', PATIENCE_MS);
+  const { oldest_at, ...footprint } = (await stored('')) as Footprint;
+  expect(Date.now() - Date.parse(oldest_at!)).toBeLessThan(PATIENCE_MS);
+  expect(footprint).toMatchObject({ nodes: [{ name: 'node-1' }] });
+  expect(footprint.entries).toBeGreaterThanOrEqual(2 * paths.length);
+  expect(footprint.disk_files).toBeGreaterThanOrEqual(2 * paths.length);
+  expect(await stored(`entries?prefix=${HOSTS[0]}/shown/tag/`)).toMatchObject({
+    entries: [{ status: 200, nodes: 1, copies: 2, tags: ['page44'] }],
+    next: null,
+  });
+  expect((await purge({ urls: ['https://shop.test/shown/1'] })).status).toBe(200);
+  expect((await purge({ prefixes: ['shop.test/shown/dir/'] })).status).toBe(200);
+  expect((await purge({ tags: ['page44'] })).status).toBe(200);
+  // Without a request for any of them.
+  const left = ['/shown/2 2', '/shown/stays/5 2'];
+  await until(async () => String(await reported('/shown/')) === String(left), 'the reports', PATIENCE_MS);
+  expect((await stored('')) as Footprint).toMatchObject({ entries: footprint.entries - 6 });
+  expect((await house.call('DELETE', `/domains/${HOSTS[0]}/cache/`)).status).toBe(200);
+  await until(async () => ((await stored('')) as Footprint).nodes.length === 0, 'the reports', PATIENCE_MS);
+});
+
+test('a node of one process reports its cache beside the others', { timeout: 180_000 }, async () => {
+  const one = await startWorkerNode(['--control', proxy.url, '--data', join(folder, 'one')], {
+    cwd: folder,
+    env: { EDGEPLAN_NODE_TOKEN: await house.token('node-one') },
+  });
+  try {
+    await until(
+      async () => (await ask({ port: one.port, path: '/published' })).status === 403,
+      'the plan',
+      PATIENCE_MS,
+    );
+    expect((await ask({ port: one.port, path: '/one/1' })).text).toBe(`/one/1 ${version}`);
+    await until(async () => String(await reported('/one/')) === '/one/1 1', 'the report', PATIENCE_MS);
+    const { nodes } = (await stored('')) as Footprint;
+    expect(nodes.map(({ name }) => name)).toContain('node-one');
+  } finally {
+    one.signal('SIGTERM');
+    expect(await one.ended).toBe(0);
+  }
+});
+
 test('a refresh has every worker ask the origin with the validator', { timeout: 120_000 }, async () => {
   version = 3;
   await fill(['/fresh/1']);
