@@ -135,6 +135,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'ssl parse': ['edgeplan ssl parse example.com --cert fullchain.pem --private-key key.pem'],
   'ssl upload': ['edgeplan ssl upload example.com --cert fullchain.pem --private-key key.pem'],
   'ssl delete': ['edgeplan ssl delete example.com 7'],
+  'cache show': ['edgeplan cache show example.com', 'edgeplan cache show example.com --json'],
+  'cache entries': [
+    'edgeplan cache entries example.com --prefix example.com/assets/',
+    'edgeplan cache entries example.com --limit 1000 --json',
+  ],
   'cache purge': [
     'edgeplan cache purge example.com --url https://example.com/assets/app.css',
     'edgeplan cache purge example.com --prefix example.com/assets/ --tag product-17',

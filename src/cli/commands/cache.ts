@@ -1,7 +1,10 @@
-/** `edgeplan cache`: purges and refreshes what nodes have cached of a domain. */
+/** `edgeplan cache`: shows, purges and refreshes what nodes have cached of a domain. */
 import { Command, Option } from 'commander';
 import { MAX_PURGE_VALUES } from '../../base/limits.ts';
-import { write } from '../output.ts';
+import { limitOption } from '../input/limit.ts';
+import { jsonOption } from '../options.ts';
+import { write, writeDocument } from '../output.ts';
+import { entriesText, footprintText, type PrintedEntries, type PrintedFootprint } from '../print/cache.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
 
@@ -10,6 +13,32 @@ interface PurgeFlags extends ServerAccess {
   readonly url?: readonly string[];
   readonly prefix?: readonly string[];
   readonly tag?: readonly string[];
+}
+
+/** The options of `show` and `entries`, as commander parses them. */
+interface ShowFlags extends ServerAccess {
+  readonly json?: boolean;
+  readonly prefix?: string;
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+async function show(domain: string, flags: ShowFlags): Promise<void> {
+  const request = { method: 'GET', path: domainPath(domain, '/cache/') } as const;
+  const body = (await callDomainApi(domain, flags, request)).body as PrintedFootprint;
+  if (flags.json === true) await writeDocument('cache-footprint', { domain, ...body });
+  else await write(footprintText(body));
+}
+
+async function entries(domain: string, flags: ShowFlags): Promise<void> {
+  const query = new URLSearchParams();
+  for (const name of ['prefix', 'limit', 'cursor'] as const) {
+    if (flags[name] !== undefined) query.set(name, String(flags[name]));
+  }
+  const path = domainPath(domain, query.size === 0 ? '/cache/entries' : `/cache/entries?${query}`);
+  const body = (await callDomainApi(domain, flags, { method: 'GET', path })).body as PrintedEntries;
+  if (flags.json === true) await writeDocument('cache-entries', { domain, ...body });
+  else await write(entriesText(body));
 }
 
 /** Purges single responses, or all of a domain without options. */
@@ -55,6 +84,37 @@ function parts(values: readonly string[]): readonly (readonly string[])[] {
   );
 }
 
+function showCommand(): Command {
+  return new Command('show')
+    .summary('how much nodes have cached of a domain')
+    .description(
+      'Prints how many responses of a domain each node has cached, in memory and on disk, and when it reported that. Nodes ' +
+        'report within a minute of a change.',
+    )
+    .argument('<domain>', 'its name')
+    .addOption(jsonOption('cache-footprint'))
+    .addOption(serverOption())
+    .addOption(keyOption())
+    .action(show);
+}
+
+function entriesCommand(): Command {
+  return new Command('entries')
+    .summary('the cached URLs of a domain')
+    .description(
+      'Prints the URLs of a domain that nodes have cached, with their sizes, times and tags, by the last reports of nodes. A ' +
+        'node lists those that were used last.',
+    )
+    .argument('<domain>', 'its name')
+    .addOption(new Option('--prefix <prefix>', 'only URLs under a host with the beginning of a path'))
+    .addOption(limitOption('URLs'))
+    .addOption(new Option('--cursor <cursor>', 'go on after a page'))
+    .addOption(jsonOption('cache-entries'))
+    .addOption(serverOption())
+    .addOption(keyOption())
+    .action(entries);
+}
+
 function purgeCommand(): Command {
   return new Command('purge')
     .summary('purge cached responses on every node: those named, or all of a domain')
@@ -88,8 +148,10 @@ function refreshCommand(): Command {
 /** Creates the command. */
 export function cacheCommand(): Command {
   return new Command('cache')
-    .summary('purge and refresh what nodes have cached of a domain')
-    .description('Purges and refreshes what nodes have cached of a domain.')
+    .summary('what nodes have cached of a domain: show, purge, refresh')
+    .description('Shows, purges and refreshes what nodes have cached of a domain.')
+    .addCommand(showCommand())
+    .addCommand(entriesCommand())
     .addCommand(purgeCommand())
     .addCommand(refreshCommand());
 }
