@@ -1,12 +1,15 @@
 /** The bounds of the footprint room, each with its reason. */
+import { MAX_REPORTED_DOMAINS, MAX_REPORTED_OCTETS } from '../base/limits.ts';
 
 /**
  * Milliseconds that a report counts: three times the interval at which nodes repeat the report of a domain that has not
  * changed. What a node that is off has stored is not shown for longer.
  */
 export const REPORT_COUNTS_MS = 1_800_000;
-/** Maximum number of processes of a node: above any machine's cores. */
-export const MAX_PROCESSES = 1_024;
+/** Maximum number of processes of a node: that of workers. */
+export const MAX_PROCESSES = 256;
+/** Maximum size, in octets, of all URLs of a report as they are stored: those of a report, and the brackets of each list. */
+export const MAX_STORED_OCTETS = MAX_REPORTED_OCTETS + 2 * MAX_REPORTED_DOMAINS;
 /** Maximum length, in characters, of a reported URL: that of a purge. */
 export const MAX_URL = 2_048;
 /** Maximum number of tags of a reported URL. */

@@ -27,7 +27,11 @@ const REPORTED_URL = z.strictObject({
 /** The body of `POST /nodes/cache`, see `plan/cache-report.ts`. */
 export const cacheReport = z.strictObject({
   format: z.literal(CACHE_REPORT_FORMAT),
-  process: z.int().min(0).max(MAX_PROCESSES).describe('the number of the process in its node, from 0'),
+  process: z
+    .int()
+    .min(0)
+    .max(MAX_PROCESSES - 1)
+    .describe('the number of the process in its node, from 0'),
   run: count.describe('random, one for each run of the process'),
   domains: z
     .array(

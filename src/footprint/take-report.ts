@@ -6,11 +6,11 @@ import type { NodeRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { TrafficRefusal } from '../traffic/fault.ts';
 import { ownDomains } from '../traffic/own-domains.ts';
-import { REPORT_COUNTS_MS } from './limits.ts';
+import { MAX_STORED_OCTETS, REPORT_COUNTS_MS } from './limits.ts';
 
 /**
  * Stores a report; resolves with the number of its domains that exist.
- * @throws TrafficRefusal for a domain of other groups, a name in another form, a domain twice, or more URLs than the bound allows
+ * @throws TrafficRefusal for a domain of other groups, a name in another form, a domain twice, or more URLs than the bounds allow
  */
 export async function takeCacheReport(
   store: Pick<Store, 'latest' | 'write'>,
@@ -33,6 +33,10 @@ export async function takeCacheReport(
     const domain_id = ids?.get(domain);
     return domain_id === undefined ? [] : [{ domain_id, ...totals, urls_json }];
   });
+  const octets = rows.reduce((sum, { urls_json }) => sum + Buffer.byteLength(urls_json), 0);
+  if (octets > MAX_STORED_OCTETS) {
+    throw new TrafficRefusal(`domains: at most ${MAX_STORED_OCTETS} octets of URLs, found ${octets}`, 413);
+  }
   const { process, run } = sent;
   const report = { node_id: node.id, process, run, at: now, oldest: now - REPORT_COUNTS_MS, rows };
   await store.write((tx) => tx.caches.report(report));

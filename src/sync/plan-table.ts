@@ -57,7 +57,7 @@ export interface PlanTable extends Plans, PlanSink {
   prepare(name: string, entry: Installed): () => void;
   /** `Installed.clearance` of a domain. */
   clearanceOf(name: string): Clearance | null;
-  /** The purges of a name; `null`: it is not served. Opens no plan: a closed one reads its list. */
+  /** The purges of a name; `null`: it is not served. Opens no plan: of a closed one `purges` reads the list. */
   purgesOf(name: string): Pick<ServedDomain, 'name' | 'purgeEpoch' | 'purges'> | null;
   /** All names with their plans. */
   entries(): IterableIterator<readonly [string, Installed | 'refused']>;
@@ -138,7 +138,16 @@ function purgesOf({ open, installed }: TableState, name: string): ReturnType<Pla
   if (served !== undefined) return served;
   const entry = installed.get(name);
   if (entry === undefined || entry === 'refused') return null;
-  return { name, purgeEpoch: entry.purgeEpoch, purges: indexOf(entry) };
+  let index: PurgeIndex | null = null;
+  return {
+    name,
+    purgeEpoch: entry.purgeEpoch,
+    // PERF: most callers ask for the epoch alone, and the list is a file.
+    get purges() {
+      index ??= indexOf(entry);
+      return index;
+    },
+  };
 }
 
 /** Opens a plan. @throws what its `read` throws, or PlanFault */

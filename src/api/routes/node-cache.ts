@@ -12,13 +12,14 @@ export const report = nodeOperation({
   summary: 'Report what a cache has stored',
   body: cacheReport,
   response: messageShape,
-  async serve({ store, clock, log }, { node, body }) {
+  async serve({ store, clock, log, onReportRefused }, { node, body }) {
     try {
       const domains = await takeCacheReport(store, node, { sent: body, now: clock() });
       return message(`${domains} domains reported`).body;
     } catch (error) {
       if (!(error instanceof TrafficRefusal)) throw error;
       log.warn({ node: node.name, err: error.message }, 'a report of a cache was refused');
+      onReportRefused?.();
       throw new Refusal(error.status, error.message);
     }
   },

@@ -157,6 +157,13 @@ describe.each(kinds)('$name', (kind) => {
     await expect(report([{ ...own, domain: 'a\0b' }])).rejects.toThrow('domains[0].domain');
     const long = contents(url('/a', { tags: ['x'.repeat(MAX_DOMAIN_REPORT_OCTETS)] }));
     await expect(report([long])).rejects.toThrow('domains[0].urls: at most 65536 octets');
+    const many = await store.write(async (tx) => {
+      const names = Array.from({ length: 6 }, (_, at) => `${at}.example`);
+      for (const name of names) await tx.domains.insert(activeDomain(name, domain.user_id));
+      return names;
+    });
+    const most = contents(url('/a', { tags: ['x'.repeat(MAX_DOMAIN_REPORT_OCTETS - 400)] }));
+    await expect(report(many.map((name) => ({ ...most, domain: name })))).rejects.toThrow('octets of URLs');
     const other = await store.write(async (tx) => {
       const row = await tx.domains.insert(activeDomain('other.example', domain.user_id));
       await tx.groups.setDomain(row.id, 'asia');
