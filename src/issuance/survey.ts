@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 import { ENTRIES_AT_ONCE, SURVEY_MS, SURVEY_REST_MS } from './limits.ts';
 import { hasUncovered, requestUncovered } from './request.ts';
 
-export interface SurveyOptions {
+export interface NameSurveyOptions {
   readonly store: Store;
   /** Whether this server serves zones. */
   readonly zones: boolean;
@@ -22,7 +22,7 @@ export interface NameSurvey {
   run(): Promise<number>;
 }
 
-export function createSurvey({ store, zones, clock }: SurveyOptions): NameSurvey {
+export function createSurvey({ store, zones, clock }: NameSurveyOptions): NameSurvey {
   let position = 0;
   let begun = Number.NEGATIVE_INFINITY;
 
