@@ -122,6 +122,7 @@ async function serve(running: Running, { request, response }: Exchange): Promise
     request.socket.destroy();
     return;
   }
+  if (options.prompt === true && route.endpoint === 'authorization') await Promise.all(state.validating);
   const answer = answerOrProblem(running, { request, route, url, body });
   const isLost = faults.loseAnswers?.(route.endpoint) ?? false;
   record(isLost ? null : answer.status);

@@ -34,10 +34,19 @@ export interface DomainFacts {
   readonly owner?: number;
 }
 
-/** Opens it. `lifeMs`: of certificates. */
+export interface IssuanceRigOptions {
+  /** The life of certificates. Default: 90 days. */
+  readonly lifeMs?: number;
+  /** Default: the store answers. */
+  readonly resolve?: ChallengeCheck;
+  /** Without polls of authorizations, for runs with many orders. */
+  readonly prompt?: boolean;
+}
+
+/** Opens it. */
 export async function openIssuance(
   database: TestDatabase,
-  { lifeMs = 90 * 86_400_000, resolve }: { readonly lifeMs?: number; readonly resolve?: ChallengeCheck } = {},
+  { lifeMs = 90 * 86_400_000, resolve, prompt = false }: IssuanceRigOptions = {},
 ): Promise<IssuanceRig> {
   const place = await database.make();
   const store = await openStore({ database: place.database, role: 'server' });
@@ -47,6 +56,7 @@ export async function openIssuance(
   const ca = await startAuthority({
     clock: () => time.now,
     lifeMs,
+    prompt,
     resolve: resolve ?? ((challenge) => isAnswered(store, challenge)),
   });
   let usual: Issuer | null = null;

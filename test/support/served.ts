@@ -22,6 +22,8 @@ export interface Served {
   readonly operations: string;
   /** What it has printed so far. */
   said(): string;
+  /** Its log so far: errors alone. */
+  logged(): string;
   /** Runs a command that asks this server. */
   run(args: readonly string[], input?: string): Promise<Run>;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
@@ -76,9 +78,10 @@ export async function serve({
     ...(own === undefined ? {} : { env: own }),
   });
   const ended = new Promise((resolve) => child.on('close', resolve));
-  // An unread pipe would block the server once it is full.
-  child.stderr.resume();
-  let said = '';
+  let [said, logged] = ['', ''];
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    logged += text;
+  });
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;
   });
@@ -103,6 +106,7 @@ export async function serve({
     port,
     operations: operations!,
     said: () => said,
+    logged: () => logged,
     call,
     run,
     metric: (series) => metricAt(operations!, series),

@@ -28,6 +28,8 @@ export interface AuthorityOptions {
   readonly reuseMs?: number;
   /** How many names an order may have. Default: 100. */
   readonly maxNames?: number;
+  /** Answers about authorizations wait until validations have ended, so that clients do not poll. Default: false. */
+  readonly prompt?: boolean;
 }
 
 export type Endpoint =
