@@ -53,7 +53,7 @@ export async function requestCertificate(
     if (waiting !== undefined) return hasten(tx, waiting, request.now);
     const reason =
       uncovered.length === 0
-        ? 'a certificate covers every proxied name'
+        ? 'no proxied name is without a certificate'
         : `no certificate can be obtained for ${uncovered.slice(0, 3).join(', ')}: a wildcard needs a zone of this server, and a name has letters, digits and hyphens`;
     return { ok: false, kind: 'state', reason };
   }
