@@ -34,7 +34,7 @@ interface Situation {
   readonly facts: NameFacts;
   readonly rows: readonly CertificateRow[];
   readonly obtained: readonly Obtained[];
-  /** Proxied names that no certificate in force covers. */
+  /** Proxied names that no certificate in force covers, of those that are renewed or uploaded. */
   readonly uncovered: readonly string[];
 }
 
@@ -111,8 +111,11 @@ async function situationOf(
       ? []
       : [{ row, names: JSON.parse(order.names_json) as string[], failures: order.failures }];
   });
+  // An obtained certificate without an order is not renewed: its names have to be ordered before it ends.
   const covered = rows.flatMap((row) =>
-    stateAt(row, now) === 'active' ? (JSON.parse(row.names_json) as string[]) : [],
+    stateAt(row, now) === 'active' && (row.source === 'custom' || orders.has(row.id))
+      ? (JSON.parse(row.names_json) as string[])
+      : [],
   );
   const uncovered = uncoveredNames(records, { domain: domain.name, covered });
   return { facts, rows, obtained, uncovered };

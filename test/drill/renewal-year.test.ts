@@ -221,6 +221,27 @@ describe.each(testDatabases())('on $kind', (database) => {
           expect(other - index + 1).toBeLessThanOrEqual(orders + ((until - since) * orders) / (3 * HOUR));
   }, 600_000);
 
+  test('a domain that has lost its zone has a certificate for each name before that of the zone ends', async () => {
+    rig = await openIssuance(database, { prompt: true });
+    const year = openYear(rig);
+    const name = 'moved.example';
+    const add = (one: Year) => addSimulated(one, { name, names: ['www', 'api'], zone: true });
+    const move = async () => {
+      await rig.store.write((tx) => tx.zones.remove(name));
+    };
+    const events: readonly Event[] = [
+      { day: 0, happen: add },
+      { day: 20, happen: move },
+    ];
+    await runYear(year, { days: 160, stepMinutes: 12 * 60, episodes: [], events });
+    expect(year.gaps).toEqual([]);
+    expect(rig.ca.records.issued.map(({ names }) => names)).toEqual([
+      ['*.moved.example'],
+      ['api.moved.example', 'www.moved.example'],
+      ['api.moved.example', 'www.moved.example'],
+    ]);
+  });
+
   test('after a clock that was ahead while the CA was away, orders go on at once', async () => {
     rig = await openIssuance(database, { prompt: true });
     let ahead = 365 * DAY;
