@@ -1,6 +1,7 @@
 /** The headers that a domain's settings add to, and remove from, responses of origins. */
 import type { EdgeSettings } from '../evaluator/index.ts';
 import type { HeaderList } from '../http/answer.ts';
+import { TAG_HEADERS } from '../http/tag-headers.ts';
 import { ID_HEADER } from './kinds.ts';
 
 /** Headers by which an origin names its software. */
@@ -18,8 +19,12 @@ const SOFTWARE_HEADERS: ReadonlySet<string> = new Set([
   'liferay-portal',
 ]);
 
+/** Headers for the edge alone. */
+const EDGE_HEADERS: ReadonlySet<string> = new Set(TAG_HEADERS);
+
 /** Whether the origin's header of this lower-case name is removed. */
 export function isDropped(name: string, settings: EdgeSettings): boolean {
+  if (EDGE_HEADERS.has(name)) return true;
   if (settings.stripHeaders && SOFTWARE_HEADERS.has(name)) return true;
   if (settings.noSniff && name === 'x-content-type-options') return true;
   return settings.referrerPolicy && name === 'referrer-policy';

@@ -18,6 +18,7 @@ import { hits } from './routes/hits.ts';
 import * as invitations from './routes/invitations.ts';
 import * as logs from './routes/logs.ts';
 import * as members from './routes/members.ts';
+import { report as nodeCache } from './routes/node-cache.ts';
 import { ship } from './routes/node-logs.ts';
 import { traffic as nodeTraffic } from './routes/node-traffic.ts';
 import * as nodes from './routes/nodes.ts';
@@ -64,7 +65,11 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'POST', path: '/domains/{domain}/enable', permission: 'domain.settings', whileDisabled: true, ...life.enable },
   { method: 'POST', path: '/domains/{domain}/check-ns', permission: 'domain.settings', ...life.checkNameservers },
   { method: 'GET', path: '/domains/{domain}/features', permission: 'domain.view', missesDomain: true, ...features },
+  { method: 'GET', path: '/domains/{domain}/cache/', permission: 'domain.view', ...cache.footprint },
+  { method: 'GET', path: '/domains/{domain}/cache/entries', permission: 'domain.view', ...cache.entries },
   { method: 'DELETE', path: '/domains/{domain}/cache/', permission: 'rules.edit', gate: purgeGate, ...cache.purge },
+  { method: 'POST', path: '/domains/{domain}/cache/purge', permission: 'rules.edit', gate: purgeGate, ...cache.purgeSome },
+  { method: 'POST', path: '/domains/{domain}/cache/refresh', permission: 'rules.edit', gate: purgeGate, ...cache.refresh },
 
   // DNS records
   { method: 'GET', path: '/domains/{domain}/records/', permission: 'domain.view', ...records.list },
@@ -160,8 +165,10 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/nodes/manifest', permission: 'node', ...feed.manifest },
   { method: 'GET', path: '/nodes/plans/{digest}', permission: 'node', ...feed.plan },
   { method: 'GET', path: '/nodes/certificates/{domain}', permission: 'node', ...feed.certificates },
+  { method: 'GET', path: '/nodes/purges/{domain}', permission: 'node', ...feed.purges },
   { method: 'GET', path: '/nodes/self', permission: 'node', ...feed.self },
   { method: 'POST', path: '/nodes/reports', permission: 'node', ...feed.report },
+  { method: 'POST', path: '/nodes/cache', permission: 'node', ...nodeCache },
   { method: 'POST', path: '/nodes/traffic', permission: 'node', ...nodeTraffic },
   { method: 'POST', path: '/nodes/logs', permission: 'node', ...ship },
 ];

@@ -31,6 +31,29 @@ export const MAX_COMMENT_CHARACTERS = 1_000;
  */
 export const MAX_DESTINATION_CHARACTERS = 4_096;
 
+/** Maximum number of URLs, prefixes or tags of one purge: as many as Cloudflare takes, so that its clients work unchanged. */
+export const MAX_PURGE_VALUES = 30;
+/** Maximum length, in characters, of a cache tag: that of Fastly's surrogate keys. */
+export const MAX_TAG_CHARACTERS = 1_024;
+/**
+ * Maximum number of purged values per domain that nodes compare cached responses with. Responses from before the oldest of
+ * them count as purged. Compared at lookups, a thousand take some microseconds and 100 KB.
+ */
+export const MAX_PURGES = 1_000;
+/** Maximum size, in octets, of these values per domain: 250 octets each, and room for the longest request. */
+export const MAX_PURGES_OCTETS = 262_144;
+/** Maximum number of domains of one report of a cache: a node with more of them reports those first that it reported longest ago. */
+export const MAX_REPORTED_DOMAINS = 500;
+/** Maximum number of URLs of a domain in a report: as many as a survey of the cache lists. */
+export const MAX_REPORTED_URLS = 1_000;
+/**
+ * Maximum size, in octets of JSON, of all URLs of a report. Domains share it: one with many URLs gets what the others leave,
+ * so that none crowds out another.
+ */
+export const MAX_REPORTED_OCTETS = 262_144;
+/** Maximum size, in octets of JSON, of the URLs of one domain in a report: some 400 of them. */
+export const MAX_DOMAIN_REPORT_OCTETS = 65_536;
+
 /**
  * Maximum number of address entries of all drop rules per domain. Each is stored three times (as listed, merged, in the
  * index): so many single addresses, 256 a rule, compiled in 2.1 s on one core of an AMD EPYC and took 36 octets each, 7

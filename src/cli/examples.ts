@@ -136,6 +136,19 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'ssl upload': ['edgeplan ssl upload example.com --cert fullchain.pem --private-key key.pem'],
   'ssl issue': ['edgeplan ssl issue example.com', 'edgeplan ssl issue example.com www.example.com --wait'],
   'ssl delete': ['edgeplan ssl delete example.com 7'],
+  'cache show': ['edgeplan cache show example.com', 'edgeplan cache show example.com --json'],
+  'cache entries': [
+    'edgeplan cache entries example.com --prefix example.com/assets/',
+    'edgeplan cache entries example.com --limit 1000 --json',
+  ],
+  'cache purge': [
+    'edgeplan cache purge example.com --url https://example.com/assets/app.css',
+    'edgeplan cache purge example.com --prefix example.com/assets/ --tag product-17',
+    'edgeplan cache purge example.com',
+  ],
+  'cache refresh': [
+    'edgeplan cache refresh example.com https://example.com/prices https://example.com/stock',
+  ],
   'zones show': ['edgeplan zones show example.com'],
   'zones check': ['edgeplan zones check example.com', 'edgeplan zones check example.com --json'],
   uptime: [

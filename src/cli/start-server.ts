@@ -96,8 +96,7 @@ function createSignatures(): NonNullable<Services['signaturesFor']> {
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { store, log } = options;
-  const clock = Date.now;
-  const state = { draining: false };
+  const [clock, state] = [Date.now, { draining: false }];
   const metrics = createMetrics({
     store,
     clock,

@@ -182,7 +182,11 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly get?: never;
+        /**
+         * How much nodes have cached of a domain, by their last reports
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainCache"];
         readonly put?: never;
         readonly post?: never;
         /**
@@ -190,6 +194,66 @@ export interface paths {
          * @description Needs the permission `rules.edit` on the domain. The domain's subscription must allow it.
          */
         readonly delete: operations["deleteDomainCache"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/cache/entries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The cached URLs of a domain, by the last reports of nodes, page by page
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainCacheEntries"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/cache/purge": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Purge cached responses by URL, prefix or tag on every node
+         * @description Needs the permission `rules.edit` on the domain. The domain's subscription must allow it.
+         */
+        readonly post: operations["postDomainCachePurge"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/cache/refresh": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Mark cached responses as stale on every node: the next request revalidates them with the origin
+         * @description Needs the permission `rules.edit` on the domain. The domain's subscription must allow it.
+         */
+        readonly post: operations["postDomainCacheRefresh"];
+        readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -3490,6 +3554,43 @@ export interface components {
              */
             readonly alt_scheme?: "http" | "https";
         };
+        readonly CacheFootprint: {
+            /** @description responses in memory, or on disk and used since the node started */
+            readonly entries: number;
+            /** @description octets of their bodies */
+            readonly octets: number;
+            /** @description files of the disk cache, also those of before the start of the node */
+            readonly disk_files: number;
+            /** @description octets of these files */
+            readonly disk_octets: number;
+            /**
+             * Format: date-time
+             * @description when the oldest report arrived; `null`: no node has reported
+             */
+            readonly oldest_at: string | null;
+            /**
+             * Format: date-time
+             * @description when the newest report arrived
+             */
+            readonly newest_at: string | null;
+            /** @description nodes that have stored responses of the domain, by name */
+            readonly nodes: readonly {
+                readonly name: string;
+                /**
+                 * Format: date-time
+                 * @description when the oldest report of its processes arrived
+                 */
+                readonly at: string;
+                /** @description responses in memory, or on disk and used since the node started */
+                readonly entries: number;
+                /** @description octets of their bodies */
+                readonly octets: number;
+                /** @description files of the disk cache, also those of before the start of the node */
+                readonly disk_files: number;
+                /** @description octets of these files */
+                readonly disk_octets: number;
+            }[];
+        };
         readonly CacheRule: {
             readonly id: number;
             readonly domain_id: number;
@@ -3690,6 +3791,35 @@ export interface components {
             readonly query_mode?: "all" | "none" | "include";
             /** @description parameter names under `query_mode: include` */
             readonly query_params?: readonly string[];
+        };
+        readonly CachedEntry: {
+            /** @description of the cache key, without the parameters that the cache rule leaves out */
+            readonly url: string;
+            /** @description of the newest response */
+            readonly status: number;
+            /** @description octets of the bodies of all copies */
+            readonly octets: number;
+            /** @description stored responses: one for each variant, process and node */
+            readonly copies: number;
+            /** @description nodes that have stored it */
+            readonly nodes: number;
+            /**
+             * Format: date-time
+             * @description when the newest response was stored
+             */
+            readonly stored_at: string;
+            /**
+             * Format: date-time
+             * @description until when the newest response is fresh; past: it is revalidated
+             */
+            readonly fresh_until: string;
+            /** @description tags of the newest response, at most 30 of them */
+            readonly tags: readonly string[];
+            /**
+             * Format: date-time
+             * @description when the newest report with it arrived
+             */
+            readonly at: string;
         };
         readonly CaptchaRule: {
             readonly id: number;
@@ -5251,7 +5381,7 @@ export interface components {
              * @description the kind of notification
              * @enum {string}
              */
-            readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.expiring" | "certificate.expired" | "publication.failed" | "node.lost" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
+            readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.expired" | "certificate.failed" | "publication.failed" | "node.lost" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
             /** @description what it reports */
             readonly meaning: string;
             /**
@@ -8105,6 +8235,38 @@ export interface operations {
             readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
+    readonly getDomainCache: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description How much nodes have cached of a domain, by their last reports */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CacheFootprint"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     readonly deleteDomainCache: {
         readonly parameters: {
             readonly query?: {
@@ -8126,6 +8288,153 @@ export interface operations {
         readonly requestBody?: never;
         readonly responses: {
             /** @description Purge a domain's cache on every node */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainCacheEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description only URLs under it: a host with the beginning of a path, as a purge names it */
+                readonly prefix?: string;
+                /** @description URLs, at most; without it 100 */
+                readonly limit?: number;
+                /** @description `next` of the page before */
+                readonly cursor?: string;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The cached URLs of a domain, by the last reports of nodes, page by page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @description by URL */
+                        readonly entries: readonly components["schemas"]["CachedEntry"][];
+                        /** @description the `cursor` of the next page; `null`: nothing more */
+                        readonly next: string | null;
+                        /** @description `true`: nodes have more than they list; listed are the URLs that were used last */
+                        readonly truncated: boolean;
+                        /**
+                         * Format: date-time
+                         * @description when the oldest report arrived; `null`: no node has reported
+                         */
+                        readonly oldest_at: string | null;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainCachePurge: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description whole URLs; the parameters of the query that the cache rule ignores are left out */
+                    readonly urls?: readonly string[];
+                    /** @description hosts with the beginning of a path; a folder ends with `/` */
+                    readonly prefixes?: readonly string[];
+                    /** @description tags of the origin's `Cache-Tag` or `Surrogate-Key`, in any case of letters */
+                    readonly tags?: readonly string[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Purge cached responses by URL, prefix or tag on every node */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainCacheRefresh: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description whole URLs, as of a purge */
+                    readonly urls: readonly string[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Mark cached responses as stale on every node: the next request revalidates them with the origin */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -15210,7 +15519,7 @@ export interface operations {
                          * @description the kind of notification
                          * @enum {string}
                          */
-                        readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.expiring" | "certificate.expired" | "publication.failed" | "node.lost" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
+                        readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.expired" | "certificate.failed" | "publication.failed" | "node.lost" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
                         /** @description send it by e-mail */
                         readonly email?: boolean | null;
                         /** @description send it by SMS */

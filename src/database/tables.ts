@@ -8,6 +8,7 @@ import type {
   TicketRow,
   WalletRow,
 } from '../store/billing-rows.ts';
+import type { CacheContentsRow, CachePurgeRow } from '../store/cache-repositories.ts';
 import type { RuleCosts } from '../store/customer-repositories.ts';
 import type { AcmeAccountRow, CertificateOrderRow } from '../store/issuance-repositories.ts';
 import type {
@@ -115,6 +116,8 @@ export interface Tables {
   readonly manifest: Table<ManifestRow>;
   /** The last position given, in one row. A publication locks it until the commit, so positions become visible in order. */
   readonly manifest_position: { readonly id: number; readonly position: number };
+  readonly cache_purges: Table<CachePurgeRow> & { readonly domain_id: number };
+  readonly cache_contents: Table<CacheContentsRow>;
   readonly nodes: Numbered<NodeRow>;
   readonly node_tokens: Table<ReplacedTokenRow>;
   /** Domains that were put into other groups than `default`. */

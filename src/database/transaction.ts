@@ -4,6 +4,7 @@ import { attempt } from './lock-domain.ts';
 import { accounts } from './repositories/accounts.ts';
 import { audit, secrets } from './repositories/audit.ts';
 import { invoices, quotas, wallets } from './repositories/billing.ts';
+import { caches } from './repositories/caches.ts';
 import { certificates } from './repositories/certificates.ts';
 import { contacts } from './repositories/contacts.ts';
 import { domains } from './repositories/domains.ts';
@@ -51,6 +52,7 @@ const NOUNS = {
   groups,
   traffic,
   uptime,
+  caches,
   notifications,
   contacts,
   secrets,

@@ -7,6 +7,7 @@ import { type CacheEntry, isShared, isValidatable } from './entry.ts';
 import { freshenedHeaders, storedHeaders, validatorsOf, withLength } from './headers.ts';
 import { type StoragePolicy, storagePolicy } from './policy.ts';
 import type { CacheSettings } from './request.ts';
+import { hasTags, tagsOf } from './tags.ts';
 import { varyNames } from './vary.ts';
 
 /** An entry whose body is not complete yet. */
@@ -23,6 +24,8 @@ export interface OriginAnswer {
   readonly settings: CacheSettings;
   readonly authorized: boolean;
   readonly epoch: number;
+  /** The domain's newest purge of single responses when the fetch began. */
+  readonly purgesThrough: number;
   readonly sentAt: number;
   readonly now: number;
 }
@@ -46,13 +49,15 @@ function entryOf(
   { lifetime }: StoragePolicy,
   headers: readonly string[],
 ): EntryDraft['entry'] {
-  const { settings, epoch, head } = answered;
+  const { settings, epoch, purgesThrough, head } = answered;
   return {
     status: head.status,
     headers,
     lifetime,
     validators: validatorsOf(headers),
-    terms: { epoch, mode: settings.mode, edgeTtl: settings.edgeTtl },
+    terms: { epoch, purgesThrough, mode: settings.mode, edgeTtl: settings.edgeTtl },
+    tags: tagsOf(head.headers),
+    judged: { position: purgesThrough },
     prepared: { browserTtl: null, headers },
   };
 }
@@ -74,14 +79,15 @@ export function freshened(
   const merged = freshenedHeaders(stored.headers, { headers: head.headers, omit: [], now });
   const age = headerOf(head.headers, 'age');
   const seen = { status: stored.status, headers: age === null ? merged : [...merged, 'Age', age] };
+  const tags = hasTags(head.headers) ? tagsOf(head.headers) : stored.tags;
   const policy = storagePolicy({ ...answered, head: seen });
   if (policy === null) {
-    const entry = { ...stored, headers: merged, prepared: { browserTtl: null, headers: merged } };
+    const entry = { ...stored, tags, headers: merged, prepared: { browserTtl: null, headers: merged } };
     return { entry, keep: false };
   }
   const headers = storedHeaders({ headers: merged, omit: policy.omit, now });
   const made = entryOf({ ...answered, head: seen }, policy, headers);
-  return { entry: { ...made, body: stored.body, length: stored.length }, keep: true };
+  return { entry: { ...made, tags, body: stored.body, length: stored.length }, keep: true };
 }
 
 /** Whether a 304 refers to another response than the stored one: its strong tag differs. */

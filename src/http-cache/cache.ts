@@ -21,6 +21,7 @@ import {
   isFresh,
   isShared,
   isUsable,
+  judgePurges,
   mayServeOnError,
   mayServeUnreached,
   mayServeWhile,
@@ -34,6 +35,7 @@ import { fetchFromOrigin } from './origin-fetch.ts';
 import type { CacheRequest, HttpCache } from './request.ts';
 import { respond } from './respond.ts';
 import { createResponseStore } from './store.ts';
+import { survey } from './survey.ts';
 
 export interface CacheOptions {
   /** Octets of memory for entries. Bodies being recorded may take half as much on top. */
@@ -90,6 +92,7 @@ export function createCache(options: CacheOptions): HttpCache {
         ? find(context, lookup)
         : pass(lookup, { why: 'request', result: 'pass' });
     },
+    survey: (domainOf) => survey({ store: context.store, disk, domainOf, clock }),
     async close() {
       await disk?.close();
     },
@@ -116,8 +119,11 @@ function find(context: FetchContext, lookup: Lookup): ResponseSource {
 function serve(context: FetchContext, lookup: Lookup, entry: CacheEntry | null): ResponseSource {
   const { request } = lookup;
   const { settings, domain, headers, now } = request;
-  const stored = entry !== null && isUsable(entry, settings, domain.purgeEpoch) ? entry : null;
-  const result = stored === null ? null : resultOf(context, lookup, stored);
+  const usable = entry !== null && isUsable(entry, settings, domain.purgeEpoch) ? entry : null;
+  const purged = usable === null ? 'purged' : judgePurges(usable, domain, settings.key!);
+  const stored = purged === 'purged' ? null : usable;
+  const result =
+    stored === null ? null : resultOf(context, lookup, { stored, isRefreshed: purged === 'stale' });
   if (stored !== null && result !== null) {
     const answered = respond(context, lookup, stored, { result, status: `hit; ttl=${ttlOf(stored, now)}` });
     if (result === 'stale') renew(context, lookup, stored);
@@ -138,11 +144,12 @@ function serve(context: FetchContext, lookup: Lookup, entry: CacheEntry | null):
 function resultOf(
   { recent }: FetchContext,
   { request, resource }: Lookup,
-  stored: CacheEntry,
+  { stored, isRefreshed }: { readonly stored: CacheEntry; readonly isRefreshed: boolean },
 ): FetchResult['result'] | null {
   const { now } = request;
-  if (isFresh(stored, now)) return 'hit';
-  if (mayServeWhile(stored, now)) return 'stale';
+  // A refresh asks for the origin's answer now: only a failing origin may be replaced.
+  if (!isRefreshed && isFresh(stored, now)) return 'hit';
+  if (!isRefreshed && mayServeWhile(stored, now)) return 'stale';
   // The origin failed a moment ago: waiting for it again would take time and fail as well.
   const failure = recent.failureOf(resource.key);
   if (failure === null) return null;

@@ -6,7 +6,7 @@
  */
 import { rmSync } from 'node:fs';
 import { open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { makeFolder } from '../platform/make-folder.ts';
 import { sha256Hex } from '../platform/sha256.ts';
@@ -61,6 +61,15 @@ export interface Disk {
   /** `null`: writing is paused after a failure, or the same file is being written. */
   openBodyFile(place: FilePlace, onRest: () => void): CommittableBodyFile | null;
   remove(place: FilePlace): void;
+  /** The location of a key's file, without effect on the partition; `null`: there is no partition. */
+  find(domain: Pick<CachedDomain, 'name' | 'purgeEpoch'>, key: string): FilePlace | null;
+  /** Files of a domain under its purge epoch, and their octets. */
+  usage(domain: Pick<CachedDomain, 'name' | 'purgeEpoch'>): {
+    readonly files: number;
+    readonly octets: number;
+  };
+  /** Domains with a partition, except for those whose folder has another name. */
+  domains(): readonly string[];
   /** Resolves when the files of an earlier run are indexed. */
   readonly ready: Promise<void>;
   close(): Promise<void>;
@@ -124,6 +133,18 @@ export function createDisk(options: DiskOptions): Disk {
     write: (place, head, body) => writeFile(state, place, { head, body }),
     openBodyFile: (place, onRest) => openBodyFile(state, place, onRest),
     remove: (place) => removeFile(state, place),
+    find(domain, key) {
+      const partition = knownPartition(state, domain);
+      return partition === null ? null : placeIn(partition, key);
+    },
+    usage(domain) {
+      const partition = knownPartition(state, domain);
+      return { files: partition?.files.size ?? 0, octets: partition?.used ?? 0 };
+    },
+    domains: () => {
+      const folders = [...state.partitions.keys()].map((path) => basename(dirname(path)));
+      return folders.filter((folder) => !folder.startsWith('#'));
+    },
     async close() {
       state.closed = true;
       clearInterval(sweeping);
@@ -164,10 +185,25 @@ function discard(state: DiskState, path: string): void {
   void inBackground(state, rm(path, { recursive: true, force: true }).catch(state.options.onFault));
 }
 
+function pathOfPartition(
+  { entries }: DiskState,
+  { name, purgeEpoch }: Pick<CachedDomain, 'name' | 'purgeEpoch'>,
+): string {
+  return join(entries, folderOf(name), String(purgeEpoch));
+}
+
+function knownPartition(
+  state: DiskState,
+  domain: Pick<CachedDomain, 'name' | 'purgeEpoch'>,
+): DiskPartition | null {
+  return state.partitions.get(pathOfPartition(state, domain)) ?? null;
+}
+
 /** The partition of a domain under its purge epoch, with its current limits. A new epoch removes the files of others. */
-function partitionOf(state: DiskState, { name, purgeEpoch, settings }: CachedDomain): DiskPartition {
-  const folder = folderOf(name);
-  const path = join(state.entries, folder, String(purgeEpoch));
+function partitionOf(state: DiskState, domain: CachedDomain): DiskPartition {
+  const { purgeEpoch, settings } = domain;
+  const folder = folderOf(domain.name);
+  const path = pathOfPartition(state, domain);
   let partition = state.partitions.get(path);
   if (partition === undefined) {
     partition = createDiskPartition(path, { maxOctets: 0, maxAgeMs: 0 });

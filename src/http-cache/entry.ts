@@ -4,7 +4,7 @@ import type { Validators } from '../http/conditions.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { FilePlace } from './disk.ts';
 import { CLOCK_SLACK_MS, DISCONNECTED_SEC } from './limits.ts';
-import type { CacheSettings } from './request.ts';
+import type { CachedDomain, CachePurges, CacheSettings } from './request.ts';
 
 /** A stored response (RFC 9111 §3). */
 export interface CacheEntry {
@@ -19,6 +19,10 @@ export interface CacheEntry {
   readonly validators: Validators;
   /** The settings and purge epoch under which the entry was stored; under others it must not be used. */
   readonly terms: Terms;
+  /** The tags by which it is purged, in lower case; `null`: more than `MAX_TAGS`, so that every purge of a tag matches. */
+  readonly tags: readonly string[] | null;
+  /** The newest purge that it was compared with. */
+  readonly judged: { position: number };
   /** The client headers as last computed, for one browser lifetime. */
   readonly prepared: { browserTtl: number | null; headers: HeaderList };
 }
@@ -33,6 +37,8 @@ export interface FiledBody {
 /** The conditions of storage. An entry is used only for a request under the same ones. */
 export interface Terms {
   readonly epoch: number;
+  /** The domain's newest purge of single responses when the fetch began; 0 in files of earlier releases. */
+  readonly purgesThrough: number;
   readonly mode: CacheMode;
   readonly edgeTtl: number | null;
 }
@@ -61,6 +67,26 @@ export interface Lifetime {
 /** Whether an entry was stored under the current purge epoch and the same settings. */
 export function isUsable({ terms }: CacheEntry, { mode, edgeTtl }: CacheSettings, epoch: number): boolean {
   return terms.epoch === epoch && terms.mode === mode && terms.edgeTtl === edgeTtl;
+}
+
+/**
+ * What the purges of a domain mean for an entry of a URL. An entry that they leave valid is not compared with them again.
+ * PERF: two numbers are compared at most lookups.
+ */
+export function judgePurges(
+  { judged, tags }: Pick<CacheEntry, 'judged' | 'tags'>,
+  { purges }: Pick<CachedDomain, 'purges'>,
+  key: string,
+): ReturnType<CachePurges['judge']> {
+  if (judged.position >= purges.through) return 'valid';
+  const verdict = purges.judge({ url: withoutScheme(key), tags, position: judged.position });
+  if (verdict === 'valid') judged.position = purges.through;
+  return verdict;
+}
+
+/** The URL of a cache key without its scheme: one purge is for both. */
+function withoutScheme(key: string): string {
+  return key.slice(key.indexOf('://') + 3);
 }
 
 /** Fresh by the clock. */

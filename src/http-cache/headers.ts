@@ -3,9 +3,10 @@ import { splitList } from '../http/cache-control.ts';
 import type { Validators } from '../http/conditions.ts';
 import { endToEnd } from '../http/end-to-end.ts';
 import { type HeaderList, headerOf, withoutHeaders } from '../http/response.ts';
+import { TAG_HEADERS } from '../http/tag-headers.ts';
 
-/** Headers for proxies only (RFC 9111 §3.1), and headers computed for each response; never stored. */
-const NEVER_STORED = ['age', 'proxy-authentication-info', 'proxy-authorization'] as const;
+/** Headers for proxies only (RFC 9111 §3.1), and headers computed for each response; never stored. Tags are stored apart. */
+const NEVER_STORED = ['age', 'proxy-authentication-info', 'proxy-authorization', ...TAG_HEADERS] as const;
 /** Headers that a 304 does not update, since they describe the stored body (RFC 9111 §3.2). */
 const BODY_HEADERS: ReadonlySet<string> = new Set([
   'content-length',

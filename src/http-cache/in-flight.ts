@@ -7,11 +7,12 @@ import type { Budget } from '../buffers/budget.ts';
 import type { ResponseSource } from '../http/response.ts';
 import type { EntryDraft } from './build-entry.ts';
 import { browserHeaders, shape } from './deliver.ts';
-import { ageOf, type CacheEntry } from './entry.ts';
+import { ageOf, type CacheEntry, judgePurges } from './entry.ts';
 import type { Fill } from './fill.ts';
 import { WAIT_MS } from './limits.ts';
 import { type CacheResult, createDeferredSource, type Lookup } from './lookup.ts';
 import type { NegativeCache } from './negative-cache.ts';
+import type { CachedDomain } from './request.ts';
 import type { ResponseStore } from './store.ts';
 import { variantOf } from './vary.ts';
 
@@ -39,6 +40,8 @@ export interface FetchResult {
 /** A request to the origin whose response others may share. */
 export interface InFlightRequest {
   readonly key: string;
+  /** As it was when the request was sent. */
+  readonly domain: CachedDomain;
   /** When the request was sent, as a `NegativeCache.moment`. */
   readonly startedAt: number;
   readonly waiting: Set<WaitingRequest>;
@@ -72,11 +75,19 @@ export function requestOrigin(
 ): ResponseSource {
   const inFlight = key === null ? undefined : context.inFlightRequests.get(key);
   if (key === null || inFlight === undefined) return context.fetch(lookup, stored, key);
-  // The in-flight response is older than an invalidation; later requests share the next one.
-  if (context.recent.isChangedSince(lookup.resource.key, inFlight.startedAt))
-    return context.fetch(lookup, stored, key);
+  // The in-flight response is older than an invalidation or a purge; later requests share the next one.
+  const isOlder = context.recent.isChangedSince(lookup.resource.key, inFlight.startedAt);
+  if (isOlder || isPurgedSince(inFlight, lookup)) return context.fetch(lookup, stored, key);
   if (inFlight.shared === null) return wait(context, inFlight, { lookup, stored });
   return join(inFlight.shared, lookup) ?? context.fetch(lookup, stored, null);
+}
+
+/** Whether a purge that the request knows may cover a response that was requested before it. */
+function isPurgedSince({ domain, shared }: InFlightRequest, { request }: Lookup): boolean {
+  if (request.domain.purgeEpoch !== domain.purgeEpoch) return true;
+  const judged = { position: domain.purges.through };
+  const tags = shared === null ? null : shared.draft.entry.tags;
+  return judgePurges({ judged, tags }, request.domain, request.settings.key!) !== 'valid';
 }
 
 function wait(

@@ -83,8 +83,20 @@ export const FORCED_SEC: Readonly<Record<number, number>> = {
  */
 export const MAX_FORCED_ERROR = 180;
 
+/** Maximum number of tags of a response: Fastly and Cloudflare take fewer octets of them. */
+export const MAX_TAGS = 1_000;
+/** Maximum size, in characters, of the headers that have them: that of Fastly and Cloudflare. */
+export const MAX_TAGS_CHARACTERS = 16 * 1024;
 /** Maximum size, in octets, of the head of a cache file: an origin's largest response head and the fields of the entry. */
 export const MAX_FILE_HEAD = 256 * 1024;
+/** Entries of memory that a survey reads at once: about a millisecond. */
+export const SURVEYED_AT_ONCE = 1_000;
+/** Maximum number of URLs of a domain that a survey lists: those used last, as many as a person reads. */
+export const MAX_SURVEYED_URLS = 1_000;
+/** Maximum length, in characters, of a listed URL: longer ones are counted alone; a purge cannot name them either. */
+export const MAX_SURVEYED_URL = 2_048;
+/** Maximum number of tags that are listed of a URL: as many as one purge names. */
+export const MAX_SURVEYED_TAGS = 30;
 /** Maximum number of octets queued for writing; beyond it responses are stored in memory alone. */
 export const MAX_WRITE_BACKLOG = 32 * 1024 * 1024;
 /**

@@ -61,7 +61,9 @@ export function fetchFromOrigin(
   const sentAt = context.clock();
   const asked = context.recent.moment();
   const inFlight: InFlightRequest | null =
-    key === null ? null : { key, startedAt: asked, waiting: new Set(), shared: null };
+    key === null
+      ? null
+      : { key, domain: lookup.request.domain, startedAt: asked, waiting: new Set(), shared: null };
   if (inFlight !== null) context.inFlightRequests.set(inFlight.key, inFlight);
   const reading = lookup.request.method === 'GET';
   const validating = reading && stored !== null && isValidatable(stored);
@@ -122,7 +124,8 @@ function receiveHead(one: FetchState, head: ResponseHead, source: ResponseSource
     return discarding(source);
   }
   const authorized = headers['authorization'] !== undefined;
-  const answered = { head, settings, authorized, epoch: domain.purgeEpoch, sentAt, now };
+  const purged = { epoch: domain.purgeEpoch, purgesThrough: domain.purges.through };
+  const answered = { head, settings, authorized, ...purged, sentAt, now };
   if (stored !== null && one.validating && head.status === 304) {
     if (isOther(stored, head.headers)) fetchAgain(one);
     else refresh(one, stored, answered);

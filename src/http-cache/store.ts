@@ -11,6 +11,7 @@ import type { CacheEntry, Lifetime } from './entry.ts';
 import type { FileContent } from './file-format.ts';
 import { ENTRY_OVERHEAD } from './limits.ts';
 import type { CachedDomain } from './request.ts';
+import { tagsOf } from './tags.ts';
 import { joinNames, variantOf } from './vary.ts';
 
 /** The headers a resource varies by. A new generation makes all earlier variants unreachable. */
@@ -46,6 +47,12 @@ export interface ResponseStore {
   ): StreamedEntry | null;
   /** Removes a resource with all its variants. */
   remove(resource: Resource): void;
+  /** The keys in memory, of entries and of indexes, the most recently used first. */
+  keys(): readonly string[];
+  /** The entry of a key in memory, without use of it; `null`: none, or an index. */
+  peek(key: string): CacheEntry | null;
+  /** Removes the entry of one key, in memory and on disk. */
+  discard(domain: Pick<CachedDomain, 'name' | 'purgeEpoch'>, key: string): void;
 }
 
 export interface StoredEntry {
@@ -98,7 +105,7 @@ export function createResponseStore({ memoryOctets, maxInMemory, disk }: StoreOp
     },
     put(resource, headers, { entry, names }) {
       const key = keyFor(state, { resource, headers, names });
-      if (key === null) return;
+      if (key === null || isOutdated(memory.get(key), entry)) return;
       memory.set(key, entry, { size: sizeOf(entry) });
       const { body } = entry;
       if (body instanceof Uint8Array) write(state, { resource: { ...resource, key }, stored: entry, body });
@@ -108,6 +115,13 @@ export function createResponseStore({ memoryOctets, maxInMemory, disk }: StoreOp
       memory.delete(key);
       state.loading.delete(key);
       const place = disk === null ? null : disk.place(domain, key);
+      if (place !== null) disk?.remove(place);
+    },
+    keys: () => [...memory.keys()],
+    peek: (key) => entryOf(memory.peek(key) ?? null),
+    discard(domain, key) {
+      memory.delete(key);
+      const place = disk === null ? null : disk.find(domain, key);
       if (place !== null) disk?.remove(place);
     },
   };
@@ -223,13 +237,17 @@ function openBodyFile(
 /** The head of a cache file. `life` is the lifetime's name in files of earlier releases too. */
 type FileHead = { readonly kind: string; readonly key: string } & (
   | VaryIndex
-  | (Pick<CacheEntry, 'status' | 'headers' | 'validators' | 'terms'> & { readonly life: Lifetime })
+  | (Pick<CacheEntry, 'status' | 'headers' | 'validators' | 'terms'> & {
+      readonly life: Lifetime;
+      /** Absent in files of earlier releases, whose headers have them. */
+      readonly tags?: CacheEntry['tags'];
+    })
 );
 
 function encode(key: string, stored: Stored): object {
   if (isIndex(stored)) return { kind: 'index', key, ...stored };
-  const { status, headers, length, lifetime, validators, terms } = stored;
-  return { kind: 'entry', key, status, headers, length, life: lifetime, validators, terms };
+  const { status, headers, length, lifetime, validators, terms, tags } = stored;
+  return { kind: 'entry', key, status, headers, length, life: lifetime, validators, terms, tags };
 }
 
 /**
@@ -240,7 +258,8 @@ function decode({ head, body, foot }: FileContent, key: string, place: FilePlace
   const noted = head as FileHead;
   if (noted.key !== key) return null;
   if (isIndex(noted)) return { names: noted.names, generation: noted.generation };
-  const { status, headers, life: lifetime, validators, terms } = noted;
+  const { status, headers, life: lifetime, validators, tags = tagsOf(headers) } = noted;
+  const terms = { ...noted.terms, purgesThrough: noted.terms.purgesThrough ?? 0 };
   return {
     status,
     headers,
@@ -249,8 +268,17 @@ function decode({ head, body, foot }: FileContent, key: string, place: FilePlace
     lifetime,
     validators,
     terms,
+    tags,
+    judged: { position: terms.purgesThrough },
     prepared: { browserTtl: null, headers },
   };
+}
+
+/** Whether the fetch of an entry began before a purge that the stored one's began after. */
+function isOutdated(stored: Stored | undefined, { terms }: CacheEntry): boolean {
+  if (stored === undefined || isIndex(stored)) return false;
+  const { epoch, purgesThrough } = stored.terms;
+  return epoch > terms.epoch || (epoch === terms.epoch && purgesThrough > terms.purgesThrough);
 }
 
 function isIndex(stored: object): stored is VaryIndex {
@@ -270,5 +298,6 @@ function sizeOf(stored: Stored): number {
   if (isIndex(stored)) return ENTRY_OVERHEAD;
   let octets = ENTRY_OVERHEAD;
   for (const text of stored.headers) octets += text.length;
+  for (const tag of stored.tags ?? []) octets += tag.length;
   return stored.body instanceof Uint8Array ? octets + stored.body.length : octets;
 }

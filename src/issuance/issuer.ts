@@ -38,7 +38,7 @@ import {
   storeWait,
 } from './settle.ts';
 import { createSolver } from './solver.ts';
-import { createSurvey, type Survey } from './survey.ts';
+import { createSurvey, type NameSurvey } from './survey.ts';
 import { askWindows } from './windows.ts';
 
 /** Writes lines about certificates. */
@@ -71,9 +71,11 @@ export interface Issuer {
 interface State extends IssuerOptions {
   readonly authority: Authority;
   readonly tools: OrderTools;
-  readonly survey: Survey;
+  readonly survey: NameSurvey;
   readonly stopping: AbortController;
   readonly underWay: Map<number, ClaimedOrder>;
+  /** Aborts when a certificate was requested, or another process has changed one. */
+  woken: AbortController;
   /** Requests in a row that the CA did not answer, and answers in a row that named a rate limit. */
   faults: number;
   limited: number;
@@ -89,20 +91,19 @@ export function createIssuer(options: IssuerOptions): Issuer {
   const state = stateOf(options);
   const { stopping, store } = state;
   let running: Promise<void> = Promise.resolve();
-  let woken = new AbortController();
   let unlisten = (): void => undefined;
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      woken = new AbortController();
+      state.woken = new AbortController();
       await passOnce(state);
       // At another moment in each process, so that one of them finds the work and the others find it done.
-      await pause(ISSUER_POLL_MS * (0.75 + Math.random() / 2), stopping.signal, woken.signal);
+      await pause(ISSUER_POLL_MS * (0.75 + Math.random() / 2), stopping.signal, state.woken.signal);
     }
   };
   return {
     start() {
       unlisten = store.listen((change) => {
-        if (change === 'certificates') woken.abort();
+        if (change === 'certificates') state.woken.abort();
       });
       running = loop();
     },
@@ -132,6 +133,7 @@ function stateOf(options: IssuerOptions): State {
     survey: createSurvey({ store, zones, clock }),
     stopping: new AbortController(),
     underWay: new Map(),
+    woken: new AbortController(),
     ...{ faults: 0, limited: 0, awayUntil: 0, askAgainAt: 0, sweptAt: Number.NEGATIVE_INFINITY },
   };
 }
@@ -183,13 +185,14 @@ async function sweep(state: State): Promise<void> {
   await state.store.write((tx) => tx.zones.removeOldChallenges(now - CHALLENGE_MS));
 }
 
-/** Claims and runs orders until none is due. */
+/** Claims and runs orders until none is due. New domains and requests are found also while a slow order runs. */
 async function runDue(state: State): Promise<void> {
-  const { stopping, underWay } = state;
+  const { stopping, underWay, survey } = state;
   const renewing = setInterval(() => renewClaims(state), CLAIM_MS / 3);
   const running = new Set<Promise<void>>();
   try {
     while (!stopping.signal.aborted) {
+      state.woken = new AbortController();
       const claimed = isAway(state) ? [] : await claim(state);
       for (const order of claimed) {
         underWay.set(order.certificate_id, order);
@@ -201,7 +204,11 @@ async function runDue(state: State): Promise<void> {
       }
       if (claimed.length > 0) continue;
       if (running.size === 0) return;
-      await Promise.race(running);
+      const { woken } = state;
+      await Promise.race([...running, pause(ISSUER_POLL_MS, stopping.signal, woken.signal)]);
+      // Ends the timer.
+      woken.abort();
+      await survey.run();
     }
   } finally {
     await Promise.all(running);

@@ -15,8 +15,8 @@ import type { Store } from '../store/store.ts';
 import type { Authority } from './authority.ts';
 import { CaFault, reasonText } from './ca-fault.ts';
 import { FIRST_POLL_MS, LAST_POLL_MS } from './limits.ts';
-import { challengeOwner } from './names.ts';
-import type { Challenge, ChallengePlace, Solver } from './solver.ts';
+import { challengeOwner, inOrder } from './names.ts';
+import type { ChallengePlace, PlacedChallenge, Solver } from './solver.ts';
 
 /** What orders are run with. */
 export interface OrderTools {
@@ -203,7 +203,8 @@ async function prove(
     if (one.status === 'invalid') refused.set(nameOf(one), failureOf(one));
     return one.status === 'pending';
   });
-  const open: { readonly challenge: Challenge; readonly theirs: CaChallenge; readonly url: string }[] = [];
+  const open: { readonly challenge: PlacedChallenge; readonly theirs: CaChallenge; readonly url: string }[] =
+    [];
   for (const authorization of authorizations) {
     const name = nameOf(authorization);
     const type = solver.choose(name, place);
@@ -282,8 +283,9 @@ async function complete(
       throw new OrderFault(reasonText(error) ?? 'the CA ended the order and gives no reason');
     }
     if (order.status === 'ready' && !isSent) {
-      const names = order.identifiers.map(({ value }) => value);
-      const [, csr] = await acme.crypto.createCsr({ altNames: names }, key);
+      // CAs answer identifiers in any order, and issue names in the order of the request.
+      const altNames = [...inOrder(order.identifiers.map(({ value }) => value))];
+      const [, csr] = await acme.crypto.createCsr({ altNames }, key);
       isSent = true;
       order = await client.finalizeOrder(order, csr);
       continue;

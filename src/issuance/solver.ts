@@ -13,7 +13,7 @@ import { AWAY_AFTER, NAMESERVERS_MS, NAMESERVERS_POLL_MS, NODES_MS } from './lim
 import { challengeOwner } from './names.ts';
 
 /** A challenge with its answer. */
-export interface Challenge {
+export interface PlacedChallenge {
   readonly type: 'dns-01' | 'http-01';
   /** The name that is proved; wildcards as `*.example.com`. */
   readonly name: string;
@@ -43,15 +43,15 @@ export interface SolverOptions {
 /** Answers challenges. */
 export interface Solver {
   /** The type to prove a name with; a sentence: neither proves it. */
-  choose(name: string, place: ChallengePlace): Challenge['type'] | { readonly reason: string };
+  choose(name: string, place: ChallengePlace): PlacedChallenge['type'] | { readonly reason: string };
   /** Places the answers and waits for them. Out: why some cannot be proved, by name. @throws StoreFault */
   place(
     place: ChallengePlace,
-    challenges: readonly Challenge[],
+    challenges: readonly PlacedChallenge[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, string>>;
   /** Removes them. @throws StoreFault */
-  remove(place: ChallengePlace, challenges: readonly Challenge[]): Promise<void>;
+  remove(place: ChallengePlace, challenges: readonly PlacedChallenge[]): Promise<void>;
 }
 
 export function createSolver(options: SolverOptions): Solver {
@@ -114,8 +114,8 @@ function leadsAway(
 }
 
 interface Placing {
-  readonly texts: readonly Challenge[];
-  readonly tokens: readonly Challenge[];
+  readonly texts: readonly PlacedChallenge[];
+  readonly tokens: readonly PlacedChallenge[];
   readonly failed: Map<string, string>;
 }
 
@@ -140,7 +140,7 @@ function placeAll(
 /** Resolves when every name server answers the text, those that answer nothing left out. Out: why not; `null`: they do. */
 async function awaitNameservers(
   servers: readonly ServerAddress[],
-  challenge: Challenge,
+  challenge: PlacedChallenge,
   signal: AbortSignal,
 ): Promise<string | null> {
   if (servers.length === 0) return null;
@@ -155,7 +155,7 @@ async function awaitNameservers(
 /** - `same` it answers the text - `other` it does not in time - `away` it answers nothing */
 async function awaitNameserver(
   server: ServerAddress,
-  { name, answer }: Challenge,
+  { name, answer }: PlacedChallenge,
   signal: AbortSignal,
 ): Promise<'same' | 'other' | 'away'> {
   const owner = challengeOwner(name);

@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 import { ENTRIES_AT_ONCE, SURVEY_MS, SURVEY_REST_MS } from './limits.ts';
 import { hasUncovered, requestUncovered } from './request.ts';
 
-export interface SurveyOptions {
+export interface NameSurveyOptions {
   readonly store: Store;
   /** Whether this server serves zones. */
   readonly zones: boolean;
@@ -17,12 +17,12 @@ export interface SurveyOptions {
 }
 
 /** Finds uncovered names. */
-export interface Survey {
+export interface NameSurvey {
   /** Reads what has changed and makes orders; resolves with how many. @throws StoreFault */
   run(): Promise<number>;
 }
 
-export function createSurvey({ store, zones, clock }: SurveyOptions): Survey {
+export function createSurvey({ store, zones, clock }: NameSurveyOptions): NameSurvey {
   let position = 0;
   let begun = Number.NEGATIVE_INFINITY;
 

@@ -23,3 +23,14 @@ export const ACME_MS = 12 * 3_600_000;
 export const ACME_RETRY_MS = 10 * 60_000;
 /** Milliseconds between polls of a pending order. */
 export const ACME_ASK_MS = 2_000;
+/**
+ * Maximum time, in milliseconds, that a restarted node waits for what was published and purged while it was off before it
+ * serves the plans on its disk: a control plane that answers at all needs less, and one that is refused ends the wait.
+ */
+export const CATCH_UP_MS = 3_000;
+/** Milliseconds between two reports of what a cache has stored: a purge is visible at the control plane soon. */
+export const CACHE_REPORT_MS = 15_000;
+/** Milliseconds after which a domain that has not changed is reported again: a third of the time that reports count. */
+export const REPEAT_CACHE_MS = 600_000;
+/** The most of a process's time that surveys of its cache take; a large cache is surveyed less often. */
+export const SURVEY_SHARE = 0.01;

@@ -27,6 +27,8 @@ import type { ShippedDecisions } from './shipped-decisions.ts';
 /** Request handling of one process. */
 export interface NodeProcess {
   readonly node: EdgeNode;
+  /** `null`: it has no cache. */
+  readonly cache: HttpCache | null;
   readonly metrics: NodeMetrics;
   /** Connection limits, shared by all listeners of the process. */
   readonly connections: ConnectionBounds;
@@ -84,6 +86,7 @@ export async function createNodeProcess(
     log: decisions === null ? null : decisions.stats,
   });
   const requestLogs = [metrics, traffic, decisions, shipped].filter((one) => one !== null);
+  const cache = openCache(share, log);
   const node: EdgeNode = createNode({
     ownTokens: parts.tokens,
     domainTokens: parts.domainTokens,
@@ -93,7 +96,7 @@ export async function createNodeProcess(
       log.error({ err: error }, 'a request could not be counted'),
     ),
     ...(parts.spans === null ? {} : { spans: parts.spans }),
-    cache: openCache(share, log),
+    cache,
     markdown: createMarkdownRenderer({
       ...share.markdown,
       onFault: (error) => log.warn({ err: error }, 'a page could not be rendered as Markdown'),
@@ -131,6 +134,7 @@ export async function createNodeProcess(
   });
   return {
     node,
+    cache,
     metrics,
     connections,
     handshakes,

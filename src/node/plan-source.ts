@@ -1,4 +1,5 @@
 /** Connects a node to the source of its plans: an edge file, or a control plane with its secrets and traffic reports. */
+import type { CacheReport } from '../plan/cache-report.ts';
 import type { Clearance } from '../plan/manifest.ts';
 import type { SyncProgress } from '../proxy/log/sync-metrics.ts';
 import type { ChallengeSink } from '../sync/install-challenges.ts';
@@ -8,12 +9,15 @@ import { syncWithControlPlane } from '../sync/sync.ts';
 import { type NodeTraffic, openTraffic } from '../sync/traffic/traffic.ts';
 import { warnOfBlindRules } from './blind-rules.ts';
 import { type FeedPairSink, receiveCertificates } from './feed-certificates.ts';
+import { CATCH_UP_MS } from './limits.ts';
 import type { EdgeNodeOptions, PlanOrigin } from './options.ts';
 
 /** A source that is followed. */
 export interface PlanSource {
   /** Takes the traffic counts for the control plane; `null`: no control plane. */
   readonly traffic: NodeTraffic | null;
+  /** Sends reports of caches; `null`: no control plane. */
+  readonly reportCache: ((report: CacheReport) => Promise<void>) | null;
   /** Reads the progress of sync; `null`: no control plane is followed. */
   readonly progress: (() => SyncProgress) | null;
   /** Checks for changes now. */
@@ -42,7 +46,7 @@ export async function followPlans(options: EdgeNodeOptions, receivers: PlanRecei
   const plans = warnOfBlindRules(receivers.plans, { known, warn: (sentence) => log.warn(sentence) });
   if (origin.kind === 'control') return followControlPlane(origin, options, { ...receivers, plans });
   const { check, stop } = await origin.follow(plans);
-  return { traffic: null, progress: null, check, stop: async () => stop() };
+  return { traffic: null, reportCache: null, progress: null, check, stop: async () => stop() };
 }
 
 async function followControlPlane(
@@ -64,11 +68,14 @@ async function followControlPlane(
     onTokenRefused,
     log,
   });
+  // Before anything is served: what was purged while this node was off may be in its disk cache.
+  await sync.caughtUp(CATCH_UP_MS);
   const traffic = await openTraffic({ control: sync.control, directory: data, log });
   const shipper =
     shippedRate === null ? null : createLogShipper({ control: sync.control, directory: data, log });
   return {
     traffic,
+    reportCache: sync.control.reportCache,
     progress() {
       const { mode, ...state } = sync.state();
       const sent = received?.facts() ?? { count: 0, firstExpiry: null };

@@ -20,6 +20,7 @@ import { startNodeTelemetry } from './node-telemetry.ts';
 import type { EdgeNodeOptions, RunningNode } from './options.ts';
 import { followPlans, type PlanSource } from './plan-source.ts';
 import { reportReloads } from './reload.ts';
+import { type CacheReporter, startCacheReports } from './report-cache.ts';
 import { removeOtherCaches, resourceShareOf } from './resource-shares.ts';
 import { createClearanceSecrets, randomClearance } from './secrets.ts';
 import { openShippedDecisions, type ShippedDecisions } from './shipped-decisions.ts';
@@ -40,6 +41,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
   let source: PlanSource | null = null;
   let counter: TrafficCounter | null = null;
   let traffic: RequestLog | null = null;
+  let cacheReports: CacheReporter | null = null;
   const telemetry = await startNodeTelemetry(
     collector === null ? null : { collector, version, instance: randomUUID() },
     { registry: () => serving.metrics.registry, worker: null, log },
@@ -69,6 +71,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
       counter = createTrafficCounter({ send: source.traffic.add });
       traffic = createTrafficLog(counter);
     }
+    cacheReports = reportsOf(serving, source, log);
     operations = await openOperations(options, { serving, source, stage: () => stage });
     if (operations !== null) ownPorts.add(Number(new URL(operations.url).port));
     const onListening = (port: number): void => void ownPorts.add(port);
@@ -91,6 +94,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
         await sleep(drainMs);
         await stopListening();
         await counter?.stop();
+        await cacheReports?.stop();
         // Before the last shipment, which sends what is on the disk.
         await shipped?.close();
         await stopFollowing();
@@ -101,6 +105,7 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
     };
   } catch (error) {
     await counter?.stop();
+    await cacheReports?.stop();
     await source?.stop();
     operations?.close();
     await serving.close();
@@ -112,6 +117,16 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
 function shippedOf({ plans, shippedRate: rate, data, log }: EdgeNodeOptions): ShippedDecisions | null {
   if (plans.kind !== 'control' || rate === null) return null;
   return openShippedDecisions({ data, rate, process: 0, processes: 1, log });
+}
+
+/** Starts to report what the cache has stored; `null`: it has no cache, or nobody to report to. */
+function reportsOf(
+  { cache, node: { plans } }: NodeProcess,
+  { reportCache: send }: PlanSource,
+  log: EdgeNodeOptions['log'],
+): CacheReporter | null {
+  if (cache === null || send === null) return null;
+  return startCacheReports({ cache, plans, process: 0, send, log });
 }
 
 interface Observed {

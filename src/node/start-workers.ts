@@ -130,6 +130,11 @@ async function startProcesses(
         ?.add(counted)
         .catch((error: unknown) => log.error({ err: error }, 'traffic counts of a worker are lost'));
     },
+    onCached(report) {
+      source.reportCache?.(report).catch((error: unknown) => {
+        log.warn({ err: error }, 'a report of what a worker has cached is lost; a later one repeats it');
+      });
+    },
     registry,
     // A worker that ends before all are ready ends the start, whose fault has the reason.
     onEvent(event) {

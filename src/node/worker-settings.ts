@@ -24,7 +24,7 @@ export interface WorkerSettings {
   /** The number of workers, which share the bounds of what is shipped. */
   readonly workers: number;
   readonly logLevel: string;
-  /** Whether traffic is counted for a control plane. */
+  /** Whether traffic is counted, and the cache reported, for a control plane. */
   readonly counted: boolean;
   /** What the worker exports its spans with; `null`: no collector is configured. */
   readonly exported: NodeTelemetryOptions | null;

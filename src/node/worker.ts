@@ -21,6 +21,7 @@ import { createFeedTokens, type FeedTokens } from './domain-tokens.ts';
 import { createFeedCertificates, type FeedCertificates } from './feed-certificates.ts';
 import { createNodeProcess, type NodeProcess } from './node-process.ts';
 import { startNodeTelemetry } from './node-telemetry.ts';
+import { startCacheReports } from './report-cache.ts';
 import { type ResourceShare, workerFolder } from './resource-shares.ts';
 import { type ClearanceSecrets, createClearanceSecrets, randomClearance } from './secrets.ts';
 import { openShippedDecisions, type ShippedDecisions } from './shipped-decisions.ts';
@@ -59,7 +60,11 @@ async function begin(
     log,
     fileLog,
   });
-  const { node, metrics } = serving;
+  const { node, metrics, cache } = serving;
+  const cacheReports =
+    cache === null || !settings.counted
+      ? null
+      : startCacheReports({ cache, plans: node.plans, process: index, send: primary.cached, log });
   const { certificates: folder } = settings.share;
   const contexts = createContextCache();
   const files = folder === null ? null : await openCertificateFolder(folder, fileLog, contexts);
@@ -90,6 +95,7 @@ async function begin(
       await Promise.all([...acceptors.values()].map((acceptor) => acceptor.stop(graceMs)));
       files?.close();
       await counter?.stop();
+      await cacheReports?.stop();
       await telemetry?.stop();
       await serving.close();
     },

@@ -1,12 +1,12 @@
 /**
- * Notifies the members of domains of uploaded certificates that expire in 14 days, and of those that have expired; once
- * each. A certificate needs no replacement if others cover its names for longer.
+ * Notifies the members of domains of certificates that expire in 14 days, and of those that have expired; once each. A
+ * certificate needs no replacement if others cover its names for longer, and an obtained one only where it is not renewed.
  */
 import { isNameCovered } from '../model/covered-names.ts';
 import type { EndingCertificate } from '../store/certificate-repositories.ts';
 import type { CertificateRow } from '../store/rows.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';
-import { CERTIFICATE_END_MS, CERTIFICATES_AT_ONCE } from './limits.ts';
+import { CERTIFICATE_END_MS, CERTIFICATES_AT_ONCE, RENEWAL_LATE_MS } from './limits.ts';
 import { notify } from './notify.ts';
 
 const DAY_MS = 86_400_000;
@@ -21,7 +21,7 @@ export async function noticeCertificateEnds(store: Store, now: number): Promise<
     ['expired', now],
     ['expiring', now + CERTIFICATE_END_MS],
   ] as const) {
-    const ask = { before, noticed: noticing, limit: CERTIFICATES_AT_ONCE };
+    const ask = { before, late: now - RENEWAL_LATE_MS, noticed: noticing, limit: CERTIFICATES_AT_ONCE };
     for (const row of await store.latest.certificates.ending(ask)) {
       if (await store.write((tx) => notice(tx, row, { noticing, now }))) noticed += 1;
     }

@@ -26,12 +26,6 @@ export type KindName = keyof typeof KINDS;
 /** The names of the kinds. */
 export const KIND_NAMES = Object.keys(KINDS) as [KindName, ...KindName[]];
 
-/** Kinds that nothing writes in this version: it issues no certificates. */
-const WITHOUT_SOURCE: ReadonlySet<KindName> = new Set<KindName>(['certificate.issued', 'certificate.failed']);
-
-/** The names of the kinds that this version sends, and that accounts set preferences of. */
-export const SENT_KINDS = KIND_NAMES.filter((name) => !WITHOUT_SOURCE.has(name)) as [KindName, ...KindName[]];
-
 /** The data of a kind. */
 export type KindData<Name extends KindName> =
   (typeof KINDS)[Name] extends NotificationKind<infer Data> ? Data : never;

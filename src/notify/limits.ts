@@ -92,5 +92,7 @@ export const WATCH_EVERY_MS = 15_000;
 export const ANNOUNCED_AT_ONCE = 50;
 /** Milliseconds before its end at which an uploaded certificate is notified: two weeks to get another (semantics §8). */
 export const CERTIFICATE_END_MS = 14 * 86_400_000;
+/** Milliseconds after its time at which the renewal of an obtained certificate counts as failing. */
+export const RENEWAL_LATE_MS = 2 * 86_400_000;
 /** Certificates that one look notifies of, at most; the next look takes the others. */
 export const CERTIFICATES_AT_ONCE = 100;

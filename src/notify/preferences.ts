@@ -1,6 +1,6 @@
 /** What an account wants on which channel: the defaults of the kinds, changed by its own preferences. */
 import { NOTIFY_CHANNELS, type NotifyChannel, type PreferenceRow } from '../store/rows.ts';
-import { KINDS, type KindName, SENT_KINDS } from './kinds.ts';
+import { KIND_NAMES, KINDS, type KindName } from './kinds.ts';
 
 /** The channels of one kind; `null`: the kind never goes out on it. */
 export type ChannelChoice = Readonly<Record<NotifyChannel, boolean | null>>;
@@ -44,5 +44,5 @@ export function preferenceRows(
 export function allChoices(
   stored: readonly PreferenceRow[],
 ): readonly { readonly kind: KindName; readonly channels: ChannelChoice }[] {
-  return SENT_KINDS.map((name) => ({ kind: name, channels: chosenChannels(name, stored) }));
+  return KIND_NAMES.map((name) => ({ kind: name, channels: chosenChannels(name, stored) }));
 }

@@ -5,7 +5,7 @@ import type { ContactRow, WebhookRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type { ContactChannel } from './contact.ts';
 import { SEVERITIES } from './kind.ts';
-import { KINDS, SENT_KINDS } from './kinds.ts';
+import { KIND_NAMES, KINDS } from './kinds.ts';
 import { allChoices } from './preferences.ts';
 
 /** An address in the form of the API. */
@@ -86,7 +86,7 @@ export function showWebhook({ id, url, created_at }: WebhookRow): z.output<typeo
 /** The channels of one kind. */
 const PREFERENCE = z
   .object({
-    kind: z.enum(SENT_KINDS).describe('the kind of notification'),
+    kind: z.enum(KIND_NAMES).describe('the kind of notification'),
     meaning: z.string().describe('what it reports'),
     severity: z.enum(SEVERITIES).describe('how urgent it is'),
     email: z.boolean().nullable().describe('whether it is sent by e-mail; `null`: never'),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { MAX_ID } from '../base/limits.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import { MANIFEST_FORMAT, SELF_FORMAT, TOMBSTONES, TRANSITION_FORMAT } from '../plan/manifest.ts';
+import { PURGE_KINDS, PURGES_FORMAT } from '../plan/purges.ts';
 
 /** Seconds a long-poll waits, at most and by default: below the idle time-outs of common proxies. */
 const MOST_WAIT_SEC = 55;
@@ -29,6 +30,8 @@ export const selfQuery = z.strictObject({
     .default('')
     .describe('signed with the answer, so that no earlier answer can stand in for it'),
 });
+/** The query of purges: the position of the newest one that the node has. */
+export const purgesQuery = z.strictObject({ since: since.default(0) });
 /** The query of the event stream, where the request has no `Last-Event-ID`. */
 export const feedQuery = z.strictObject({ since: since.optional() });
 
@@ -106,6 +109,14 @@ const transitions = z
   )
   .optional();
 
+/** The signatures of a page or of purges. */
+const signatures = {
+  key_id: z.string(),
+  signature: z.string(),
+  also: z.array(keySignature).optional().describe('by the other keys in force, the newest last'),
+  transitions: transitions.describe('from the keys in force'),
+};
+
 /** A signed page of the manifest, see `plan/manifest.ts`. */
 export const signedPage = z.object({
   manifest: z.object({
@@ -126,6 +137,9 @@ export const signedPage = z.object({
         digest: z.string().nullable(),
         tombstone: z.enum(TOMBSTONES).nullable(),
         purge_epoch: count,
+        purges: count
+          .optional()
+          .describe('the position of the newest purge of single responses; absent: there was none'),
         position: count,
         clearance: z
           .object({
@@ -147,10 +161,21 @@ export const signedPage = z.object({
       }),
     ),
   }),
-  key_id: z.string(),
-  signature: z.string(),
-  also: z.array(keySignature).optional().describe('by the other keys in force, the newest last'),
-  transitions: transitions.describe('from the keys in force'),
+  ...signatures,
+});
+
+/** Signed purges, see `plan/purges.ts`. */
+export const signedPurges = z.object({
+  purges: z.object({
+    format: z.literal(PURGES_FORMAT),
+    epoch: count,
+    domain: z.string(),
+    since: count,
+    through: count,
+    floor: count.describe('responses from before this position count as purged'),
+    purges: z.array(z.object({ kind: z.enum(PURGE_KINDS), value: z.string(), position: count })),
+  }),
+  ...signatures,
 });
 
 /** The answer of `/nodes/self`. */

@@ -73,7 +73,7 @@ export interface PublicationService {
 export interface NodeRouteServices {
   readonly store: Store;
   readonly feed: Feed;
-  readonly signer: Pick<Signer, 'signSelf'>;
+  readonly signer: Pick<Signer, 'signSelf' | 'signPurges'>;
   readonly log: PublisherLog;
   /** The secrets keys, which private keys of certificates are encrypted with; `null`: the server has none. */
   readonly secretsKey?: KeyRing | null;

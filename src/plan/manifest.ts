@@ -41,6 +41,11 @@ export interface ManifestEntry {
   readonly tombstone: Tombstone | null;
   /** Rises with every purge, and when the name goes to another domain: what was cached under a lower one is stale. */
   readonly purge_epoch: number;
+  /**
+   * The position of the domain's newest purge of single responses (`purges.ts`); absent: there was none, or the server's
+   * release has none.
+   */
+  readonly purges?: number;
   /** Rises with every change of any name. */
   readonly position: number;
   /** This domain's own; absent if there is a tombstone, and from servers of releases with one secret for all domains. */

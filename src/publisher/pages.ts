@@ -85,8 +85,9 @@ async function toEntry(
   row: ManifestRow,
   { masters, at }: { readonly masters: Masters; readonly at: number },
 ): Promise<ManifestEntry> {
-  const { domain, revision, digest, purge_epoch, position } = row;
-  const entry = { domain, revision, digest, purge_epoch, position };
+  const { domain, revision, digest, purge_epoch, purge_through, position } = row;
+  const purges = purge_through === 0 ? {} : { purges: purge_through };
+  const entry = { domain, revision, digest, purge_epoch, position, ...purges };
   // A refused name still answers by TLS, so its nodes need the certificates; one that is gone belongs to no domain.
   const certificates = row.certificates === null ? {} : { certificates: row.certificates };
   const own = { ...certificates, ...challengesOf(row, at) };

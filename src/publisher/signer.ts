@@ -1,4 +1,4 @@
-/** Signs manifest pages with every key in force. The signed octets are defined in `plan/manifest.ts`. */
+/** Signs manifest pages and purges with every key in force. The signed octets are defined in `plan/`. */
 import {
   type ManifestPage,
   manifestText,
@@ -9,6 +9,7 @@ import {
   type SignedTransition,
   selfText,
 } from '../plan/manifest.ts';
+import { type PurgeAnswer, purgesText, type SignedPurges } from '../plan/purges.ts';
 import type { Store } from '../store/store.ts';
 import { newKey, openKey, readKeys, type SigningKey, type StoredKeys } from './signing-keys.ts';
 
@@ -18,6 +19,8 @@ export interface Signer {
   /** Likewise; SubjectPublicKeyInfo (RFC 8410) in base64: what a node is given to believe manifests by. */
   readonly publicKey: string;
   sign(page: ManifestPage): Promise<SignedPage>;
+  /** Signs the purges of a domain as a page is. */
+  signPurges(purges: PurgeAnswer): Promise<SignedPurges>;
   /** The public key and the rest of what a node is told about itself, signed. */
   signSelf(self: Omit<NodeSelf, 'format' | 'public_key'>): Promise<SignedSelf>;
 }
@@ -61,15 +64,8 @@ export async function openSigner(store: Store, clock: () => number): Promise<Sig
   return {
     keyId,
     publicKey,
-    async sign(manifest) {
-      const { first, others, transitions } = await inForce();
-      const text = manifestText(manifest);
-      const page = { manifest, key_id: first.keyId, signature: first.sign(text) };
-      if (others.length === 0) return page;
-      const signing = new Set([first, ...others].map((key) => key.keyId));
-      const also = others.map((key) => ({ key_id: key.keyId, signature: key.sign(text) }));
-      return { ...page, also, transitions: transitions.filter(({ from }) => signing.has(from)) };
-    },
+    sign: async (manifest) => ({ manifest, ...signaturesOf(manifestText(manifest), await inForce()) }),
+    signPurges: async (purges) => ({ purges, ...signaturesOf(purgesText(purges), await inForce()) }),
     async signSelf(self) {
       const { first, others, transitions } = await inForce();
       const whole: NodeSelf = { ...self, format: SELF_FORMAT, public_key: first.publicKey };
@@ -83,6 +79,15 @@ export async function openSigner(store: Store, clock: () => number): Promise<Sig
       return { ...whole, key_id: first.keyId, signature: signatureOf(first), also, transitions };
     },
   };
+}
+
+/** The signatures of a text by all keys in force. */
+function signaturesOf(text: string, { first, others, transitions }: InForce): Omit<SignedPage, 'manifest'> {
+  const own = { key_id: first.keyId, signature: first.sign(text) };
+  if (others.length === 0) return own;
+  const signing = new Set([first, ...others].map((key) => key.keyId));
+  const also = others.map((key) => ({ key_id: key.keyId, signature: key.sign(text) }));
+  return { ...own, also, transitions: transitions.filter(({ from }) => signing.has(from)) };
 }
 
 function openAll({ current, retiring, transitions }: StoredKeys, of: string): OpenKeys {

@@ -1,6 +1,6 @@
 /**
  * Certificates of the domain: proxied names that none covers, and those that expire. In: the stored certificates and
- * records. Out: one recommendation for all uncovered names, one for each certificate. A domain without a stored
+ * records. Out: one recommendation for all uncovered names, one for each certificate that expires and is not renewed. A domain without a stored
  * certificate gets none: its nodes may have their own (`--certificates`, `--acme`), of which nothing is stored.
  */
 import { timeText } from '../base/time-text.ts';
@@ -12,10 +12,12 @@ import type { StoredFacts } from './stored-facts.ts';
 /** The family. */
 export function certificates(facts: StoredFacts): readonly DraftRecommendation[] {
   const { now, domain, records } = facts;
-  const known = facts.certificates.map(({ id, names_json, not_after }) => ({
+  const issued = facts.certificates.filter(({ not_after }) => not_after > 0);
+  const known = issued.map(({ id, names_json, not_after, renew_at, error }) => ({
     id,
     expiresAt: not_after,
     names: JSON.parse(names_json) as readonly string[],
+    renews: renew_at !== null && error === '',
   }));
   if (known.length === 0) return [];
   const valid = known.filter(({ expiresAt }) => expiresAt > now);
@@ -25,7 +27,7 @@ export function certificates(facts: StoredFacts): readonly DraftRecommendation[]
   });
   return [
     ...(uncovered.length === 0 ? [] : [describeUncovered(uncovered, valid.length)]),
-    ...known.flatMap((one) => judgeExpiry(one, { now, valid }) ?? []),
+    ...known.flatMap((one) => (one.renews ? [] : (judgeExpiry(one, { now, valid }) ?? []))),
   ];
 }
 

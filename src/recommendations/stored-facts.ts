@@ -39,7 +39,10 @@ export interface StoredFacts {
   readonly domain: Domain;
   readonly rules: readonly RuleFact[];
   readonly records: readonly DnsRecord[];
-  readonly certificates: readonly Pick<CertificateRow, 'id' | 'names_json' | 'not_after'>[];
+  readonly certificates: readonly Pick<
+    CertificateRow,
+    'id' | 'names_json' | 'not_after' | 'renew_at' | 'error'
+  >[];
   /** API keys of the account that asks. */
   readonly keys: readonly KeyWithUse[];
   /** What lint finds in the rules; the path of each begins with `rules` and the index of the rule. */

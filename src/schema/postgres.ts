@@ -6,8 +6,10 @@
  */
 import type { Migration } from './migration.ts';
 import { POSTGRES_BILLING } from './postgres-billing.ts';
+import { POSTGRES_CACHE_CONTENTS } from './postgres-cache-contents.ts';
 import { POSTGRES_CERTIFICATES } from './postgres-certificates.ts';
 import { POSTGRES_ISSUANCE } from './postgres-issuance.ts';
+import { POSTGRES_PURGES } from './postgres-purges.ts';
 import { POSTGRES_ZONES } from './postgres-zones.ts';
 
 /** Accounts, keys, domains, and what belongs to a domain. */
@@ -685,4 +687,6 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 17, ddl: POSTGRES_ZONES },
   { version: 18, ddl: POSTGRES_CERTIFICATES },
   { version: 19, ddl: POSTGRES_ISSUANCE },
+  { version: 20, ddl: POSTGRES_PURGES },
+  { version: 21, ddl: POSTGRES_CACHE_CONTENTS },
 ];

@@ -5,8 +5,10 @@
  */
 import type { Migration } from './migration.ts';
 import { SQLITE_BILLING } from './sqlite-billing.ts';
+import { SQLITE_CACHE_CONTENTS } from './sqlite-cache-contents.ts';
 import { SQLITE_CERTIFICATES } from './sqlite-certificates.ts';
 import { SQLITE_ISSUANCE } from './sqlite-issuance.ts';
+import { SQLITE_PURGES } from './sqlite-purges.ts';
 import { SQLITE_ZONES } from './sqlite-zones.ts';
 
 /** Accounts, keys, domains, and what belongs to a domain. */
@@ -674,4 +676,6 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 17, ddl: SQLITE_ZONES },
   { version: 18, ddl: SQLITE_CERTIFICATES },
   { version: 19, ddl: SQLITE_ISSUANCE },
+  { version: 20, ddl: SQLITE_PURGES },
+  { version: 21, ddl: SQLITE_CACHE_CONTENTS },
 ];

@@ -20,10 +20,12 @@ export interface CertificateReads {
   /** The digest of the set of a domain, as nodes get it once the domain is published; `null`: it has none. */
   digest(domainId: number): Promise<string | null>;
   /**
-   * Active uploaded certificates that end before `before` and whose `noticed` is not `noticed` or later, by their end.
+   * Active certificates that end before `before` and whose `noticed` is not `noticed` or later, by their end: uploaded ones,
+   * and obtained ones whose renewal fails, or was to be made before `late`.
    */
   ending(ask: {
     readonly before: number;
+    readonly late: number;
     readonly noticed: 'expiring' | 'expired';
     readonly limit: number;
   }): Promise<readonly EndingCertificate[]>;

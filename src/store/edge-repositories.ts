@@ -110,8 +110,14 @@ export interface PlanWrites {
   setChallenge(domain: NamedDomain, challenge: StoredChallenge): Promise<boolean>;
   /** Removes the challenge of a token: the name's entry lacks it at a new position. */
   removeChallenge(domain: NamedDomain, challenge: Pick<StoredChallenge, 'token' | 'at'>): Promise<void>;
-  /** Raises the purge epoch of a name, also of one never published. */
-  purge(domain: string, purge: { readonly domain_id: number; readonly at: number }): Promise<ManifestRow>;
+  /**
+   * Raises the purge epoch of a name, also of one never published. `null`: the manifest has the name for another domain, of
+   * which nothing is purged.
+   */
+  purge(
+    domain: string,
+    purge: { readonly domain_id: number; readonly at: number },
+  ): Promise<ManifestRow | null>;
   /**
    * Raises the purge epoch of every name, to `floor` at least: above every one that was given before the store was
    * restored, provided that `floor` is the time in seconds.

@@ -322,6 +322,10 @@ export interface ManifestRow {
   readonly digest: string | null;
   /** Rises with every purge of the domain's cache, and when the name goes to another domain. */
   readonly purge_epoch: number;
+  /** The position of the domain's newest purge of single responses; 0: there was none. */
+  readonly purge_through: number;
+  /** The highest position of such a purge that is not stored any more; 0: all are. */
+  readonly purge_floor: number;
   /**
    * Rises by one with every change of any name, in the order in which the changes become visible: a reader
    * that has read up to a position misses nothing by reading what is above it.

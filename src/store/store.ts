@@ -8,6 +8,7 @@
  * Three guarantees, tested on both databases by one contract suite: what `write` has answered survives kill -9 and power
  * loss; a transaction happens whole or not at all; two writes that name one domain run one after the other.
  */
+
 import type {
   InvoiceReads,
   InvoiceWrites,
@@ -20,6 +21,7 @@ import type {
   WalletReads,
   WalletWrites,
 } from './billing-repositories.ts';
+import type { CacheReads, CacheWrites } from './cache-repositories.ts';
 import type { CertificateReads, CertificateWrites } from './certificate-repositories.ts';
 import type {
   AccountReads,
@@ -203,6 +205,7 @@ export interface ReadTransaction {
   readonly groups: GroupReads;
   readonly traffic: TrafficReads;
   readonly uptime: UptimeReads;
+  readonly caches: CacheReads;
   readonly notifications: NotificationReads;
   readonly contacts: ContactReads;
   readonly secrets: SecretReads;
@@ -240,6 +243,7 @@ export interface WriteTransaction {
   readonly groups: GroupReads & GroupWrites;
   readonly traffic: TrafficReads & TrafficWrites;
   readonly uptime: UptimeReads & UptimeWrites;
+  readonly caches: CacheReads & CacheWrites;
   readonly notifications: NotificationReads & NotificationWrites;
   readonly contacts: ContactReads & ContactWrites;
   readonly secrets: SecretReads & SecretWrites;

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Pool } from 'undici';
 import type { CONTROL_FAULT_CODES } from '../base/codes/faults.ts';
+import type { CacheReport } from '../plan/cache-report.ts';
 import { SELF_FORMAT, type SignedSelf } from '../plan/manifest.ts';
 import {
   ANSWER_MS,
@@ -13,6 +14,7 @@ import {
   MAX_BOX_OCTETS,
   MAX_MANIFEST_OCTETS,
   MAX_PLAN_OCTETS,
+  MAX_PURGES_ANSWER_OCTETS,
 } from './limits.ts';
 import { errorMessage } from './log.ts';
 import { groupsIn } from './trust.ts';
@@ -67,8 +69,12 @@ export interface ControlPlaneClient {
   plan(digest: string): Promise<Uint8Array>;
   /** The certificates of a domain, sealed for the key of the options. */
   certificates(domain: string): Promise<SentSet>;
+  /** The text of a domain's purges above a position, unchecked. */
+  purges(domain: string, since: number): Promise<string>;
   /** Sends reports of plans. */
   report(body: object): Promise<void>;
+  /** Sends a report of what a cache has stored. */
+  reportCache(report: CacheReport): Promise<void>;
   /** Sends a batch of traffic counts (`counts/layout.ts`). */
   traffic(batch: Uint8Array, coding: { readonly isGzipped: boolean }): Promise<void>;
   /** Ships a batch of log entries, JSON lines in gzip. */
@@ -177,7 +183,14 @@ export function createControl({ url, token, boxKey }: ControlOptions): ControlPl
       const digest = headers[DIGEST_HEADER];
       return { digest: typeof digest === 'string' ? digest : null, box: octets };
     },
+    async purges(domain, since) {
+      const path = `/nodes/purges/${encodeURIComponent(domain)}?since=${since}`;
+      return (await fetchWhole(path, { limit: MAX_PURGES_ANSWER_OCTETS, within: ANSWER_MS })).toString(
+        'utf8',
+      );
+    },
     report: (body) => post('/nodes/reports', { body: JSON.stringify(body) }),
+    reportCache: (report) => post('/nodes/cache', { body: JSON.stringify(report) }),
     traffic: (batch, { isGzipped }) =>
       post('/nodes/traffic', {
         body: batch,

@@ -3,12 +3,13 @@
  * remove a name. Which name is next is decided in `install-plans.ts`.
  */
 import { fetchPlan } from './fetch-plan.ts';
+import { fetchPurges, readPurgeFile } from './fetch-purges.ts';
 import type { InstallState, Task } from './install-state.ts';
-import type { JournaledPlan, PlanMark } from './journal.ts';
+import type { JournaledPlan, PlanMark, PurgeMark } from './journal.ts';
 import { errorMessage } from './log.ts';
 import { isSamePlan, isServedAlready, purgeEpochAfter } from './plan-changes.ts';
 import { DamageFault } from './plan-store.ts';
-import type { Installed } from './plan-table.ts';
+import type { Installed, InstalledPurges } from './plan-table.ts';
 
 /**
  * Fetches, stores and serves an entry. INVARIANT: a plan is on the disk before it is served, and served before it is
@@ -22,7 +23,9 @@ export async function install(state: InstallState, { entry, keyId }: Task): Prom
   const purgeEpoch = purgeEpochAfter(entry, before, keyId);
   const previous = digest === null ? null : previousOf(state, { digest, before, keyId });
   const clearance = entry.clearance ?? (digest === null ? null : (before?.clearance ?? null));
-  const plan: JournaledPlan = { revision, digest, tombstone, previous, purgeEpoch, keyId, clearance };
+  const purges = await fetchPurges(state, { entry, keyId });
+  const made = { revision, digest, tombstone, previous, purgeEpoch, keyId, clearance };
+  const plan: JournaledPlan = { ...made, purges };
   const doubted = damages.has(digest ?? '') || state.refused.has(domain) || replaced.has(domain);
   const served = !doubted && isServedAlready(before, plan);
   if (digest !== null && !served) {
@@ -36,13 +39,15 @@ export async function install(state: InstallState, { entry, keyId }: Task): Prom
   const old = replaced.get(domain) ?? new Set();
   if (before?.digest != null) old.add(before.digest);
   if (before?.previous != null) old.add(before.previous.digest);
+  if (before?.purges != null) old.add(before.purges.digest);
   replaced.set(domain, old);
   if (!suspends) await serve(state, domain, plan);
   replaced.delete(domain);
   state.touched.set(domain, ++state.ticks);
   if (!served) report({ domain, revision, outcome: 'ack', reason: '' });
   for (const one of old) {
-    if (one !== digest && one !== previous?.digest) await dropPlan(state, domain, one);
+    if (one !== digest && one !== previous?.digest && one !== purges?.digest)
+      await dropPlan(state, domain, one);
   }
 }
 
@@ -54,18 +59,24 @@ async function dropPlan({ damages, planStore, log }: InstallState, domain: strin
 }
 
 /** Applies the purge epoch and the clearance of an entry whose plan is refused to the plan that is served instead. */
-export async function applyPurge(state: InstallState, { entry, keyId }: Task): Promise<void> {
+export async function applyPurge(
+  state: InstallState,
+  { entry, keyId }: Pick<Task, 'entry' | 'keyId'>,
+): Promise<void> {
   const { planStore, log } = state;
   const { domain } = entry;
   const before = planStore.names.get(domain);
   if (before === undefined || before.keyId !== keyId) return;
   const { clearance = before.clearance } = entry;
-  const plan = { ...before, purgeEpoch: purgeEpochAfter(entry, before, keyId), clearance };
-  if (isSamePlan(before, plan)) return;
   try {
+    const purges = await fetchPurges(state, { entry, keyId });
+    const plan = { ...before, purgeEpoch: purgeEpochAfter(entry, before, keyId), clearance, purges };
+    if (isSamePlan(before, plan)) return;
     // In this order: the next comparison repeats a purge that is not stored, not one that is not served.
     await serve(state, domain, plan);
     await planStore.commit([{ kind: 'name', name: domain, plan }]);
+    const old = before.purges?.digest ?? null;
+    if (old !== null && old !== purges?.digest) await dropPlan(state, domain, old);
   } catch (error) {
     log.error({ domain, err: errorMessage(error) }, 'a purge cannot be stored; it is tried again');
   }
@@ -87,7 +98,7 @@ interface NamedPlan {
 /** The plan as the table reads it; a damaged file is fetched again. */
 function installedOf(state: InstallState, { name, plan, digest }: NamedPlan): Installed {
   const { planStore, damages } = state;
-  const { revision, purgeEpoch, previous, clearance } = plan;
+  const { revision, purgeEpoch, previous, clearance, purges } = plan;
   const read = (): Uint8Array => {
     const damage = damages.get(digest);
     if (damage !== undefined) throw damage;
@@ -98,9 +109,15 @@ function installedOf(state: InstallState, { name, plan, digest }: NamedPlan): In
       throw error;
     }
   };
+  const purged = { purgeEpoch, purges: installedPurges(state, purges) };
   const fallback =
-    previous === null ? null : { ...previous, purgeEpoch, read: () => planStore.readPlan(previous.digest) };
-  return { revision, digest, purgeEpoch, clearance, read, previous: fallback };
+    previous === null ? null : { ...previous, ...purged, read: () => planStore.readPlan(previous.digest) };
+  return { revision, digest, ...purged, clearance, read, previous: fallback };
+}
+
+function installedPurges({ planStore }: InstallState, mark: PurgeMark | null): InstalledPurges | null {
+  if (mark === null) return null;
+  return { ...mark, read: () => readPurgeFile(mark, () => planStore.readPlan(mark.digest)) };
 }
 
 interface Replacement {
@@ -147,9 +164,10 @@ export function fetchDamaged(state: InstallState, domain: string): void {
 
 /** Removes a name from the journal, the table and the disk. */
 export async function forget({ planStore, plans }: InstallState, name: string, plan: JournaledPlan) {
-  const { digest, previous } = plan;
+  const { digest, previous, purges } = plan;
   await planStore.commit([{ kind: 'name', name, plan: null }]);
   await plans.delete(name);
   if (digest !== null) await planStore.dropPlan(digest);
   if (previous !== null) await planStore.dropPlan(previous.digest);
+  if (purges !== null) await planStore.dropPlan(purges.digest);
 }

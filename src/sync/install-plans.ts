@@ -18,7 +18,7 @@ import {
   PARALLEL_FETCHES,
 } from './limits.ts';
 import { errorMessage } from './log.ts';
-import { isSameEntry, isStepBack, keepsClearance, stepBackReason } from './plan-changes.ts';
+import { isSameEntry, isStepBack, keepsClearance, purgedThrough, stepBackReason } from './plan-changes.ts';
 import { DamageFault } from './plan-store.ts';
 
 /** The installer of one node. */
@@ -204,7 +204,10 @@ function offer(state: InstallState, entry: ManifestEntry, { keyId, asOf }: Entry
     return;
   }
   const purges =
-    known !== undefined && (entry.purge_epoch > known.purgeEpoch || !keepsClearance(known, entry));
+    known !== undefined &&
+    (entry.purge_epoch > known.purgeEpoch ||
+      (entry.purges ?? 0) > purgedThrough(known, keyId) ||
+      !keepsClearance(known, entry));
   if (known !== undefined && revision === known.revision && tombstone === known.tombstone) {
     // The manifest agrees again: an earlier refused step back is over.
     if (task === undefined) state.refused.delete(domain);

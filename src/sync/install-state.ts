@@ -1,5 +1,6 @@
 /** The state of the plan installer: which entries are wanted, running, due for a retry, or refused. */
 import type { ManifestEntry } from '../plan/manifest.ts';
+import type { PurgeAnswer } from '../plan/purges.ts';
 import type { ControlPlaneClient } from './control-plane.ts';
 import type { SyncLog } from './log.ts';
 import type { DamageFault, PlanStore } from './plan-store.ts';
@@ -23,6 +24,11 @@ export interface Failing {
 
 export interface InstallerOptions {
   readonly control: Pick<ControlPlaneClient, 'plan'>;
+  /**
+   * Requests the purges of a domain above a position, and checks their signature.
+   * @throws TrustFault, ControlPlaneFault
+   */
+  readonly requestPurges: (domain: string, since: number) => Promise<PurgeAnswer>;
   readonly planStore: PlanStore;
   readonly plans: PlanSink;
   readonly report: (report: PlanReport) => void;

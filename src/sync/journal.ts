@@ -13,6 +13,12 @@ export interface PlanMark {
   readonly digest: string;
 }
 
+/** A list of purges (`plan/purges.ts`) by its newest position and the SHA-256 of its JSON. */
+export interface PurgeMark {
+  readonly through: number;
+  readonly digest: string;
+}
+
 /** What a node serves for one name, as it is stored. */
 export interface JournaledPlan {
   readonly revision: number;
@@ -29,6 +35,8 @@ export interface JournaledPlan {
   readonly keyId: string;
   /** The secrets of the domain's clearance cookies; `null`: the server has one secret for all domains. */
   readonly clearance: Clearance | null;
+  /** The purges of single responses; `null`: there was none. */
+  readonly purges: PurgeMark | null;
 }
 
 /** One line: the plan of a name (`null`: the name was removed), or the position up to which the manifest was read. */
@@ -48,9 +56,10 @@ export function lineText(line: JournalLine): string {
   const { name, plan } = line;
   if (plan === null) return checked(JSON.stringify([name]));
   const what = plan.digest ?? plan.tombstone;
-  const { revision, purgeEpoch, keyId, previous, clearance } = plan;
+  const { revision, purgeEpoch, keyId, previous, clearance, purges } = plan;
   const before = previous === null ? [null, null] : [previous.revision, previous.digest];
-  return checked(JSON.stringify([name, revision, what, purgeEpoch, keyId, ...before, clearance]));
+  const purged = purges === null ? [] : [purges.through, purges.digest];
+  return checked(JSON.stringify([name, revision, what, purgeEpoch, keyId, ...before, clearance, ...purged]));
 }
 
 /** Names are ASCII, so a line has as many octets as characters. */
@@ -116,7 +125,7 @@ function readValues(line: Buffer): readonly unknown[] | null {
 
 function readLine(values: readonly unknown[]): JournalLine | null {
   // Lines of earlier releases end before `clearance`, or before what precedes it.
-  const [first, revision, what, purgeEpoch, keyId, before, digestBefore, clearance] = values;
+  const [first, revision, what, purgeEpoch, keyId, before, digestBefore, clearance, through, purged] = values;
   if (typeof first === 'number') return { kind: 'position', position: first };
   if (typeof first !== 'string') return null;
   if (values.length === 1) return { kind: 'name', name: first, plan: null };
@@ -133,6 +142,7 @@ function readLine(values: readonly unknown[]): JournalLine | null {
     purgeEpoch,
     keyId,
     clearance: readClearance(clearance),
+    purges: typeof through === 'number' && typeof purged === 'string' ? { through, digest: purged } : null,
   };
   return { kind: 'name', name: first, plan };
 }

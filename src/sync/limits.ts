@@ -34,6 +34,8 @@ export const MAX_FEED_CHALLENGES = 20_000;
 export const PARALLEL_SETS = 2;
 /** Milliseconds between checks for sets whose retry is due. */
 export const SET_CHECK_MS = 250;
+/** Maximum size, in octets, of an answer with purges of a domain: twice what their bounds take in JSON. */
+export const MAX_PURGES_ANSWER_OCTETS = 1_048_576;
 /** Maximum size, in octets, of any other answer: the node's identity, and the outcome of a report. */
 export const MAX_ANSWER_OCTETS = 64 * 1024;
 /** Maximum time, in milliseconds, for a whole answer, streams and polls excepted. */

@@ -27,12 +27,18 @@ export function isSamePlan(a: JournaledPlan | undefined, b: JournaledPlan): bool
     a.tombstone === b.tombstone &&
     a.previous?.digest === b.previous?.digest &&
     a.purgeEpoch === b.purgeEpoch &&
+    a.purges?.digest === b.purges?.digest &&
     a.keyId === b.keyId &&
     isSameClearance(a.clearance, b.clearance, Date.now())
   );
 }
 
-/** Whether only the clearance differs: the plan was fetched, tested and acknowledged before. */
+/** The position of the newest purge of single responses that a plan has, in the history of an entry. */
+export function purgedThrough(plan: JournaledPlan | undefined, keyId: string): number {
+  return plan?.keyId === keyId ? (plan.purges?.through ?? 0) : 0;
+}
+
+/** Whether only the clearance or purges of single responses differ: the plan was fetched, tested and acknowledged before. */
 export function isServedAlready(
   before: JournaledPlan | undefined,
   { digest, revision, purgeEpoch, keyId }: JournaledPlan,
@@ -53,6 +59,7 @@ export function keepsClearance(
 export function isSameEntry(a: ManifestEntry, b: ManifestEntry): boolean {
   const same = a.revision === b.revision && a.digest === b.digest;
   if (!same || a.tombstone !== b.tombstone || a.purge_epoch !== b.purge_epoch) return false;
+  if (a.purges !== b.purges) return false;
   return isSameClearance(a.clearance ?? null, b.clearance ?? null, Date.now());
 }
 

@@ -1,7 +1,8 @@
 /**
  * Stores a node's plans, so that it serves the last good ones after a restart without a control plane:
  *
- * - `plans/<digest>`: sealed plans, one file each; per name the plan it is served by and the one before
+ * - `plans/<digest>`: sealed plans, one file each; per name the plan it is served by and the one before. Also a name's list
+ *   of purges, which is replaced as a plan is
  * - `names`: the plan of each name, see `journal.ts`
  *
  * A plan's file is durable before the line that names it, and the line before anything is served by it: after a crash each
@@ -163,7 +164,8 @@ async function prune(state: StoreState): Promise<void> {
 
 /** The plans that names are served by, or fall back to when the newest file is damaged. */
 function* digestsOf(names: ReadonlyMap<string, JournaledPlan>): Generator<string> {
-  for (const { digest, previous } of names.values()) {
+  for (const { digest, previous, purges } of names.values()) {
+    if (purges !== null) yield purges.digest;
     if (digest !== null) yield digest;
     if (previous !== null) yield previous.digest;
   }

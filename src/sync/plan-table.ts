@@ -14,12 +14,23 @@ import {
   loadPlan,
 } from '../evaluator/index.ts';
 import type { Clearance } from '../plan/manifest.ts';
+import { createPurgeIndex, NO_PURGES, type PurgeIndex } from '../plan/purge-index.ts';
+import type { PurgeList } from '../plan/purges.ts';
+import type { PurgeMark } from './journal.ts';
+
+/** The purges of single responses of one name. */
+export interface InstalledPurges extends PurgeMark {
+  /** Reads the list; called each time the plan is opened. */
+  readonly read: () => PurgeList;
+}
 
 /** The plan of one name. */
 export interface Installed {
   readonly revision: number;
   readonly digest: string;
   readonly purgeEpoch: number;
+  /** The purges of single responses; absent or `null`: there was none. */
+  readonly purges?: InstalledPurges | null;
   /** The secrets of the domain's clearance cookies; absent or `null`: the node's common ones. */
   readonly clearance?: Clearance | null;
   /** Reads the sealed plan, whose bytes were checked at installation; called each time it is opened. */
@@ -46,6 +57,8 @@ export interface PlanTable extends Plans, PlanSink {
   prepare(name: string, entry: Installed): () => void;
   /** `Installed.clearance` of a domain. */
   clearanceOf(name: string): Clearance | null;
+  /** The purges of a name; `null`: it is not served. Opens no plan: of a closed one `purges` reads the list. */
+  purgesOf(name: string): Pick<ServedDomain, 'name' | 'purgeEpoch' | 'purges'> | null;
   /** All names with their plans. */
   entries(): IterableIterator<readonly [string, Installed | 'refused']>;
   /** Number of plans that are open in memory. */
@@ -116,7 +129,25 @@ export function createPlanTable({ openOctets, ...options }: PlanTableOptions): P
       const entry = installed.get(name);
       return entry === undefined || entry === 'refused' ? null : (entry.clearance ?? null);
     },
+    purgesOf: (name) => purgesOf(table, name),
     entries: () => installed.entries(),
+  };
+}
+
+function purgesOf({ open, installed }: TableState, name: string): ReturnType<PlanTable['purgesOf']> {
+  const served = open.peek(name);
+  if (served !== undefined) return served;
+  const entry = installed.get(name);
+  if (entry === undefined || entry === 'refused') return null;
+  let index: PurgeIndex | null = null;
+  return {
+    name,
+    purgeEpoch: entry.purgeEpoch,
+    // PERF: most callers ask for the epoch alone, and the list is a file.
+    get purges() {
+      index ??= indexOf(entry);
+      return index;
+    },
   };
 }
 
@@ -125,8 +156,13 @@ function loadEntry(table: TableState, name: string, entry: Installed): Loaded {
   const bytes = entry.read();
   const evaluator: Evaluator = loadPlan(bytes, { ...table.evaluatorOptions(name), trusted: true });
   const { revision, digest, purgeEpoch } = entry;
-  const domain = { name, evaluator, settings: evaluator.settings(), revision, digest, purgeEpoch };
+  const purges = indexOf(entry);
+  const domain = { name, evaluator, settings: evaluator.settings(), revision, digest, purgeEpoch, purges };
   return { domain, size: bytes.byteLength + OPEN_OVERHEAD };
+}
+
+function indexOf({ purges = null }: Installed): PurgeIndex {
+  return purges === null ? NO_PURGES : createPurgeIndex(purges.read());
 }
 
 function addOpened(table: TableState, name: string, { domain, size }: Loaded): ServedDomain {
@@ -179,11 +215,20 @@ function replaceEntry(table: TableState, name: string, entry: Installed | 'refus
 function setEntry(table: TableState, name: string, entry: Installed | 'refused'): void {
   if (entry !== 'refused' && isOpen(table, name, entry)) {
     table.installed.set(name, entry);
+    applyPurges(table, name, entry);
     return;
   }
   if (!replaceEntry(table, name, entry)) return;
   if (entry === 'refused') table.onChange(name, null);
   else openedPlan(table, name, entry);
+}
+
+/** PERF: purges of single responses leave the plan open. */
+function applyPurges({ open }: TableState, name: string, entry: Installed): void {
+  const served = open.peek(name)!;
+  if (served.purges.through === (entry.purges?.through ?? 0)) return;
+  const size = open.info(name)?.size ?? OPEN_OVERHEAD;
+  open.set(name, { ...served, purges: indexOf(entry) }, { size });
 }
 
 function prepareEntry(table: TableState, name: string, entry: Installed): () => void {
@@ -217,6 +262,8 @@ export interface ServedDomain {
   readonly digest: string;
   /** A cached response of a lower one is stale. */
   readonly purgeEpoch: number;
+  /** The purges of single responses. */
+  readonly purges: PurgeIndex;
 }
 
 /** The names this node serves. */

@@ -3,6 +3,7 @@
  * changes this is checked here and stored before it takes effect. The state is a plain object; one `ControlSession` per node.
  */
 import type { Clearance, ManifestPage, SignedTransition } from '../plan/manifest.ts';
+import type { PurgeAnswer } from '../plan/purges.ts';
 import type { ControlPlaneClient } from './control-plane.ts';
 import { errorMessage, type SyncLog } from './log.ts';
 import { groupsIn, type Trust, TrustFault } from './trust.ts';
@@ -133,6 +134,15 @@ export function readPage(session: ControlSession, text: string): ManifestPage {
   if (epoch >= session.identity.epoch) return page;
   throw new TrustFault(
     `the page is of epoch ${epoch}, this node follows ${session.identity.epoch}: an answer from the past, or a server on a database that was restored without \`edgeplan restore\``,
+  );
+}
+
+/** Reads purges that the trusted key signed, of this node's epoch or a later one. @throws TrustFault */
+export function readPurges(session: ControlSession, text: string): PurgeAnswer {
+  const answer = trustOf(session.identity).readPurges(text);
+  if (answer.epoch >= session.identity.epoch) return answer;
+  throw new TrustFault(
+    `the purges are of epoch ${answer.epoch}, this node follows ${session.identity.epoch}: an answer from the past`,
   );
 }
 

@@ -15,7 +15,7 @@ import { errorMessage } from './log.ts';
 import { type SyncOptions, type SyncState, type SyncTimes, TIMES } from './options.ts';
 import type { PlanStore } from './plan-store.ts';
 import type { Reports } from './reports.ts';
-import { type ControlSession, createSession, historyOf } from './session.ts';
+import { type ControlSession, createSession, historyOf, readPurges } from './session.ts';
 import type { Identity } from './trusted-key.ts';
 
 /** Milliseconds between log lines about plans that are being fetched. */
@@ -97,6 +97,7 @@ export function createSyncRun(parts: SyncParts, signal: AbortSignal): SyncRun {
     }),
     installer: createInstaller({
       control,
+      requestPurges: async (domain, since) => readPurges(run.session, await control.purges(domain, since)),
       planStore,
       plans: options.plans,
       report: reports.add,
@@ -174,6 +175,11 @@ function checkFilling(run: SyncRun): void {
   const { comparisons, installer, sets, storedAtStart, problem } = run;
   const isTried = comparisons > 0 && !installer.hasUntried() && sets?.hasUntried() !== true;
   if (isTried || (storedAtStart > 0 && problem !== null)) run.filling = false;
+}
+
+/** Whether everything that was published is installed, or the control plane is away; or sync has ended. */
+export function isSettled({ comparisons, installer, problem, signal }: SyncRun): boolean {
+  return (comparisons > 0 && installer.pending() === 0) || problem !== null || signal.aborted;
 }
 
 /** Stores the position once everything up to it is installed, and removes plan files without a name. */

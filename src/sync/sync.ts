@@ -11,6 +11,7 @@
  *    `fetch-plan.ts`), and its certificates (`certificates/install-sets.ts`) at a node with TLS
  * 5. report the outcome (`reports.ts`) and the traffic (`usage.ts`)
  */
+import { pause } from '../platform/backoff.ts';
 import { openBoxKeyPair } from './certificates/box-key.ts';
 import { openSetFiles, removeSetFiles } from './certificates/set-files.ts';
 import { compareRegularly } from './compare.ts';
@@ -19,22 +20,29 @@ import { followFeed } from './follow-feed.ts';
 import type { SyncOptions, SyncState } from './options.ts';
 import { openPlanStore } from './plan-store.ts';
 import { createReports } from './reports.ts';
-import { checkProgress, createSyncRun, type SyncParts, syncState } from './sync-run.ts';
+import { checkProgress, createSyncRun, isSettled, type SyncParts, syncState } from './sync-run.ts';
 import { readIdentity } from './trusted-key.ts';
 
 /** A running sync. */
 export interface ControlPlaneSync {
   state(): SyncState;
+  /**
+   * Resolves once a node that had plans at its start has what was published and purged since, once its control plane is
+   * found to be away, or after `ms`.
+   */
+  caughtUp(ms: number): Promise<void>;
   /** Opens a new stream, with the token as it is now. */
   reconnect(): void;
   /** The client, for reports of other parts of the node. */
-  readonly control: Pick<ControlPlaneClient, 'traffic' | 'shipLogs'>;
+  readonly control: Pick<ControlPlaneClient, 'traffic' | 'shipLogs' | 'reportCache'>;
   /** Stops following; installed plans stay served. */
   stop(): Promise<void>;
 }
 
 /** Milliseconds between checks of the progress. */
 const PROGRESS_CHECK_MS = 1_000;
+/** Milliseconds between checks of a node that starts, which serves nothing yet. */
+const CATCH_UP_CHECK_MS = 10;
 
 /**
  * Serves the plans on disk, then starts to follow in the background. Resolves once they are served.
@@ -63,6 +71,12 @@ export async function syncWithControlPlane(options: SyncOptions): Promise<Contro
   const comparing = compareRegularly(run);
   return {
     state: () => syncState(run),
+    async caughtUp(ms) {
+      const until = performance.now() + ms;
+      while (run.storedAtStart > 0 && performance.now() < until && !isSettled(run)) {
+        await pause(CATCH_UP_CHECK_MS, ending.signal);
+      }
+    },
     reconnect: () => run.wakeUps.renew.abort(),
     control,
     async stop() {

@@ -1,6 +1,6 @@
 /**
- * Verifies what a control plane signs (Ed25519, RFC 8032): pages of the manifest, the answer about a node, transitions to
- * a new key. In: texts and the trusted key. Out: checked values, or TrustFault.
+ * Verifies what a control plane signs (Ed25519, RFC 8032): pages of the manifest, purges, the answer about a node,
+ * transitions to a new key. In: texts and the trusted key. Out: checked values, or TrustFault.
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { normalizeName } from '../base/host.ts';
@@ -22,6 +22,13 @@ import {
   TRANSITION_FORMAT,
   transitionText,
 } from '../plan/manifest.ts';
+import {
+  PURGES_FORMAT,
+  type PurgeAnswer,
+  purgesText,
+  readPurgeList,
+  type SignedPurges,
+} from '../plan/purges.ts';
 import { sha256Hex } from '../platform/sha256.ts';
 import { MAX_MANIFEST_ENTRIES, MAX_TRANSITIONS } from './limits.ts';
 import { readClearance } from './secrets.ts';
@@ -45,6 +52,11 @@ export interface Trust {
    * @throws TrustFault with what is wrong with it
    */
   read(text: string): TrustedPage;
+  /**
+   * Reads signed purges from JSON.
+   * @throws TrustFault with what is wrong with them
+   */
+  readPurges(text: string): PurgeAnswer;
   /** Checks the answer about this node. @throws TrustFault unless the key has signed it */
   check(self: Pick<SignedSelf, 'signature'> & NodeSelf): void;
   /** Follows transitions from this key. @throws TrustFault when one on the way is not signed by the key before it */
@@ -74,6 +86,7 @@ export function createTrust(publicKey: string): Trust {
     publicKey,
     keyId,
     read: (text) => readSigned(text, { key, keyId }),
+    readPurges: (text) => readSignedPurges(text, { key, keyId }),
     succeed: (transitions) => succession(createTrust(publicKey), transitions),
     check(self) {
       if (isVerified(selfText(self), { key, signature: self.signature })) return;
@@ -136,26 +149,52 @@ interface Signing {
   readonly keyId: string;
 }
 
-function readSigned(text: string, { key, keyId }: Signing): TrustedPage {
+function readSigned(text: string, signing: Signing): TrustedPage {
   const page = parse(text);
   if (!isObject(page) || !isObject(page['manifest']) || typeof page['signature'] !== 'string') {
     throw new TrustFault('the page is not a signed page of a manifest');
   }
   const signed = page as unknown as SignedPage;
-  const signature = signatureBy(keyId, signed);
-  if (signature === null) {
-    const found = typeof signed.key_id === 'string' ? signed.key_id.slice(0, 16) : typeof signed.key_id;
-    throw new TrustFault(`the page is signed with the key \`${found}\`, this node trusts \`${keyId}\``);
-  }
-  if (!isSigned(signed.manifest, { key, signature }))
-    throw new TrustFault('the signature of the page is wrong');
+  checkSignature(() => manifestText(signed.manifest), signed, signing);
   const wrong = faultOf(signed.manifest);
   if (wrong !== null) throw new TrustFault(`the page is signed and cannot be read: ${wrong}`);
   return { page: signed.manifest, transitions: readTransitions(signed.transitions) };
 }
 
+function readSignedPurges(text: string, signing: Signing): PurgeAnswer {
+  const answer = parse(text);
+  if (!isObject(answer) || !isObject(answer['purges']) || typeof answer['signature'] !== 'string') {
+    throw new TrustFault('the answer is not a signed list of purges');
+  }
+  const { purges, ...signed } = answer as unknown as SignedPurges;
+  checkSignature(() => purgesText(purges), signed, signing);
+  const list = readPurgeList(purges);
+  const { format, epoch, domain, since } = purges;
+  if (format !== PURGES_FORMAT || list === null || !isCount(epoch) || !isCount(since)) {
+    throw new TrustFault('the list of purges is signed and cannot be read');
+  }
+  return { format, epoch, domain, since, ...list };
+}
+
+/** @throws TrustFault unless the key has signed the text */
+function checkSignature(
+  text: () => string,
+  signed: Omit<SignedPage, 'manifest'>,
+  { key, keyId }: Signing,
+): void {
+  const signature = signatureBy(keyId, signed);
+  if (signature === null) {
+    const found = typeof signed.key_id === 'string' ? signed.key_id.slice(0, 16) : typeof signed.key_id;
+    throw new TrustFault(`the page is signed with the key \`${found}\`, this node trusts \`${keyId}\``);
+  }
+  if (!isSigned(text, { key, signature })) throw new TrustFault('the signature of the page is wrong');
+}
+
 /** The signature of a key among those of a page; `null`: the key has not signed it. */
-function signatureBy(keyId: string, { key_id, signature, also }: SignedPage): string | null {
+function signatureBy(
+  keyId: string,
+  { key_id, signature, also }: Omit<SignedPage, 'manifest'>,
+): string | null {
   if (key_id === keyId) return signature;
   const others = Array.isArray(also) ? (also as SignedPage['also'])! : [];
   const other = others.find((item) => isObject(item) && item['key_id'] === keyId);
@@ -170,9 +209,9 @@ function parse(text: string): unknown {
   }
 }
 
-function isSigned(manifest: ManifestPage, by: SignatureBy): boolean {
+function isSigned(text: () => string, by: SignatureBy): boolean {
   try {
-    return isVerified(manifestText(manifest), by);
+    return isVerified(text(), by);
   } catch {
     // Nested so deeply that it has no canonical text: no control plane signs that.
     return false;
@@ -225,10 +264,11 @@ function entryText(entry: ManifestEntry): string {
 
 function isEntry(entry: ManifestEntry): boolean {
   if (!isObject(entry)) return false;
-  const { domain, revision, digest, tombstone, purge_epoch, position, clearance, certificates, challenges } =
-    entry;
+  const { domain, revision, digest, tombstone, purge_epoch, position, purges } = entry;
+  const { clearance, certificates, challenges } = entry;
   if (typeof domain !== 'string' || normalizeName(domain) !== domain) return false;
   if (!isCount(revision) || !isCount(purge_epoch) || !isCount(position)) return false;
+  if (purges !== undefined && !isCount(purges)) return false;
   if (clearance !== undefined && readClearance(clearance) === null) return false;
   if (certificates !== undefined && !isDigest(certificates)) return false;
   if (challenges !== undefined && !areChallenges(challenges)) return false;

@@ -1,6 +1,8 @@
 /**
  * Installs the primary's plans in a worker: reads them from the plan store's folder, or takes the octets of the message.
  */
+import type { PurgeList } from '../plan/purges.ts';
+import { readPurgeFile } from '../sync/fetch-purges.ts';
 import { DamageFault, readPlanFile } from '../sync/plan-store.ts';
 import type { Installed, PlanTable } from '../sync/plan-table.ts';
 import type { PlanMessage, SharedStateChange } from './messages.ts';
@@ -40,7 +42,8 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
   }
 
   function installed(plan: PlanMessage, reportDamage: () => void): Installed {
-    const { revision, digest, purgeEpoch, clearance, previous } = plan;
+    const { revision, digest, clearance, previous } = plan;
+    const purged = purgedOf(plan);
     const readOctets = readOf(plan);
     let damage: DamageFault | null = null;
     const read = (): Uint8Array => {
@@ -60,8 +63,14 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
     const fallback =
       previous === null
         ? null
-        : { ...previous, purgeEpoch, read: () => readPlanFile(directory, previous.digest) };
-    return { revision, digest, purgeEpoch, clearance, read, previous: fallback };
+        : { ...previous, ...purged, read: () => readPlanFile(directory, previous.digest) };
+    return { revision, digest, ...purged, clearance, read, previous: fallback };
+  }
+
+  function purgedOf({ purgeEpoch, purges }: PlanMessage): Pick<Installed, 'purgeEpoch' | 'purges'> {
+    if (purges === null) return { purgeEpoch, purges };
+    const read = (): PurgeList => readPurgeFile(purges, () => readPlanFile(directory, purges.digest));
+    return { purgeEpoch, purges: { ...purges, read } };
   }
 
   return {

@@ -3,15 +3,18 @@
  * sent with its message.
  */
 import type { Registry } from 'prom-client';
+import type { CacheReport } from '../plan/cache-report.ts';
 import type { Clearance, HttpChallenge } from '../plan/manifest.ts';
 import type { FeedPair } from '../proxy/tls/certificate-files.ts';
-import type { PlanMark } from '../sync/journal.ts';
+import type { PlanMark, PurgeMark } from '../sync/journal.ts';
 
 /** A plan for workers. */
 export interface PlanMessage {
   readonly revision: number;
   readonly digest: string;
   readonly purgeEpoch: number;
+  /** The list of purges, whose file is in the plan store's folder; `null`: there was none. */
+  readonly purges: PurgeMark | null;
   /** As `Installed.clearance`. */
   readonly clearance: Clearance | null;
   /** The sealed plan in base64; `null`: workers read it from the plan store's folder. */
@@ -99,6 +102,8 @@ export type ToPrimary =
   | { readonly kind: 'damaged'; readonly name: string }
   /** What was counted since the last message, see `CountedSeconds`. */
   | { readonly kind: 'counted'; readonly seconds: readonly SecondMessage[]; readonly droppedTops: number }
+  /** What the worker's cache has stored. */
+  | { readonly kind: 'cached'; readonly report: CacheReport }
   | { readonly kind: 'metrics'; readonly number: number; readonly metrics: readonly MetricMessage[] };
 
 /** A `CountedSecond`, sealed in base64. */

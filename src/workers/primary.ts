@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Registry } from 'prom-client';
+import type { CacheReport } from '../plan/cache-report.ts';
 import type { CountedSeconds } from '../sync/traffic/counter.ts';
 import type { WorkerEvent } from './events.ts';
 import { MAX_STARTING_CHECKS, MAX_WORKERS } from './limits.ts';
@@ -34,6 +35,8 @@ export interface PrimaryOptions {
   readonly onOutput: ((output: Readable) => void) | null;
   /** Called with what a worker has counted, once for each count. */
   readonly onCounted: (counted: CountedSeconds) => void;
+  /** Called with what the cache of a worker has stored, once for each report. */
+  readonly onCached: (report: CacheReport) => void;
   /** The primary's own metrics, added to the workers'. */
   readonly registry: Registry;
   readonly onEvent: (event: WorkerEvent) => void;
@@ -147,6 +150,7 @@ function startAll({ options, servers, workers, totals }: PrimaryState): void {
       startMessage: () => ({ index, count, settings, changes: sharedState.changes() }),
       onOutput: options.onOutput,
       onCounted: options.onCounted,
+      onCached: options.onCached,
       onDamaged: sharedState.verify,
       onEvent: options.onEvent,
       onLost: totals.retire,

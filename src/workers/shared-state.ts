@@ -140,9 +140,10 @@ function planMessage(entry: Installed | 'refused', inFiles: boolean): PlanMessag
   if (entry === 'refused') return entry;
   const { revision, digest, purgeEpoch, clearance = null } = entry;
   const octets = inFiles ? null : Buffer.from(entry.read()).toString('base64');
-  const { previous = null } = entry;
+  const { previous = null, purges = null } = entry;
+  const purged = purges === null ? null : { through: purges.through, digest: purges.digest };
   const before = previous === null ? null : { revision: previous.revision, digest: previous.digest };
-  return { revision, digest, purgeEpoch, clearance, octets, previous: before };
+  return { revision, digest, purgeEpoch, purges: purged, clearance, octets, previous: before };
 }
 
 function refuseAny(faults: readonly (string | null)[]): void {

@@ -6,6 +6,7 @@
 import { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import type { CacheReport } from '../plan/cache-report.ts';
 import { backoffMs } from '../platform/backoff.ts';
 import type { CountedSeconds } from '../sync/traffic/counter.ts';
 import { type WorkerEvent, WorkerFault } from './events.ts';
@@ -77,6 +78,8 @@ export interface WorkerProcessOptions {
   /** Called with each process's stdout; `null`: it shares this process's stdout. */
   readonly onOutput: ((output: Readable) => void) | null;
   readonly onCounted: (counted: CountedSeconds) => void;
+  /** Called with what the worker's cache has stored. */
+  readonly onCached: (report: CacheReport) => void;
   /** Called with a name whose plan the worker cannot read. */
   readonly onDamaged: (name: string) => void;
   readonly onEvent: (event: WorkerEvent) => void;
@@ -241,6 +244,9 @@ function handleMessage(state: WorkerState, message: ToPrimary): void {
         })),
         droppedTops: message.droppedTops,
       });
+      return;
+    case 'cached':
+      options.onCached(message.report);
       return;
     case 'damaged':
       options.onDamaged(message.name);

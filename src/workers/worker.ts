@@ -1,6 +1,7 @@
 /** The worker's side of a node of several processes: receives the primary's messages and drives what serves. */
 import type { Socket } from 'node:net';
 import type { Registry } from 'prom-client';
+import type { CacheReport } from '../plan/cache-report.ts';
 import type { CountedSeconds } from '../sync/traffic/counter.ts';
 import { BEAT_MS, ORPHAN_GRACE_MS } from './limits.ts';
 import {
@@ -37,6 +38,8 @@ export interface JoinedWorker {
 export interface PrimaryChannel {
   /** Sends traffic counts; resolves when they are in the channel, rejects when the primary is gone. */
   counted(counted: CountedSeconds): Promise<void>;
+  /** Sends a report of the cache; resolves and rejects as `counted`. */
+  cached(report: CacheReport): Promise<void>;
   /** Reports that the plan of a name is damaged. */
   damaged(name: string): void;
 }
@@ -129,6 +132,7 @@ async function start(state: MemberState, message: WorkerStart): Promise<JoinedWo
         seconds: seconds.map(({ minute, sealed }) => ({ minute, sealed: toBase64(sealed) })),
         droppedTops,
       }),
+    cached: (report) => send({ kind: 'cached', report }),
     damaged: (name) => post({ kind: 'damaged', name }),
   });
   state.member = member;

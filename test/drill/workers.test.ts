@@ -75,6 +75,7 @@ async function start(more: Partial<PrimaryOptions> = {}) {
     settings: () => ({ plan, domain: 'example.com' }),
     onOutput: (output) => void output.resume(),
     onCounted: () => undefined,
+    onCached: () => undefined,
     registry: new Registry(),
     listeners: { http: { host: '127.0.0.1', port: 0 } },
     isProxy: () => false,

@@ -7,7 +7,8 @@ const cache = createCache({
   onFault: () => process.exit(3),
 });
 const settings = { cacheCapMb: 128, diskMaxGb: 10, diskTtlDays: 7 };
-const domain = { name: 'cache.test', purgeEpoch: 0, settings };
+const purges = { through: 0, judge: () => 'valid' };
+const domain = { name: 'cache.test', purgeEpoch: 0, purges, settings };
 const NOTHING = () => undefined;
 const sink = { informational: NOTHING, head: NOTHING, data: NOTHING, end: NOTHING, fail: NOTHING };
 const source = { pause: NOTHING, resume: NOTHING, abort: NOTHING };

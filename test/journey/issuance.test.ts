@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openKey } from '../../src/certificates/seal-key.ts';
 import { testDatabases } from '../support/databases.ts';
 import { type IssuanceRig, openIssuance } from '../support/issuance-rig.ts';
+import { until } from '../support/until.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -185,5 +186,32 @@ describe.each(testDatabases())('issuance on $kind', (database) => {
     await rig.pass();
     const [after] = await rows(domain.id);
     expect(after!.sha256).not.toBe(before!.sha256);
+  });
+});
+
+describe.each(testDatabases())('a slow order on $kind', (database) => {
+  test('delays no domain that is added meanwhile', async () => {
+    let release = (): void => undefined;
+    const slow = new Promise<null>((resolve) => {
+      release = () => resolve(null);
+    });
+    const rig = await openIssuance(database, {
+      resolve: ({ name }) => (name === 'slow.example' ? slow : Promise.resolve(null)),
+    });
+    const issuer = rig.issuer();
+    try {
+      const statuses = async (id: number) =>
+        (await rig.store.latest.certificates.list(id)).map(({ status }) => status);
+      const first = await rig.addDomain('slow.example');
+      issuer.start();
+      await until(() => rig.ca.records.orders.length === 1, 'the slow order');
+      const second = await rig.addDomain('quick.example');
+      await until(async () => (await statuses(second.id)).includes('active'), 'the other certificate');
+      expect(await statuses(first.id)).toEqual(['pending']);
+    } finally {
+      release();
+      await issuer.stop();
+      await rig.close();
+    }
   });
 });

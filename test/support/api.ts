@@ -84,6 +84,8 @@ export interface TestApiOptions {
   readonly publication?: PublicationService;
   /** Default: one key of its own; `null`: none. */
   readonly secretsKey?: KeyRing | null;
+  /** Whether it obtains certificates. Default: no. */
+  readonly issues?: boolean;
   /** What the API sees of the store. */
   readonly around?: (store: Store) => Store;
   /** Sends codes to new addresses. Default: none is sent. */
@@ -133,6 +135,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     ...(options.codes && { codes: options.codes }),
     compute,
     secretsKey,
+    issues: options.issues === true,
   };
   const own = pino({}, { write: (line: string) => void log.push(line) });
   const signer = await openSigner(store, clock);

@@ -5,12 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { compile, parseRuleSet, seal } from '../../src/compiler/index.ts';
 import { createCache } from '../../src/http-cache/cache.ts';
 import type { MarkdownRenderer } from '../../src/markdown/renderer.ts';
+import type { PurgeList } from '../../src/plan/purges.ts';
 import type { Classifier } from '../../src/proxy/classifier.ts';
 import { listenHttp } from '../../src/proxy/listen/http.ts';
 import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
 import { createNode, type EdgeNode } from '../../src/proxy/node.ts';
 import type { Challenges } from '../../src/proxy/services.ts';
 import { trustProxies } from '../../src/proxy/visitor.ts';
+import type { Installed } from '../../src/sync/plan-table.ts';
 import { LOCAL_ORIGINS } from './origin-bounds.ts';
 
 /** The name that the node serves. */
@@ -32,6 +34,8 @@ export interface CacheNodeOptions {
   readonly memoryOctets?: number;
   readonly directory?: string | null;
   readonly clock?: () => number;
+  /** At the start; absent: none. */
+  readonly purges?: PurgeList;
   readonly markdown?: MarkdownRenderer;
 }
 
@@ -41,7 +45,13 @@ export interface CacheNode {
   readonly entries: RequestLogEntry[];
   readonly faults: unknown[];
   /** Installs the plan anew, as after a change of the domain. */
-  install(options: { readonly rule?: Readonly<Record<string, unknown>>; readonly purgeEpoch?: number }): void;
+  install(options: {
+    readonly rule?: Readonly<Record<string, unknown>>;
+    readonly purgeEpoch?: number;
+    readonly purges?: PurgeList;
+  }): void;
+  /** Installs purges of single responses, as they arrive between two plans. */
+  purge(purges: PurgeList): void;
   stop(): Promise<void>;
 }
 
@@ -70,9 +80,18 @@ export async function startCacheNode(options: CacheNodeOptions): Promise<CacheNo
     onFault: (error) => faults.push(error),
   });
   let revision = 0;
-  const install: CacheNode['install'] = ({ rule = options.rule ?? {}, purgeEpoch = 0 }) => {
+  const none: PurgeList = { through: 0, floor: 0, purges: [] };
+  let last: Installed;
+  const purgesOf = (list: PurgeList) => ({ through: list.through, digest: 'y', read: () => list });
+  const install: CacheNode['install'] = ({
+    rule = options.rule ?? {},
+    purgeEpoch = 0,
+    purges = options.purges ?? none,
+  }) => {
     const bytes = planOf(options, rule);
-    node.plans.set(CACHE_HOST, { revision: ++revision, digest: 'x', purgeEpoch, read: () => bytes });
+    const purged = { purgeEpoch, purges: purgesOf(purges) };
+    last = { revision: ++revision, digest: 'x', ...purged, read: () => bytes };
+    node.plans.set(CACHE_HOST, last);
   };
   install({});
   const { handler } = node;
@@ -84,6 +103,10 @@ export async function startCacheNode(options: CacheNodeOptions): Promise<CacheNo
     entries,
     faults,
     install,
+    purge(purges) {
+      last = { ...last, purges: purgesOf(purges) };
+      node.plans.set(CACHE_HOST, last);
+    },
     stop: async () => {
       await listener.stop(0);
       await node.close();

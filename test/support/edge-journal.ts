@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { compile, seal } from '../../src/compiler/index.ts';
 import { type EdgeRequest, loadPlan } from '../../src/evaluator/index.ts';
 import { parseRuleSet } from '../../src/model/parse.ts';
+import { NO_PURGES } from '../../src/plan/purge-index.ts';
 import type { Exchange } from '../../src/proxy/exchange.ts';
 import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
 import type { ServedDomain } from '../../src/sync/plan-table.ts';
@@ -26,6 +27,7 @@ export function journalSubject(source: unknown, revision = 7): JournalSubject {
     revision,
     digest,
     purgeEpoch: 0,
+    purges: NO_PURGES,
   };
   return {
     digest,

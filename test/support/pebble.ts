@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { makeCertificate, OPENSSL_MISSING } from './make-certificate.ts';
 import { missingFile } from './requires.ts';
 
@@ -19,6 +20,8 @@ export interface Pebble {
   readonly authority: string;
   /** Believes it. */
   readonly agent: Agent;
+  /** Certificates that it has issued. */
+  issued(): number;
   stop(): void;
 }
 
@@ -57,8 +60,12 @@ export async function startPebble(options: PebbleOptions): Promise<Pebble> {
   const file = join(folder, 'pebble.json');
   writeFileSync(file, JSON.stringify({ pebble: settings }));
   const pebble = spawn(PEBBLE, ['-config', file, '-dnsserver', `127.0.0.1:${dnsPort}`], {
-    stdio: 'ignore',
+    stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, ...faultVariables(options) },
+  });
+  let issued = 0;
+  createInterface(pebble.stdout).on('line', (line) => {
+    if (line.includes('Issued certificate serial')) issued += 1;
   });
   const directoryUrl = `https://localhost:${port}/dir`;
   const agent = new Agent({
@@ -69,7 +76,8 @@ export async function startPebble(options: PebbleOptions): Promise<Pebble> {
     if (pebble.exitCode !== null) throw new Error(`pebble ended with ${pebble.exitCode}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  return { directoryUrl, authority: cert, agent, stop: () => void pebble.kill() };
+  const stop = (): void => void pebble.kill();
+  return { directoryUrl, authority: cert, agent, issued: () => issued, stop };
 }
 
 /** The environment that Pebble reads its faults from; an unset variable is a default of its own. */

@@ -93,7 +93,7 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
       { name: 'Domains', description: 'Add, read, change and delete domains, and prove whose they are.' },
       { name: 'DNS records', description: 'Records one at a time, in batches, and as BIND zone files.' },
       { name: 'Zone', description: 'What name servers answer for a managed domain, and its DS records.' },
-      { name: 'Cache', description: 'What the edge keeps.' },
+      { name: 'Cache', description: 'What nodes have stored of a domain; purge and refresh.' },
       { name: 'Certificates', description: 'What a domain is served with by TLS; keys are never answered.' },
       { name: 'Members', description: 'Who shares a domain, and with which role.' },
       {

@@ -5,6 +5,7 @@
  * - `GET /nodes/manifest?since=…&wait=…` the same by long-poll, with ETag
  * - `GET /nodes/plans/{digest}` a sealed plan of a domain of the node's groups; never changes
  * - `GET /nodes/certificates/{domain}` the certificates of a domain of the node's groups, sealed to the node's key
+ * - `GET /nodes/purges/{domain}?since=…` purges of single responses, signed
  * - `GET /nodes/self` name and groups of the node, and the public key that manifests are signed with
  * - `POST /nodes/reports` acks, nacks with reasons, and traffic
  */
@@ -23,9 +24,11 @@ import {
   feedQuery,
   manifestQuery,
   nodeSelf,
+  purgesQuery,
   reportsBody,
   selfQuery,
   signedPage,
+  signedPurges,
   since,
 } from '../../operation/feed-shapes.ts';
 import { nodeOperation, OCTETS_TYPE, readSent } from '../../operation/node-route.ts';
@@ -37,6 +40,7 @@ import type { FeedSink } from '../../publisher/feed.ts';
 import { checkReports, fileReports, ReportRefusal } from '../../publisher/file-reports.ts';
 import type { ShownNode } from '../../publisher/node-token.ts';
 import { signedGroups } from '../../publisher/pages.ts';
+import { readPurges } from '../../publisher/read-purges.ts';
 import type { NodeRow } from '../../store/rows.ts';
 import { TrafficRefusal } from '../../traffic/fault.ts';
 import { checkReported, storeReported } from '../../traffic/take-reported.ts';
@@ -154,6 +158,21 @@ export const certificates = nodeOperation({
     await noteBoxKey({ store, log }, node, key);
     reply.header('cache-control', 'no-store').header(DIGEST_HEADER, answer.digest).type(OCTETS_TYPE);
     return answer.box;
+  },
+});
+
+/** `GET /nodes/purges/{domain}`: purges of single responses above a position. 404 for a domain of other groups only. */
+export const purges = nodeOperation({
+  summary: 'Fetch the purges of single responses of a domain',
+  query: purgesQuery,
+  response: signedPurges,
+  statuses: [404],
+  async serve({ store, signer }, { node: { node_groups: groups }, params, query, reply }) {
+    const domain = params['domain'] ?? '';
+    const read = await store.read((tx) => readPurges(tx, { domain, since: query.since, groups }));
+    if (read === null) throw notFound();
+    reply.header('cache-control', 'no-store');
+    return signer.signPurges(read);
   },
 });
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { filledText, list as listOf } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
-import { SENT_KINDS } from '../../notify/kinds.ts';
+import { KIND_NAMES } from '../../notify/kinds.ts';
 import { MAX_URL_CHARACTERS, MAX_WEBHOOKS } from '../../notify/limits.ts';
 import { type PreferenceChange, preferenceRows } from '../../notify/preferences.ts';
 import {
@@ -93,14 +93,14 @@ const preferencesForm = form({
   fields: {
     preferences: listOf(
       z.strictObject({
-        kind: z.enum(SENT_KINDS).describe('the kind of notification'),
+        kind: z.enum(KIND_NAMES).describe('the kind of notification'),
         email: channel.describe('send it by e-mail'),
         sms: channel.describe('send it by SMS'),
         webhook: channel.describe('send it to webhooks'),
         meaning: z.string().optional().describe('ignored'),
         severity: z.string().optional().describe('ignored'),
       }),
-      SENT_KINDS.length,
+      KIND_NAMES.length,
     ).describe('the kinds to change; others stay'),
   },
   ignored: [],

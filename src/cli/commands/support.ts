@@ -1,8 +1,9 @@
 /** `edgeplan support`: the support tickets of an account for its customer, at a server. */
 import { Command } from 'commander';
 import type { TicketStatus } from '../../store/billing-rows.ts';
+import { limitOption } from '../input/limit.ts';
 import { messageOption, readMessage } from '../input/message.ts';
-import { limitOption, readTicketId, statusOption } from '../input/ticket.ts';
+import { readTicketId, statusOption } from '../input/ticket.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { type PrintedMessage, type PrintedTicket, ticketsText, ticketText } from '../print/ticket.ts';
@@ -100,7 +101,7 @@ export function supportCommand(): Command {
         new Command('list')
           .description('List your tickets, newest first.')
           .addOption(statusOption())
-          .addOption(limitOption())
+          .addOption(limitOption('tickets'))
           .addOption(jsonOption('tickets')),
       ).action(list),
     )

@@ -7,8 +7,9 @@ import type { NamedTicket } from '../../store/billing-repositories.ts';
 import type { TicketStatus } from '../../store/billing-rows.ts';
 import type { WriteTransaction } from '../../store/store.ts';
 import { CommandFault, EXIT } from '../exit.ts';
+import { limitOption } from '../input/limit.ts';
 import { messageOption, readMessage } from '../input/message.ts';
-import { limitOption, readTicketId, statusOption } from '../input/ticket.ts';
+import { readTicketId, statusOption } from '../input/ticket.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
@@ -122,7 +123,7 @@ export function ticketCommand(): Command {
     .addCommand(
       withStore(new Command('list').description('List tickets, newest first.'))
         .addOption(statusOption())
-        .addOption(limitOption())
+        .addOption(limitOption('tickets'))
         .addOption(jsonOption('tickets'))
         .action(list),
     )

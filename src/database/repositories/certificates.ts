@@ -51,14 +51,21 @@ const digest = statement((builder, p: { domain_id: number }) =>
 );
 
 /** Through the index over the end; of two notices the earlier is of a certificate that has not expired. */
-const ending = statement<{ before: number; noticed: string; limit: number }, EndingCertificate>(
+const ending = statement<{ before: number; late: number; noticed: string; limit: number }, EndingCertificate>(
   (builder, p) =>
     builder
       .selectFrom('certificates')
       .innerJoin('domains', 'domains.id', 'certificates.domain_id')
       .select([...HEAD, 'domains.name as domain'])
       .where('certificates.not_after', '<', p.before)
-      .where('certificates.source', '=', 'custom')
+      .where(({ eb, or }) =>
+        or([
+          eb('certificates.source', '=', 'custom'),
+          eb('certificates.error', '<>', ''),
+          eb('certificates.renew_at', 'is', null),
+          eb('certificates.renew_at', '<', p.late),
+        ]),
+      )
       .where('certificates.status', '=', 'active')
       .where('certificates.chain', 'is not', null)
       .where('certificates.noticed', '<>', 'expired')

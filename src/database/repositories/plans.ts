@@ -211,6 +211,7 @@ const advance = statement((builder, p: RevisionRow & Grouped & { position: numbe
       on conflict (domain) do update set
         domain_id = excluded.domain_id, revision = excluded.revision, digest = excluded.digest,
         purge_epoch = manifest.purge_epoch + case when manifest.domain_id = excluded.domain_id then 0 else 1 end,
+        purge_floor = case when manifest.domain_id = excluded.domain_id then manifest.purge_floor else manifest.purge_through end,
         "position" = excluded."position", at = excluded.at,
         node_groups = excluded.node_groups, left_groups = excluded.left_groups,
         certificates = excluded.certificates,
@@ -246,7 +247,10 @@ const settle = statement((builder, p: { domain_id: number; through: number }) =>
   builder.deleteFrom('outbox').where('domain_id', '=', p.domain_id).where('id', '<=', p.through),
 );
 
-/** A name that was never published gets a row of revision 0, which nodes skip. */
+/**
+ * A name that was never published gets a row of revision 0, which nodes skip. No row: another domain has the name in the
+ * manifest, of which nodes have responses. A purge of single responses has no effect on what comes after this one.
+ */
 const purge = statement((builder, p: Purged) =>
   builder
     .insertInto('manifest')
@@ -256,17 +260,23 @@ const purge = statement((builder, p: Purged) =>
       revision: int(0),
       digest: null,
       purge_epoch: int(1),
+      purge_through: int(0),
+      purge_floor: int(0),
       position: p.position,
       at: p.at,
       node_groups: p.node_groups,
       left_groups: '',
     })
     .onConflict((conflict) =>
-      conflict.column('domain').doUpdateSet((row) => ({
-        purge_epoch: row('manifest.purge_epoch', '+', 1),
-        position: row.ref('excluded.position'),
-        at: row.ref('excluded.at'),
-      })),
+      conflict
+        .column('domain')
+        .doUpdateSet((row) => ({
+          purge_epoch: row('manifest.purge_epoch', '+', 1),
+          purge_floor: row.ref('manifest.purge_through'),
+          position: row.ref('excluded.position'),
+          at: row.ref('excluded.at'),
+        }))
+        .whereRef('manifest.domain_id', '=', 'excluded.domain_id'),
     )
     .returningAll(),
 );
@@ -296,7 +306,8 @@ const certify = statement(
 
 /** Every name to `floor` at least; a name at or above it still rises by one. */
 const purgeAll = statement((builder, p: { floor: number }) =>
-  builder.updateTable('manifest').set(({ eb }) => ({
+  builder.updateTable('manifest').set(({ eb, ref }) => ({
+    purge_floor: ref('purge_through'),
     purge_epoch: eb
       .case()
       .when('purge_epoch', '<', int(p.floor))
@@ -419,8 +430,7 @@ export function plans(session: Session): PlanReads & PlanWrites {
       session.note('manifest');
       const [given] = await nextPosition(session, {});
       const { node_groups } = await groupsNow(session, { domain, domain_id });
-      const [row] = await purge(session, { domain, domain_id, position: given!.position, at, node_groups });
-      return row!;
+      return one(session, purge, { domain, domain_id, position: given!.position, at, node_groups });
     },
     async setCertificates({ id, name }, { digest, at }) {
       await lockDomain(session, id);

@@ -79,7 +79,9 @@ describe.each(kinds)('$name', (kind) => {
   test('of certificates that end, those are found that were not noticed before', async () => {
     const one = await store.write((tx) => tx.certificates.insert(row('a')));
     const ending = async (noticed: 'expiring' | 'expired') => {
-      const found = await store.latest.certificates.ending({ before: T + 91 * DAY, noticed, limit: 100 });
+      const found = await store.latest.certificates.ending({
+        ...{ before: T + 91 * DAY, late: T, noticed, limit: 100 },
+      });
       return found.filter(({ domain_id }) => domain_id === domain.id).map((found) => found.domain);
     };
     const note = (noticed: 'expiring' | 'expired') =>
@@ -91,6 +93,7 @@ describe.each(kinds)('$name', (kind) => {
     expect([await ending('expiring'), await ending('expired')]).toEqual([[], []]);
     const early = await store.latest.certificates.ending({
       before: T + 89 * DAY,
+      late: T,
       noticed: 'expired',
       limit: 9,
     });

@@ -133,6 +133,8 @@ describe.each(kinds)('$name', (kind) => {
       revision: 1,
       digest: 'd1',
       purge_epoch: 0,
+      purge_through: 0,
+      purge_floor: 0,
       position: 1,
       at: T,
       node_groups: 'default',

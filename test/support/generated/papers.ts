@@ -4,7 +4,7 @@ import { type Allowances, TIERS } from '../../../src/access/tiers.ts';
 import { nodeCommand } from '../../../src/cli/commands/node.ts';
 import { serveCommand } from '../../../src/cli/commands/serve.ts';
 import type { Audience } from '../../../src/notify/kind.ts';
-import { KINDS, SENT_KINDS } from '../../../src/notify/kinds.ts';
+import { KIND_NAMES, KINDS } from '../../../src/notify/kinds.ts';
 import { optionTables } from './options.ts';
 import { formatted, withSection } from './sections.ts';
 
@@ -27,7 +27,7 @@ export function apiPaper(): string {
 
 /** The kinds of notifications that are sent, with their usual channels. */
 function kindTable(): string {
-  const rows = SENT_KINDS.map((name) => {
+  const rows = KIND_NAMES.map((name) => {
     const { audience, meaning, usual } = KINDS[name];
     return `| \`${name}\` | ${meaning} | ${AUDIENCES[audience]} | ${usual.email} | ${usual.sms} | ${usual.webhook} |`;
   });

@@ -5,11 +5,12 @@ import { expiringKeys } from '../../../src/recommendations/keys.ts';
 import type { KeyWithUse } from '../../../src/store/rows.ts';
 import { DAY, factsOf, NOW } from '../../support/stored-facts.ts';
 
-const certificate = (id: number, names: readonly string[], days: number) => ({
-  id,
-  names_json: JSON.stringify(names),
-  not_after: NOW + days * DAY,
-});
+const certificate = (
+  id: number,
+  names: readonly string[],
+  days: number,
+  { renew_at = null, error = '' }: { readonly renew_at?: number | null; readonly error?: string } = {},
+) => ({ id, names_json: JSON.stringify(names), not_after: NOW + days * DAY, renew_at, error });
 
 describe('certificates', () => {
   const found = (...list: readonly ReturnType<typeof certificate>[]) =>
@@ -34,6 +35,17 @@ describe('certificates', () => {
 
   test('a domain without a stored certificate gets no claim: its nodes may have their own', () => {
     expect(found()).toEqual([]);
+  });
+
+  test('one that is renewed is named only where its renewal fails, and one that is not issued as a gap', () => {
+    const names = ['*.shop.example'];
+    expect(found(certificate(1, names, 3, { renew_at: NOW }))).toEqual([]);
+    expect(found(certificate(1, names, 3, { renew_at: NOW, error: 'refused' }))).toHaveLength(1);
+    const pending = { ...certificate(2, names, 0), not_after: 0 };
+    expect(found(pending)).toEqual([]);
+    expect(found(pending, certificate(1, ['api.shop.example'], 80))).toMatchObject([
+      { kind: 'uncovered_names', evidence: { certificates: 1 } },
+    ]);
   });
 
   test('a certificate is named from 14 days before its end, as an error once it has expired', () => {

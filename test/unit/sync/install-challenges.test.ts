@@ -127,7 +127,8 @@ describe('a signed page', () => {
 
   function read(fields: object): readonly ManifestEntry[] {
     const entries = [{ ...entry(1, null), ...fields }];
-    const manifest = { format: MANIFEST_FORMAT, since: 0, through: 1, complete: true, at: 1, entries };
+    const head = { format: MANIFEST_FORMAT, since: 0, through: 1, complete: true, at: 1 } as const;
+    const manifest = { ...head, entries };
     const signature = sign(null, Buffer.from(manifestText(manifest)), privateKey).toString('base64');
     const key_id = sha256Hex(spki).slice(0, 16);
     return trust.read(JSON.stringify({ manifest, key_id, signature })).page.entries;

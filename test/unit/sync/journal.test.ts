@@ -17,6 +17,7 @@ const plan = fc.record({
   purgeEpoch: fc.nat(),
   keyId: fc.stringMatching(/^[0-9a-f]{16}$/),
   clearance: fc.option(clearance),
+  purges: fc.option(fc.record({ through: fc.nat(), digest: fc.stringMatching(/^[0-9a-f]{64}$/) })),
 });
 const line = fc.oneof(
   fc.record({

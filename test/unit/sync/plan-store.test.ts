@@ -33,6 +33,7 @@ function nameLine(at: number): JournalLine {
     purgeEpoch: 0,
     keyId: 'k'.repeat(16),
     clearance: null,
+    purges: null,
   };
   return { kind: 'name', name: `d${at}.test`, plan };
 }

@@ -16,7 +16,7 @@ const digest = createHash('sha256').update(bytes).digest('hex');
 const CHANGE = {
   kind: 'plan',
   name: NAME,
-  plan: { revision: 1, digest, purgeEpoch: 0, clearance: null, octets: null, previous: null },
+  plan: { revision: 1, digest, purgeEpoch: 0, purges: null, clearance: null, octets: null, previous: null },
 } as const;
 
 let folder: string;

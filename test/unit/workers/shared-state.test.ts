@@ -31,7 +31,15 @@ const PLAN = { revision: 3, digest: 'd'.repeat(64), purgeEpoch: 1, read: () => n
 const STORED = {
   kind: 'plan',
   name: 'shop.test',
-  plan: { revision: 3, digest: PLAN.digest, purgeEpoch: 1, clearance: null, octets: null, previous: null },
+  plan: {
+    revision: 3,
+    digest: PLAN.digest,
+    purgeEpoch: 1,
+    purges: null,
+    clearance: null,
+    octets: null,
+    previous: null,
+  },
 };
 
 describe('a change of the shared state', () => {
