@@ -4,7 +4,7 @@ import { stateAt } from '../certificates/state.ts';
 import { isNameCovered, uncoveredNames } from '../model/covered-names.ts';
 import type { CertificateRow, DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
-import { HASTY_FAILURES, MAX_OBTAINED, MAX_ORDER_NAMES, REFUSED_RETRY, REISSUE_MS } from './limits.ts';
+import { HASTY_FAILURES, HASTY_MS, MAX_OBTAINED, MAX_ORDER_NAMES, REISSUE_MS } from './limits.ts';
 import { inOrder, type NameFacts, nameFacts, usualNames, whyNotOrderable } from './names.ts';
 
 /** A request of a customer. */
@@ -171,6 +171,6 @@ async function hasten(
     const reason = `certificate ${row.id} for these names was issued within a day; CAs limit duplicates`;
     return { ok: false, kind: 'state', reason };
   }
-  await tx.issuance.hasten(row.id, failures < HASTY_FAILURES ? now : now + REFUSED_RETRY.first);
+  await tx.issuance.hasten(row.id, failures < HASTY_FAILURES ? now : now + HASTY_MS);
   return { ok: true, row, made: false };
 }

@@ -1,5 +1,6 @@
 /** Certificates over a simulated year with bad days: no name without one, none issued twice, and no limit of a CA exceeded. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { requestCertificate } from '../../src/issuance/request.ts';
 import { testDatabases } from '../support/databases.ts';
 import { type IssuanceRig, openIssuance } from '../support/issuance-rig.ts';
 import {
@@ -240,6 +241,21 @@ describe.each(testDatabases())('on $kind', (database) => {
       ['api.moved.example', 'www.moved.example'],
       ['api.moved.example', 'www.moved.example'],
     ]);
+  });
+
+  test('a customer who requests a refused name again and again causes fewer than five failures an hour', async () => {
+    rig = await openIssuance(database, { prompt: true });
+    const domain = await rig.addDomain('refused.example', { names: ['@', 'www'], zone: true });
+    rig.ca.faults.refuse = () => no;
+    for (let minutes = 0; minutes < 180; minutes += 1) {
+      await rig.pass();
+      const request = { domain, names: null, zones: true, now: rig.now };
+      await rig.store.write((tx) => requestCertificate(tx, request));
+      rig.now += MINUTE;
+    }
+    const failures = mostFailures(rig.ca.records);
+    expect(failures).toBeLessThan(5);
+    expect(failures).toBeGreaterThan(2);
   });
 
   test('after a clock that was ahead while the CA was away, orders go on at once', async () => {
