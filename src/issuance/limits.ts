@@ -66,5 +66,9 @@ export const SURVEY_MS = 21_600_000;
 export const NOTIFIED_AT = 2;
 /** Milliseconds in which a certificate is not issued again on request: CAs limit duplicates. */
 export const REISSUE_MS = 86_400_000;
-/** Failed attempts after which a request no longer makes the next one due at once, but in `REFUSED_RETRY.first`. */
-export const HASTY_FAILURES = 3;
+/**
+ * Failed attempts after which a request no longer makes the next one due at once, but in this time: with the attempts that
+ * are made without a request, at most four in an hour.
+ */
+export const HASTY_FAILURES = 2;
+export const HASTY_MS = 1_800_000;

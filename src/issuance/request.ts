@@ -4,7 +4,7 @@ import { stateAt } from '../certificates/state.ts';
 import { isNameCovered, uncoveredNames } from '../model/covered-names.ts';
 import type { CertificateRow, DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
-import { HASTY_FAILURES, MAX_OBTAINED, MAX_ORDER_NAMES, REFUSED_RETRY, REISSUE_MS } from './limits.ts';
+import { HASTY_FAILURES, HASTY_MS, MAX_OBTAINED, MAX_ORDER_NAMES, REISSUE_MS } from './limits.ts';
 import { inOrder, type NameFacts, nameFacts, usualNames, whyNotOrderable } from './names.ts';
 
 /** A request of a customer. */
@@ -34,7 +34,7 @@ interface Situation {
   readonly facts: NameFacts;
   readonly rows: readonly CertificateRow[];
   readonly obtained: readonly Obtained[];
-  /** Proxied names that no certificate in force covers. */
+  /** Proxied names that no certificate in force covers, of those that are renewed or uploaded. */
   readonly uncovered: readonly string[];
 }
 
@@ -111,8 +111,11 @@ async function situationOf(
       ? []
       : [{ row, names: JSON.parse(order.names_json) as string[], failures: order.failures }];
   });
+  // An obtained certificate without an order is not renewed: its names have to be ordered before it ends.
   const covered = rows.flatMap((row) =>
-    stateAt(row, now) === 'active' ? (JSON.parse(row.names_json) as string[]) : [],
+    stateAt(row, now) === 'active' && (row.source === 'custom' || orders.has(row.id))
+      ? (JSON.parse(row.names_json) as string[])
+      : [],
   );
   const uncovered = uncoveredNames(records, { domain: domain.name, covered });
   return { facts, rows, obtained, uncovered };
@@ -168,6 +171,6 @@ async function hasten(
     const reason = `certificate ${row.id} for these names was issued within a day; CAs limit duplicates`;
     return { ok: false, kind: 'state', reason };
   }
-  await tx.issuance.hasten(row.id, failures < HASTY_FAILURES ? now : now + REFUSED_RETRY.first);
+  await tx.issuance.hasten(row.id, failures < HASTY_FAILURES ? now : now + HASTY_MS);
   return { ok: true, row, made: false };
 }

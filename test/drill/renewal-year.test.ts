@@ -1,5 +1,6 @@
 /** Certificates over a simulated year with bad days: no name without one, none issued twice, and no limit of a CA exceeded. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { requestCertificate } from '../../src/issuance/request.ts';
 import { testDatabases } from '../support/databases.ts';
 import { type IssuanceRig, openIssuance } from '../support/issuance-rig.ts';
 import {
@@ -220,6 +221,42 @@ describe.each(testDatabases())('on $kind', (database) => {
         if (other >= index)
           expect(other - index + 1).toBeLessThanOrEqual(orders + ((until - since) * orders) / (3 * HOUR));
   }, 600_000);
+
+  test('a domain that has lost its zone has a certificate for each name before that of the zone ends', async () => {
+    rig = await openIssuance(database, { prompt: true });
+    const year = openYear(rig);
+    const name = 'moved.example';
+    const add = (one: Year) => addSimulated(one, { name, names: ['www', 'api'], zone: true });
+    const move = async () => {
+      await rig.store.write((tx) => tx.zones.remove(name));
+    };
+    const events: readonly Event[] = [
+      { day: 0, happen: add },
+      { day: 20, happen: move },
+    ];
+    await runYear(year, { days: 160, stepMinutes: 12 * 60, episodes: [], events });
+    expect(year.gaps).toEqual([]);
+    expect(rig.ca.records.issued.map(({ names }) => names)).toEqual([
+      ['*.moved.example'],
+      ['api.moved.example', 'www.moved.example'],
+      ['api.moved.example', 'www.moved.example'],
+    ]);
+  });
+
+  test('a customer who requests a refused name again and again causes fewer than five failures an hour', async () => {
+    rig = await openIssuance(database, { prompt: true });
+    const domain = await rig.addDomain('refused.example', { names: ['@', 'www'], zone: true });
+    rig.ca.faults.refuse = () => no;
+    for (let minutes = 0; minutes < 180; minutes += 1) {
+      await rig.pass();
+      const request = { domain, names: null, zones: true, now: rig.now };
+      await rig.store.write((tx) => requestCertificate(tx, request));
+      rig.now += MINUTE;
+    }
+    const failures = mostFailures(rig.ca.records);
+    expect(failures).toBeLessThan(5);
+    expect(failures).toBeGreaterThan(2);
+  });
 
   test('after a clock that was ahead while the CA was away, orders go on at once', async () => {
     rig = await openIssuance(database, { prompt: true });

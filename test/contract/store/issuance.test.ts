@@ -209,7 +209,7 @@ describe.each(kinds)('$name', (kind) => {
     expect(next.filter(({ domain_id }) => domain_id === few.id)).toHaveLength(2);
   });
 
-  test('an account has no more orders under way than its places, whoever has claimed them', async () => {
+  test('an account has no more orders under way than its places, in all processes together', async () => {
     const account = await addAccount();
     const domain = await addDomain(account.id);
     for (let orders = 0; orders < 8; orders += 1) await order(domain);
