@@ -5,6 +5,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import acme from 'acme-client';
+import { withDeadline } from '../platform/deadline.ts';
 import { answerFault, networkFault } from './ca-fault.ts';
 import { CA_REQUEST_MS, MAX_CA_OCTETS } from './limits.ts';
 
@@ -38,23 +39,8 @@ export function useCaTransport(): void {
 }
 
 async function send(config: ClientRequest): Promise<object> {
-  const { signal, clock } = scopes.getStore() ?? { signal: undefined, clock: Date.now };
-  const url = config.url ?? '';
-  const limits = [AbortSignal.timeout(CA_REQUEST_MS), ...(signal === undefined ? [] : [signal])];
-  let answer: Response;
-  let text: string;
-  try {
-    answer = await fetch(url, {
-      method: (config.method ?? 'get').toUpperCase(),
-      headers: headersOf(config),
-      ...(typeof config.data === 'string' ? { body: config.data } : {}),
-      redirect: 'error',
-      signal: AbortSignal.any(limits),
-    });
-    text = await boundedText(answer);
-  } catch (error) {
-    throw networkFault(reasonOf(error), error);
-  }
+  const { signal: stopping, clock } = scopes.getStore() ?? { signal: undefined, clock: Date.now };
+  const { answer, text } = await withDeadline(CA_REQUEST_MS, stopping, (signal) => exchange(config, signal));
   const body = parseJson(text);
   const { status } = answer;
   const isNonce = status === 400 && typeOf(body) === 'urn:ietf:params:acme:error:badNonce';
@@ -66,6 +52,25 @@ async function send(config: ClientRequest): Promise<object> {
     data: body ?? text,
     headers: Object.fromEntries(answer.headers),
   };
+}
+
+/** @throws CaFault where no whole answer came */
+async function exchange(
+  config: ClientRequest,
+  signal: AbortSignal,
+): Promise<{ readonly answer: Response; readonly text: string }> {
+  try {
+    const answer = await fetch(config.url ?? '', {
+      method: (config.method ?? 'get').toUpperCase(),
+      headers: headersOf(config),
+      ...(typeof config.data === 'string' ? { body: config.data } : {}),
+      redirect: 'error',
+      signal,
+    });
+    return { answer, text: await boundedText(answer) };
+  } catch (error) {
+    throw networkFault(reasonOf(error), error);
+  }
 }
 
 function headersOf({ headers }: ClientRequest): Record<string, string> {
@@ -105,6 +110,6 @@ function typeOf(body: unknown): unknown {
 /** fetch names the cause, such as a refused connection, one level below. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no answer within ${CA_REQUEST_MS / 1_000} s`;
+  if (error.name === 'AbortError') return `no answer within ${CA_REQUEST_MS / 1_000} s`;
   return error.cause instanceof Error ? error.cause.message || error.message : error.message;
 }

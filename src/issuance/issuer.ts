@@ -7,6 +7,7 @@ import { randomInt, X509Certificate } from 'node:crypto';
 import { SecretsKeyFault } from '../certificates/key-ring.ts';
 import type { ServerAddress } from '../dns/server-address.ts';
 import { pause, retryMs } from '../platform/backoff.ts';
+import { withDeadline } from '../platform/deadline.ts';
 import { isStoreFault } from '../store/fault.ts';
 import type { ClaimedOrder } from '../store/issuance-repositories.ts';
 import type { RecordRow } from '../store/rows.ts';
@@ -292,12 +293,18 @@ async function prepare(state: State, order: ClaimedOrder): Promise<Prepared | nu
   return { order: next, names, domain, records, facts, replaces };
 }
 
-async function attempt(state: State, prepared: Prepared): Promise<OrderOutcome | CaFault | OrderFault> {
-  const { order, names, domain, records, facts } = prepared;
-  const signal = AbortSignal.any([state.stopping.signal, AbortSignal.timeout(ORDER_MS)]);
+function attempt(state: State, prepared: Prepared): Promise<OrderOutcome | CaFault | OrderFault> {
+  return withDeadline(ORDER_MS, state.stopping.signal, (signal) => attemptWithin(state, prepared, signal));
+}
+
+async function attemptWithin(
+  state: State,
+  { order, names, domain, records, facts, replaces: renewed }: Prepared,
+  signal: AbortSignal,
+): Promise<OrderOutcome | CaFault | OrderFault> {
   const place = { domain, records, zone: facts.zone };
   try {
-    const replaces = (await state.authority.hasWindows()) ? prepared.replaces : null;
+    const replaces = (await state.authority.hasWindows()) ? renewed : null;
     const outcome = await runOrder(state.tools, { order, place, names, replaces, signal });
     state.faults = 0;
     state.limited = 0;

@@ -7,6 +7,7 @@ import { canonical } from '../dns/message.ts';
 import type { ServerAddress } from '../dns/server-address.ts';
 import { absoluteName } from '../model/record-name.ts';
 import { pause } from '../platform/backoff.ts';
+import { withDeadline } from '../platform/deadline.ts';
 import type { DomainRow, RecordRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { AWAY_AFTER, NAMESERVERS_MS, NAMESERVERS_POLL_MS, NODES_MS } from './limits.ts';
@@ -64,12 +65,13 @@ export function createSolver(options: SolverOptions): Solver {
       const tokens = challenges.filter(({ type }) => type === 'http-01');
       await placeAll(options, domain, { texts, tokens, failed });
       if (tokens.length > 0) await pause(options.nodesMs ?? NODES_MS, signal);
-      const deadline = AbortSignal.any([signal, AbortSignal.timeout(NAMESERVERS_MS)]);
-      await Promise.all(
-        texts.map(async (text) => {
-          const reason = await awaitNameservers(options.nameservers, text, deadline);
-          if (reason !== null) failed.set(text.name, reason);
-        }),
+      await withDeadline(NAMESERVERS_MS, signal, (deadline) =>
+        Promise.all(
+          texts.map(async (text) => {
+            const reason = await awaitNameservers(options.nameservers, text, deadline);
+            if (reason !== null) failed.set(text.name, reason);
+          }),
+        ),
       );
       return failed;
     },
