@@ -9,7 +9,7 @@ import { inOrder, type NameFacts, nameFacts, usualNames, whyNotOrderable } from 
 
 /** A request of a customer. */
 export interface CertificateRequest {
-  readonly domain: Pick<DomainRow, 'id' | 'name'>;
+  readonly domain: Pick<DomainRow, 'id' | 'name' | 'dns_mode'>;
   /** `null`: those that no certificate covers. */
   readonly names: readonly string[] | null;
   /** Whether this server serves zones. */
@@ -89,12 +89,17 @@ export async function hasUncovered(
   return usualNames(withoutOrdered(uncovered, obtained), facts).length > 0;
 }
 
-/** Whether the zone of a domain is one that this server answers challenges in. */
+/**
+ * Whether the zone of a domain is one that this server answers challenges in. A managed domain may be published before its
+ * zone is made: then the zone follows within seconds.
+ */
 export async function hasZone(
   tx: ReadTransaction,
-  { id, name }: Pick<DomainRow, 'id' | 'name'>,
+  { id, name, dns_mode }: CertificateRequest['domain'],
 ): Promise<boolean> {
-  return (await tx.zones.head(name))?.domain_id === id;
+  if (dns_mode !== 'managed') return false;
+  const zone = await tx.zones.head(name);
+  return zone === null || zone.domain_id === id;
 }
 
 async function situationOf(

@@ -56,6 +56,12 @@ describe.each(testDatabases())('issuance on $kind', (database) => {
     expect(await rig.store.latest.zones.challenges(domain.name)).toEqual([]);
   });
 
+  test('a managed domain that is published before its zone is made has a wildcard too', async () => {
+    const domain = await rig.addDomain(name(), { names: ['@', 'www'], zone: 'later' });
+    await rig.pass();
+    expect(await namesOf(domain.id)).toEqual([['active', [domain.name, `*.${domain.name}`]]]);
+  });
+
   test('a refused name waits on its own, and the others have their certificate at once', async () => {
     const bad = `bad${count}`;
     const domain = await rig.addDomain(name(), { names: ['@', 'a', 'b', bad, 'c'] });

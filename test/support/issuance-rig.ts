@@ -29,7 +29,8 @@ export interface IssuanceRig {
 export interface DomainFacts {
   /** Names of proxied A records. Default: `@`. */
   readonly names?: readonly string[];
-  readonly zone?: boolean;
+  /** `later`: the domain is managed, and its zone is not made yet. Default: `false`. */
+  readonly zone?: boolean | 'later';
   /** The owning account; absent: a new one. */
   readonly owner?: number;
 }
@@ -100,9 +101,10 @@ async function addDomain(
     const times = { created_at: now, updated_at: now };
     const account =
       owner ?? (await tx.accounts.insert({ name: `owner of ${name}`, active: true, ...times })).id;
-    const domain = await tx.domains.insert(activeDomain(name, account));
+    const dns_mode = zone === false ? 'external' : 'managed';
+    const domain = await tx.domains.insert(activeDomain(name, account, { dns_mode }));
     await tx.records.insert(names.map((one) => newRecord(domain.id, { name: one })));
-    if (zone) await tx.zones.put(zoneOf(domain), null, { steps: 1, octets: 1 });
+    if (zone === true) await tx.zones.put(zoneOf(domain), null, { steps: 1, octets: 1 });
     await tx.plans.putBlob('plan', new Uint8Array(8), now);
     await tx.plans.publish(publication(name, { domain_id: domain.id, digest: 'plan', at: now }));
     return domain;
