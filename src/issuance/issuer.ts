@@ -9,7 +9,7 @@ import type { ServerAddress } from '../dns/server-address.ts';
 import { pause, retryMs } from '../platform/backoff.ts';
 import { withDeadline } from '../platform/deadline.ts';
 import { isStoreFault } from '../store/fault.ts';
-import type { ClaimedOrder } from '../store/issuance-repositories.ts';
+import type { ClaimedOrder, OrderAllowance } from '../store/issuance-repositories.ts';
 import type { RecordRow } from '../store/rows.ts';
 import { type Authority, type AuthorityOptions, createAuthority } from './authority.ts';
 import { CaFault } from './ca-fault.ts';
@@ -125,8 +125,7 @@ function stateOf(options: IssuerOptions): State {
     ...{ store, clock, nameservers: nameservers ?? [] },
     ...(nodesMs === undefined ? {} : { nodesMs }),
   });
-  const everyMs = Math.ceil(ALLOWANCE_MS / orders);
-  const allowance = { everyMs, burst: orders, longestPauseMs: LONGEST_PAUSE_MS };
+  const allowance = allowanceOf(orders);
   return {
     ...options,
     authority,
@@ -137,6 +136,13 @@ function stateOf(options: IssuerOptions): State {
     woken: new AbortController(),
     ...{ faults: 0, limited: 0, awayUntil: 0, askAgainAt: 0, sweptAt: Number.NEGATIVE_INFINITY },
   };
+}
+
+/** Half of the orders at once and the others evenly over the time, so that no window of that length has more. */
+function allowanceOf(orders: number): OrderAllowance {
+  const burst = Math.max(1, Math.floor(orders / 2));
+  const everyMs = Math.ceil(ALLOWANCE_MS / Math.max(1, orders - burst));
+  return { everyMs, burst, longestPauseMs: LONGEST_PAUSE_MS };
 }
 
 async function passOnce(state: State): Promise<void> {

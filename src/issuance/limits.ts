@@ -62,6 +62,8 @@ export const ENTRIES_AT_ONCE = 100;
 export const SURVEY_REST_MS = 10;
 /** Milliseconds after which all domains are read again: certificates expire without a change. */
 export const SURVEY_MS = 21_600_000;
+/** Milliseconds before the end of an uploaded certificate from which another is obtained for its names. */
+export const UPLOAD_END_MS = 3 * 86_400_000;
 /** Failed attempts in a row at which the members of the domain are notified: the second is half an hour after the first. */
 export const NOTIFIED_AT = 2;
 /** Milliseconds in which a certificate is not issued again on request: CAs limit duplicates. */

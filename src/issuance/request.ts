@@ -4,7 +4,14 @@ import { stateAt } from '../certificates/state.ts';
 import { isNameCovered, uncoveredNames } from '../model/covered-names.ts';
 import type { CertificateRow, DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
-import { HASTY_FAILURES, HASTY_MS, MAX_OBTAINED, MAX_ORDER_NAMES, REISSUE_MS } from './limits.ts';
+import {
+  HASTY_FAILURES,
+  HASTY_MS,
+  MAX_OBTAINED,
+  MAX_ORDER_NAMES,
+  REISSUE_MS,
+  UPLOAD_END_MS,
+} from './limits.ts';
 import { inOrder, type NameFacts, nameFacts, usualNames, whyNotOrderable } from './names.ts';
 
 /** A request of a customer. */
@@ -34,7 +41,7 @@ interface Situation {
   readonly facts: NameFacts;
   readonly rows: readonly CertificateRow[];
   readonly obtained: readonly Obtained[];
-  /** Proxied names that no certificate in force covers, of those that are renewed or uploaded. */
+  /** Proxied names that no certificate in force covers, or only one that ends soon without a renewal. */
   readonly uncovered: readonly string[];
 }
 
@@ -116,14 +123,23 @@ async function situationOf(
       ? []
       : [{ row, names: JSON.parse(order.names_json) as string[], failures: order.failures }];
   });
-  // An obtained certificate without an order is not renewed: its names have to be ordered before it ends.
   const covered = rows.flatMap((row) =>
-    stateAt(row, now) === 'active' && (row.source === 'custom' || orders.has(row.id))
-      ? (JSON.parse(row.names_json) as string[])
-      : [],
+    isLasting(row, { now, renews: orders.has(row.id) }) ? (JSON.parse(row.names_json) as string[]) : [],
   );
   const uncovered = uncoveredNames(records, { domain: domain.name, covered });
   return { facts, rows, obtained, uncovered };
+}
+
+/**
+ * Whether the names of a certificate need no order. Those of an uploaded one are ordered before it ends, and those of an
+ * obtained one that is not renewed any more at once.
+ */
+function isLasting(
+  row: CertificateRow,
+  { now, renews }: { readonly now: number; readonly renews: boolean },
+): boolean {
+  if (row.source === 'acme') return renews && stateAt(row, now) === 'active';
+  return stateAt(row, now + UPLOAD_END_MS) === 'active';
 }
 
 /** The names that no order has either. */

@@ -101,11 +101,15 @@ export async function storeRefused(
     if (isPlace) await orderApart(tx, ended, { domain, names: others });
     return true;
   }
-  if (!(await putAside(tx, ended, { ...rows, refused, reason }))) return fail(tx, ended, failing);
+  const place = await placeAside(tx, ended, { ...rows, refused });
+  if (place === null) return fail(tx, ended, failing);
   const names_json = JSON.stringify(others);
+  const next = { names_json, due_at: ended.now, failures: 0, continues: false };
+  if (!(await tx.issuance.end(ended.order, next))) return false;
   if (row.status !== 'active')
     await tx.certificates.setNames({ id: row.id, domain_id: domain.id, names_json });
-  return tx.issuance.end(ended.order, { names_json, due_at: ended.now, failures: 0, continues: false });
+  await putAside(tx, ended, { domain, place, reason });
+  return true;
 }
 
 /** A failure of an order as a whole. */
@@ -184,11 +188,6 @@ async function fail(
   return true;
 }
 
-interface Aside extends Rows {
-  readonly refused: readonly string[];
-  readonly reason: string;
-}
-
 interface Apart {
   readonly domain: DomainRow;
   readonly names: readonly string[];
@@ -220,38 +219,59 @@ const NOT_ISSUED = {
   sealed_key: null,
 } as const satisfies Partial<NewCertificate>;
 
-/** Puts refused names into the failed certificate of the domain, or into a new one; false: the domain has no place. */
-async function putAside(
+/** Where refused names go. */
+interface PlaceAside {
+  /** The failed certificate of the domain that takes them; `null`: a new one. */
+  readonly id: number | null;
+  /** All names that it then has. */
+  readonly names: readonly string[];
+}
+
+/** The place of refused names; `null`: the domain has none. */
+async function placeAside(
   tx: WriteTransaction,
-  { order, now }: EndedOrder,
-  { domain, all, refused, reason }: Aside,
-): Promise<boolean> {
+  { order }: EndedOrder,
+  { domain, all, refused }: Rows & { readonly refused: readonly string[] },
+): Promise<PlaceAside | null> {
   const orders = new Map((await tx.issuance.list(domain.id)).map((one) => [one.certificate_id, one]));
   const failed = all.find(
     ({ id, status }) => status === 'failed' && id !== order.certificate_id && orders.has(id),
   );
   const before = failed === undefined ? [] : (JSON.parse(orders.get(failed.id)!.names_json) as string[]);
   const names = inOrder(new Set([...before, ...refused]));
-  const names_json = JSON.stringify(names);
-  if (failed !== undefined && names.length <= MAX_ORDER_NAMES) {
-    await tx.certificates.setNames({ id: failed.id, domain_id: domain.id, names_json });
-    await tx.certificates.setState({ id: failed.id, domain_id: domain.id, status: 'failed', error: reason });
-    await tx.issuance.setNames(failed.id, names_json);
-    return true;
+  if (failed !== undefined && names.length <= MAX_ORDER_NAMES) return { id: failed.id, names };
+  return orders.size < MAX_OBTAINED ? { id: null, names: inOrder(refused) } : null;
+}
+
+interface Aside {
+  readonly domain: DomainRow;
+  readonly place: PlaceAside;
+  readonly reason: string;
+}
+
+async function putAside(
+  tx: WriteTransaction,
+  { now }: EndedOrder,
+  { domain, place, reason }: Aside,
+): Promise<void> {
+  const names_json = JSON.stringify(place.names);
+  if (place.id !== null) {
+    const { id } = place;
+    await tx.certificates.setNames({ id, domain_id: domain.id, names_json });
+    await tx.certificates.setState({ id, domain_id: domain.id, status: 'failed', error: reason });
+    await tx.issuance.setNames(id, names_json);
+    return;
   }
-  if (orders.size >= MAX_OBTAINED) return false;
-  const own = JSON.stringify(inOrder(refused));
   const row = await tx.certificates.insert({
-    ...{ domain_id: domain.id, source: 'acme', names_json: own, status: 'failed', error: reason },
+    ...{ domain_id: domain.id, source: 'acme', names_json, status: 'failed', error: reason },
     ...NOT_ISSUED,
     created_at: now,
   });
   const due_at = Math.round(now + retryMs(0, REFUSED_RETRY));
   await tx.issuance.insert({
-    ...{ certificate_id: row.id, domain_id: domain.id, names_json: own },
+    ...{ certificate_id: row.id, domain_id: domain.id, names_json },
     ...{ due_at, failures: 1 },
   });
-  return true;
 }
 
 /** The reasons of names as one line. */

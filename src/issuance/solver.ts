@@ -5,13 +5,12 @@
 import { queryServer } from '../dns/ask.ts';
 import { canonical } from '../dns/message.ts';
 import type { ServerAddress } from '../dns/server-address.ts';
-import { absoluteName } from '../model/record-name.ts';
 import { pause } from '../platform/backoff.ts';
 import { withDeadline } from '../platform/deadline.ts';
 import type { DomainRow, RecordRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { AWAY_AFTER, NAMESERVERS_MS, NAMESERVERS_POLL_MS, NODES_MS } from './limits.ts';
-import { challengeOwner } from './names.ts';
+import { challengeOwner, delegationOf } from './names.ts';
 
 /** A challenge with its answer. */
 export interface PlacedChallenge {
@@ -88,31 +87,14 @@ export function createSolver(options: SolverOptions): Solver {
   };
 }
 
-/**
- * DNS-01 where the zone is ours: it needs no node. A customer's CNAME or NS at the name of the TXT record, or a delegation
- * above it, leads elsewhere; then HTTP-01.
- */
+/** DNS-01 where the zone is ours: it needs no node. Where the customer has the TXT record elsewhere, HTTP-01. */
 function choose(name: string, { domain, records, zone }: ChallengePlace): ReturnType<Solver['choose']> {
-  const away = records.find((record) =>
-    leadsAway(record, { owner: challengeOwner(name), domain: domain.name }),
-  );
-  if (zone && away === undefined) return 'dns-01';
+  const away = delegationOf(name, { domain: domain.name, records });
+  if (zone && away === null) return 'dns-01';
   if (!name.startsWith('*.')) return 'http-01';
-  const reason =
-    away === undefined
-      ? 'a wildcard is proved in the zone of the domain, which this server does not serve'
-      : `a wildcard is proved by ${challengeOwner(name)}, which the ${away.type} record of ${absoluteName(away.name, domain.name)} leads elsewhere`;
-  return { reason };
-}
-
-function leadsAway(
-  { name, type }: Pick<RecordRow, 'name' | 'type'>,
-  { owner, domain }: { readonly owner: string; readonly domain: string },
-): boolean {
-  if (type !== 'CNAME' && type !== 'NS') return false;
-  const at = absoluteName(name, domain);
-  if (at === null || at === domain) return false;
-  return at === owner || (type === 'NS' && owner.endsWith(`.${at}`));
+  return {
+    reason: `a wildcard ${away ?? 'is proved in the zone of the domain, which this server does not serve'}`,
+  };
 }
 
 interface Placing {

@@ -228,7 +228,11 @@ describe.each(testDatabases())('on $kind', (database) => {
     const name = 'moved.example';
     const add = (one: Year) => addSimulated(one, { name, names: ['www', 'api'], zone: true });
     const move = async () => {
-      await rig.store.write((tx) => tx.zones.remove(name));
+      await rig.store.write(async (tx) => {
+        const domain = await tx.domains.byName(name);
+        await tx.domains.update(domain!.id, { dns_mode: 'external', updated_at: rig.now });
+        await tx.zones.remove(name);
+      });
     };
     const events: readonly Event[] = [
       { day: 0, happen: add },

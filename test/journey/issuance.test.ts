@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openKey } from '../../src/certificates/seal-key.ts';
 import { testDatabases } from '../support/databases.ts';
 import { type IssuanceRig, openIssuance } from '../support/issuance-rig.ts';
+import { newCertificate, newRecord, publication } from '../support/sample-rows.ts';
 import { until } from '../support/until.ts';
 
 const MINUTE = 60_000;
@@ -179,6 +180,26 @@ describe.each(testDatabases())('issuance on $kind', (database) => {
     expect(after!.not_after).toBeGreaterThan(end);
     const issued = rig.ca.records.issued.filter(({ names }) => names.includes(domain.name));
     expect(issued.map(({ replaces }) => replaces)).toEqual([null, issued[0]!.certId]);
+  });
+
+  test('names of an uploaded certificate are ordered three days before it ends, and not before', async () => {
+    const domain = await rig.addDomain(name(), { names: [] });
+    await rig.store.write(async (tx) => {
+      const names_json = JSON.stringify([domain.name]);
+      const times = { not_before: rig.now, not_after: rig.now + 10 * DAY, created_at: rig.now };
+      await tx.certificates.insert(newCertificate(domain.id, { names_json, sha256: 'uploaded', ...times }));
+      await tx.records.insert([newRecord(domain.id)]);
+      const made = { domain_id: domain.id, digest: 'plan', revision: 2, at: rig.now };
+      await tx.plans.publish(publication(domain.name, made));
+    });
+    await rig.pass();
+    expect((await rows(domain.id)).map(({ source }) => source)).toEqual(['custom']);
+    rig.now += 7 * DAY + MINUTE;
+    await rig.pass();
+    expect((await rows(domain.id)).map(({ source, status }) => [source, status])).toEqual([
+      ['custom', 'active'],
+      ['acme', 'active'],
+    ]);
   });
 
   test('a window that the authority moves to now renews at once (RFC 9773)', async () => {

@@ -14,7 +14,7 @@ const DOMAIN = 'example.com';
 const facts = (names: readonly string[], zone = false) =>
   nameFacts(
     DOMAIN,
-    names.map((name) => ({ name, proxied: true })),
+    names.map((name) => ({ name, type: 'A', proxied: true })),
     zone,
   );
 
@@ -26,7 +26,7 @@ test('the facts of records are the absolute names of those that are proxied', ()
     { name: '*.shop', proxied: true },
     { name: 'mail', proxied: false },
     { name: 'other.test.', proxied: true },
-  ];
+  ].map((record) => ({ ...record, type: 'A' as const }));
   const { proxied } = nameFacts(DOMAIN, records, false);
   expect([...proxied]).toEqual([DOMAIN, 'www.example.com', 'api.example.com', '*.shop.example.com']);
 });
@@ -63,6 +63,24 @@ describe('the usual names', () => {
     [['a._x.example.com'], []],
   ])('of %j with a zone are %j', (uncovered, names) => {
     expect(usualNames(uncovered, facts(uncovered, true))).toEqual(names);
+  });
+
+  test('are no wildcards where the customer has their proof elsewhere', () => {
+    const a = (name: string) => ({ name, type: 'A' as const, proxied: true });
+    const away = [
+      { name: '_acme-challenge', type: 'CNAME' as const, proxied: false },
+      { name: 'c', type: 'NS' as const, proxied: false },
+    ];
+    const known = nameFacts(DOMAIN, [a('@'), a('www'), a('x.b'), a('x.c'), ...away], true);
+    const uncovered = ['example.com', 'www.example.com', 'x.b.example.com', 'x.c.example.com'];
+    expect(usualNames(uncovered, known)).toEqual([
+      'example.com',
+      '*.b.example.com',
+      'www.example.com',
+      'x.c.example.com',
+    ]);
+    expect(whyNotOrderable('*.example.com', known)).toMatch(/CNAME record of _acme-challenge\.example\.com/);
+    expect(whyNotOrderable('*.c.example.com', known)).toMatch(/NS record of c\.example\.com/);
   });
 
   test('are no more than an order may have, the shortest first', () => {
