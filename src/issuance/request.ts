@@ -13,6 +13,7 @@ import {
   UPLOAD_END_MS,
 } from './limits.ts';
 import { inOrder, type NameFacts, nameFacts, usualNames, whyNotOrderable } from './names.ts';
+import { insertWanted } from './new-certificate.ts';
 
 /** A request of a customer. */
 export interface CertificateRequest {
@@ -25,9 +26,9 @@ export interface CertificateRequest {
   readonly now: number;
 }
 
-/** The requested certificate, and whether it is a new one; or why there is nothing to obtain. */
+/** The requested certificate, or why there is nothing to obtain. */
 export type RequestOutcome =
-  | { readonly ok: true; readonly row: CertificateRow; readonly made: boolean }
+  | { readonly ok: true; readonly row: CertificateRow }
   | { readonly ok: false; readonly kind: 'names' | 'state'; readonly reason: string };
 
 /** The names of an obtained certificate: those of its order. */
@@ -166,20 +167,8 @@ async function insert(
       reason: `a domain has at most ${most} certificates; delete one first`,
     };
   }
-  const names_json = JSON.stringify(names);
-  const row = await tx.certificates.insert({
-    domain_id: domain.id,
-    source: 'acme',
-    names_json,
-    ...{ issuer: '', key_type: '', sha256: '', not_before: 0, not_after: 0 },
-    ...{ status: 'pending', error: '', renew_at: null, noticed: '', created_at: now },
-    ...{ chain: null, sealed_key: null },
-  });
-  await tx.issuance.insert({
-    ...{ certificate_id: row.id, domain_id: domain.id, names_json },
-    ...{ due_at: now, failures: 0 },
-  });
-  return { ok: true, row, made: true };
+  const row = await insertWanted(tx, { domainId: domain.id, names, refused: null, now });
+  return { ok: true, row };
 }
 
 /** Makes an order due at once, as far as CAs accept repeated attempts. */
@@ -193,5 +182,5 @@ async function hasten(
     return { ok: false, kind: 'state', reason };
   }
   await tx.issuance.hasten(row.id, failures < HASTY_FAILURES ? now : now + HASTY_MS);
-  return { ok: true, row, made: false };
+  return { ok: true, row };
 }

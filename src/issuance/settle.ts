@@ -7,7 +7,6 @@ import { showCertificate } from '../certificates/shapes.ts';
 import { stateAt } from '../certificates/state.ts';
 import { notify } from '../notify/notify.ts';
 import { retryMs } from '../platform/backoff.ts';
-import type { NewCertificate } from '../store/certificate-repositories.ts';
 import type { ClaimedOrder } from '../store/issuance-repositories.ts';
 import type { CertificateRow, DomainRow } from '../store/rows.ts';
 import { SERVICE, type WriteTransaction } from '../store/store.ts';
@@ -21,6 +20,7 @@ import {
   REFUSED_RETRY,
 } from './limits.ts';
 import { inOrder } from './names.ts';
+import { insertWanted } from './new-certificate.ts';
 import { renewalTime } from './renewal.ts';
 
 /** An order whose work has ended. */
@@ -98,7 +98,8 @@ export async function storeRefused(
   if (stateAt(row, ended.now) === 'active') {
     const isPlace = (await tx.issuance.list(domain.id)).length < MAX_OBTAINED;
     if (!(await fail(tx, isPlace ? { ...ended, names: refused } : ended, failing))) return false;
-    if (isPlace) await orderApart(tx, ended, { domain, names: others });
+    if (isPlace)
+      await insertWanted(tx, { domainId: domain.id, names: others, refused: null, now: ended.now });
     return true;
   }
   const place = await placeAside(tx, ended, { ...rows, refused });
@@ -188,37 +189,6 @@ async function fail(
   return true;
 }
 
-interface Apart {
-  readonly domain: DomainRow;
-  readonly names: readonly string[];
-}
-
-/** Orders a new certificate for names, at once. */
-async function orderApart(
-  tx: WriteTransaction,
-  { now }: EndedOrder,
-  { domain, names }: Apart,
-): Promise<void> {
-  const names_json = JSON.stringify(names);
-  const row = await tx.certificates.insert({
-    ...{ domain_id: domain.id, source: 'acme', names_json, status: 'pending', error: '' },
-    ...NOT_ISSUED,
-    created_at: now,
-  });
-  await tx.issuance.insert({
-    ...{ certificate_id: row.id, domain_id: domain.id, names_json },
-    ...{ due_at: now, failures: 0 },
-  });
-}
-
-/** The columns of an obtained certificate before its first order succeeds. */
-const NOT_ISSUED = {
-  ...{ issuer: '', key_type: '', sha256: '', not_before: 0, not_after: 0, renew_at: null },
-  noticed: '',
-  chain: null,
-  sealed_key: null,
-} as const satisfies Partial<NewCertificate>;
-
 /** Where refused names go. */
 interface PlaceAside {
   /** The failed certificate of the domain that takes them; `null`: a new one. */
@@ -254,24 +224,15 @@ async function putAside(
   { now }: EndedOrder,
   { domain, place, reason }: Aside,
 ): Promise<void> {
-  const names_json = JSON.stringify(place.names);
-  if (place.id !== null) {
-    const { id } = place;
-    await tx.certificates.setNames({ id, domain_id: domain.id, names_json });
-    await tx.certificates.setState({ id, domain_id: domain.id, status: 'failed', error: reason });
-    await tx.issuance.setNames(id, names_json);
+  const { id, names } = place;
+  if (id === null) {
+    await insertWanted(tx, { domainId: domain.id, names, refused: reason, now });
     return;
   }
-  const row = await tx.certificates.insert({
-    ...{ domain_id: domain.id, source: 'acme', names_json, status: 'failed', error: reason },
-    ...NOT_ISSUED,
-    created_at: now,
-  });
-  const due_at = Math.round(now + retryMs(0, REFUSED_RETRY));
-  await tx.issuance.insert({
-    ...{ certificate_id: row.id, domain_id: domain.id, names_json },
-    ...{ due_at, failures: 1 },
-  });
+  const names_json = JSON.stringify(names);
+  await tx.certificates.setNames({ id, domain_id: domain.id, names_json });
+  await tx.certificates.setState({ id, domain_id: domain.id, status: 'failed', error: reason });
+  await tx.issuance.setNames(id, names_json);
 }
 
 /** The reasons of names as one line. */
