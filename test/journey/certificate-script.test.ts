@@ -1,5 +1,6 @@
 /** `fixtures/certificates/show`: a domain's zone at name servers, its certificate from Pebble, and HTTPS through a node. */
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -67,6 +68,7 @@ describe('fixtures/certificates/show', skipped, () => {
   test('names a port that is taken, and leaves nothing', async () => {
     const port = await freePorts();
     const other = createServer().listen(port + 6, '127.0.0.1');
+    await once(other, 'listening');
     try {
       const { code, err } = await show(['knot', '--', process.execPath, MAIN], port);
       expect([code, err]).toEqual([

@@ -80,10 +80,10 @@ describe('edgeplan serve', () => {
       expect(shown.out).toContain('publication.failed');
       expect(shown.out).toContain('quota.reached');
       expect(shown.out).toContain('certificate.expiring');
-      expect(shown.out).not.toContain('certificate.issued');
+      expect(shown.out).toContain('certificate.issued');
       expect((await served.run(['notifications', 'preferences', '--email', 'off'])).code).toBe(2);
       expect(
-        (await served.run(['notifications', 'preferences', 'certificate.issued', '--email', 'on'])).code,
+        (await served.run(['notifications', 'preferences', 'certificate.other', '--email', 'on'])).code,
       ).not.toBe(0);
 
       const tested = await served.run(['notifications', 'test']);
