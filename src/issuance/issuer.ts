@@ -10,7 +10,8 @@ import { pause, retryMs } from '../platform/backoff.ts';
 import { withDeadline } from '../platform/deadline.ts';
 import { isStoreFault } from '../store/fault.ts';
 import type { ClaimedOrder, OrderAllowance } from '../store/issuance-repositories.ts';
-import type { RecordRow } from '../store/rows.ts';
+import type { DomainRow, RecordRow } from '../store/rows.ts';
+import { createAccountShares } from './account-shares.ts';
 import { type Authority, type AuthorityOptions, createAuthority } from './authority.ts';
 import { CaFault } from './ca-fault.ts';
 import { withCa } from './ca-transport.ts';
@@ -126,10 +127,11 @@ function stateOf(options: IssuerOptions): State {
     ...(nodesMs === undefined ? {} : { nodesMs }),
   });
   const allowance = allowanceOf(orders);
+  const shares = createAccountShares(allowance, clock);
   return {
     ...options,
     authority,
-    tools: { store, ring, authority, solver, directory, allowance, clock },
+    tools: { store, ring, authority, solver, directory, allowance, shares, clock },
     survey: createSurvey({ store, zones, clock }),
     stopping: new AbortController(),
     underWay: new Map(),
@@ -266,7 +268,7 @@ async function work(state: State, order: ClaimedOrder): Promise<void> {
 
 /** An order with what it needs. */
 interface Prepared extends Omit<EndedOrder, 'now'> {
-  readonly domain: { readonly id: number; readonly name: string };
+  readonly domain: Pick<DomainRow, 'id' | 'name' | 'user_id'>;
   readonly records: readonly RecordRow[];
   readonly facts: NameFacts;
   readonly replaces: string | null;
@@ -311,7 +313,10 @@ async function attemptWithin(
   const place = { domain, records, zone: facts.zone };
   try {
     const replaces = (await state.authority.hasWindows()) ? renewed : null;
-    const outcome = await runOrder(state.tools, { order, place, names, replaces, signal });
+    const outcome = await runOrder(state.tools, {
+      ...{ order, place, names, replaces, signal },
+      account: domain.user_id,
+    });
     state.faults = 0;
     state.limited = 0;
     return outcome;

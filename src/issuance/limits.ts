@@ -47,6 +47,9 @@ export const LIMITED_IN_ROW = 3;
 /** Orders of an account in three hours, by default: what Let's Encrypt accepts. */
 export const USUAL_ORDERS = 300;
 export const ALLOWANCE_MS = 10_800_000;
+/** The part of the burst above which an account has ordered much, and accounts that are counted. */
+export const USUAL_SHARE = 1 / 4;
+export const MAX_COUNTED_ACCOUNTS = 10_000;
 /** The part of a certificate's life after which it is renewed, where the CA names no window (semantics §8). */
 export const RENEW_AT = 2 / 3;
 /** The part of a life over which renewals are spread, before that. */

@@ -12,6 +12,7 @@ import { backoffMs, pause } from '../platform/backoff.ts';
 import { sha256Hex } from '../platform/sha256.ts';
 import type { ClaimedOrder, OrderAllowance } from '../store/issuance-repositories.ts';
 import type { Store } from '../store/store.ts';
+import type { AccountShares } from './account-shares.ts';
 import type { Authority } from './authority.ts';
 import { CaFault, reasonText } from './ca-fault.ts';
 import { FIRST_POLL_MS, LAST_POLL_MS } from './limits.ts';
@@ -26,6 +27,7 @@ export interface OrderTools {
   readonly solver: Solver;
   readonly directory: string;
   readonly allowance: OrderAllowance;
+  readonly shares: AccountShares;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
@@ -33,6 +35,8 @@ export interface OrderTools {
 /** An order to run. */
 export interface OrderTask {
   readonly order: ClaimedOrder;
+  /** Whose domain it is for. */
+  readonly account: number;
   readonly place: ChallengePlace;
   readonly names: readonly string[];
   /** The identifier of the certificate that is renewed (RFC 9773 §5); `null`: none is. */
@@ -137,11 +141,13 @@ async function resume(
 
 async function begin(
   client: acme.Client,
-  { store, ring, directory, allowance, clock }: OrderTools,
-  { order: { certificate_id, domain_id, claim }, names, replaces }: OrderTask,
+  { store, ring, directory, allowance, shares, clock }: OrderTools,
+  { order: { certificate_id, domain_id, claim }, account, names, replaces }: OrderTask,
 ): Promise<OpenOrder | OrderOutcome> {
-  const until = await store.write((tx) => tx.issuance.spend(directory, { ...allowance, now: clock() }));
+  const spending = { ...allowance, now: clock(), reserved: shares.reservedFor(account) };
+  const until = await store.write((tx) => tx.issuance.spend(directory, spending));
   if (until !== null) return { kind: 'waits', until };
+  shares.ordered(account);
   const key = (await acme.crypto.createPrivateEcdsaKey()).toString();
   const order = await createOrder(client, names, replaces);
   if (order instanceof Map) return { kind: 'refused', names: order };

@@ -149,8 +149,11 @@ export interface IssuanceWrites {
   ): Promise<boolean>;
   /**
    * Takes one order from the allowance of an account. `null`: taken; else the time from which there is one. Times that a
-   * clock which was ahead has stored do not delay orders.
+   * clock which was ahead has stored do not delay orders. `reserved`: orders of the burst that are not taken.
    */
-  spend(directory: string, allowance: OrderAllowance & { readonly now: number }): Promise<number | null>;
+  spend(
+    directory: string,
+    allowance: OrderAllowance & { readonly now: number; readonly reserved: number },
+  ): Promise<number | null>;
   pause(directory: string, until: number): Promise<void>;
 }

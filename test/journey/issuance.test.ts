@@ -202,6 +202,32 @@ describe.each(testDatabases())('issuance on $kind', (database) => {
     ]);
   });
 
+  test('an account that orders much leaves half of the allowance to the others', async () => {
+    const own = await openIssuance(database);
+    try {
+      // 40 orders in three hours: 20 at once.
+      const issuer = own.issuer({ orders: 40 });
+      const first = await own.addDomain('many0.example');
+      for (let at = 1; at < 30; at += 1) await own.addDomain(`many${at}.example`, { owner: first.user_id });
+      await issuer.pass();
+      const many = own.ca.records.issued.length;
+      expect(many).toBeGreaterThan(5);
+      // Of the 20, ten are for others; orders that begin together may pass before they are counted.
+      expect(many).toBeLessThanOrEqual(15);
+      const late = await own.addDomain('late.example');
+      await issuer.pass();
+      const [row] = await own.store.latest.certificates.list(late.id);
+      expect(row).toMatchObject({ status: 'active' });
+      for (let passes = 0; passes < 200; passes += 1) {
+        own.now += 10 * MINUTE;
+        await issuer.pass();
+      }
+      expect(own.ca.records.issued).toHaveLength(31);
+    } finally {
+      await own.close();
+    }
+  });
+
   test('a window that the authority moves to now renews at once (RFC 9773)', async () => {
     const domain = await rig.addDomain(name());
     await rig.pass();

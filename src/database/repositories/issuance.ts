@@ -326,7 +326,7 @@ function accountWrites(
     async resealAccount(directory, keys) {
       return (await resealAccount(session, { directory, ...keys })).length > 0;
     },
-    async spend(directory, { now, everyMs, burst, longestPauseMs }) {
+    async spend(directory, { now, everyMs, burst, reserved, longestPauseMs }) {
       const row = await one(session, lockAccount, { directory });
       if (row === null) return null;
       // A later end was stored by a clock that was ahead.
@@ -335,7 +335,7 @@ function accountWrites(
       // clock that was ahead has stored counts as empty: without the bound, orders would wait until that time.
       const empty = now + burst * everyMs;
       const spent = Math.max(Math.min(row.spent_until, empty), now) + everyMs;
-      const free = spent - burst * everyMs;
+      const free = spent - (burst - reserved) * everyMs;
       if (free <= now) await setAllowance(session, { directory, spent_until: spent });
       else if (row.spent_until > empty) await setAllowance(session, { directory, spent_until: empty });
       return free <= now ? null : free;

@@ -290,7 +290,13 @@ describe.each(kinds)('$name', (kind) => {
     });
     const spend = (now: number, burst = 3, through = store) =>
       through.write((tx) =>
-        tx.issuance.spend(directory, { now, everyMs: MINUTE, burst, longestPauseMs: 10 * MINUTE }),
+        tx.issuance.spend(directory, {
+          now,
+          everyMs: MINUTE,
+          burst,
+          reserved: 0,
+          longestPauseMs: 10 * MINUTE,
+        }),
       );
     const account = () => store.latest.issuance.account(directory);
 
@@ -307,6 +313,19 @@ describe.each(kinds)('$name', (kind) => {
       expect(read((await account())!.sealed_key)).toBe('k3');
       expect(await store.latest.issuance.account('https://other.example')).toBeNull();
       expect((await store.latest.issuance.accounts()).some((one) => one.directory === directory)).toBe(true);
+    });
+
+    test('a caller that reserves orders takes none of these, and others do', async () => {
+      const [now, reserving] = [T, { now: T, everyMs: MINUTE, burst: 3, longestPauseMs: 10 * MINUTE }];
+      const take = (reserved: number) =>
+        store.write((tx) => tx.issuance.spend(directory, { ...reserving, reserved }));
+      expect([await take(2), await take(2), await take(0), await take(0), await take(0)]).toEqual([
+        null,
+        now + MINUTE,
+        null,
+        null,
+        now + MINUTE,
+      ]);
     });
 
     test('has its burst at once, then one order in each interval', async () => {
