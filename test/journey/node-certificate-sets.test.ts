@@ -67,6 +67,12 @@ const files = (): readonly string[] =>
     .filter((file) => !file.endsWith('.tmp'))
     .map((file) => join(directory, 'certificates', file));
 
+/** Stops the node with everything stored: a set is in use before it is on the disk. */
+async function stopStored(): Promise<void> {
+  await until(() => node.state().pendingCertificates === 0, 'the stored sets');
+  await node.stop();
+}
+
 beforeEach(async () => {
   control = await startScriptedControl();
   directory = newFolder();
@@ -115,7 +121,7 @@ test.each(['refused', 'gone'] as const)(
     await inUse('shop.test', '2');
     control.change('shop.test', { tombstone });
     await inUse('shop.test', null);
-    await node.stop();
+    await stopStored();
     control.away(true);
     await start();
     expect(sets.size).toBe(0);
@@ -123,7 +129,7 @@ test.each(['refused', 'gone'] as const)(
 );
 
 test('a node that restarts without a control plane has its sets', async () => {
-  await node.stop();
+  await stopStored();
   control.away(true);
   await start();
   expect(sets.get('shop.test')).toEqual([one]);
@@ -133,7 +139,7 @@ test('a node that restarts without a control plane has its sets', async () => {
 test('a damaged file is logged and fetched again, and others are not affected', async () => {
   control.change('other.test', { plan: plan('other.test'), certificates: [two] });
   await inUse('other.test', '2');
-  await node.stop();
+  await stopStored();
   const damaged = join(directory, 'certificates', sha256Hex('shop.test'));
   writeFileSync(damaged, readFileSync(damaged).subarray(1));
   control.away(true);
@@ -145,7 +151,7 @@ test('a damaged file is logged and fetched again, and others are not affected', 
 });
 
 test('a node that lost its key makes another one and fetches its sets again', async () => {
-  await node.stop();
+  await stopStored();
   rmSync(join(directory, 'box.key'));
   await start();
   await inUse('shop.test', '1');
@@ -232,7 +238,7 @@ test('a replayed page brings back no older set, neither after a removal nor afte
   control.replay([old]);
   await settle();
   expect(idsOf('shop.test')).toBeNull();
-  await node.stop();
+  await stopStored();
   await start();
   await until(() => node.state().mode === 'stream', 'the stream');
   control.replay([old]);
@@ -250,7 +256,7 @@ test('a set that one failing domain has delays no other', async () => {
 });
 
 test('names that the control plane does not list any more lose their sets and files', async () => {
-  await node.stop();
+  await stopStored();
   await control.close();
   // Set up again: another key, other names.
   control = await startScriptedControl();
@@ -264,7 +270,7 @@ test('names that the control plane does not list any more lose their sets and fi
 });
 
 test('a node without TLS sends no key, and removes stored sets', async () => {
-  await node.stop();
+  await stopStored();
   control.introduced.length = 0;
   node = await startFollower({ url: control.url, token: 'token', directory });
   await until(() => node.state().comparisons > 0, 'a comparison');
@@ -280,7 +286,7 @@ test('1,000 sets are installed, and restored without a control plane', { timeout
   console.info(`1,000 sets installed in ${(performance.now() - began).toFixed(0)} ms`);
   expect(control.asked).toHaveLength(1_001);
   await until(() => node.state().pending === 0, 'all plans', 60_000);
-  await node.stop();
+  await stopStored();
   control.away(true);
   await start();
   expect(sets.size).toBe(1_001);
