@@ -1,7 +1,7 @@
 /**
  * Finds certificates whose private key cannot be decrypted, at the start of a server: a database that was copied without
- * its secrets key. They fail with an error until the key is back or they are uploaded or obtained again. Nodes that have them serve
- * them on: the manifest does not change.
+ * its secrets key. They fail with an error until the key is back or they are uploaded or obtained again. Nodes that have
+ * them serve them on: the manifest does not change.
  */
 import type { CertificateOnFile } from '../store/rows.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';

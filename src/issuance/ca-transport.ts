@@ -94,7 +94,7 @@ async function boundedText(answer: Response): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** `null`: the text is no JSON, as a chain in PEM is none. */
+/** The value of a JSON text; `null`: the text has another form, such as a chain in PEM. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,7 +1,7 @@
 /**
  * One order at the CA, from its beginning or from where an ended process left it (RFC 8555 §7.1.6): its address and its
  * encrypted key are stored before anything is proved, so that a certificate is not ordered twice. In: a claimed order. Out:
- * the certificate, or why there is none; the store changes only by the order's address, and by challenges while they last.
+ * the certificate, or why it was not issued. Only the order's address is stored, and challenges while they last.
  */
 import { X509Certificate } from 'node:crypto';
 import acme from 'acme-client';

@@ -4,9 +4,9 @@
  *
  * A purge removes nothing when it arrives: its cost would grow with the cache. Each lookup compares the entry with what was
  * purged after its fetch began, as Varnish does with its bans, and `http-cache` notes in the entry up to which position that
- * was done. URLs and tags are looked up in tables, prefixes once for each length that a prefix has. So a lookup after a purge
- * costs some table look-ups, bounded by `MAX_PURGES`, and every further one a comparison of two numbers. A response that was
- * requested before a purge and arrives after it has the lower position, so that it is not used either.
+ * was done. Hash tables answer for URLs and tags, and for prefixes once for each length that a prefix has. So a lookup after
+ * a purge costs some of these, bounded by `MAX_PURGES`, and every further one a comparison of two numbers. A response that
+ * was requested before a purge and arrives after it has the lower position, so that it is not used either.
  */
 import { purgeLocation } from '../base/purge-values.ts';
 import type { CachePurge, PurgeList } from './purges.ts';
