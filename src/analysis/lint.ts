@@ -15,6 +15,7 @@ import { lintKeys } from './lint/keys.ts';
 import { lintNeedless } from './lint/needless.ts';
 import { lintOriginDifferences } from './lint/origin-differences.ts';
 import { lintPaths } from './lint/paths.ts';
+import { lintReach } from './lint/reach.ts';
 import { lintRedirects } from './lint/redirects.ts';
 import { lintScope } from './lint/scope.ts';
 import { lintWaf } from './lint/waf.ts';
@@ -52,6 +53,8 @@ export interface LintSources {
 export interface LintOptions {
   /** The signatures that waf rules inspect with; `none`: they inspect with none. Absent: exclusions are not checked. */
   readonly signatures?: LintSignatures | 'none' | null;
+  /** Whether to prove which rules no request reaches. Default: true. */
+  readonly proofs?: boolean;
 }
 
 /**
@@ -61,7 +64,7 @@ export interface LintOptions {
 export function lintRuleSet(
   ruleSet: RuleSet,
   sources?: LintSources,
-  { signatures = null }: LintOptions = {},
+  { signatures = null, proofs = true }: LintOptions = {},
 ): readonly Diagnostic[] {
   const enabled = ruleSet.rules.filter((rule) => rule.enabled);
   const context: LintContext = {
@@ -74,7 +77,8 @@ export function lintRuleSet(
     signatures,
   };
   const order = new Map(ruleSet.rules.map((rule, index) => [rule, index]));
-  const findings = FAMILIES.flatMap((family) => family(context));
+  const found = FAMILIES.flatMap((family) => family(context));
+  const findings = proofs ? [...found, ...lintReach(context, found)] : found;
   return [...findings]
     .sort((a, b) => order.get(a.rule)! - order.get(b.rule)!)
     .map((finding) => toDiagnostic(finding, order.get(finding.rule)!, sources));

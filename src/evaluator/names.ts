@@ -18,6 +18,11 @@ export function findGroup(loaded: LoadedPlan, host: string): number {
   return NONE;
 }
 
+/** Whether a normalised name has a record of any type, or lies above one. */
+export function hasName(loaded: LoadedPlan, name: string): boolean {
+  return nameRow(loaded, name, 0) >= 0;
+}
+
 /** Whether a record of a normalised host has `monitor: true`. */
 export function isMonitored(loaded: LoadedPlan, host: string): boolean {
   const { meta, words } = loaded.plan;

@@ -1,8 +1,10 @@
 /** Paths that rules treat apart (semantics §4). */
 import type { Facts } from './facts.ts';
 
-const ACME_PREFIX = '/.well-known/acme-challenge/';
-const EDGE_PREFIX = '/.well-known/edgeplan/';
+/** Where an ACME server asks for tokens (RFC 8555 §8.3). */
+export const ACME_PREFIX = '/.well-known/acme-challenge/';
+/** Paths that the edge answers itself. */
+export const EDGE_PREFIX = '/.well-known/edgeplan/';
 
 /** A request of an ACME server for a token (RFC 8555 §8.3), which no rule may stand in the way of. */
 export function isAcmeChallenge(facts: Facts): boolean {

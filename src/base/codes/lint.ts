@@ -91,6 +91,11 @@ export const LINT_CODES = {
     meaning: 'the path entry starts with a host and a port, so it never matches',
     remedy: 'write the path alone; hosts go to `host_includes`',
   },
+  redirect_circle: {
+    severity: 'error',
+    meaning: 'redirects of several rules lead from one to the next and back to the first',
+    remedy: 'let one of the rules lead elsewhere, or exclude the path it leads to',
+  },
   redirect_loop: {
     severity: 'error',
     meaning: 'the target, with the path appended, is matched by the rule again, each time with a longer path',
@@ -111,6 +116,12 @@ export const LINT_CODES = {
     meaning: 'the redirect leads to an address that it matches itself; such a match does nothing',
     remedy: 'write where the visitor should go',
   },
+  shadowed_rule: {
+    severity: null,
+    meaning:
+      'earlier rules take every request that the rule matches, which is proved, so the rule never acts',
+    remedy: 'remove it, give it a lower `priority`, or narrow the earlier rules',
+  },
   suffix_exclude: {
     severity: 'warning',
     meaning: 'paths that end in a suffix are excluded, and a visitor may append it to a protected path',
@@ -120,6 +131,17 @@ export const LINT_CODES = {
     severity: 'warning',
     meaning: 'the pattern is not anchored, so longer names match too',
     remedy: 'write `^` and `$` around it',
+  },
+  unmatched_rule: {
+    severity: 'error',
+    meaning: 'no request passes all filters of the rule, which is proved',
+    remedy: 'widen its filters, or remove it',
+  },
+  unproved_rule: {
+    severity: 'info',
+    meaning:
+      'neither a request that reaches the rule nor a proof that none does was found within the budget of steps',
+    remedy: 'simplify its patterns, or try a request with `edgeplan simulate`',
   },
   unknown_signature: {
     severity: 'warning',

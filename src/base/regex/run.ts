@@ -101,6 +101,11 @@ function runOn(words: Uint16Array, offset: number, text: string, at: number, fro
   return code;
 }
 
+/** The class of any code point, for those who walk an automaton themselves. */
+export function classAt(words: Uint16Array, offset: number, point: number): number {
+  return point < 0x80 ? words[offset + DFA_ASCII + point]! : classOf(words, offset, point);
+}
+
 /** The class of a code point from 0x80 on: a binary search for the last run that starts at or before it. */
 function classOf(words: Uint16Array, offset: number, point: number): number {
   const bmpRuns = words[offset + DFA_BMP_RUNS]!;

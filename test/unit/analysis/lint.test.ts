@@ -34,9 +34,14 @@ function readRule({ id, ...fields }: Fields & { readonly id: number }): Rule {
   return { id, type, ...parsed.fields } as Rule;
 }
 
+/** Proofs concern several rules at once; `reach.test.ts` tests them. */
+const WITHOUT_PROOFS = { proofs: false } as const;
+
 /** Codes with their places, as `rules[0].target self_redirect`. */
 function codes(...rules: readonly Fields[]): readonly string[] {
-  return lintRuleSet(read(rules)).map(({ path, code }) => `${path.slice(1).join('.')} ${code}`);
+  return lintRuleSet(read(rules), undefined, WITHOUT_PROOFS).map(
+    ({ path, code }) => `${path.slice(1).join('.')} ${code}`,
+  );
 }
 
 const captcha = (fields: Fields): Fields => ({ type: 'captcha', path_includes: ['/x', '/x/*'], ...fields });

@@ -1,0 +1,147 @@
+/**
+ * Finds rules that no request reaches, by proof: other rules take all their requests, or they match none. Also redirects of
+ * several rules that lead round in a circle. Every claim is proved; what a budget leaves open is reported as such.
+ */
+import { compile } from '../../compiler/compile.ts';
+import { isContentAddressed } from '../../evaluator/identity.ts';
+import { parseRule } from '../../model/parse.ts';
+import type { Rule, RuleSet } from '../../model/types.ts';
+import { SLOT } from '../../plan/layout.ts';
+import { printFields } from '../../plan/print-fields.ts';
+import { seal } from '../../plan/seal.ts';
+import { findCircles } from '../circles.ts';
+import { proveReach, type Reach } from '../reach.ts';
+import { MAX_RULE_STEPS } from '../space/limits.ts';
+import type { Subject, SubjectRule } from '../subject.ts';
+import { readSubject } from '../subject.ts';
+import type { Finding, LintContext } from './finding.ts';
+
+/** Rules that a message names; the others are counted. */
+const MAX_NAMED = 8;
+
+/** Proves which enabled rules are reached. `found`: rules with an error already get no second one. */
+export function lintReach({ ruleSet, enabled }: LintContext, found: readonly Finding[]): readonly Finding[] {
+  if (enabled.length === 0 || !ruleSet.records.some(({ proxied }) => proxied)) return [];
+  const subject = readSubject(seal(compile(serving(ruleSet)).plan, { revision: 1 }));
+  const rules = new Map(ruleSet.rules.map((rule) => [`${rule.type}/${rule.id}`, rule]));
+  const ruleOf = ({ ref }: SubjectRule): Rule => rules.get(`${ref.type}/${ref.id}`)!;
+  const broken = new Set(found.filter(({ severity }) => severity === 'error').map(({ rule }) => rule));
+  const reaches = proveReach(subject);
+  const unreached = reaches.flatMap((reach): readonly Finding[] => {
+    const rule = ruleOf(reach.rule);
+    return broken.has(rule) ? [] : unreachedFinding(reach, rule, subject);
+  });
+  const circles = findCircles(subject, reaches).map((circle): Finding => {
+    const way = [...circle, circle[0]!].map((one) => `\`${nameOf(one)}\``).join(' → ');
+    return {
+      rule: ruleOf(circle[0]!),
+      field: ['target'],
+      severity: 'error',
+      code: 'redirect_circle',
+      message: `leads visitors round in a circle: ${way}`,
+      remedy: 'let one of these rules lead elsewhere, or exclude the path it leads to',
+    };
+  });
+  return [...unreached, ...circles];
+}
+
+/**
+ * The rule set of a domain that serves, since its state is no property of its rules. Rules that the model refuses match
+ * nothing and do not compile.
+ */
+function serving(ruleSet: RuleSet): RuleSet {
+  const domain = {
+    ...ruleSet.domain,
+    status: 'active',
+    suspended: false,
+    developer_mode_until: null,
+  } as const;
+  const rules = ruleSet.rules.filter(
+    ({ id: _, type, ...fields }) => parseRule(type, fields, { stored: true }).ok,
+  );
+  return { ...ruleSet, domain, rules };
+}
+
+/** The finding about a rule that is not known to be reached. */
+function unreachedFinding(
+  { rule: subjectRule, result }: Reach,
+  rule: Rule,
+  subject: Subject,
+): readonly Finding[] {
+  const at = { rule, field: ['type'] } as const;
+  switch (result.kind) {
+    case 'reached':
+      return [];
+    case 'unmatched': {
+      const message = 'matches no request: no host, path and visitor pass all its filters';
+      return [
+        {
+          ...at,
+          code: 'unmatched_rule',
+          severity: 'error',
+          message,
+          remedy: 'widen its filters, or remove it',
+        },
+      ];
+    }
+    case 'unknown': {
+      const message = `is not proved to be reached or unreachable within ${MAX_RULE_STEPS} steps`;
+      const remedy = 'simplify its patterns, or try a request with `edgeplan simulate`';
+      return [{ ...at, code: 'unproved_rule', severity: 'info', message, remedy }];
+    }
+    case 'shadowed': {
+      const { by } = result;
+      const isSame = by.every((other) => effectOf(subject, other) === effectOf(subject, subjectRule));
+      const takes = by.length === 1 ? 'takes every request' : 'together take every request';
+      const effect = isSame ? 'with the same effect' : 'with another effect';
+      const message = `is never reached: ${listed(by)} ${takes} that it matches, ${effect}`;
+      const remedy = isSame ? 'remove it' : 'give it a lower `priority` than theirs, or narrow them';
+      return [
+        {
+          ...at,
+          code: 'shadowed_rule',
+          severity: isSame ? 'warning' : 'error',
+          message,
+          remedy: remedyFor(subjectRule, by, remedy),
+        },
+      ];
+    }
+    default:
+      return result satisfies never;
+  }
+}
+
+/** Priority orders rules of one type only. */
+function remedyFor(rule: SubjectRule, by: readonly SubjectRule[], remedy: string): string {
+  if (remedy === 'remove it' || by.every(({ type }) => type === rule.type)) return remedy;
+  return 'narrow the rules that take its requests, or remove it; rules of earlier phases always come first';
+}
+
+/** Rules in words. */
+function listed(rules: readonly SubjectRule[]): string {
+  const names = rules.slice(0, MAX_NAMED).map((rule) => `\`${nameOf(rule)}\``);
+  const more = rules.length - names.length;
+  if (more > 0) return `${names.join(', ')} and ${more} more`;
+  const last = names.pop()!;
+  return names.length === 0 ? last : `${names.join(', ')} and ${last}`;
+}
+
+/** `<type>/<key>`, or `<type>/<id>` if its author gave it no key. */
+function nameOf({ ref }: SubjectRule): string {
+  const isKeyed = ref.key !== undefined && !isContentAddressed(ref.key);
+  return `${ref.type}/${isKeyed ? ref.key : ref.id}`;
+}
+
+/** What the rule does to a request that it acts on, without its filters. */
+function effectOf({ loaded: { plan } }: Subject, { slot, type, ending }: SubjectRule): string {
+  if (ending === 'always' && (type === 'drop' || type === 'fingerprint')) return 'block';
+  const row = plan.slots.subarray(slot * SLOT.size, (slot + 1) * SLOT.size);
+  const {
+    bot_kinds: _kinds,
+    match_ja4: _ja4,
+    match_ja4h: _ja4h,
+    require_verified: _verified,
+    ...fields
+  } = printFields(plan, type, row);
+  return `${type} ${JSON.stringify(fields)}`;
+}

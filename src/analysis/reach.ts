@@ -1,0 +1,182 @@
+/**
+ * Which rules can be reached: for every enabled rule a request that reaches it, confirmed by the evaluator, or the smallest set
+ * of earlier rules that take all its requests, or neither if a budget ended. In: a subject. Out: a result for each rule.
+ */
+import type { Action, RuleRef } from '../evaluator/decision.ts';
+import { refText } from '../evaluator/identity.ts';
+import { type Situation, type SubjectSpace, situationsOf, splitTarget } from './situations.ts';
+import { type Budget, createBudget } from './space/budget.ts';
+import { type CoverResult, findUncovered, type Point } from './space/cover.ts';
+import { MAX_MINIMISED, MAX_RULE_STEPS, MAX_TOTAL_STEPS } from './space/limits.ts';
+import { createSpace, type Space } from './space/space.ts';
+import { requestOf, type Witness, witnessOf } from './space/witness.ts';
+import type { Subject, SubjectRule } from './subject.ts';
+
+/** What is known of a rule. */
+export type ReachResult =
+  /** The request reaches it. */
+  | { readonly kind: 'reached'; readonly witness: Witness }
+  /** These rules take every request that it matches, and no smaller selection of them does. */
+  | { readonly kind: 'shadowed'; readonly by: readonly SubjectRule[] }
+  /** It matches no request. */
+  | { readonly kind: 'unmatched' }
+  | { readonly kind: 'unknown' };
+
+/** The result of one rule. */
+export interface Reach {
+  readonly rule: SubjectRule;
+  readonly result: ReachResult;
+}
+
+const UNKNOWN: ReachResult = { kind: 'unknown' };
+
+/** Proves or disproves for every enabled rule of a plan that it can be reached. */
+export function proveReach(subject: Subject): readonly Reach[] {
+  const space = createSpace([subject.loaded], { hosts: redirectHosts(subject) });
+  if (space === null) return subject.rules.map((rule) => ({ rule, result: UNKNOWN }));
+  const around: SubjectSpace = { space, subject, plan: 0, lists: new Map() };
+  const total = createBudget(MAX_TOTAL_STEPS);
+  return subject.rules.map((rule) => ({ rule, result: reachOf(around, rule, total) }));
+}
+
+/** Hosts that redirects lead to: whether a location is the request's own URL depends on them. */
+export function redirectHosts({ rules }: Subject): readonly string[] {
+  const hosts = rules.filter(({ type }) => type === 'redirect').map(({ target }) => splitTarget(target).host);
+  return [...new Set(hosts.filter((host): host is string => host !== null && host !== ''))];
+}
+
+function reachOf(around: SubjectSpace, rule: SubjectRule, total: Budget): ReachResult {
+  const situations = situationsOf(around, rule);
+  if (situations === null) return UNKNOWN;
+  const budget = shareOf(total);
+  const witness = situations.map((one) => confirmed(around, rule, one, budget)).find((one) => one !== null);
+  if (witness !== undefined && witness !== null) return { kind: 'reached', witness };
+  const used = new Set<SubjectRule>();
+  for (const one of situations) {
+    const found = ask(one, null, { space: around.space, budget });
+    if (found.kind === 'unknown') return UNKNOWN;
+    if (found.kind === 'point') {
+      const reached = confirm(around, rule, one, found.point);
+      return reached === null ? UNKNOWN : { kind: 'reached', witness: reached };
+    }
+    for (const place of found.by) used.add(one.blockers.rules[place]!);
+  }
+  if (used.size === 0) return { kind: 'unmatched' };
+  return {
+    kind: 'shadowed',
+    by: minimal(situations, [...used], { space: around.space, budget: shareOf(total) }),
+  };
+}
+
+/** A budget for one rule, which also takes from the total. */
+function shareOf(total: Budget): Budget {
+  const own = createBudget(MAX_RULE_STEPS);
+  return { take: (steps) => total.take(steps) && own.take(steps), used: own.used };
+}
+
+/** The first request of a situation, whatever blocks it: most rules are reached by it. */
+function confirmed(around: SubjectSpace, rule: SubjectRule, one: Situation, budget: Budget): Witness | null {
+  const found = ask(one, new Set(), { space: around.space, budget });
+  return found.kind === 'point' ? confirm(around, rule, one, found.point) : null;
+}
+
+/** Changes of one witness, at most: of a fingerprint rule, a captcha rule, a record and redirects, with room. */
+const MAX_CHANGES = 16;
+
+/**
+ * The witness of a point, if the evaluator reaches the rule with it: maybe after challenges are solved, or with the scheme and
+ * query that make a redirect's location the request's own URL.
+ */
+function confirm(
+  { space, subject }: SubjectSpace,
+  rule: SubjectRule,
+  one: Situation,
+  point: Point,
+): Witness | null {
+  let witness = witnessOf(point, space, one.acme);
+  for (let tried = 0; tried < MAX_CHANGES; tried++) {
+    const { isReached, endedBy } = tryWitness(subject, rule, witness);
+    if (isReached) return witness;
+    if (endedBy === null) return null;
+    const changed = changedFor(witness, subject, endedBy);
+    if (changed === null) return null;
+    witness = changed;
+  }
+  return null;
+}
+
+/** What a rule or record that ended a request did. */
+interface EndedBy {
+  readonly action: Action;
+  readonly rule: RuleRef;
+}
+
+/** Whether the evaluator records that a request reaches a rule, and if not, what has ended it. */
+function tryWitness(
+  { evaluator, moment }: Subject,
+  { ref }: SubjectRule,
+  witness: Witness,
+): { readonly isReached: boolean; readonly endedBy: EndedBy | null } {
+  const request = requestOf(witness, moment());
+  const isRef = ({ type, id }: RuleRef): boolean => type === ref.type && id === ref.id;
+  if (ref.type === 'error_page') {
+    const { matches } = evaluator.errorPage(request, witness.status ?? 500, 'origin');
+    return { isReached: matches.some(isRef), endedBy: null };
+  }
+  const { matches, action, rule } = evaluator.evaluate(request);
+  return { isReached: matches.some(isRef), endedBy: rule === null ? null : { action, rule } };
+}
+
+/** The witness that a rule does not end again; `null`: no change is known, or it was made before. */
+function changedFor(witness: Witness, { rules }: Subject, { action, rule }: EndedBy): Witness | null {
+  if (action === 'challenge') return { ...witness, cleared: [...witness.cleared, refText(rule)] };
+  if (action !== 'redirect') return null;
+  const target = rules.find(({ ref }) => ref.type === rule.type && ref.id === rule.id)?.target ?? '';
+  const scheme = /^https?(?=:)/i.exec(target)?.[0].toLowerCase() ?? 'https';
+  const query = /\?[^#]*/.exec(target)?.[0] ?? '';
+  const [bare = ''] = witness.url.split('?', 1);
+  const url = `${scheme}${bare.slice(bare.indexOf(':'))}${query}`;
+  return url === witness.url ? null : { ...witness, url };
+}
+
+interface Asking {
+  readonly space: Space;
+  readonly budget: Budget;
+}
+
+/** Asks whether a situation is covered. `rules`: the blockers that count; `null`: all. */
+function ask(
+  { target, blockers, count, within, outside }: Situation,
+  rules: ReadonlySet<SubjectRule> | null,
+  { space, budget }: Asking,
+): CoverResult {
+  const { boxes, rules: owners } = blockers;
+  if (rules === null)
+    return findUncovered({ target, blockers: boxes, count, within, outside }, space, budget);
+  const chosen =
+    rules.size === 0 ? [] : boxes.slice(0, count).filter((_, place) => rules.has(owners[place]!));
+  return findUncovered({ target, blockers: chosen, count: chosen.length, within, outside }, space, budget);
+}
+
+/** A selection of the rules that still covers every situation, and that covers them no more without any one of its rules. */
+function minimal(
+  situations: readonly Situation[],
+  rules: readonly SubjectRule[],
+  asking: Asking,
+): readonly SubjectRule[] {
+  if (rules.length > MAX_MINIMISED) return sorted(rules);
+  const covers = (chosen: readonly SubjectRule[]): boolean =>
+    situations.every((one) => ask(one, new Set(chosen), asking).kind === 'covered');
+  const single = sorted(rules).find((rule) => covers([rule]));
+  if (single !== undefined) return [single];
+  let left = rules;
+  for (const rule of rules) {
+    const rest = left.filter((other) => other !== rule);
+    if (covers(rest)) left = rest;
+  }
+  return sorted(left);
+}
+
+function sorted(rules: readonly SubjectRule[]): readonly SubjectRule[] {
+  return [...rules].sort((a, b) => a.slot - b.slot);
+}

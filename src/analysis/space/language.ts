@@ -1,0 +1,217 @@
+/**
+ * The paths that a filter matches, as one automaton over canonical paths. A path with `;params` has two forms, as sent and
+ * without parameters (semantics §1.1); the automaton reads the path and follows each pattern over both forms at once.
+ */
+import { FATE, type LetterAutomaton, type RawAutomaton, sealAutomaton } from './automaton.ts';
+import type { Letters } from './letters.ts';
+import { MAX_PATH_STATES, MAX_PATH_WORK } from './limits.ts';
+
+/** A path filter with its patterns as automata. */
+export interface PatternFilter {
+  readonly includes: readonly LetterAutomaton[];
+  readonly excludes: readonly LetterAutomaton[];
+  /** An include entry must match both forms of a path, and an exclude entry one; otherwise the reverse. */
+  readonly bothForms: boolean;
+}
+
+/** A set of texts; equal names mean equal sets. */
+export interface Language {
+  readonly name: string;
+  readonly automaton: LetterAutomaton;
+}
+
+/** A pattern's state that decides it for every continuation. */
+const NEVER = -1;
+const ALWAYS = -2;
+/** Where a path is: no `;` so far, after a parameter, in one. */
+const PLAIN = 0;
+const AFTER = 1;
+const WITHIN = 2;
+
+/** A state of the filter: of each pattern over the path, then of each over the path without parameters. */
+interface FilterState {
+  readonly mode: typeof PLAIN | typeof AFTER | typeof WITHIN;
+  readonly raw: Int32Array;
+  readonly stripped: Int32Array;
+}
+
+/** What the states of the patterns say: `null` if it depends on what follows. */
+type Verdict = boolean | null;
+
+/** The automaton of a filter. `null`: it would pass `MAX_PATH_STATES` or `MAX_PATH_WORK`. */
+export function filterAutomaton(filter: PatternFilter, letters: Letters): LetterAutomaton | null {
+  const patterns = [...filter.includes, ...filter.excludes];
+  const [semicolon, slash] = [letters.letterOf(0x3b), letters.letterOf(0x2f)];
+  const starts = Int32Array.from(patterns, (pattern) => settled(pattern, pattern.start));
+  const table = new Map<string, number>();
+  const states: FilterState[] = [];
+  const numberOf = (state: FilterState): number => {
+    const fixed = verdictOf(filter, state);
+    const key = fixed === null ? keyOf(state) : String(fixed);
+    const known = table.get(key);
+    if (known !== undefined) return known;
+    table.set(key, states.length);
+    states.push(state);
+    return states.length - 1;
+  };
+  numberOf({ mode: PLAIN, raw: starts, stripped: starts });
+  const rows: number[] = [];
+  const work = Math.max(1, letters.count * patterns.length);
+  for (let number = 0; number < states.length; number++) {
+    if (states.length > MAX_PATH_STATES || number * work > MAX_PATH_WORK) return null;
+    const state = states[number]!;
+    const isFixed = verdictOf(filter, state) !== null;
+    for (let letter = 0; letter < letters.count; letter++) {
+      if (isFixed) rows.push(number);
+      else rows.push(numberOf(advance(state, letter, { patterns, semicolon, slash })));
+    }
+  }
+  const accepts = Uint8Array.from(states, (state) => Number(accepted(filter, state)));
+  return sealAutomaton({ states: states.length, start: 0, next: Int32Array.from(rows), accepts });
+}
+
+function keyOf({ mode, raw, stripped }: FilterState): string {
+  return mode === PLAIN ? `p${raw.join(' ')}` : `${mode} ${raw.join(' ')} ${stripped.join(' ')}`;
+}
+
+/** What a step reads. */
+interface Steps {
+  readonly patterns: readonly LetterAutomaton[];
+  readonly semicolon: number;
+  readonly slash: number;
+}
+
+/** The state after one more letter. */
+function advance({ mode, raw, stripped }: FilterState, letter: number, steps: Steps): FilterState {
+  const { patterns, semicolon, slash } = steps;
+  const rawAfter = stepped(raw, letter, patterns);
+  if (letter === semicolon && mode !== WITHIN) return { mode: WITHIN, raw: rawAfter, stripped };
+  if (mode === PLAIN) return { mode, raw: rawAfter, stripped: rawAfter };
+  if (mode === WITHIN && letter !== slash) return { mode, raw: rawAfter, stripped };
+  return { mode: AFTER, raw: rawAfter, stripped: stepped(stripped, letter, patterns) };
+}
+
+function stepped(states: Int32Array, letter: number, patterns: readonly LetterAutomaton[]): Int32Array {
+  return states.map((state, index) => {
+    if (state < 0) return state;
+    const pattern = patterns[index]!;
+    return settled(pattern, pattern.next[(state * pattern.next.length) / pattern.states + letter]!);
+  });
+}
+
+/** The state, or what it decides. */
+function settled({ fate }: LetterAutomaton, state: number): number {
+  if (fate[state] === FATE.dead) return NEVER;
+  return fate[state] === FATE.all ? ALWAYS : state;
+}
+
+/** Whether every continuation, or none, is in the filter. */
+function verdictOf(filter: PatternFilter, state: FilterState): Verdict {
+  const openOf = (_: LetterAutomaton, number: number): Verdict =>
+    number === ALWAYS ? true : number === NEVER ? false : null;
+  return judge(filter, state, openOf);
+}
+
+/** Whether the path may end here. */
+function accepted(filter: PatternFilter, state: FilterState): boolean {
+  const endOf = ({ accepts }: LetterAutomaton, number: number): boolean =>
+    number === ALWAYS || (number !== NEVER && accepts[number] === 1);
+  return judge(filter, state, endOf) === true;
+}
+
+/** The filter over verdicts of its patterns. */
+function judge(
+  { includes, excludes, bothForms }: PatternFilter,
+  { raw, stripped }: FilterState,
+  read: (pattern: LetterAutomaton, state: number) => Verdict,
+): Verdict {
+  const entry = (pattern: LetterAutomaton, index: number, both: boolean): Verdict => {
+    const forms = [read(pattern, raw[index]!), read(pattern, stripped[index]!)];
+    return both ? every(forms) : some(forms);
+  };
+  const included = includes.length === 0 || some(includes.map((one, index) => entry(one, index, bothForms)));
+  const excluded = some(excludes.map((one, index) => entry(one, includes.length + index, !bothForms)));
+  return every([included, excluded === null ? null : !excluded]);
+}
+
+function some(verdicts: readonly Verdict[]): Verdict {
+  return verdicts.includes(true) ? true : verdicts.includes(null) ? null : false;
+}
+
+function every(verdicts: readonly Verdict[]): Verdict {
+  return verdicts.includes(false) ? false : verdicts.includes(null) ? null : true;
+}
+
+/**
+ * The canonical paths (semantics §1.1): they start with a slash and have no empty segment, none that is `.` or `..` with or
+ * without parameters, and no backslash. Some of these texts are no canonical path, since octets and lengths are not counted.
+ */
+export function canonicalPaths(letters: Letters): LetterAutomaton {
+  const [slash, dot, semicolon, backslash, nul] = [0x2f, 0x2e, 0x3b, 0x5c, 0].map((point) =>
+    letters.letterOf(point),
+  );
+  const states = { start: 0, segment: 1, dot: 2, dots: 3, text: 4, parameters: 5, dead: 6 } as const;
+  const step = (state: number, letter: number): number => {
+    if (letter === backslash || letter === nul || letters.samples[letter] === '') return states.dead;
+    switch (state) {
+      case states.start:
+        return letter === slash ? states.segment : states.dead;
+      case states.segment:
+        if (letter === slash || letter === semicolon) return states.dead;
+        return letter === dot ? states.dot : states.text;
+      case states.dot:
+      case states.dots:
+        if (letter === slash || letter === semicolon) return states.dead;
+        return letter === dot && state === states.dot ? states.dots : states.text;
+      case states.text:
+        return letter === slash ? states.segment : letter === semicolon ? states.parameters : state;
+      case states.parameters:
+        return letter === slash ? states.segment : state;
+      default:
+        return states.dead;
+    }
+  };
+  const count = Object.keys(states).length;
+  const next = Int32Array.from({ length: count * letters.count }, (_, cell) =>
+    step(Math.floor(cell / letters.count), cell % letters.count),
+  );
+  const accepting: readonly number[] = [states.segment, states.text, states.parameters];
+  const accepts = Uint8Array.from({ length: count }, (_, state) => Number(accepting.includes(state)));
+  return sealAutomaton({ states: count, start: states.start, next, accepts });
+}
+
+/** The texts of `first` that are, or are not, in `second`. `null`: more than `MAX_PATH_STATES`. */
+export function combine(
+  first: LetterAutomaton,
+  second: LetterAutomaton,
+  { keep }: { readonly keep: 'common' | 'rest' },
+): LetterAutomaton | null {
+  const letters = first.next.length / first.states;
+  const numbers = new Map<number, number>();
+  const pairs: number[] = [];
+  const numberOf = (a: number, b: number): number => {
+    const pair = a * second.states + b;
+    const known = numbers.get(pair);
+    if (known !== undefined) return known;
+    numbers.set(pair, pairs.length);
+    return pairs.push(pair) - 1;
+  };
+  numberOf(first.start, second.start);
+  const rows: number[] = [];
+  for (let number = 0; number < pairs.length; number++) {
+    if (pairs.length > MAX_PATH_STATES) return null;
+    const [a, b] = [Math.floor(pairs[number]! / second.states), pairs[number]! % second.states];
+    for (let letter = 0; letter < letters; letter++) {
+      rows.push(numberOf(first.next[a * letters + letter]!, second.next[b * letters + letter]!));
+    }
+  }
+  const wanted = keep === 'common' ? 1 : 0;
+  const accepts = Uint8Array.from(pairs, (pair) =>
+    Number(
+      first.accepts[Math.floor(pair / second.states)] === 1 &&
+        second.accepts[pair % second.states] === wanted,
+    ),
+  );
+  const raw: RawAutomaton = { states: pairs.length, start: 0, next: Int32Array.from(rows), accepts };
+  return sealAutomaton(raw);
+}

@@ -1,0 +1,25 @@
+/**
+ * The budgets of proofs, each with its reason. They count steps of work, not time, so that a proof ends alike on every
+ * machine. A proof that runs out of one is `unknown`, and says which.
+ */
+
+/** States of the automaton of one path filter. Ordinary filters need fewer than 100. */
+export const MAX_PATH_STATES = 4_000;
+/** Cells written while one path filter is built: states × letters × patterns. About 0.2 s. */
+export const MAX_PATH_WORK = 20_000_000;
+/** States of the automaton that divides the hosts below one wildcard record. */
+export const MAX_HOST_STATES = 20_000;
+/** Tests of a host against a host filter: 10,000 hosts against 1,000 filters. */
+export const MAX_HOST_TESTS = 10_000_000;
+/** States visited by one search for a path. About 0.1 s. */
+export const MAX_SEARCH_STATES = 20_000;
+/** Boxes that one question may be divided into. */
+export const MAX_CELLS = 50_000;
+/** Steps of all questions about one rule set, in visited states and divided boxes; some seconds. */
+export const MAX_TOTAL_STEPS = 4_000_000;
+/** Points tried one by one before all blockers are considered at once. */
+export const MAX_LAZY_ROUNDS = 24;
+/** Blockers of an answer that are reduced to a minimal set; a longer list is reported as it is. */
+export const MAX_MINIMISED = 48;
+/** Steps of the questions about one rule, so that one rule does not use up the total. */
+export const MAX_RULE_STEPS = 300_000;

@@ -1,0 +1,55 @@
+/**
+ * Reach against requests: on generated rule sets no request reaches a rule that is proved unreachable, and every witness reaches
+ * its rule. `EDGEPLAN_REACH_SETS` sets how many rule sets are tried.
+ */
+import { expect, test } from 'vitest';
+import { proveReach } from '../../src/analysis/reach.ts';
+import { readSubject } from '../../src/analysis/subject.ts';
+import { compile } from '../../src/compiler/compile.ts';
+import { loadPlan } from '../../src/evaluator/index.ts';
+import type { RuleSet } from '../../src/model/types.ts';
+import { seal } from '../../src/plan/seal.ts';
+import { generateCase } from '../support/generate.ts';
+import { sizeOf } from '../support/size.ts';
+
+const SETS = sizeOf('EDGEPLAN_REACH_SETS', { usual: 500, full: 5_000 });
+const REQUESTS = 400;
+
+/** The rule set of a domain that serves, so that every unreachable rule is so because of rules. */
+function serving(ruleSet: RuleSet): RuleSet {
+  return {
+    ...ruleSet,
+    domain: { ...ruleSet.domain, status: 'active', suspended: false, developer_mode_until: null },
+  };
+}
+
+test(`no request reaches a rule proved unreachable on ${SETS} rule sets`, { timeout: 3_600_000 }, () => {
+  const counts = { reached: 0, shadowed: 0, unmatched: 0, unknown: 0 };
+  for (let seed = 1; seed <= SETS; seed++) {
+    const { ruleSet, requests } = generateCase(seed, REQUESTS);
+    const bytes = seal(compile(serving(ruleSet)).plan, { revision: 1 });
+    const evaluator = loadPlan(bytes);
+    const unreachable = new Map<string, string>();
+    for (const { rule, result } of proveReach(readSubject(bytes))) {
+      counts[result.kind]++;
+      const name = `${rule.type}/${rule.ref.id}`;
+      if (process.env.SHOW && result.kind === 'unknown') console.log('unknown', seed, name);
+      if (result.kind === 'shadowed' || result.kind === 'unmatched') unreachable.set(name, result.kind);
+    }
+    requests.forEach((request, index) => {
+      const { matches } = evaluator.evaluate(request);
+      const pages = [403, 404, 429, 502].flatMap(
+        (status) => evaluator.errorPage(request, status, 'origin').matches,
+      );
+      for (const { type, id } of [...matches, ...pages]) {
+        const claim = unreachable.get(`${type}/${id}`);
+        if (claim !== undefined)
+          throw new Error(
+            `seed ${seed}, request ${index} reaches ${type}/${id}, claimed ${claim}: ${JSON.stringify(request)}`,
+          );
+      }
+    });
+  }
+  if (process.env.SHOW) console.log(counts);
+  expect(counts.shadowed).toBeGreaterThan(SETS / 10);
+});
