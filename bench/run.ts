@@ -23,6 +23,7 @@ import { run as node } from './node.ts';
 import { run as others } from './others.ts';
 import { run as plan } from './plan.ts';
 import { run as limiter } from './rate-limiter.ts';
+import { run as proofs } from './proofs.ts';
 import { run as regex } from './regex.ts';
 import type { BenchGroup, BenchOptions, Row } from './row.ts';
 import { isMet } from './row.ts';
@@ -43,6 +44,7 @@ const GROUPS: Readonly<Record<string, BenchGroup>> = {
   domains,
   plan,
   compile,
+  proofs,
   regex,
   limiter,
   allocation,

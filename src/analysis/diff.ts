@@ -70,18 +70,22 @@ interface PrintedRule {
   readonly fields: Fields;
 }
 
+/** Rules of the newer side by `<type>/<id>`, each with the rule of the older side that it is compared with. @throws PlanFault */
+export function pairedRules(before: PlanSide, after: PlanSide): ReadonlyMap<string, string> {
+  const pairs = pair(
+    rulesOf(printed(before), before.keys),
+    rulesOf(printed(after), after.keys),
+    namingsOf(before, after),
+  );
+  return new Map([...pairs].map(([now, was]) => [now.name, was.name]));
+}
+
 /** Compares two plans. @throws PlanFault when a plan cannot be printed */
 export function diffPlans(before: PlanSide, after: PlanSide): PlanDiff {
   const [was, now] = [printed(before), printed(after)];
   const domain = fieldChanges(flat(was.domain), flat(now.domain));
   const hosts = hostChanges(was.hosts, now.hosts);
-  // A sealed plan has no keys. Compared with one, the keys of the other side identify nothing.
-  const bothKeyed = [before, after].every(({ keys }) => keys !== undefined && keys.size > 0);
-  const rules = ruleChanges(
-    rulesOf(was, before.keys),
-    rulesOf(now, after.keys),
-    bothKeyed ? BY_KEY : BY_CONTENT,
-  );
+  const rules = ruleChanges(rulesOf(was, before.keys), rulesOf(now, after.keys), namingsOf(before, after));
   return { same: domain.length + hosts.length + rules.length === 0, domain, hosts, rules };
 }
 
@@ -170,6 +174,12 @@ const BY_KEY: readonly Naming[] = [
         rule.key === undefined ? naming(rule) : null,
   ),
 ];
+
+/** A sealed plan has no keys. Compared with one, the keys of the other side identify nothing. */
+function namingsOf(before: PlanSide, after: PlanSide): readonly Naming[] {
+  const bothKeyed = [before, after].every(({ keys }) => keys !== undefined && keys.size > 0);
+  return bothKeyed ? BY_KEY : BY_CONTENT;
+}
 
 /** The differences of all rules: changed and added in the newer order, then removed. */
 function ruleChanges(

@@ -19,8 +19,17 @@ export interface BlockerList {
   readonly rules: readonly SubjectRule[];
 }
 
+/** A place in the order of evaluation: a rule's, or one after all rules of a type, where none of them has acted. */
+export interface Evaluated {
+  readonly slot: number;
+  /** `end`: after all phases, where the request is forwarded. */
+  readonly type: RuleType | 'end';
+  readonly isTag: boolean;
+}
+
 /** Requests of one kind that a rule may act on. */
 export interface Situation {
+  readonly kind: Kind;
   readonly target: Box;
   readonly blockers: BlockerList;
   /** Boxes of rules before the rule: so many, from the first. */
@@ -32,11 +41,17 @@ export interface Situation {
 }
 
 /** Phases by which requests for ACME tokens pass untouched (semantics §4). */
-const PASSED_BY_ACME: readonly RuleType[] = ['bot_route', 'redirect', 'captcha', 'rewrite', 'cache'];
+const PASSED_BY_ACME: readonly Evaluated['type'][] = ['bot_route', 'redirect', 'captcha', 'rewrite', 'cache'];
 /** Phases that a pinned origin passes. */
-const PASSED_BY_PINNED: readonly RuleType[] = ['redirect', 'rewrite', 'cache', 'origin_route', 'origin_pool'];
+const PASSED_BY_PINNED: readonly Evaluated['type'][] = [
+  'redirect',
+  'rewrite',
+  'cache',
+  'origin_route',
+  'origin_pool',
+];
 /** Types of which the first enforced match alone acts. */
-const FIRST_MATCH: readonly RuleType[] = [
+const FIRST_MATCH: readonly Evaluated['type'][] = [
   'drop',
   'waf',
   'captcha',
@@ -61,9 +76,8 @@ export interface SubjectSpace {
 }
 
 /** The place of a type among the phases. */
-function phaseOf(type: RuleType): number {
-  // Routes and pools are one phase, in which a route comes first (semantics §4).
-  return RULE_TYPES.indexOf(type);
+function phaseOf(type: Evaluated['type']): number {
+  return type === 'end' ? RULE_TYPES.length : RULE_TYPES.indexOf(type);
 }
 
 /** The requests that a rule matches; `null`: its filter is too complex for a proof. */
@@ -75,6 +89,11 @@ export function matchedBy({ space, plan }: SubjectSpace, rule: SubjectRule): Box
   // Verified search crawlers pass this phase.
   const others = subtract(space.axes.bot.all, space.axes.bot.crawlers);
   return { ...served, sets: commonSets(served.sets, only(BOT, others)) };
+}
+
+/** Every request to a host that the plan serves. */
+export function servedBox({ space, plan }: SubjectSpace): Box {
+  return { sets: only(HOST, space.axes.host.served(plan)), paths: null };
 }
 
 function withServed(space: Space, plan: number, box: Box): Box {
@@ -128,13 +147,17 @@ export function splitTarget(target: string): { readonly host: string | null; rea
 
 /** The situations in which a rule is evaluated; `null`: its filter is too complex for a proof. */
 export function situationsOf(around: SubjectSpace, rule: SubjectRule): readonly Situation[] | null {
-  const { space } = around;
   const target = matchedBy(around, rule);
-  if (target === null) return null;
-  if (rule.type === 'error_page') return [responses(around, rule, target)];
-  const ordinary = pinnings(around, rule, target, 'ordinary');
-  const own = phaseOf(rule.type) <= phaseOf('rate_limit') ? pinnings(around, rule, target, 'own') : [];
-  const acme = PASSED_BY_ACME.includes(rule.type) ? [] : pinnings(around, rule, target, 'acme');
+  return target === null ? null : situationsAt(around, rule, target);
+}
+
+/** The situations in which requests of a box come to a place in the order of evaluation. */
+export function situationsAt(around: SubjectSpace, place: Evaluated, target: Box): readonly Situation[] {
+  const { space } = around;
+  if (place.type === 'error_page') return [responses(around, place, target)];
+  const ordinary = pinnings(around, place, target, 'ordinary');
+  const own = phaseOf(place.type) <= phaseOf('rate_limit') ? pinnings(around, place, target, 'own') : [];
+  const acme = PASSED_BY_ACME.includes(place.type) ? [] : pinnings(around, place, target, 'acme');
   return [
     ...ordinary.map((one) => ({ ...one, outside: [space.own] })),
     ...acme.map((one) => ({ ...one, within: [space.acme], acme: 'GET' as const })),
@@ -143,9 +166,9 @@ export function situationsOf(around: SubjectSpace, rule: SubjectRule): readonly 
 }
 
 /** Error pages are chosen for every response, whatever ended the request. */
-function responses(around: SubjectSpace, rule: SubjectRule, target: Box): Situation {
+function responses(around: SubjectSpace, rule: Evaluated, target: Box): Situation {
   const blockers = listOf(around, 'error pages', (other) => other.type === rule.type);
-  return { target, ...before(blockers, rule), within: [], outside: [], acme: 'POST' };
+  return { kind: 'ordinary', target, ...before(blockers, rule), within: [], outside: [], acme: 'POST' };
 }
 
 /** The enforced rules that block, with their boxes, made once for all rules that share them. */
@@ -165,7 +188,7 @@ function listOf(
 }
 
 /** The blockers, and how many of them belong to rules before a rule. */
-function before(blockers: BlockerList, { slot }: SubjectRule): Pick<Situation, 'blockers' | 'count'> {
+function before(blockers: BlockerList, { slot }: Evaluated): Pick<Situation, 'blockers' | 'count'> {
   let [low, high] = [0, blockers.rules.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -176,10 +199,10 @@ function before(blockers: BlockerList, { slot }: SubjectRule): Pick<Situation, '
 }
 
 /** Requests for ordinary paths, for ACME tokens, or for the edge's own paths. */
-type Kind = 'ordinary' | 'acme' | 'own';
+export type Kind = 'ordinary' | 'acme' | 'own';
 
 /** The situations by what has pinned the origin: nothing, or each rule that may. */
-function pinnings(around: SubjectSpace, rule: SubjectRule, target: Box, kind: Kind): readonly Situation[] {
+function pinnings(around: SubjectSpace, rule: Evaluated, target: Box, kind: Kind): readonly Situation[] {
   const pins = kind === 'acme' ? [] : pinsBefore(around, rule);
   const free = situation(around, rule, { target, kind, pinned: null });
   // A pinned origin passes these, and of bot_route rules all but tags.
@@ -194,7 +217,7 @@ function pinnings(around: SubjectSpace, rule: SubjectRule, target: Box, kind: Ki
 }
 
 /** Enforced rules that pin the origin and are evaluated before a rule. */
-function pinsBefore({ subject }: SubjectSpace, rule: SubjectRule): readonly SubjectRule[] {
+function pinsBefore({ subject }: SubjectSpace, rule: Evaluated): readonly SubjectRule[] {
   return subject.rules.filter(
     (other) => other.ending === 'pins' && !other.isDryRun && other.slot < rule.slot,
   );
@@ -213,7 +236,7 @@ function commonBox(space: Space, a: Box, b: Box): Box | null {
 /** One situation: the target, and the rules that come before. */
 function situation(
   around: SubjectSpace,
-  rule: SubjectRule,
+  rule: Evaluated,
   {
     target,
     kind,
@@ -222,17 +245,17 @@ function situation(
 ): Situation {
   const name = [rule.type, rule.isTag, kind, pinned?.slot].join(' ');
   const blockers = listOf(around, name, (other) => blocks(other, rule, { kind, pinned }));
-  return { target, ...before(blockers, rule), within: [], outside: [], acme: 'POST' };
+  return { kind, target, ...before(blockers, rule), within: [], outside: [], acme: 'POST' };
 }
 
 /** Whether an enforced match of an earlier rule prevents that a rule is evaluated. */
 function blocks(
   other: SubjectRule,
-  rule: SubjectRule,
+  rule: Evaluated,
   { kind, pinned }: { readonly kind: Kind; readonly pinned: SubjectRule | null },
 ): boolean {
   if (kind === 'acme' && PASSED_BY_ACME.includes(other.type)) return false;
-  if (other.type === 'bot_route') return !other.isTag && botBlocks(other, rule, pinned);
+  if (other.type === 'bot_route') return !other.isTag && botBlocks(other, pinned);
   if (pinned !== null && PASSED_BY_PINNED.includes(other.type)) return false;
   if (other.type === rule.type) return FIRST_MATCH.includes(rule.type) || other.ending !== 'never';
   if (other.type === 'origin_route' && rule.type === 'origin_pool') return true;
@@ -240,9 +263,6 @@ function blocks(
 }
 
 /** Of bot_route rules other than tags the first enforced match alone acts; one that pins ends nothing but takes the place. */
-function botBlocks(other: SubjectRule, rule: SubjectRule, pinned: SubjectRule | null): boolean {
-  if (pinned !== null) return other.slot < pinned.slot;
-  if (other.ending === 'always') return true;
-  // Without a pin none of them matched first.
-  return rule.type !== 'bot_route' || !rule.isTag || other.ending === 'pins';
+function botBlocks(other: SubjectRule, pinned: SubjectRule | null): boolean {
+  return pinned === null || other.slot < pinned.slot;
 }

@@ -40,6 +40,8 @@ export interface Subject {
   readonly loaded: LoadedPlan;
   readonly domain: string;
   readonly rules: readonly SubjectRule[];
+  /** The enabled rule of a type and id. */
+  ruleOf(type: string, id: number): SubjectRule | null;
   readonly evaluator: Evaluator;
   /** A time so long after the one before that no rate limit counts both: milliseconds. */
   moment(): number;
@@ -59,8 +61,10 @@ export function readSubject(bytes: Uint8Array): Subject {
     (rule): rule is SubjectRule => rule !== null,
   );
   const evaluator = loadPlan(bytes, { trusted: true, counters: createCounters({ random: () => 0.5 }) });
+  const byName = new Map(rules.map((rule) => [`${rule.type}/${rule.ref.id}`, rule]));
   let moments = 0;
   return {
+    ruleOf: (type, id) => byName.get(`${type}/${id}`) ?? null,
     loaded,
     domain: textOf(loaded, plan.meta[META.domain]!),
     rules,

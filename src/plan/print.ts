@@ -84,7 +84,7 @@ function printRule(plan: Plan, slot: number): Printed {
     id: row[SLOT.id],
     ...printKey(plan, slot),
     priority: row[SLOT.priority],
-    mode: (flags & FLAG.dryRun) === 0 ? 'enforce' : 'dry_run',
+    action_mode: (flags & FLAG.dryRun) === 0 ? 'enforce' : 'dry_run',
     enabled: (flags & FLAG.enabled) !== 0,
     scope:
       row[SLOT.scope] === NONE ? null : listAt(plan, row[SLOT.scope]!).map((group) => groupName(plan, group)),

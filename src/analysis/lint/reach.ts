@@ -3,13 +3,11 @@
  * several rules that lead round in a circle. Every claim is proved; what a budget leaves open is reported as such.
  */
 import { compile } from '../../compiler/compile.ts';
-import { isContentAddressed } from '../../evaluator/identity.ts';
 import { parseRule } from '../../model/parse.ts';
 import type { Rule, RuleSet } from '../../model/types.ts';
-import { SLOT } from '../../plan/layout.ts';
-import { printFields } from '../../plan/print-fields.ts';
 import { seal } from '../../plan/seal.ts';
 import { findCircles } from '../circles.ts';
+import { effectOf, nameOfRule } from '../effects.ts';
 import { proveReach, type Reach } from '../reach.ts';
 import { MAX_RULE_STEPS } from '../space/limits.ts';
 import type { Subject, SubjectRule } from '../subject.ts';
@@ -32,7 +30,7 @@ export function lintReach({ ruleSet, enabled }: LintContext, found: readonly Fin
     return broken.has(rule) ? [] : unreachedFinding(reach, rule, subject);
   });
   const circles = findCircles(subject, reaches).map((circle): Finding => {
-    const way = [...circle, circle[0]!].map((one) => `\`${nameOf(one)}\``).join(' → ');
+    const way = [...circle, circle[0]!].map((one) => `\`${nameOfRule(one)}\``).join(' → ');
     return {
       rule: ruleOf(circle[0]!),
       field: ['target'],
@@ -119,29 +117,9 @@ function remedyFor(rule: SubjectRule, by: readonly SubjectRule[], remedy: string
 
 /** Rules in words. */
 function listed(rules: readonly SubjectRule[]): string {
-  const names = rules.slice(0, MAX_NAMED).map((rule) => `\`${nameOf(rule)}\``);
+  const names = rules.slice(0, MAX_NAMED).map((rule) => `\`${nameOfRule(rule)}\``);
   const more = rules.length - names.length;
   if (more > 0) return `${names.join(', ')} and ${more} more`;
   const last = names.pop()!;
   return names.length === 0 ? last : `${names.join(', ')} and ${last}`;
-}
-
-/** `<type>/<key>`, or `<type>/<id>` if its author gave it no key. */
-function nameOf({ ref }: SubjectRule): string {
-  const isKeyed = ref.key !== undefined && !isContentAddressed(ref.key);
-  return `${ref.type}/${isKeyed ? ref.key : ref.id}`;
-}
-
-/** What the rule does to a request that it acts on, without its filters. */
-function effectOf({ loaded: { plan } }: Subject, { slot, type, ending }: SubjectRule): string {
-  if (ending === 'always' && (type === 'drop' || type === 'fingerprint')) return 'block';
-  const row = plan.slots.subarray(slot * SLOT.size, (slot + 1) * SLOT.size);
-  const {
-    bot_kinds: _kinds,
-    match_ja4: _ja4,
-    match_ja4h: _ja4h,
-    require_verified: _verified,
-    ...fields
-  } = printFields(plan, type, row);
-  return `${type} ${JSON.stringify(fields)}`;
 }

@@ -23,3 +23,5 @@ export const MAX_LAZY_ROUNDS = 24;
 export const MAX_MINIMISED = 48;
 /** Steps of the questions about one rule, so that one rule does not use up the total. */
 export const MAX_RULE_STEPS = 300_000;
+/** Steps of the comparison of two plans; some seconds. */
+export const MAX_CHANGE_STEPS = 4_000_000;

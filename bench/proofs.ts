@@ -1,0 +1,114 @@
+/**
+ * Proofs: lint of whole rule sets, with every rule proved to be reached or not, against lint without proofs. Before it is timed
+ * each set is checked for what was planted in it: unreachable rules that must be found, and nothing else.
+ */
+import { lintRuleSet } from '../src/analysis/lint.ts';
+import type { RuleSet } from '../src/model/types.ts';
+import { seeded } from '../test/support/generate-random.ts';
+import { DOMAIN } from './data/words.ts';
+import { ruleSetOf, type WrittenRule } from './data/written.ts';
+import { race, type Side, sink, timeText } from './harness/race.ts';
+import type { BenchOptions, Row } from './row.ts';
+
+/** A rule set and the places of the rules that no request reaches. */
+interface Planted {
+  readonly name: string;
+  readonly ruleSet: RuleSet;
+  readonly unreachable: readonly number[];
+  /** Seconds. */
+  readonly goal: number;
+}
+
+const WORDS = ['cart', 'order', 'admin', 'login', 'price', 'image', 'report', 'account', 'search', 'stock'];
+
+/** Every tenth rule is covered by one before it, or by two. */
+const PLANTED_EVERY = 10;
+
+function planted(rules: readonly WrittenRule[], unreachable: readonly number[], named: Pick<Planted, 'name' | 'goal'>): Planted {
+  return { ...named, ruleSet: ruleSetOf({ domain: DOMAIN, records: ['@'], rules }), unreachable };
+}
+
+/** Inner wildcards and regexes, which overlap in endless ways. */
+function innerPatterns(count: number): Planted {
+  const random = seeded(15);
+  const rules: WrittenRule[] = [];
+  const unreachable: number[] = [];
+  for (let at = 0; at < count; at++) {
+    const word = `${random.pick(WORDS)}-${at}-x`;
+    if (at % PLANTED_EVERY === PLANTED_EVERY - 1) {
+      const before = rules[at - 3]!;
+      unreachable.push(at);
+      rules.push({ ...before, ips: ['203.0.113.9'] });
+      continue;
+    }
+    // A domain may have 64 unanchored regexes.
+    const regex = at % 4 === 0;
+    const path = regex ? `^/[a-z]+/${word}/[0-9]{1,4}(\\.json)?$` : `/*${word}*/v${at % 7}/*`;
+    rules.push({ type: 'drop', path_match_type: regex ? 'regex' : 'wildcard', path_includes: [path] });
+  }
+  return planted(rules, unreachable, { name: `${count} rules with inner wildcards and regexes`, goal: 3 });
+}
+
+/** Prefixes and exact paths of all phases. */
+function simpleRules(count: number): Planted {
+  const rules: WrittenRule[] = [];
+  const unreachable: number[] = [];
+  for (let at = 0; at < count; at++) {
+    const path = `/${WORDS[at % WORDS.length]}/${at}/*`;
+    if (at % PLANTED_EVERY === PLANTED_EVERY - 1) {
+      unreachable.push(at);
+      rules.push({ type: 'drop', path_includes: [`/${WORDS[(at - 1) % WORDS.length]}/${at - 1}/x/*`] });
+    } else rules.push({ type: 'drop', path_includes: [path] });
+  }
+  return planted(rules, unreachable, { name: `${count} simple rules`, goal: 10 });
+}
+
+/** Networks; every tenth is made up of the two before it. */
+function addressRules(count: number): Planted {
+  const rules: WrittenRule[] = [];
+  const unreachable: number[] = [];
+  const quad = (at: number, low: number): string => `10.${(at >> 8) & 255}.${at & 255}.${low}`;
+  for (let at = 0; at < count; at++) {
+    const last = at % PLANTED_EVERY;
+    if (last === PLANTED_EVERY - 1) {
+      unreachable.push(at);
+      rules.push({ type: 'drop', ips: [`${quad(at - 1, 0)}/24`] });
+    } else if (last === PLANTED_EVERY - 2) rules.push({ type: 'drop', ips: [`${quad(at, 128)}/25`] });
+    else if (last === PLANTED_EVERY - 3) rules.push({ type: 'drop', ips: [`${quad(at + 1, 0)}/25`] });
+    else rules.push({ type: 'drop', ips: [`${quad(at, 0)}/24`] });
+  }
+  return planted(rules, unreachable, { name: `${count} address rules`, goal: 10 });
+}
+
+/** Fails unless lint reports exactly the planted rules. */
+function check({ name, ruleSet, unreachable }: Planted): void {
+  const found = lintRuleSet(ruleSet).filter(({ code }) => code === 'shadowed_rule' || code === 'unproved_rule');
+  const places = found.map(({ path }) => Number(path[1]));
+  if (JSON.stringify(places) !== JSON.stringify(unreachable)) {
+    throw new Error(`${name}: planted ${unreachable.length} unreachable rules, lint reports ${places.length}`);
+  }
+}
+
+export async function run(options: BenchOptions): Promise<readonly Row[]> {
+  const sizes = options.quick ? [50, 200, 1_000] : [200, 2_000, 10_000];
+  const sets = [innerPatterns(sizes[0]!), simpleRules(sizes[1]!), addressRules(sizes[2]!)];
+  const rows: Row[] = [];
+  for (const set of sets) {
+    check(set);
+    const side = (name: string, proofs: boolean): Side => ({
+      name,
+      run(_from, count) {
+        for (let done = 0; done < count; done++) sink.value = lintRuleSet(set.ruleSet, undefined, { proofs });
+      },
+    });
+    const result = await race(side('with proofs', true), side('without', false), options);
+    rows.push({
+      name: `lint of ${set.name}`,
+      value: result.a / 1e9,
+      goal: { atMost: set.goal },
+      unit: 's',
+      note: `${set.unreachable.length} planted unreachable rules found; without proofs ${timeText(result.b)}`,
+    });
+  }
+  return rows;
+}

@@ -1,0 +1,28 @@
+/** What rules do to requests that they act on, as text that is equal for equal effects, and as words. */
+import { isContentAddressed } from '../evaluator/identity.ts';
+import { SLOT } from '../plan/layout.ts';
+import { type Printed, printFields } from '../plan/print-fields.ts';
+import type { Subject, SubjectRule } from './subject.ts';
+
+/** Fields of a printed rule that are filters. */
+const FILTERS: readonly string[] = ['bot_kinds', 'match_ja4', 'match_ja4h', 'require_verified'];
+
+/** The type's own fields of a rule, without its filters. */
+export function effectFields({ loaded: { plan } }: Subject, { slot, type }: SubjectRule): Printed {
+  const row = plan.slots.subarray(slot * SLOT.size, (slot + 1) * SLOT.size);
+  const fields = Object.entries(printFields(plan, type, row)).filter(([name]) => !FILTERS.includes(name));
+  return Object.fromEntries(fields);
+}
+
+/** The effect of a rule; rules that refuse a request with 403 have the same. */
+export function effectOf(subject: Subject, rule: SubjectRule): string {
+  const fields = effectFields(subject, rule);
+  const blocks = rule.type === 'drop' || fields['action'] === 'drop' || fields['action'] === 'block';
+  return blocks ? 'block 403' : `${rule.type} ${JSON.stringify(fields)}`;
+}
+
+/** `<type>/<key>`, or `<type>/<id>` if its author gave it no key. */
+export function nameOfRule({ ref }: SubjectRule): string {
+  const isKeyed = ref.key !== undefined && !isContentAddressed(ref.key);
+  return `${ref.type}/${isKeyed ? ref.key : ref.id}`;
+}
