@@ -1,13 +1,20 @@
 /**
- * Proofs: lint of whole rule sets, with every rule proved to be reached or not, against lint without proofs. Before it is timed
- * each set is checked for what was planted in it: unreachable rules that must be found, and nothing else.
+ * Proofs: lint of whole rule sets, with every rule proved to be reached or not, against lint without proofs, and the changes
+ * of an edit against the comparison of fields. Before it is timed each set is checked for what was planted in it: unreachable
+ * rules that must be found, and nothing else.
  */
+import { proveChanges } from '../src/analysis/changes.ts';
+import { changeInput } from '../src/analysis/compare.ts';
+import { diffPlans } from '../src/analysis/diff.ts';
 import { lintRuleSet } from '../src/analysis/lint.ts';
-import type { RuleSet } from '../src/model/types.ts';
+import { compile } from '../src/compiler/compile.ts';
+import type { DropRule, RuleSet } from '../src/model/types.ts';
+import { openPlan } from '../src/plan/open.ts';
+import { seal } from '../src/plan/seal.ts';
 import { seeded } from '../test/support/generate-random.ts';
 import { DOMAIN } from './data/words.ts';
 import { ruleSetOf, type WrittenRule } from './data/written.ts';
-import { race, type Side, sink, timeText } from './harness/race.ts';
+import { race, type Side, sink, timesText, timeText } from './harness/race.ts';
 import type { BenchOptions, Row } from './row.ts';
 
 /** A rule set and the places of the rules that no request reaches. */
@@ -24,7 +31,11 @@ const WORDS = ['cart', 'order', 'admin', 'login', 'price', 'image', 'report', 'a
 /** Every tenth rule is covered by one before it, or by two. */
 const PLANTED_EVERY = 10;
 
-function planted(rules: readonly WrittenRule[], unreachable: readonly number[], named: Pick<Planted, 'name' | 'goal'>): Planted {
+function planted(
+  rules: readonly WrittenRule[],
+  unreachable: readonly number[],
+  named: Pick<Planted, 'name' | 'goal'>,
+): Planted {
   return { ...named, ruleSet: ruleSetOf({ domain: DOMAIN, records: ['@'], rules }), unreachable };
 }
 
@@ -82,10 +93,14 @@ function addressRules(count: number): Planted {
 
 /** Fails unless lint reports exactly the planted rules. */
 function check({ name, ruleSet, unreachable }: Planted): void {
-  const found = lintRuleSet(ruleSet).filter(({ code }) => code === 'shadowed_rule' || code === 'unproved_rule');
+  const found = lintRuleSet(ruleSet).filter(
+    ({ code }) => code === 'shadowed_rule' || code === 'unproved_rule',
+  );
   const places = found.map(({ path }) => Number(path[1]));
   if (JSON.stringify(places) !== JSON.stringify(unreachable)) {
-    throw new Error(`${name}: planted ${unreachable.length} unreachable rules, lint reports ${places.length}`);
+    throw new Error(
+      `${name}: planted ${unreachable.length} unreachable rules, lint reports ${places.length}`,
+    );
   }
 }
 
@@ -110,5 +125,42 @@ export async function run(options: BenchOptions): Promise<readonly Row[]> {
       note: `${set.unreachable.length} planted unreachable rules found; without proofs ${timeText(result.b)}`,
     });
   }
-  return rows;
+  return [...rows, await editRow(sizes[0]!, options)];
+}
+
+/** The changes of one edited rule among many: a pattern that the edit widens. */
+async function editRow(count: number, options: BenchOptions): Promise<Row> {
+  const { ruleSet } = innerPatterns(count);
+  const place = ruleSet.rules.findIndex(
+    (rule) => rule.type === 'drop' && rule.path_match_type === 'wildcard',
+  );
+  const rule = ruleSet.rules[place] as DropRule;
+  const wider = { ...rule, path_includes: ['/*-x*'] };
+  const sides = [ruleSet, { ...ruleSet, rules: ruleSet.rules.with(place, wider) }].map((one) => {
+    const bytes = seal(compile(one).plan, { revision: 1 });
+    return { bytes, opened: openPlan(bytes) };
+  });
+  const [before, after] = [sides[0]!, sides[1]!];
+  const proved = proveChanges(changeInput(before, after));
+  if (proved.changes.length === 0 || proved.open.length > 0) throw new Error('the edit is not proved');
+  const proving: Side = {
+    name: 'proof',
+    run(_from, times) {
+      for (let done = 0; done < times; done++) sink.value = proveChanges(changeInput(before, after));
+    },
+  };
+  const comparing: Side = {
+    name: 'comparison of fields',
+    run(_from, times) {
+      for (let done = 0; done < times; done++) sink.value = diffPlans(before, after);
+    },
+  };
+  const result = await race(proving, comparing, options);
+  return {
+    name: `changes of one edited rule among ${count}`,
+    value: result.a / 1e9,
+    goal: { atMost: 1 },
+    unit: 's',
+    note: `${proved.changes.length} changes, each with its request; ${timesText(proving, comparing, result)}`,
+  };
 }

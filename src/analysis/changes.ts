@@ -468,7 +468,8 @@ function differencesOf(
   const { before, after } = comparison;
   const host = hostOf(witness);
   const [was, now] = [before, after].map(({ subject }) => findGroup(subject.loaded, host));
-  const common = { witness, profiles };
+  // The status of a response matters to error pages alone.
+  const common = { witness: { ...witness, status: null }, profiles };
   if ((was === NONE) !== (now === NONE)) {
     return [{ component: 'gate', before: null, after: null, kind: 'outcome', ...common }];
   }
@@ -491,7 +492,8 @@ function differencesOf(
       component === 'end' || component === 'error_page' || typeIndex(typeAt(component)) < last;
     if (!isCompared) continue;
     const kind = kindOf(comparison, left, right);
-    if (kind !== null) changes.push({ component, before: left, after: right, kind, ...common });
+    const shown = component === 'error_page' ? { witness, profiles } : common;
+    if (kind !== null) changes.push({ component, before: left, after: right, kind, ...shown });
     else if (left === null && right === null && (component === 'captcha' || component === 'origin')) {
       const differs = before.hosts[was!]?.[component] !== after.hosts[now!]?.[component];
       if (differs) changes.push({ component, before: null, after: null, kind: 'outcome', ...common });

@@ -96,7 +96,7 @@ function confirm(
   let witness = witnessOf(point, space, one.acme);
   for (let tried = 0; tried < MAX_CHANGES; tried++) {
     const { isReached, endedBy } = tryWitness(subject, rule, witness);
-    if (isReached) return witness;
+    if (isReached) return rule.type === 'error_page' ? witness : { ...witness, status: null };
     if (endedBy === null) return null;
     const changed = changedFor(witness, subject, endedBy);
     if (changed === null) return null;

@@ -5,7 +5,7 @@
 import { formatIp } from '../../base/ip.ts';
 import type { LoadedPlan } from '../../evaluator/loaded.ts';
 import { ADDRESSES, FLAG, NONE, SLOT } from '../../plan/layout.ts';
-import { type AtomSet, NO_ATOMS, subtract, unite } from './int-set.ts';
+import { type AtomSet, hasAtom, NO_ATOMS, subtract, unite } from './int-set.ts';
 
 /** The axis. */
 export interface AddressAxis {
@@ -17,6 +17,8 @@ export interface AddressAxis {
   setOfRanges(ranges: readonly AddressRangeOf[]): AtomSet;
   /** An address of an atom; `null`: the unknown one. */
   sample(atom: number): string | null;
+  /** The atom of a set that reads best: one with an address for documentation, else the first known one. */
+  pick(set: AtomSet): number;
 }
 
 /** An inclusive range: one word for IPv4, four for IPv6. */
@@ -70,8 +72,23 @@ export function createAddressAxis(
       return excludes ? subtract(all, listed) : subtract(listed, impossible);
     },
     sample: (atom) => sampleOf(atom, borders),
+    pick: (set) => {
+      const documented = DOCUMENTED.map((range) => setOfRanges([range])[0]!).find((atom) =>
+        hasAtom(set, atom),
+      );
+      if (documented !== undefined) return documented;
+      const first = subtract(set, Int32Array.of(0, 1))[0];
+      return first ?? set[0]!;
+    },
   };
 }
+
+/** Addresses for documentation (RFC 5737, RFC 3849), as visitors of witnesses. */
+const DOCUMENTED: readonly AddressRangeOf[] = [
+  { family: 4, first: [0xcb007107], last: [0xcb007107] },
+  { family: 4, first: [0xc6336407], last: [0xc6336407] },
+  { family: 6, first: [0x20010db8, 0, 0, 7], last: [0x20010db8, 0, 0, 7] },
+];
 
 function sorted(values: Iterable<bigint>): readonly bigint[] {
   return [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
@@ -148,7 +165,10 @@ function sampleOf(atom: number, { four, six }: Borders): string | null {
   const first = borders[place]!;
   const size = (borders[place + 1] ?? END[family]) - first;
   // The first address of a network is seldom a visitor's.
-  const value = size > 2n ? first + 1n : first;
+  const documented = DOCUMENTED.filter((range) => range.family === family)
+    .map((range) => addressNumber(range.first))
+    .find((address) => address >= first && address < first + size);
+  const value = documented ?? (size > 2n ? first + 1n : first);
   const words = family === 4 ? [value] : [value >> 96n, value >> 64n, value >> 32n, value];
   return formatIp(
     family,

@@ -244,7 +244,7 @@ function pickAtom(axes: SpaceAxes, axis: number, set: AtomSet): number {
   const first = set[0]!;
   switch (AXES[axis]) {
     case 'ip':
-      return first === 0 && (set[1]! > 1 || set.length > 2) ? (set[1]! > 1 ? 1 : set[2]!) : first;
+      return axes.ip.pick(set);
     case 'country': {
       const last = set.at(-1)! - 1;
       if (axes.country.sample(last) === null) return last;

@@ -1,6 +1,10 @@
 /** `edgeplan diff`: compares two rule sets by their rules and, with requests, by their decisions. */
 import { Command, Option } from 'commander';
-import { diffPlans, type PlanSide } from '../../analysis/diff.ts';
+import { type ProvedChanges, proveChanges } from '../../analysis/changes.ts';
+import { changeInput, type SealedSide } from '../../analysis/compare.ts';
+import { diffPlans, type PlanDiff } from '../../analysis/diff.ts';
+import type { Subject } from '../../analysis/subject.ts';
+import { servesNow } from '../../evaluator/facts.ts';
 import type { Evaluator } from '../../evaluator/index.ts';
 import { loggedDecision } from '../../proxy/log/line.ts';
 import { requests } from '../../simulator/requests.ts';
@@ -14,6 +18,7 @@ import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
 import { readChunks } from '../input/read-file.ts';
 import { colourOption, gather, readNodeId, signatureOptions } from '../options.ts';
 import { write, writeDocument } from '../output.ts';
+import { changesDocument, changesText } from '../print/changes.ts';
 import { diffText } from '../print/diff.ts';
 
 /** The options of the command, as commander parses them. */
@@ -24,6 +29,8 @@ interface Flags extends ChoiceFlags {
   readonly log?: readonly string[];
   /** The id of the edge node, for geo pools. */
   readonly nodeId?: number;
+  /** Proves which outcomes change. */
+  readonly proof: boolean;
   /** Prints JSON. */
   readonly json?: boolean;
 }
@@ -41,15 +48,19 @@ async function run(before: string, after: string, flags: Flags): Promise<void> {
   // One after the other, so that diagnostics of both files are not interleaved.
   const older = await openSubject(before, flags.color);
   const newer = await openSubject(after, flags.color);
-  const diff = diffPlans(sideOf(older), sideOf(newer));
+  const [left, right] = [sideOf(older), sideOf(newer)];
+  const diff = diffPlans(left, right);
+  const proof = proofOf(diff, left, right, flags);
   const compares = flags.requests !== undefined || flags.log !== undefined;
   const decisions = compares ? await compareDecisions({ older, newer }, flags) : null;
   const names = { before: inputName(before), after: inputName(after) };
   if (flags.json === true) {
     const replayed = decisions === null ? null : replayDocument(decisions);
-    await writeDocument('diff', { ...names, ...diff, decisions: replayed });
+    const proved = proof === null ? null : changesDocument(proof.changes);
+    await writeDocument('diff', { ...names, ...diff, proof: proved, decisions: replayed });
   } else {
     await write(diffText(diff, names));
+    if (proof !== null) await write(`\n${changesText(proof.changes, proof.sides)}`);
     if (decisions !== null && decisions.compared > 0) await write(`\n${replayText(decisions, names.after)}`);
   }
   if (decisions !== null) {
@@ -65,13 +76,30 @@ function inputName(path: string): string {
   return path === '-' ? 'stdin' : path;
 }
 
+/** The proof of what changes; `null`: it is not wanted, nothing differs, or a side has no plan or serves nothing. */
+function proofOf(
+  diff: PlanDiff,
+  before: SealedSide,
+  after: SealedSide,
+  { proof }: Flags,
+): {
+  readonly changes: ProvedChanges;
+  readonly sides: { readonly before: Subject; readonly after: Subject };
+} | null {
+  if (!proof || diff.same) return null;
+  const input = changeInput(before, after);
+  const sides = { before: input.before.subject, after: input.after.subject };
+  if (![sides.before, sides.after].every(({ loaded }) => servesNow(loaded.plan))) return null;
+  return { changes: proveChanges(input), sides };
+}
+
 /** A side of the comparison, with the keys of its rules. */
-function sideOf({ opened, subject }: OpenedSubject): PlanSide {
+function sideOf({ opened, subject }: OpenedSubject): SealedSide {
   const keys = (subject.ruleSet?.rules ?? []).flatMap(({ type, id }) => {
     const key = subject.sources.get(id)?.key ?? null;
     return key === null ? [] : [[`${type}/${id}`, key] as const];
   });
-  return { opened, keys: new Map(keys) };
+  return { opened, bytes: subject.bytes, keys: new Map(keys) };
 }
 
 /** The conditions of both sides. */
@@ -154,6 +182,7 @@ export function diffCommand(): Command {
         .argParser(readNodeId)
         .env('EDGEPLAN_NODE_ID'),
     )
+    .option('--no-proof', 'compare the rules alone, without proving which outcomes change')
     .option('--json', 'the difference as JSON (edgeplan.diff/v1)')
     .addOption(colourOption());
   return signatureOptions(command).action(run);

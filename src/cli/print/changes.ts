@@ -1,0 +1,126 @@
+/** Prints the proved changes of two plans: old and new outcome, and a request that shows the change, ready to be tried. */
+import type { OpenPair, OutcomeChange, ProvedChanges } from '../../analysis/changes.ts';
+import { effectFields, nameOfRule } from '../../analysis/effects.ts';
+import type { Witness } from '../../analysis/space/witness.ts';
+import type { Subject, SubjectRule } from '../../analysis/subject.ts';
+import type { Decision } from '../../evaluator/decision.ts';
+import { quantity, visible } from '../../simulator/render-text.ts';
+import { shellWord } from '../../simulator/shell-word.ts';
+
+/** The plans whose changes are printed. */
+interface Sides {
+  readonly before: Subject;
+  readonly after: Subject;
+}
+
+/** Changes that are printed as text; `--json` lists all. */
+const MAX_PRINTED = 40;
+
+/** The text below the differences of rules, ending in a newline. */
+export function changesText(proved: ProvedChanges, sides: Sides): string {
+  const { changes, open, isIncomplete } = proved;
+  const outcomes = changes.filter(({ kind }) => kind === 'outcome');
+  const others = changes.length - outcomes.length;
+  const left = outcomes.length - MAX_PRINTED;
+  const lines = [
+    headline(proved, outcomes.length),
+    ...outcomes.slice(0, MAX_PRINTED).flatMap((change) => changeLines(change, sides)),
+    ...(left > 0 ? [`and ${left} more; --json lists all`] : []),
+    ...(others > 0
+      ? [`${quantity(others, 'pair')} of rules take each other's place with the same outcome`]
+      : []),
+    ...(open.length > 0 ? [`not proved either way: ${open.slice(0, 8).map(pairText).join(', ')}`] : []),
+    ...(isIncomplete ? ['the budget of steps ended, so there may be more'] : []),
+  ];
+  return lines.map((line) => `${visible(line)}\n`).join('');
+}
+
+function headline({ changes, open, isIncomplete }: ProvedChanges, outcomes: number): string {
+  if (changes.length + open.length === 0 && !isIncomplete) return 'proved: every request is decided alike';
+  if (outcomes === 0) return 'no request is known that is decided differently';
+  return `${quantity(outcomes, 'outcome')} ${outcomes === 1 ? 'changes' : 'change'}, each with a request that shows it:`;
+}
+
+/** Old and new outcome, and the request. */
+function changeLines(change: OutcomeChange, sides: Sides): readonly string[] {
+  const [was, now] = outcomeTexts(change, sides);
+  return [`  ${was} → ${now}`, `      ${requestText(change.witness)}`];
+}
+
+/** Both outcomes in words. */
+function outcomeTexts(
+  { component, before, after, profiles }: OutcomeChange,
+  sides: Sides,
+): readonly [string, string] {
+  if (component === 'gate' || component === 'end') {
+    return [decisionText(profiles.before.decision, before), decisionText(profiles.after.decision, after)];
+  }
+  const label = component.replace('_', ' ');
+  const isSameRule = before !== null && after !== null && nameOfRule(before) === nameOfRule(after);
+  if (isSameRule) {
+    const [was, now] = [effectFields(sides.before, before), effectFields(sides.after, after)];
+    const names = [...new Set([...Object.keys(was), ...Object.keys(now)])].filter(
+      (name) => JSON.stringify(was[name]) !== JSON.stringify(now[name]),
+    );
+    const text = (fields: Readonly<Record<string, unknown>>): string =>
+      names.map((name) => `${name} ${JSON.stringify(fields[name] ?? null)}`).join(', ');
+    return [`${nameOfRule(before)}: ${text(was)}`, text(now)];
+  }
+  return [`${label} ${ruleText(before)}`, ruleText(after)];
+}
+
+function ruleText(rule: SubjectRule | null): string {
+  return rule === null ? 'none' : nameOfRule(rule);
+}
+
+/** The outcome of a request: action, status and rule. */
+function decisionText({ action, status, location, origin }: Decision, rule: SubjectRule | null): string {
+  const target = action === 'redirect' ? ` to ${location}` : origin === null ? '' : ` to ${origin.address}`;
+  const by = rule === null ? '' : ` by ${nameOfRule(rule)}`;
+  return `${action}${status === null ? '' : ` ${status}`}${target}${by}`;
+}
+
+function pairText({ component, before, after }: OpenPair): string {
+  return `${component} ${ruleText(before)} → ${ruleText(after)}`;
+}
+
+/** The request as options of `edgeplan simulate`. */
+function requestText(witness: Witness): string {
+  const { method, url, ip, country, bot, ja4, ja4h, cleared, status } = witness;
+  const options: readonly (readonly [string, string | null])[] = [
+    ['--ip', ip],
+    ['--country', country],
+    ['--bot', bot === null ? null : `${bot.kind}${bot.verified ? ':verified' : ''}`],
+    ['--ja4', ja4],
+    ['--ja4h', ja4h],
+    ...cleared.map((one) => ['--cleared', one] as const),
+  ];
+  const words = options.flatMap(([name, value]) => (value === null ? [] : [name, shellWord(value)]));
+  const verb = method === 'GET' ? [] : [method];
+  const note = status === null ? [] : [`(response ${status})`];
+  return [...verb, shellWord(url), ...words, ...note].join(' ');
+}
+
+/** The proof as JSON. */
+export function changesDocument({ changes, open, isIncomplete }: ProvedChanges): object {
+  return {
+    equivalent: changes.length + open.length === 0 && !isIncomplete,
+    complete: !isIncomplete && open.length === 0,
+    changes: changes.map((change) => ({
+      component: change.component,
+      kind: change.kind,
+      before: sideDocument(change.profiles.before.decision, change.before),
+      after: sideDocument(change.profiles.after.decision, change.after),
+      request: change.witness,
+    })),
+    open: open.map(({ component, before, after }) => ({
+      component,
+      before: before === null ? null : nameOfRule(before),
+      after: after === null ? null : nameOfRule(after),
+    })),
+  };
+}
+
+function sideDocument({ action, status, location }: Decision, rule: SubjectRule | null): object {
+  return { rule: rule === null ? null : nameOfRule(rule), action, status, location };
+}
