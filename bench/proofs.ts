@@ -40,7 +40,7 @@ function planted(
 }
 
 /** Inner wildcards and regexes, which overlap in endless ways. */
-function innerPatterns(count: number): Planted {
+export function innerPatterns(count: number): Planted {
   const random = seeded(15);
   const rules: WrittenRule[] = [];
   const unreachable: number[] = [];

@@ -406,14 +406,14 @@ function joint(a: Situation, b: Situation): CoverQuery | null {
   const sets = commonSets(a.target.sets, b.target.sets);
   if (sets.some((set) => set !== null && set.length === 0)) return null;
   const [first, second] = a.target.paths === null ? [b.target.paths, null] : [a.target.paths, b.target.paths];
-  const further = second === null || second.name === first?.name ? [] : [second.automaton];
   const blockers = [...boxesOf(a.blockers, a.count), ...boxesOf(b.blockers, b.count)];
   return {
     target: { sets, paths: first },
     blockers,
     count: blockers.length,
-    within: [...a.within, ...further],
+    within: a.within,
     outside: a.outside,
+    further: second?.name === first?.name ? null : second,
   };
 }
 

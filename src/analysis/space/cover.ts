@@ -32,6 +32,8 @@ export interface CoverQuery {
   readonly count: number;
   readonly within: readonly LetterAutomaton[];
   readonly outside: readonly LetterAutomaton[];
+  /** Paths that the target's must be among, too. */
+  readonly further?: Language | null;
 }
 
 /** `point`: one that no blocker has. `covered`: by the blockers at these places. `unknown`: the budget ended. */
@@ -204,16 +206,17 @@ function choose(
 /** A path of the target outside the languages of blockers, for a cell that is settled on all axes. */
 function findPath(solver: Solver, sets: AxisSets, places: readonly number[]): CoverResult {
   const { target, space, blockers, budget } = solver;
-  const own = target.paths === null ? [] : [target.paths.automaton];
+  const own = [target.paths, solver.further ?? null].filter((paths) => paths !== null);
   const languages = new Map<string, number>();
   for (const place of places) languages.set(blockers[place]!.paths!.name, place);
   const distinct = [...languages.values()];
   const outside = distinct.map((place) => blockers[place]!.paths!.automaton);
   const query = {
-    within: [space.canonical, ...solver.within, ...own],
+    within: [space.canonical, ...solver.within, ...own.map(({ automaton }) => automaton)],
     outside: [...solver.outside, ...outside],
   };
-  const tried = space.probes(target.paths).find((probe) => fulfils(probe, query));
+  const probes = own.length === 0 ? space.probes(null) : own.flatMap((paths) => space.probes(paths));
+  const tried = probes.find((probe) => fulfils(probe, query));
   const found =
     tried === undefined ? findText(query, space.letters, budget) : { kind: 'text' as const, letters: tried };
   if (found.kind === 'unknown') return UNKNOWN;

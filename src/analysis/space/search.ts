@@ -19,71 +19,186 @@ export type TextResult =
   | { readonly kind: 'empty' }
   | { readonly kind: 'unknown' };
 
-/** A product of states, and how the walk came to it. */
-interface Visit {
-  readonly states: Int32Array;
-  readonly from: number;
-  readonly letter: number;
-}
-
 /** A state of an automaton that needs no more attention: `within` accepts, or `outside` refuses, whatever follows. */
 const SETTLED = -1;
+/** What a step returns if no continuation fulfils the query, and if the product was visited before. */
+const HOPELESS = -1;
+const KNOWN = -2;
+
+/**
+ * The products visited so far, numbered from 0 in the order of the walk.
+ * PERF: their states lie side by side in one array and are found by an open hash table, so that a step allocates nothing; a
+ * key of text for each product took most of the time of all proofs.
+ */
+interface Visits {
+  /** Automata of a product. */
+  readonly width: number;
+  states: Int32Array;
+  readonly from: number[];
+  readonly letter: number[];
+  /** Numbers of products plus one, by hash; 0: free. */
+  table: Int32Array;
+}
 
 /** Searches. */
 export function findText({ within, outside }: TextQuery, letters: Letters, budget: Budget): TextResult {
   const automata = [...within, ...outside];
   const inner = within.length;
-  const start = settle(
-    Int32Array.from(automata, (automaton) => automaton.start),
-    automata,
-    inner,
-  );
-  if (start === null) return { kind: 'empty' };
-  const visits: Visit[] = [{ states: start, from: -1, letter: -1 }];
-  const seen = new Set<string>([start.join(' ')]);
-  for (let index = 0; index < visits.length; index++) {
+  const visits: Visits = {
+    width: automata.length,
+    states: new Int32Array(64 * automata.length),
+    from: [],
+    letter: [],
+    table: new Int32Array(256),
+  };
+  const distinct = distinctLetters(automata, letters);
+  const scratch = Int32Array.from(automata, ({ start }) => start);
+  if (!settle(scratch, automata, inner)) return { kind: 'empty' };
+  visit(visits, scratch, { from: -1, letter: -1 });
+  for (let index = 0; index < visits.from.length; index++) {
     if (index > MAX_SEARCH_STATES || !budget.take(automata.length)) return { kind: 'unknown' };
-    const { states } = visits[index]!;
-    if (isAccepted(states, automata, inner)) return { kind: 'text', letters: spelled(visits, index) };
-    for (const letter of letters.preferred) {
-      const stepped = states.map((state, at) =>
-        state === SETTLED ? state : automata[at]!.next[state * letters.count + letter]!,
-      );
-      const after = settle(stepped, automata, inner);
-      if (after === null) continue;
-      const key = after.join(' ');
-      if (seen.has(key)) continue;
-      seen.add(key);
-      visits.push({ states: after, from: index, letter });
+    if (isAccepted(visits, index, { automata, inner })) {
+      return { kind: 'text', letters: spelled(visits, index) };
     }
+    for (const letter of distinct) step(visits, { index, letter, automata, inner, scratch });
   }
   return { kind: 'empty' };
 }
 
-/** Replaces settled states. `null`: no continuation fulfils the query. Changes `states`. */
-function settle(states: Int32Array, automata: readonly LetterAutomaton[], inner: number): Int32Array | null {
-  for (let at = 0; at < states.length; at++) {
-    const state = states[at]!;
-    if (state === SETTLED) continue;
-    const fate = automata[at]!.fate[state];
-    if (fate === FATE.open) continue;
-    if ((fate === FATE.dead) === at < inner) return null;
-    states[at] = SETTLED;
-  }
-  return states;
+/** By automaton: for each letter a number that is equal for letters between which it makes no difference. */
+const columnsOf = new WeakMap<LetterAutomaton, Int32Array>();
+
+function columns(automaton: LetterAutomaton): Int32Array {
+  const known = columnsOf.get(automaton);
+  if (known !== undefined) return known;
+  const { states, next } = automaton;
+  const count = next.length / states;
+  const numbers = new Map<string, number>();
+  const made = Int32Array.from({ length: count }, (_, letter) => {
+    const column = Array.from({ length: states }, (_state, state) => next[state * count + letter]).join(' ');
+    const number = numbers.get(column) ?? numbers.size;
+    numbers.set(column, number);
+    return number;
+  });
+  columnsOf.set(automaton, made);
+  return made;
 }
 
-function isAccepted(states: Int32Array, automata: readonly LetterAutomaton[], inner: number): boolean {
+/** One letter, the preferred one, of all between which no automaton makes a difference. */
+function distinctLetters(automata: readonly LetterAutomaton[], letters: Letters): readonly number[] {
+  const all = automata.map(columns);
+  const seen = new Set<string>();
+  return letters.preferred.filter((letter) => {
+    const key = all.map((numbers) => numbers[letter]).join(' ');
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+/** What a step reads, and where it works. */
+interface Step {
+  readonly index: number;
+  readonly letter: number;
+  readonly automata: readonly LetterAutomaton[];
+  readonly inner: number;
+  readonly scratch: Int32Array;
+}
+
+/** Visits the product after one more letter. */
+function step(visits: Visits, { index, letter, automata, inner, scratch }: Step): number {
+  const { width, states } = visits;
+  for (let at = 0; at < width; at++) {
+    const state = states[index * width + at]!;
+    if (state === SETTLED) {
+      scratch[at] = SETTLED;
+      continue;
+    }
+    const { next, states: count, fate } = automata[at]!;
+    const after = next[(state * next.length) / count + letter]!;
+    const verdict = fate[after];
+    if (verdict === FATE.open) scratch[at] = after;
+    else if ((verdict === FATE.dead) === at < inner) return HOPELESS;
+    else scratch[at] = SETTLED;
+  }
+  return visit(visits, scratch, { from: index, letter });
+}
+
+/** Numbers a product, unless it has a number. */
+function visit(
+  visits: Visits,
+  product: Int32Array,
+  { from, letter }: { readonly from: number; readonly letter: number },
+): number {
+  const { width } = visits;
+  const count = visits.from.length;
+  if (count * 2 >= visits.table.length) rehash(visits);
+  let place = hashOf(product, 0, width) & (visits.table.length - 1);
+  for (let number = visits.table[place]!; number !== 0; number = visits.table[place]!) {
+    if (isSame(visits, number - 1, product)) return KNOWN;
+    place = (place + 1) & (visits.table.length - 1);
+  }
+  if ((count + 1) * width > visits.states.length) {
+    const wider = new Int32Array(visits.states.length * 2);
+    wider.set(visits.states);
+    visits.states = wider;
+  }
+  visits.states.set(product, count * width);
+  visits.table[place] = count + 1;
+  visits.from.push(from);
+  visits.letter.push(letter);
+  return count;
+}
+
+function isSame({ width, states }: Visits, number: number, product: Int32Array): boolean {
+  for (let at = 0; at < width; at++) if (states[number * width + at] !== product[at]) return false;
+  return true;
+}
+
+/** FNV-1a over the states. */
+function hashOf(states: Int32Array, from: number, width: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = from; at < from + width; at++) hash = Math.imul(hash ^ states[at]!, 0x01000193);
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
+
+function rehash(visits: Visits): void {
+  const { width, states, from } = visits;
+  const table = new Int32Array(visits.table.length * 4);
+  for (let number = 0; number < from.length; number++) {
+    let place = hashOf(states, number * width, width) & (table.length - 1);
+    while (table[place] !== 0) place = (place + 1) & (table.length - 1);
+    table[place] = number + 1;
+  }
+  visits.table = table;
+}
+
+/** Replaces settled states; false: no continuation fulfils the query. */
+function settle(states: Int32Array, automata: readonly LetterAutomaton[], inner: number): boolean {
   for (let at = 0; at < states.length; at++) {
-    const state = states[at]!;
+    const fate = automata[at]!.fate[states[at]!];
+    if (fate === FATE.open) continue;
+    if ((fate === FATE.dead) === at < inner) return false;
+    states[at] = SETTLED;
+  }
+  return true;
+}
+
+function isAccepted(
+  { width, states }: Visits,
+  index: number,
+  { automata, inner }: Pick<Step, 'automata' | 'inner'>,
+): boolean {
+  for (let at = 0; at < width; at++) {
+    const state = states[index * width + at]!;
     if (state !== SETTLED && (automata[at]!.accepts[state] === 1) !== at < inner) return false;
   }
   return true;
 }
 
-function spelled(visits: readonly Visit[], index: number): readonly number[] {
+function spelled({ from, letter }: Visits, index: number): readonly number[] {
   const text: number[] = [];
-  for (let at = index; visits[at]!.from >= 0; at = visits[at]!.from) text.push(visits[at]!.letter);
+  for (let at = index; from[at]! >= 0; at = from[at]!) text.push(letter[at]!);
   return text.reverse();
 }
 
