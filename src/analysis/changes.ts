@@ -13,12 +13,12 @@ import { META, NONE, typeIndex } from '../plan/layout.ts';
 import { printPlan } from '../plan/print.ts';
 import { effectOf } from './effects.ts';
 import { COMPONENTS, type Component, componentOf, type Profile, profilesOf, SEPARATE } from './profile.ts';
-import { redirectHosts } from './reach.ts';
 import {
   type BlockerList,
   type Evaluated,
   endedBy,
   matchedBy,
+  redirectExtras,
   type Situation,
   type SubjectSpace,
   servedBox,
@@ -26,7 +26,7 @@ import {
 } from './situations.ts';
 import { AXES } from './space/axis.ts';
 import { type Box, commonSets, withAxis } from './space/box.ts';
-import { type Budget, createBudget } from './space/budget.ts';
+import { createBudget, type StepBudget } from './space/budget.ts';
 import { type CoverQuery, findUncovered } from './space/cover.ts';
 import { subtract } from './space/int-set.ts';
 import { MAX_CHANGE_STEPS } from './space/limits.ts';
@@ -93,7 +93,7 @@ interface Side extends ReadSide, SubjectSpace {}
 interface Comparison extends ReadInput {
   readonly before: Side;
   readonly after: Side;
-  readonly budget: Budget;
+  readonly budget: StepBudget;
   readonly found: Map<string, OutcomeChange>;
   readonly open: Map<string, OpenPair>;
 }
@@ -105,7 +105,7 @@ export function proveChanges({ before, after, pairs }: ChangeInput): ProvedChang
   const subjects = [before.subject, after.subject];
   const space = createSpace(
     subjects.map(({ loaded }) => loaded),
-    { hosts: [...new Set(subjects.flatMap(redirectHosts))] },
+    redirectExtras(subjects),
   );
   if (space === null) return { changes: [], open: [], isIncomplete: true };
   const sideOf = (side: ChangeSide, plan: number): Side => ({

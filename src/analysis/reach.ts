@@ -4,8 +4,8 @@
  */
 import type { Action, RuleRef } from '../evaluator/decision.ts';
 import { refText } from '../evaluator/identity.ts';
-import { type Situation, type SubjectSpace, situationsOf, splitTarget } from './situations.ts';
-import { type Budget, createBudget } from './space/budget.ts';
+import { redirectExtras, type Situation, type SubjectSpace, situationsOf } from './situations.ts';
+import { createBudget, type StepBudget } from './space/budget.ts';
 import { type CoverResult, findUncovered, type Point } from './space/cover.ts';
 import { MAX_MINIMISED, MAX_RULE_STEPS, MAX_TOTAL_STEPS } from './space/limits.ts';
 import { createSpace, type Space } from './space/space.ts';
@@ -32,20 +32,14 @@ const UNKNOWN: ReachResult = { kind: 'unknown' };
 
 /** Proves or disproves for every enabled rule of a plan that it can be reached. */
 export function proveReach(subject: Subject): readonly Reach[] {
-  const space = createSpace([subject.loaded], { hosts: redirectHosts(subject) });
+  const space = createSpace([subject.loaded], redirectExtras([subject]));
   if (space === null) return subject.rules.map((rule) => ({ rule, result: UNKNOWN }));
   const around: SubjectSpace = { space, subject, plan: 0, lists: new Map() };
   const total = createBudget(MAX_TOTAL_STEPS);
   return subject.rules.map((rule) => ({ rule, result: reachOf(around, rule, total) }));
 }
 
-/** Hosts that redirects lead to: whether a location is the request's own URL depends on them. */
-export function redirectHosts({ rules }: Subject): readonly string[] {
-  const hosts = rules.filter(({ type }) => type === 'redirect').map(({ target }) => splitTarget(target).host);
-  return [...new Set(hosts.filter((host): host is string => host !== null && host !== ''))];
-}
-
-function reachOf(around: SubjectSpace, rule: SubjectRule, total: Budget): ReachResult {
+function reachOf(around: SubjectSpace, rule: SubjectRule, total: StepBudget): ReachResult {
   const situations = situationsOf(around, rule);
   if (situations === null) return UNKNOWN;
   const budget = shareOf(total);
@@ -69,13 +63,18 @@ function reachOf(around: SubjectSpace, rule: SubjectRule, total: Budget): ReachR
 }
 
 /** A budget for one rule, which also takes from the total. */
-function shareOf(total: Budget): Budget {
+function shareOf(total: StepBudget): StepBudget {
   const own = createBudget(MAX_RULE_STEPS);
   return { take: (steps) => total.take(steps) && own.take(steps), used: own.used };
 }
 
 /** The first request of a situation, whatever blocks it: most rules are reached by it. */
-function confirmed(around: SubjectSpace, rule: SubjectRule, one: Situation, budget: Budget): Witness | null {
+function confirmed(
+  around: SubjectSpace,
+  rule: SubjectRule,
+  one: Situation,
+  budget: StepBudget,
+): Witness | null {
   const found = ask(one, new Set(), { space: around.space, budget });
   return found.kind === 'point' ? confirm(around, rule, one, found.point) : null;
 }
@@ -141,7 +140,7 @@ function changedFor(witness: Witness, { rules }: Subject, { action, rule }: Ende
 
 interface Asking {
   readonly space: Space;
-  readonly budget: Budget;
+  readonly budget: StepBudget;
 }
 
 /** Asks whether a situation is covered. `rules`: the blockers that count; `null`: all. */

@@ -10,7 +10,7 @@ import type { LetterAutomaton } from './space/automaton.ts';
 import { AXES } from './space/axis.ts';
 import { type Box, commonSets, withAxis } from './space/box.ts';
 import { subtract } from './space/int-set.ts';
-import type { Space } from './space/space.ts';
+import type { Space, SpaceExtras } from './space/space.ts';
 import type { Subject, SubjectRule } from './subject.ts';
 
 /** Boxes, and for each the rule whose matches it consists of; ascending by the rules' places. */
@@ -128,10 +128,26 @@ function elsewhere(space: Space, { target, preservesPath }: SubjectRule, box: Bo
     parts.push({ ...box, sets: withAxis(box.sets, HOST, subtract(set, Int32Array.of(atom, atom + 1))) });
   }
   if (preservesPath) return parts;
-  const facts = createTargetFacts();
-  if (parseTarget(path === '' ? '/' : path, facts) !== 0) return parts;
-  const paths = space.without(box.paths, { name: `one ${facts.path}`, automaton: space.onePath(facts.path) });
+  const own = canonicalPath(path);
+  if (own === null) return parts;
+  const paths = space.without(box.paths, { name: `one ${own}`, automaton: space.onePath(own) });
   return paths === null ? parts : [...parts, { ...box, paths }];
+}
+
+/** The canonical path of a redirect's target; `null`: a request with it is refused. */
+function canonicalPath(path: string): string | null {
+  const facts = createTargetFacts();
+  return parseTarget(path === '' ? '/' : path, facts) === 0 ? facts.path : null;
+}
+
+/** What a space must distinguish beside filters: whether a redirect leads to the request's own URL. */
+export function redirectExtras(subjects: readonly Subject[]): SpaceExtras {
+  const targets = subjects.flatMap(({ rules }) =>
+    rules.filter(({ type }) => type === 'redirect').map(({ target }) => splitTarget(target)),
+  );
+  const hosts = targets.flatMap(({ host }) => (host === null || host === '' ? [] : [host]));
+  const paths = targets.flatMap(({ path }) => canonicalPath(path) ?? []);
+  return { hosts: [...new Set(hosts)], paths: [...new Set(paths)] };
 }
 
 /** The host and path of a redirect's target; `host` is `null` for a path. */

@@ -11,7 +11,7 @@ import { FLAG, FLAG_ACTION_SHIFT, META, SLOT } from '../plan/layout.ts';
 import { openPlan } from '../plan/open.ts';
 
 /** What an enforced match of a rule does to the phases after it. */
-export type Ending =
+export type RuleEnding =
   /** Ends the request. */
   | 'always'
   /** Ends the request, unless the location is the request's own URL. */
@@ -27,7 +27,7 @@ export interface SubjectRule {
   readonly type: RuleType;
   readonly ref: RuleRef;
   readonly isDryRun: boolean;
-  readonly ending: Ending;
+  readonly ending: RuleEnding;
   /** A `tag` rule of fingerprints or bots, which takes no slot. */
   readonly isTag: boolean;
   /** Of a redirect. */
@@ -100,13 +100,13 @@ function isTagRule(type: RuleType, action: number): boolean {
 }
 
 /** A rewrite to a path with a dot segment refuses the request; one that takes groups may, which is not followed. */
-function endingOfRewrite(loaded: LoadedPlan, fields: number): Ending {
+function endingOfRewrite(loaded: LoadedPlan, fields: number): RuleEnding {
   const { words } = loaded.plan;
   if (words[fields + REWRITE_FIELDS.regex] === 1) return 'never';
   return hasDotSegment(textOf(loaded, words[fields + REWRITE_FIELDS.target]!)) ? 'always' : 'never';
 }
 
-function endingOf(type: RuleType, action: number): Ending {
+function endingOf(type: RuleType, action: number): RuleEnding {
   switch (type) {
     case 'drop':
       return 'always';

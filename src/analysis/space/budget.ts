@@ -2,7 +2,7 @@
 import { MAX_TOTAL_STEPS } from './limits.ts';
 
 /** A count of steps that ends. */
-export interface Budget {
+export interface StepBudget {
   /** Takes steps; false once there are no more. */
   take(steps: number): boolean;
   /** The steps taken so far. */
@@ -10,7 +10,7 @@ export interface Budget {
 }
 
 /** A budget of so many steps. */
-export function createBudget(most: number = MAX_TOTAL_STEPS): Budget {
+export function createBudget(most: number = MAX_TOTAL_STEPS): StepBudget {
   let used = 0;
   return {
     take(steps) {

@@ -9,7 +9,7 @@
  */
 import { acceptsLetters, type LetterAutomaton } from './automaton.ts';
 import { type AxisSets, type Box, commonSets, isEmptyBox, setsOverlap, withAxis } from './box.ts';
-import type { Budget } from './budget.ts';
+import type { StepBudget } from './budget.ts';
 import { hasAtom, intersect, isWithin, overlap, subtract } from './int-set.ts';
 import type { Language } from './language.ts';
 import { MAX_CELLS, MAX_LAZY_ROUNDS } from './limits.ts';
@@ -45,7 +45,7 @@ export type CoverResult =
 const UNKNOWN: CoverResult = { kind: 'unknown' };
 
 /** Answers a question. */
-export function findUncovered(query: CoverQuery, space: Space, budget: Budget): CoverResult {
+export function findUncovered(query: CoverQuery, space: Space, budget: StepBudget): CoverResult {
   const target: Box = { ...query.target, sets: commonSets(query.target.sets, space.whole) };
   if (isEmptyBox(target)) return { kind: 'covered', by: [] };
   const active = new Set<number>();
@@ -103,7 +103,7 @@ export function boxHas(box: Box, point: Point): boolean {
 
 interface Solver extends CoverQuery {
   readonly space: Space;
-  readonly budget: Budget;
+  readonly budget: StepBudget;
   readonly cells: { left: number };
 }
 

@@ -3,7 +3,7 @@
  * automata, built as far as the walk goes. It ends with a shortest text, with the proof that there is none, or at its budget.
  */
 import { acceptsLetters, FATE, type LetterAutomaton } from './automaton.ts';
-import type { Budget } from './budget.ts';
+import type { StepBudget } from './budget.ts';
 import type { Letters } from './letters.ts';
 import { MAX_SEARCH_STATES } from './limits.ts';
 
@@ -41,7 +41,7 @@ interface Visits {
 }
 
 /** Searches. */
-export function findText({ within, outside }: TextQuery, letters: Letters, budget: Budget): TextResult {
+export function findText({ within, outside }: TextQuery, letters: Letters, budget: StepBudget): TextResult {
   const automata = [...within, ...outside];
   const inner = within.length;
   const visits: Visits = {
