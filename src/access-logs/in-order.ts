@@ -1,0 +1,177 @@
+/**
+ * Puts the requests of several logs in order of time. Each log is nearly in order: of those that have a next request, the
+ * earliest is taken, and a window of the last `REORDERED_LINES` requests puts right what is out of order within a log.
+ * Memory does not grow with the logs.
+ */
+import { REORDERED_LINES } from './limits.ts';
+
+/** What is put in order. */
+export interface Timed {
+  /** Milliseconds since the epoch; `NaN`: unknown, which is as late as the one before in its log. */
+  time: number;
+}
+
+/** A log, or anything else that is nearly in order. */
+export interface TimedSource<Item extends Timed> {
+  /** The next item; `null`: more has to be read first. */
+  next(): Item | null;
+  /** Reads more; `false`: there is no more. */
+  fill(): Promise<boolean>;
+}
+
+/** A source with its next item. */
+interface Head<Item extends Timed> {
+  readonly source: TimedSource<Item>;
+  item: Item | null;
+  /** The time of the item before. */
+  time: number;
+}
+
+/** Takes the items of all sources in order of time. @returns how many are out of order beyond the window */
+export async function inOrder<Item extends Timed>(
+  sources: readonly TimedSource<Item>[],
+  take: (item: Item) => void,
+): Promise<number> {
+  const window = createWindow(take);
+  const heads: Head<Item>[] = [];
+  for (const source of sources) {
+    const head: Head<Item> = { source, item: null, time: Number.NEGATIVE_INFINITY };
+    if (await advance(head)) heads.push(head);
+  }
+  while (heads.length > 0) {
+    const earliest = earliestOf(heads);
+    window.push(earliest.item!);
+    // PERF: waiting happens once a chunk, not once a line.
+    const ready = step(earliest) || (await advance(earliest));
+    if (!ready) heads.splice(heads.indexOf(earliest), 1);
+  }
+  window.flush();
+  return window.late();
+}
+
+/** The source whose next item is the earliest; of equal times, the first source. */
+function earliestOf<Item extends Timed>(heads: readonly Head<Item>[]): Head<Item> {
+  let earliest = heads[0]!;
+  for (let index = 1; index < heads.length; index++) {
+    if (heads[index]!.time < earliest.time) earliest = heads[index]!;
+  }
+  return earliest;
+}
+
+/** Takes the next item of a source that has it at hand. */
+function step<Item extends Timed>(head: Head<Item>): boolean {
+  const item = head.source.next();
+  head.item = item;
+  if (item === null) return false;
+  if (Number.isNaN(item.time)) item.time = head.time;
+  else head.time = item.time;
+  return true;
+}
+
+/** Reads until a source has an item; `false`: it has ended. */
+async function advance<Item extends Timed>(head: Head<Item>): Promise<boolean> {
+  while (await head.source.fill()) if (step(head)) return true;
+  return false;
+}
+
+/** The window. */
+interface OrderWindow<Item extends Timed> {
+  push(item: Item): void;
+  flush(): void;
+  /** Items that came after a later one had left the window. */
+  late(): number;
+}
+
+/**
+ * Items in order are a ring; the few that are earlier than the last of the ring are a heap. What leaves is the earlier
+ * of the two ends, so that a log in order costs no comparison but one.
+ */
+function createWindow<Item extends Timed>(take: (item: Item) => void): OrderWindow<Item> {
+  const ring: (Item | null)[] = new Array(REORDERED_LINES + 1).fill(null);
+  const stragglers = createHeap<Item>();
+  let first = 0;
+  let count = 0;
+  let newest = Number.NEGATIVE_INFINITY;
+  let left = Number.NEGATIVE_INFINITY;
+  let late = 0;
+
+  function leave(): void {
+    const head = count === 0 ? null : ring[first]!;
+    const straggler = stragglers.peek();
+    // Of equal times the one in the ring came first.
+    const fromRing = head !== null && (straggler === null || head.time <= straggler.time);
+    const item = fromRing ? head : stragglers.pop()!;
+    if (fromRing) {
+      ring[first] = null;
+      first = first === REORDERED_LINES ? 0 : first + 1;
+      count--;
+    }
+    if (item.time < left) late++;
+    else left = item.time;
+    take(item);
+  }
+
+  return {
+    push(item) {
+      if (item.time < newest) stragglers.push(item);
+      else {
+        newest = item.time;
+        const place = first + count;
+        ring[place > REORDERED_LINES ? place - REORDERED_LINES - 1 : place] = item;
+        count++;
+      }
+      if (count + stragglers.size() > REORDERED_LINES) leave();
+    },
+    flush() {
+      while (count + stragglers.size() > 0) leave();
+    },
+    late: () => late,
+  };
+}
+
+/** A binary heap by time; of equal times the first that came. */
+interface Heap<Item extends Timed> {
+  push(item: Item): void;
+  peek(): Item | null;
+  pop(): Item | null;
+  size(): number;
+}
+
+function createHeap<Item extends Timed>(): Heap<Item> {
+  const entries: { readonly item: Item; readonly order: number }[] = [];
+  let order = 0;
+  const before = (left: number, right: number): boolean => {
+    const [a, b] = [entries[left]!, entries[right]!];
+    return a.item.time < b.item.time || (a.item.time === b.item.time && a.order < b.order);
+  };
+  const swap = (left: number, right: number): void => {
+    [entries[left], entries[right]] = [entries[right]!, entries[left]!];
+  };
+  return {
+    push(item) {
+      entries.push({ item, order: order++ });
+      for (let at = entries.length - 1; at > 0; ) {
+        const above = (at - 1) >> 1;
+        if (!before(at, above)) break;
+        swap(at, above);
+        at = above;
+      }
+    },
+    peek: () => entries[0]?.item ?? null,
+    pop() {
+      const top = entries[0] ?? null;
+      const last = entries.pop();
+      if (entries.length > 0 && last !== undefined) entries[0] = last;
+      for (let at = 0; ; ) {
+        const left = 2 * at + 1;
+        if (left >= entries.length) break;
+        const child = left + 1 < entries.length && before(left + 1, left) ? left + 1 : left;
+        if (!before(child, at)) break;
+        swap(at, child);
+        at = child;
+      }
+      return top?.item ?? null;
+    },
+    size: () => entries.length,
+  };
+}

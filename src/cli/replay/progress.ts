@@ -1,0 +1,70 @@
+/** Progress of a replay on a terminal: a bar, the rate and the time left, in one line that is written again. */
+import { note } from '../output.ts';
+import { durationText, grouped } from '../print/quantities.ts';
+
+/** Milliseconds between two lines: fast enough to look alive, slow enough to be read. */
+const REDRAWN_MS = 200;
+/** Characters of the bar. */
+const BAR = 24;
+
+/** What the progress counts. */
+export interface ProgressOptions {
+  /** Whether a line is drawn at all. */
+  readonly shown: boolean;
+  /** Octets of all logs; `null`: unknown, so there is neither bar nor time left. */
+  readonly octets: number | null;
+  /** Lines that were read. */
+  readonly lines: () => number;
+}
+
+/** The progress of one replay. */
+export interface ReplayProgress {
+  /** Counts octets that were read, and draws when it is time. */
+  read(octets: number): void;
+  /** Removes the line and reports the rate. */
+  end(): void;
+}
+
+/** Starts the clock. */
+export function createProgress({ shown, octets, lines }: ProgressOptions): ReplayProgress {
+  const started = performance.now();
+  let done = 0;
+  let drawn = started;
+
+  function draw(now: number): void {
+    drawn = now;
+    const seconds = (now - started) / 1_000;
+    const rate = `${grouped(lines())} lines, ${grouped(Math.round(lines() / seconds))} a second`;
+    process.stderr.write(
+      `\r\u001b[K${octets === null ? rate : `${barText(done, octets)}  ${rate}${leftText(now)}`}`,
+    );
+  }
+
+  function leftText(now: number): string {
+    if (octets === null || done === 0) return '';
+    return `, ${durationText(((now - started) / done) * Math.max(0, octets - done))} left`;
+  }
+
+  return {
+    read(more) {
+      done += more;
+      const now = performance.now();
+      if (shown && now - drawn >= REDRAWN_MS) draw(now);
+    },
+    end() {
+      if (drawn !== started) process.stderr.write('\r\u001b[K');
+      const seconds = Math.max(0.001, (performance.now() - started) / 1_000);
+      note(
+        `edgeplan: ${grouped(lines())} ${lines() === 1 ? 'line' : 'lines'} in ${seconds.toFixed(1)} s, ` +
+          `${grouped(Math.round(lines() / seconds))} a second`,
+      );
+    },
+  };
+}
+
+/** `[########                ]  33 %`. */
+function barText(done: number, all: number): string {
+  const share = all === 0 ? 1 : Math.min(1, done / all);
+  const full = Math.floor(share * BAR);
+  return `[${'#'.repeat(full)}${' '.repeat(BAR - full)}] ${String(Math.floor(share * 100)).padStart(3)} %`;
+}
