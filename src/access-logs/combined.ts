@@ -146,9 +146,12 @@ function quotedAfter(line: string, at: number, escaped: boolean): Quoted | null 
 }
 
 /** The two headers that the format has; `-` is absent. */
-function headersOf(agent: string, referer: string): Record<string, string> {
-  if (referer === '-') return agent === '-' ? {} : { 'user-agent': agent };
-  return agent === '-' ? { referer } : { 'user-agent': agent, referer };
+// PERF: all objects have the same fields, so that reading them is fast.
+function headersOf(agent: string, referer: string): Readonly<Record<string, string | undefined>> {
+  return {
+    'user-agent': agent === '-' ? undefined : agent,
+    referer: referer === '-' ? undefined : referer,
+  };
 }
 
 /** Whether a line looks like one of this format. */

@@ -149,7 +149,7 @@ function authorityOf(target: string, from: number): string {
 }
 
 /** A request line: the method up to the first space, the protocol after the last, the target between. */
-export interface RequestLine {
+export interface LoggedRequestLine {
   readonly method: string;
   readonly target: string;
   readonly protocol: string;
@@ -159,7 +159,7 @@ export interface RequestLine {
  * Splits a request line; `null` for what is none, such as the first octets of a TLS handshake. Spaces in the target are
  * part of it; HTTP/0.9 has no protocol.
  */
-export function splitRequest(text: string): RequestLine | null {
+export function splitRequest(text: string): LoggedRequestLine | null {
   const space = text.indexOf(' ');
   if (space <= 0) return null;
   const method = methodOf(text, space);

@@ -3,7 +3,7 @@
  * earliest is taken, and a window of the last `REORDERED_LINES` requests puts right what is out of order within a log.
  * Memory does not grow with the logs.
  */
-import { REORDERED_LINES } from './limits.ts';
+import { FEWEST_REORDERED, REORDERED_LINES } from './limits.ts';
 
 /** What is put in order. */
 export interface Timed {
@@ -84,28 +84,22 @@ interface OrderWindow<Item extends Timed> {
 
 /**
  * Items in order are a ring; the few that are earlier than the last of the ring are a heap. What leaves is the earlier
- * of the two ends, so that a log in order costs no comparison but one.
+ * of the two ends, so that a log in order costs one comparison an item.
  */
 function createWindow<Item extends Timed>(take: (item: Item) => void): OrderWindow<Item> {
-  const ring: (Item | null)[] = new Array(REORDERED_LINES + 1).fill(null);
+  const ring = createRing<Item>();
   const stragglers = createHeap<Item>();
-  let first = 0;
-  let count = 0;
+  let size = FEWEST_REORDERED;
   let newest = Number.NEGATIVE_INFINITY;
   let left = Number.NEGATIVE_INFINITY;
   let late = 0;
 
   function leave(): void {
-    const head = count === 0 ? null : ring[first]!;
+    const head = ring.peek();
     const straggler = stragglers.peek();
     // Of equal times the one in the ring came first.
     const fromRing = head !== null && (straggler === null || head.time <= straggler.time);
-    const item = fromRing ? head : stragglers.pop()!;
-    if (fromRing) {
-      ring[first] = null;
-      first = first === REORDERED_LINES ? 0 : first + 1;
-      count--;
-    }
+    const item = fromRing ? ring.shift()! : stragglers.pop()!;
     if (item.time < left) late++;
     else left = item.time;
     take(item);
@@ -113,19 +107,61 @@ function createWindow<Item extends Timed>(take: (item: Item) => void): OrderWind
 
   return {
     push(item) {
-      if (item.time < newest) stragglers.push(item);
-      else {
+      if (item.time < newest) {
+        stragglers.push(item);
+        while (size < REORDERED_LINES && ring.countAfter(item.time) + stragglers.size() > size / 2) size *= 2;
+      } else {
         newest = item.time;
-        const place = first + count;
-        ring[place > REORDERED_LINES ? place - REORDERED_LINES - 1 : place] = item;
-        count++;
+        ring.push(item);
       }
-      if (count + stragglers.size() > REORDERED_LINES) leave();
+      while (ring.size() + stragglers.size() > size) leave();
     },
     flush() {
-      while (count + stragglers.size() > 0) leave();
+      while (ring.size() + stragglers.size() > 0) leave();
     },
     late: () => late,
+  };
+}
+
+/** Items in order of time, in memory that is reused. */
+interface Ring<Item extends Timed> {
+  push(item: Item): void;
+  peek(): Item | null;
+  shift(): Item | null;
+  size(): number;
+  /** How many are later than a time. */
+  countAfter(time: number): number;
+}
+
+function createRing<Item extends Timed>(): Ring<Item> {
+  // One more than the window has: an item is pushed before one leaves. A power of two, for the mask.
+  const slots: (Item | null)[] = new Array(2 * REORDERED_LINES).fill(null);
+  const mask = slots.length - 1;
+  let first = 0;
+  let count = 0;
+  return {
+    push(item) {
+      slots[(first + count) & mask] = item;
+      count++;
+    },
+    peek: () => (count === 0 ? null : slots[first]!),
+    shift() {
+      const item = slots[first]!;
+      slots[first] = null;
+      first = (first + 1) & mask;
+      count--;
+      return item;
+    },
+    size: () => count,
+    countAfter(time) {
+      let [low, high] = [0, count];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (slots[(first + middle) & mask]!.time > time) high = middle;
+        else low = middle + 1;
+      }
+      return count - low;
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import {
   type LineReader,
   NO_REQUEST,
   type ReaderContext,
-  type RequestLine,
+  type LoggedRequestLine,
   splitRequest,
   unreadable,
 } from './entry.ts';
@@ -72,7 +72,7 @@ export function nginxJsonReader(context: ReaderContext): LineReader {
 }
 
 /** The request line, or its parts in fields of their own; `null`: neither, or no HTTP request. */
-function requestIn(fields: JsonFields): RequestLine | null {
+function requestIn(fields: JsonFields): LoggedRequestLine | null {
   const whole = firstText(fields, NAMES.request);
   if (whole.includes(' ')) return splitRequest(whole);
   const method = firstText(fields, NAMES.method);

@@ -22,7 +22,7 @@ export interface OpenedLog {
 }
 
 /** How logs are opened. */
-export interface OpenLogsOptions {
+export interface ReplayLogOptions {
   /** `auto`: each log's own. */
   readonly format: LogFormat | 'auto';
   /** Receives the number of octets of each chunk, as they are in the file. */
@@ -32,7 +32,7 @@ export interface OpenLogsOptions {
 /** Opens all logs. @throws CommandFault when one cannot be read, or its format is none of those known */
 export async function openLogs(
   files: readonly string[],
-  { format, onOctets }: OpenLogsOptions,
+  { format, onOctets }: ReplayLogOptions,
 ): Promise<readonly OpenedLog[]> {
   if (files.length > MAX_LOGS) {
     const remedy = 'join them in order of time: `zcat -f access.log* | edgeplan replay --log -`';
