@@ -19,6 +19,7 @@ import { createClfTime, type ReadTime } from './times.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const CUT_SHORT = 'a quoted field does not end; a write was cut short';
 
 /** Where the fields before the request are. */
 interface Head {
@@ -38,13 +39,15 @@ export function combinedReader(context: ReaderContext): LineReader {
     if (typeof head === 'string') return unreadable(head);
     const escaped = line.includes('\\');
     const end = closingQuote(line, head.quote + 1, escaped);
-    if (end < 0) return unreadable('the request has no closing quote; a write was cut short');
+    if (end < 0) return unreadable(CUT_SHORT);
     const request = splitRequest(field(line, head.quote + 1, end, escaped));
     const status = statusAt(line, end + 2);
     if (status < 0) return unreadable('there is no status after the request');
     if (request === null) return NO_REQUEST;
     const referer = quotedAfter(line, end + 1, escaped);
-    const agent = referer === null ? null : quotedAfter(line, referer.end + 1, escaped);
+    const agent =
+      referer === null || referer.end === CUT ? null : quotedAfter(line, referer.end + 1, escaped);
+    if ((agent ?? referer)?.end === CUT) return unreadable(CUT_SHORT);
     return entryOf(
       {
         method: request.method,
@@ -137,12 +140,15 @@ interface Quoted {
   readonly end: number;
 }
 
+/** The end of a field without a closing quote. */
+const CUT = -1;
+
 /** The next quoted field; `null`: the line has no further one. */
 function quotedAfter(line: string, at: number, escaped: boolean): Quoted | null {
   const quote = line.indexOf('"', at);
   if (quote < 0) return null;
   const end = closingQuote(line, quote + 1, escaped);
-  return end < 0 ? null : { from: quote + 1, end };
+  return { from: quote + 1, end: end < 0 ? CUT : end };
 }
 
 /** The two headers that the format has; `-` is absent. */

@@ -5,9 +5,9 @@
 import {
   entryOf,
   type LineReader,
+  type LoggedRequestLine,
   NO_REQUEST,
   type ReaderContext,
-  type LoggedRequestLine,
   splitRequest,
   unreadable,
 } from './entry.ts';

@@ -63,7 +63,8 @@ export function timeOf(value: unknown): number {
 
 function unixTime(value: number): number {
   const unit = LARGEST.find(({ below }) => value < below);
-  return Math.floor(value * (unit?.factor ?? 1e-6));
+  // Seconds with decimals and nanoseconds are not exact in binary.
+  return Math.round(value * (unit?.factor ?? 1e-6));
 }
 
 /** Digits with at most one dot. */
