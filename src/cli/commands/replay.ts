@@ -25,7 +25,7 @@ import {
   requestsDocument,
   requestsText,
 } from '../replay/print-requests.ts';
-import { createProgress } from '../replay/progress.ts';
+import { createProgress, type ReplayProgress } from '../replay/progress.ts';
 import {
   createReadLogs,
   type ReadLogs,
@@ -85,16 +85,17 @@ async function run(flags: Flags): Promise<void> {
     lines: () => read.tally.lines,
   });
   const logs = await openLogs(flags.log, { format: flags.format, onOctets: progress.read });
-  const decided = logs.filter(({ format }) => format === 'decision');
-  if (before === null && decided.length > 0 && decided.length < logs.length) {
+  const decided = logs.find(({ format }) => format === 'decision');
+  const other = logs.find(({ format }) => format !== null && format !== 'decision');
+  if (before === null && decided !== undefined && other !== undefined) {
     throw usageFault(
-      `\`${decided[0]!.file}\` is a decision log and others are not`,
+      `\`${decided.file}\` is a decision log, and \`${other.file}\` is not`,
       'replay them apart, or compare two rule sets with --before',
     );
   }
-  if (before === null && decided.length > 0) {
-    await replayDecisions({ logs, read }, after, { ...flags, end: progress.end });
-  } else await replayRequests({ logs, read }, { before, after }, { ...flags, end: progress.end });
+  const started = { ...flags, progress };
+  if (before === null && decided !== undefined) await replayDecisions({ logs, read }, after, started);
+  else await replayRequests({ logs, read }, { before, after }, started);
 }
 
 /** Opens rules and the signatures of their waf rules. */
@@ -106,17 +107,16 @@ async function openRules(file: string, flags: Flags): Promise<Rules> {
   return { opened, subject, open: () => fixedEvaluator(subject, world) };
 }
 
-/** What follows the replay. */
-interface Ending extends Flags {
-  /** Ends the progress. */
-  readonly end: () => void;
+/** The flags with the progress of their replay. */
+interface StartedFlags extends Flags {
+  readonly progress: ReplayProgress;
 }
 
 /** Compares the decisions of decision logs with those of the rules. */
-async function replayDecisions({ logs, read }: Reading, rules: Rules, flags: Ending): Promise<void> {
+async function replayDecisions({ logs, read }: Reading, rules: Rules, flags: StartedFlags): Promise<void> {
   const { subject, open } = rules;
   const replay = createReplay(open);
-  await takeDecisions(logs, read, replay.add).finally(flags.end);
+  await takeDecisions(logs, read, replay.add).finally(flags.progress.clear);
   const report = replay.report();
   // Gaps are printed first, since they are the likely reason.
   if (report.compared === 0) {
@@ -126,6 +126,7 @@ async function replayDecisions({ logs, read }: Reading, rules: Rules, flags: End
   if (flags.json === true) {
     await writeDocument('replay', { ...aboutRules(rules), ...replayDocument(report), late: read.late });
   } else await write(replayText(report, subject.name));
+  flags.progress.report();
   note(replayNote(subject.signatures?.name ?? null));
   printLate(read.late);
   printGaps(report);
@@ -142,7 +143,7 @@ interface Sides {
 async function replayRequests(
   { logs, read }: Reading,
   { before, after }: Sides,
-  flags: Ending,
+  flags: StartedFlags,
 ): Promise<void> {
   const rules = after.open();
   const replay = createRequestReplay({
@@ -155,12 +156,9 @@ async function replayRequests(
   const countries = flags.countries === undefined ? null : await openCountryFile(flags.countries);
   const countryOf = countries === null ? null : countryFinder(countries);
   const context = readerContext({ host, scheme, captures, countryOf }, read, rules);
-  await takeRequests(logs, { read, context }, replay.add).finally(flags.end);
+  await takeRequests(logs, { read, context }, replay.add).finally(flags.progress.clear);
   const report = replay.report();
-  if (report.compared === 0) {
-    printLogGaps({ report, read });
-    throw nothingReplayed({ report, read }, rules.domain);
-  }
+  if (report.compared === 0) throw nothingReplayed({ report, read }, rules.domain);
   const { requests, lacks } = read;
   const lacked = lackedFacts([...(before === null ? [] : [before.opened]), after.opened], {
     requests,
@@ -174,6 +172,7 @@ async function replayRequests(
     const older = before === null ? null : aboutRules(before).plan;
     await writeDocument('replay', { ...aboutRules(after), before: older, ...requestsDocument(printed) });
   } else await write(requestsText(printed));
+  flags.progress.report();
   printLogGaps(printed);
   if (report.changed > 0) process.exitCode = EXIT.no;
 }

@@ -17,7 +17,8 @@ const CHUNK_OCTETS = 256 * 1024;
 export interface OpenedLog {
   /** The path as typed; `stdin` for `-`. */
   readonly file: string;
-  readonly format: LogFormat;
+  /** `null`: the log is empty. */
+  readonly format: LogFormat | null;
   readonly chunks: AsyncGenerator<Uint8Array>;
 }
 
@@ -45,8 +46,7 @@ export async function openLogs(
     const { lines, chunks } = await firstLines(inflated(rawChunks(file, onOctets), name));
     const known = format === 'auto' ? detectFormat(lines) : format;
     if (known === null && lines.some((line) => line.trim() !== '')) throw unknownFormat(name);
-    // An empty log has no lines to read in any format.
-    logs.push({ file: name, format: known ?? 'combined', chunks });
+    logs.push({ file: name, format: known, chunks });
   }
   return logs;
 }

@@ -21,8 +21,10 @@ export interface ProgressOptions {
 export interface ReplayProgress {
   /** Counts octets that were read, and draws when it is time. */
   read(octets: number): void;
-  /** Removes the line and reports the rate. */
-  end(): void;
+  /** Removes the line; the logs have been read, or cannot be. */
+  clear(): void;
+  /** Reports the rate on stderr. */
+  report(): void;
 }
 
 /** Starts the clock. */
@@ -30,6 +32,7 @@ export function createProgress({ shown, octets, lines }: ProgressOptions): Repla
   const started = performance.now();
   let done = 0;
   let drawn = started;
+  let finished = started;
 
   function draw(now: number): void {
     drawn = now;
@@ -51,12 +54,15 @@ export function createProgress({ shown, octets, lines }: ProgressOptions): Repla
       const now = performance.now();
       if (shown && now - drawn >= REDRAWN_MS) draw(now);
     },
-    end() {
+    clear() {
       if (drawn !== started) process.stderr.write('\r\u001b[K');
-      const seconds = Math.max(0.001, (performance.now() - started) / 1_000);
+      finished = performance.now();
+    },
+    report() {
+      const seconds = Math.max(0.001, (finished - started) / 1_000);
+      const read = `${grouped(lines())} ${lines() === 1 ? 'line' : 'lines'}`;
       note(
-        `edgeplan: ${grouped(lines())} ${lines() === 1 ? 'line' : 'lines'} in ${seconds.toFixed(1)} s, ` +
-          `${grouped(Math.round(lines() / seconds))} a second`,
+        `edgeplan: ${read} in ${seconds.toFixed(1)} s, ${grouped(Math.round(lines() / seconds))} a second`,
       );
     },
   };

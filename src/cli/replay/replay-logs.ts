@@ -3,6 +3,7 @@ import {
   type AccessEntry,
   createFactCounts,
   type FactCounts,
+  type LineReader,
   type ReaderContext,
 } from '../../access-logs/entry.ts';
 import { readerOf } from '../../access-logs/format.ts';
@@ -92,20 +93,23 @@ export async function takeRequests(
   { read, context }: { readonly read: ReadLogs; readonly context: ReaderContext },
   take: (entry: AccessEntry) => void,
 ): Promise<void> {
-  const sources = logs.map((log) =>
-    log.format === 'decision' ? decisionSource(log, read) : accessSource(log, read, context),
-  );
+  const sources = logs.flatMap((log) => {
+    const { format } = log;
+    if (format === null) return [];
+    return format === 'decision'
+      ? decisionSource(log, read)
+      : accessSource(log, readerOf(format, context), read);
+  });
   read.late = await inOrder(sources, take);
 }
 
 function accessSource(
-  { file, format, chunks }: OpenedLog,
+  { file, chunks }: OpenedLog,
+  lines: LineReader,
   read: ReadLogs,
-  context: ReaderContext,
 ): TimedSource<AccessEntry> {
   const { tally } = read;
-  if (format === 'decision') throw new Error('a decision log is not an access log');
-  const reader = countedReader(readerOf(format, context), { file, tally });
+  const reader = countedReader(lines, { file, tally });
   return createSource({
     file,
     chunks,
