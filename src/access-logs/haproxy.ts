@@ -37,17 +37,19 @@ export function haproxyReader(context: ReaderContext): LineReader {
     if (words.length < WORDS || end === quote) return unreadable('the line is cut short');
     const request = splitRequest(unescapeHashes(line.slice(quote + 1, end)));
     if (request === null) return NO_REQUEST;
-    const headers = capturedIn(line.slice(place.close, quote), context.captures);
-    const { host = '', ...others } = headers;
+    const { host, headers } = capturedIn(line.slice(place.close, quote), context.captures);
     return entryOf(
       {
-        ...request,
+        // PERF: a spread would take longer than all else a line needs.
+        method: request.method,
+        target: request.target,
+        protocol: request.protocol,
         host,
         scheme: words[0]!.endsWith('~') ? 'https' : '',
         ip: addressOf(line.slice(line.lastIndexOf(' ', place.open - 1) + 1, place.open)),
         country: '',
         ja4: '',
-        headers: others,
+        headers,
         whole: false,
         verified: false,
         time,
@@ -74,21 +76,29 @@ function addressOf(text: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 }
 
+/** Captured headers; the host is a fact of its own. */
+interface Captured {
+  readonly host: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** Captured request headers, `{one|two}`, by the given names. Those of the response, in further braces, are left out. */
-function capturedIn(head: string, names: readonly string[]): Record<string, string> {
+function capturedIn(head: string, names: readonly string[]): Captured {
   const headers: Record<string, string> = {};
   const open = head.indexOf(' {');
-  if (open < 0 || names.length === 0) return headers;
-  const close = head.indexOf('} ', open);
-  if (close < 0) return headers;
+  const close = open < 0 ? -1 : head.indexOf('} ', open);
+  if (close < 0 || names.length === 0) return { host: '', headers };
+  let host = '';
   for (const [place, value] of head
     .slice(open + 2, close)
     .split('|')
     .entries()) {
     const name = names[place];
-    if (name !== undefined && value !== '') headers[name] = unescapeHashes(value);
+    if (name === undefined || value === '') continue;
+    if (name === 'host') host = unescapeHashes(value);
+    else headers[name] = unescapeHashes(value);
   }
-  return headers;
+  return { host, headers };
 }
 
 /** Whether a line looks like one of this format. */

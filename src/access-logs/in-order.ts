@@ -173,40 +173,52 @@ interface Heap<Item extends Timed> {
   size(): number;
 }
 
+/** An item with its place among those that came. */
+interface HeapEntry<Item extends Timed> {
+  readonly item: Item;
+  readonly order: number;
+}
+
+function isBefore<Item extends Timed>(left: HeapEntry<Item>, right: HeapEntry<Item>): boolean {
+  const difference = left.item.time - right.item.time;
+  return difference < 0 || (difference === 0 && left.order < right.order);
+}
+
 function createHeap<Item extends Timed>(): Heap<Item> {
-  const entries: { readonly item: Item; readonly order: number }[] = [];
+  const entries: HeapEntry<Item>[] = [];
   let order = 0;
-  const before = (left: number, right: number): boolean => {
-    const [a, b] = [entries[left]!, entries[right]!];
-    return a.item.time < b.item.time || (a.item.time === b.item.time && a.order < b.order);
-  };
-  const swap = (left: number, right: number): void => {
-    [entries[left], entries[right]] = [entries[right]!, entries[left]!];
-  };
+
+  /** Moves an entry down from the top until none below is before it. */
+  function sink(entry: HeapEntry<Item>): void {
+    const { length } = entries;
+    let at = 0;
+    for (let child = 1; child < length; child = 2 * at + 1) {
+      if (child + 1 < length && isBefore(entries[child + 1]!, entries[child]!)) child++;
+      if (!isBefore(entries[child]!, entry)) break;
+      entries[at] = entries[child]!;
+      at = child;
+    }
+    entries[at] = entry;
+  }
+
   return {
     push(item) {
-      entries.push({ item, order: order++ });
-      for (let at = entries.length - 1; at > 0; ) {
-        const above = (at - 1) >> 1;
-        if (!before(at, above)) break;
-        swap(at, above);
-        at = above;
+      const entry = { item, order: order++ };
+      let at = entries.push(entry) - 1;
+      for (; at > 0; at = (at - 1) >> 1) {
+        const above = entries[(at - 1) >> 1]!;
+        if (!isBefore(entry, above)) break;
+        entries[at] = above;
       }
+      entries[at] = entry;
     },
     peek: () => entries[0]?.item ?? null,
     pop() {
-      const top = entries[0] ?? null;
+      const top = entries[0];
       const last = entries.pop();
-      if (entries.length > 0 && last !== undefined) entries[0] = last;
-      for (let at = 0; ; ) {
-        const left = 2 * at + 1;
-        if (left >= entries.length) break;
-        const child = left + 1 < entries.length && before(left + 1, left) ? left + 1 : left;
-        if (!before(child, at)) break;
-        swap(at, child);
-        at = child;
-      }
-      return top?.item ?? null;
+      if (top === undefined || last === undefined) return null;
+      if (entries.length > 0) sink(last);
+      return top.item;
     },
     size: () => entries.length,
   };

@@ -54,7 +54,10 @@ export function nginxJsonReader(context: ReaderContext): LineReader {
     }
     return entryOf(
       {
-        ...request,
+        // PERF: a spread would take longer than all else a line needs.
+        method: request.method,
+        target: request.target,
+        protocol: request.protocol,
         host: firstText(fields, NAMES.host).replace(/^_$/, ''),
         scheme: schemeIn(fields),
         ip: firstText(fields, NAMES.ip).replace(/^unix:.*/, ''),
