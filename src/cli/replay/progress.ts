@@ -36,16 +36,8 @@ export function createProgress({ shown, octets, lines }: ProgressOptions): Repla
 
   function draw(now: number): void {
     drawn = now;
-    const seconds = (now - started) / 1_000;
-    const rate = `${grouped(lines())} lines, ${grouped(Math.round(lines() / seconds))} a second`;
-    process.stderr.write(
-      `\r\u001b[K${octets === null ? rate : `${barText(done, octets)}  ${rate}${leftText(now)}`}`,
-    );
-  }
-
-  function leftText(now: number): string {
-    if (octets === null || done === 0) return '';
-    return `, ${durationText(((now - started) / done) * Math.max(0, octets - done))} left`;
+    const state = { done, octets, lines: lines(), elapsedMs: now - started };
+    process.stderr.write(`\r\u001b[K${progressText(state)}`);
   }
 
   return {
@@ -68,9 +60,25 @@ export function createProgress({ shown, octets, lines }: ProgressOptions): Repla
   };
 }
 
-/** `[########                ]  33 %`. */
+/** How far a replay is. */
+interface ProgressState {
+  /** Octets that were read, and octets of all logs; `null`: unknown. */
+  readonly done: number;
+  readonly octets: number | null;
+  readonly lines: number;
+  readonly elapsedMs: number;
+}
+
+/** `[########                ]  33 %  120,000 lines, 240,000 a second, 4 s left`. */
+export function progressText({ done, octets, lines, elapsedMs }: ProgressState): string {
+  const rate = `${grouped(lines)} lines, ${grouped(Math.round(lines / (elapsedMs / 1_000)))} a second`;
+  if (octets === null || done === 0) return rate;
+  const left = durationText((elapsedMs / done) * Math.max(0, octets - done));
+  return `${barText(done, octets)}  ${rate}, ${left} left`;
+}
+
 function barText(done: number, all: number): string {
-  const share = all === 0 ? 1 : Math.min(1, done / all);
+  const share = Math.min(1, done / all);
   const full = Math.floor(share * BAR);
   return `[${'#'.repeat(full)}${' '.repeat(BAR - full)}] ${String(Math.floor(share * 100)).padStart(3)} %`;
 }

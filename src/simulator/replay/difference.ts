@@ -40,7 +40,7 @@ export interface Difference {
   readonly change: string | null;
 }
 
-/** Two decisions, with what tells load balancing apart. */
+/** Two decisions, with what a check for load balancing needs. */
 export interface ComparedRequest extends DecisionPair {
   readonly request: EdgeRequest;
   /** An evaluator of the newer rules, apart from the one that decides: tracing a request counts it. */
