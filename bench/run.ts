@@ -25,6 +25,7 @@ import { run as plan } from './plan.ts';
 import { run as proofs } from './proofs.ts';
 import { run as limiter } from './rate-limiter.ts';
 import { run as regex } from './regex.ts';
+import { run as replay } from './replay.ts';
 import type { BenchGroup, BenchOptions, Row } from './row.ts';
 import { isMet } from './row.ts';
 import { run as startUp } from './start-up.ts';
@@ -47,6 +48,7 @@ const GROUPS: Readonly<Record<string, BenchGroup>> = {
   proofs,
   regex,
   limiter,
+  replay,
   allocation,
   'api-read': apiRead,
   'api-write': apiWrite,

@@ -27,6 +27,9 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   replay: [
     'edgeplan replay --log decisions.jsonl',
     'edgeplan replay --log decisions.jsonl -f edge.yaml --json',
+    'edgeplan replay --log /var/log/nginx/access.log --host shop.example.com',
+    'edgeplan replay --log one.log.gz --log two.log.gz --before old.yaml -f edge.yaml',
+    'journalctl -u haproxy -o cat | edgeplan replay --log - --capture host,user-agent',
   ],
   explain: [
     'edgeplan explain 7c9e6679f5a94d9a --log decisions.jsonl',

@@ -4,9 +4,8 @@
  * belong to the command.
  */
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
-import { type AddressInfo, isIP } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
@@ -21,7 +20,7 @@ import { withTransactionSpans } from '../api/store-spans.ts';
 import { createSpecialJudge } from '../base/special-addresses.ts';
 import type { BillingWatch } from '../billing/watch.ts';
 import { checkKeys } from '../certificates/check-keys.ts';
-import { type Countries, openCountries } from '../classify/country.ts';
+import type { Countries } from '../classify/country.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
 import { createCompute } from '../compute/pool.ts';
 import { createDns, type Dns } from '../dns/resolver.ts';
@@ -41,9 +40,8 @@ import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import type { Telemetry } from '../telemetry/options.ts';
 import type { UptimeWatch } from '../uptime/watch.ts';
-import { inputFault } from './exit.ts';
-import { reasonOf } from './file-fault.ts';
 import { sealedSignaturesFor } from './input/choose-signatures.ts';
+import { countryFinder, openCountryFile } from './input/open-countries.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { type DecisionLogs, openDecisionLogs } from './open-decision-logs.ts';
 import { watchBilling } from './server-billing.ts';
@@ -66,20 +64,6 @@ export interface RunningServer {
   readonly publicKey: string;
   /** Finishes open requests, flushes what is in memory, and closes the store. */
   stop(): Promise<void>;
-}
-
-/** Opens the country database. @throws CommandFault when the file cannot be read or has another format */
-async function openCountryFile(file: string): Promise<Countries> {
-  try {
-    return openCountries(await readFile(file));
-  } catch (error) {
-    throw inputFault(`--countries: \`${file}\` cannot be used: ${reasonOf(error)}`, { cause: error });
-  }
-}
-
-/** The country of an address; `null` for a host name. */
-function locate(countries: Countries, address: string): string | null {
-  return isIP(address) === 0 ? null : countries.country(address);
 }
 
 /** Opens the signatures of simulations at the first simulation that needs them. */
@@ -240,7 +224,7 @@ function servicesOf(options: ServerOptions, countries: Countries | null, made: M
     ...made,
     ...{ tier, overQuota, privateNames },
     secretsKey: options.secretsKey ?? null,
-    ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
+    ...(countries === null ? {} : { countryOf: countryFinder(countries) }),
     signaturesFor: createSignatures(),
     trafficRetention: retentionOf(options),
   };

@@ -146,8 +146,10 @@ describe('replay', () => {
     [['--log', '-', '-f', '-'], 2, 'cannot both be stdin'],
     [[], 2, '--log'],
     [['--log', 'log.jsonl', '-f', 'other.yaml'], 3, 'no line is of `other.test`; 10 are of other domains'],
-    [['--log', 'same.yaml'], 3, 'no line could be read as a decision'],
-    [['--log', '/dev/null'], 3, 'the log holds no decision'],
+    [['--log', 'same.yaml'], 3, 'the format of `same.yaml` is none of those known'],
+    [['--log', 'same.yaml', '--format', 'decision'], 3, 'no line could be read as a decision'],
+    [['--log', '/dev/null'], 3, 'the log holds no line'],
+    [['--log', '/dev/null', '--format', 'decision'], 3, 'the log holds no decision'],
   ])('%j ends with %d', async (args, code, sentence) => {
     save('other.yaml', [], 'other.test');
     const given = args.includes('-f') ? args : [...args, '-f', 'same.yaml'];

@@ -1,8 +1,9 @@
 /** Prints the report of a replay. */
 import { quantity, visible } from '../../simulator/render-text.ts';
+import type { ReplayExample, ReplayGroup } from '../../simulator/replay/groups.ts';
 import { inputFault } from '../exit.ts';
 import { note } from '../output.ts';
-import type { ReplayGroup, ReplayReport } from './replay.ts';
+import type { ReplayReport } from './replay.ts';
 
 /** Groups that are printed; the JSON contains all. */
 const GROUPS_PRINTED = 20;
@@ -22,20 +23,29 @@ export function replayText(report: ReplayReport, name: string): string {
   const { compared, changed, groups } = report;
   const all = quantity(compared, 'decision');
   if (changed === 0) return visible(`${all} replayed with ${name}: none would change`).concat('\n');
-  const lines = [`${all} replayed with ${name}: ${changed} would change`];
-  for (const group of groups.slice(0, GROUPS_PRINTED)) lines.push('', ...groupLines(group));
+  const lines = [`${all} replayed with ${name}: ${changed} would change`, ...printedGroups({ groups })];
+  return lines.map((line) => `${visible(line)}\n`).join('');
+}
+
+/** The lines of the most frequent groups. */
+export function printedGroups({ groups }: { readonly groups: readonly ReplayGroup[] }): readonly string[] {
+  const lines = groups.slice(0, GROUPS_PRINTED).flatMap((group) => ['', ...groupLines(group)]);
   const left = groups.length - GROUPS_PRINTED;
   if (left > 0) lines.push('', `${quantity(left, 'more kind', 'more kinds')} of change; --json lists all`);
-  return lines.map((line) => `${visible(line)}\n`).join('');
+  return lines;
 }
 
 /** The lines of one group. */
 function groupLines({ was, now, lines, requests, examples }: ReplayGroup): readonly string[] {
   const represented = requests > lines ? `, about ${requests} requests` : '';
-  const shown = examples.map(
-    ({ id, request, change }) => `    ${id}  ${request}${change === null ? '' : `: ${change}`}`,
-  );
+  const shown = examples.map(exampleLine);
   return [`${quantity(lines, 'line')}${represented}`, `  was  ${was}`, `  now  ${now}`, ...shown];
+}
+
+/** A line of a log as an example: where it is, the request, what was answered, and what differs. */
+export function exampleLine({ id, request, status, change }: ReplayExample): string {
+  const answered = typeof status === 'number' ? ` (answered ${status})` : '';
+  return `    ${id}  ${request}${answered}${change === null ? '' : `: ${change}`}`;
 }
 
 /** A note on the conditions of the comparison; `signatures` is their name, `null` if no waf rule inspected. */

@@ -24,16 +24,31 @@ export async function* readLog(file: string): AsyncGenerator<readonly LogEntry[]
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Parses a line; `null` for an empty one. */
+const NOT_JSON = 'the line is not JSON; a write was cut short, or this is another file';
+
+/** Parses a line of octets; `null` for an empty one. */
 function readEntry({ line, bytes }: Bytes, file: string): LogEntry | null {
-  const unreadable = (reason: string): LogEntry => ({ kind: 'unreadable', at: `${file}:${line}`, reason });
-  if (bytes === null) return unreadable(`the line is longer than ${sizeText(LONGEST_LINE)}`);
-  if (bytes.length === 0) return null;
+  const at = `${file}:${line}`;
+  if (bytes === null)
+    return { kind: 'unreadable', at, reason: `the line is longer than ${sizeText(LONGEST_LINE)}` };
+  let text: string;
+  try {
+    text = UTF8.decode(bytes);
+  } catch {
+    return { kind: 'unreadable', at, reason: NOT_JSON };
+  }
+  return readDecisionLine(text, at);
+}
+
+/** Parses a line; `null` for an empty one. `at`: its file and number. */
+export function readDecisionLine(text: string, at: string): LogEntry | null {
+  const unreadable = (reason: string): LogEntry => ({ kind: 'unreadable', at, reason });
+  if (text === '') return null;
   let value: unknown;
   try {
-    value = JSON.parse(UTF8.decode(bytes));
+    value = JSON.parse(text);
   } catch {
-    return unreadable('the line is not JSON; a write was cut short, or this is another file');
+    return unreadable(NOT_JSON);
   }
   if (!isMapping(value)) return unreadable('the line is JSON but not an object');
   if (value['format'] === GAP_FORMAT) return { kind: 'gap', dropped: Number(value['dropped']) || 0 };

@@ -1,0 +1,198 @@
+/** Reads opened logs in order of time: as lines of decision logs, or as requests whatever the format. */
+import {
+  type AccessEntry,
+  createFactCounts,
+  type FactCounts,
+  type LineReader,
+  type ReaderContext,
+} from '../../access-logs/entry.ts';
+import { readerOf } from '../../access-logs/format.ts';
+import { inOrder, type TimedSource } from '../../access-logs/in-order.ts';
+import {
+  countedReader,
+  countUnreadable,
+  createSource,
+  createTally,
+  type LogTally,
+} from '../../access-logs/source.ts';
+import type { Evaluator } from '../../evaluator/index.ts';
+import { createAgentClassifier } from '../../simulator/replay/classify-agents.ts';
+import { type LogEntry, readDecisionLine } from '../decision-log/read-log.ts';
+import { usageFault } from '../exit.ts';
+import type { OpenedLog } from './open-logs.ts';
+
+/** What the lines of logs lack. */
+export interface LogDefaults {
+  /** The host of requests whose line has none; absent: the only host of the rules. */
+  readonly host: string | undefined;
+  readonly scheme: 'http' | 'https';
+  readonly captures: readonly string[];
+  /** The country of an address; `null`: no database is at hand. */
+  readonly countryOf: ((ip: string) => string | null) | null;
+}
+
+/** What reading came to. */
+export interface ReadLogs {
+  readonly tally: LogTally;
+  /** Requests of access logs by the facts that they lack. */
+  readonly lacks: FactCounts;
+  /** Lines out of order beyond the window. */
+  late: number;
+  /** Lines that decision logs report as dropped. */
+  missing: number;
+  /** Requests of access logs. */
+  requests: number;
+  /** The host that was assumed; empty: none. */
+  host: string;
+}
+
+/** Counters of a replay that has read nothing yet. */
+export function createReadLogs(): ReadLogs {
+  return { tally: createTally(), lacks: createFactCounts(), late: 0, missing: 0, requests: 0, host: '' };
+}
+
+/** A decision with the time it is put in order by. */
+interface TimedDecision {
+  readonly entry: DecisionEntry;
+  time: number;
+}
+
+/** Takes the entries of decision logs in order of time; what is no decision is taken when it is read. */
+export async function takeDecisions(
+  logs: readonly OpenedLog[],
+  read: ReadLogs,
+  take: (entry: LogEntry) => void,
+): Promise<void> {
+  const sources = logs.map(({ file, chunks }) =>
+    createSource<TimedDecision>({
+      file,
+      chunks,
+      read(line, number) {
+        const entry = readDecisionLine(line, `${file}:${number}`);
+        if (entry === null) return null;
+        read.tally.lines++;
+        if (entry.kind === 'decision') return { entry, time: timeOfLine(entry) };
+        take(entry);
+        return null;
+      },
+      onUnreadable: (at, reason) => take({ kind: 'unreadable', at, reason }),
+    }),
+  );
+  read.late = await inOrder(sources, ({ entry }) => take(entry));
+}
+
+type DecisionEntry = Extract<LogEntry, { readonly kind: 'decision' }>;
+
+function timeOfLine({ line }: DecisionEntry): number {
+  return line.request?.now ?? Date.parse(line.time);
+}
+
+/** Takes the requests of logs of any format in order of time. */
+export async function takeRequests(
+  logs: readonly OpenedLog[],
+  { read, context }: { readonly read: ReadLogs; readonly context: ReaderContext },
+  take: (entry: AccessEntry) => void,
+): Promise<void> {
+  const sources = logs.flatMap((log) => {
+    const { format } = log;
+    if (format === null) return [];
+    return format === 'decision'
+      ? decisionSource(log, read)
+      : accessSource(log, readerOf(format, context), read);
+  });
+  read.late = await inOrder(sources, take);
+}
+
+function accessSource(
+  { file, chunks }: OpenedLog,
+  lines: LineReader,
+  read: ReadLogs,
+): TimedSource<AccessEntry> {
+  const { tally } = read;
+  const reader = countedReader(lines, { file, tally });
+  return createSource({
+    file,
+    chunks,
+    read(line, number) {
+      const entry = reader(line, number);
+      if (entry !== null) read.requests++;
+      return entry;
+    },
+    onUnreadable: (at, reason) => countUnreadable(tally, at, reason),
+  });
+}
+
+/** The requests of a decision log, without its decisions. */
+function decisionSource({ file, chunks }: OpenedLog, read: ReadLogs): TimedSource<AccessEntry> {
+  const { tally } = read;
+  return createSource({
+    file,
+    chunks,
+    read(line, number) {
+      const entry = readDecisionLine(line, `${file}:${number}`);
+      if (entry === null) return null;
+      if (entry.kind === 'unreadable') {
+        countUnreadable(tally, entry.at, entry.reason);
+        return null;
+      }
+      tally.lines++;
+      if (entry.kind === 'gap') read.missing += entry.dropped;
+      else if (entry.line.request === null) tally.noRequest++;
+      else return requestEntry(entry, file, number);
+      return null;
+    },
+    onUnreadable: (at, reason) => countUnreadable(tally, at, reason),
+  });
+}
+
+function requestEntry(entry: DecisionEntry, file: string, line: number): AccessEntry {
+  const { request, sampled, status } = entry.line;
+  const time = timeOfLine(entry);
+  const weight = typeof sampled === 'number' && sampled > 0 ? 1 / sampled : 1;
+  return {
+    kind: 'request',
+    time,
+    weight,
+    status,
+    request: { ...request!, body: null, now: time },
+    file,
+    line,
+  };
+}
+
+/** The context of readers: facts that lines lack are those of the flags, or of the rules. */
+export function readerContext(defaults: LogDefaults, read: ReadLogs, rules: Evaluator): ReaderContext {
+  const { host, scheme, captures, countryOf } = defaults;
+  let assumed = host ?? '';
+  return {
+    hostOf: () => {
+      if (assumed === '') assumed = onlyHost(rules);
+      read.host = assumed;
+      return assumed;
+    },
+    scheme,
+    captures,
+    botOf: createAgentClassifier(),
+    countryOf: countryOf ?? (() => null),
+    lacks: read.lacks,
+  };
+}
+
+/** Hosts that a message lists. */
+const HOSTS_LISTED = 3;
+
+/** The host of rules that serve a single one. @throws CommandFault when there are more */
+function onlyHost(rules: Evaluator): string {
+  const hosts = rules.hosts(HOSTS_LISTED + 1);
+  const [only] = hosts;
+  if (hosts.length === 1 && only !== undefined && !only.startsWith('*')) return only;
+  const listed = [...hosts]
+    .sort()
+    .slice(0, HOSTS_LISTED)
+    .map((one) => `\`${one}\``);
+  const more = hosts.length > HOSTS_LISTED ? ' and more' : '';
+  throw usageFault(
+    `the log has no hosts, and the rules serve ${listed.length === 0 ? 'none' : `${listed.join(', ')}${more}`}`,
+    `name the host of its requests: --host ${hosts.find((one) => !one.startsWith('*')) ?? rules.domain}`,
+  );
+}

@@ -1,0 +1,40 @@
+/** Readers of access logs for tests: their context, and entries as what a test compares. */
+import {
+  type AccessEntry,
+  createFactCounts,
+  type LineNote,
+  type ReaderContext,
+} from '../../src/access-logs/entry.ts';
+import { type AccessFormat, readerOf } from '../../src/access-logs/format.ts';
+
+/** A context without defaults that a test would confuse with the log's own facts. */
+export function readerContext(given: Partial<ReaderContext> = {}): ReaderContext {
+  return {
+    hostOf: () => 'default.example',
+    scheme: 'https',
+    captures: [],
+    botOf: () => undefined,
+    countryOf: () => null,
+    lacks: createFactCounts(),
+    ...given,
+  };
+}
+
+/** Reads one line with a reader of its own. */
+export function readOne(
+  format: AccessFormat,
+  line: string,
+  given: Partial<ReaderContext> = {},
+): AccessEntry | LineNote {
+  return readerOf(format, readerContext(given))(line);
+}
+
+/** Reads one line that has a request. @throws Error when it has none */
+export function requestOf(format: AccessFormat, line: string, given: Partial<ReaderContext> = {}) {
+  const entry = readOne(format, line, given);
+  if (entry.kind !== 'request') throw new Error(`${JSON.stringify(entry)}: ${line}`);
+  const { method, host, target, scheme, ip, protocol, headers = {}, country, ja4, bot } = entry.request;
+  const present = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
+  const { time, status } = entry;
+  return { method, host, target, scheme, ip, protocol, headers: present, country, ja4, bot, time, status };
+}
