@@ -2,6 +2,12 @@
 import type { CodeList } from './code.ts';
 
 export const FILE_CODES = {
+  comment_place: {
+    severity: 'error',
+    meaning:
+      'the comment is at a place that the formatted file does not have, so `fmt` leaves the file as it is',
+    remedy: 'put it on a line of its own, above what it is about',
+  },
   duplicate_key: {
     severity: 'error',
     meaning: 'the same key is written twice in one mapping, or two rules have the same key',

@@ -21,6 +21,7 @@ import { EXIT, inputFault, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
 import { compileFile } from '../input/open-subject.ts';
 import { readBytes } from '../input/read-file.ts';
+import { testsBeside } from '../input/tests-beside.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
 import { colourFor, note, write } from '../output.ts';
 import { diagnosticsText, tally } from '../print/diagnostics.ts';
@@ -98,10 +99,11 @@ function isEdgeFile(text: string): boolean {
   return /^domain:/m.test(text) && !/^tests:/m.test(text);
 }
 
-/** The default test file: `shop/edge.yaml` is tested by `shop/edge.test.yaml`. */
-function testsBeside(file: string): string {
+/** The test files: those named, else the one beside the edge file. @throws CommandFault for stdin */
+function testFiles(named: readonly string[], file: string): readonly string[] {
+  if (named.length > 0) return named;
   if (file === '-') throw usageFault('an edge file from stdin has no tests beside it', 'name the test files');
-  return `${file.replace(/\.(ya?ml|json)$/, '')}.test.yaml`;
+  return [testsBeside(file)];
 }
 
 /** Selects and prepares the tests. @throws CommandFault when none is left or one is invalid */
@@ -149,7 +151,7 @@ async function print(
 async function run(files: readonly string[], flags: Flags): Promise<void> {
   const texts: Texts = new Map();
   const subject = await readSubject(flags, texts);
-  const tests = await readTests(files.length === 0 ? [testsBeside(flags.file)] : files, flags, texts);
+  const tests = await readTests(testFiles(files, flags.file), flags, texts);
   const ready = prepare(tests, subject, { texts, flags });
   // Collected in any case: tracing is needed for failures anyway.
   const coverage = createCoverage(subject);
