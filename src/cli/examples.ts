@@ -19,6 +19,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan test',
     'edgeplan test --coverage --fail-under 90',
     'edgeplan test --filter embargo --json',
+    'edgeplan test --reporter human --reporter junit=report.xml',
   ],
   diff: [
     'edgeplan diff old.yaml edge.yaml',
@@ -34,7 +35,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan explain 7c9e6679-f5a9-4d9a-8d5a-0f1e2d3c4b5a',
     'edgeplan explain 7c9e6679-f5a9-4d9a-8d5a-0f1e2d3c4b5a --domain example.com --json',
   ],
-  lint: ['edgeplan lint', 'edgeplan lint -f shop/edge.yaml --fail-on error --json'],
+  lint: [
+    'edgeplan lint',
+    'edgeplan lint -f shop/edge.yaml --fail-on error --json',
+    'edgeplan lint --reporter github',
+  ],
   fmt: [
     'edgeplan fmt',
     'edgeplan fmt --check shop/edge.yaml shop/edge.test.yaml',

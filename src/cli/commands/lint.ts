@@ -1,7 +1,8 @@
 /** `edgeplan lint`: reports rules of an edge file that very likely do something else than intended. */
+import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
 import { type LintSources, lintRuleSet } from '../../analysis/lint.ts';
-import { type Diagnostic, diagnosticFields, formatPath } from '../../base/diagnostic.ts';
+import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
 import { APPLICATION_HOST } from '../../base/vocabulary.ts';
 import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
 import { byPlace, isMapping, readYamlBytes } from '../../files/yaml.ts';
@@ -11,18 +12,24 @@ import { EXIT, inputFault, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signatureNames } from '../input/choose-signatures.ts';
 import { readEdgeOctets } from '../input/open-subject.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
-import { colourFor, note, write, writeDocument } from '../output.ts';
-import { diagnosticsText, tally } from '../print/diagnostics.ts';
+import { colourFor, note } from '../output.ts';
+import { tally } from '../print/diagnostics.ts';
+import type { LintedInput } from '../reporters/report.ts';
+import {
+  chosenReporters,
+  isForPeople,
+  type ReporterFlags,
+  reporterOptions,
+  writeReports,
+} from '../reporters/reporters.ts';
 
 /** The values of `--fail-on`, from the lowest severity. */
 const THRESHOLDS = ['info', 'warning', 'error'] as const;
 
 /** The options of the command, as commander parses them. */
-interface Flags extends ChoiceFlags {
+interface Flags extends ChoiceFlags, ReporterFlags {
   /** The path of the rules; `-` is stdin. */
   readonly file: string;
-  /** Prints JSON. */
-  readonly json?: boolean;
   /** The lowest severity that causes exit code 1. */
   readonly failOn: (typeof THRESHOLDS)[number];
 }
@@ -56,13 +63,6 @@ function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic
   });
 }
 
-/** A diagnostic as `GET /domains/{domain}/analysis` returns it, with its place in the file. */
-function findingOf(diagnostic: Diagnostic): object {
-  const { at } = diagnostic;
-  const place = at === undefined ? null : { file: at.file, line: at.line, column: at.column };
-  return { ...diagnosticFields(diagnostic), at: place };
-}
-
 /** A note for each record that the embedding application answers. */
 function applicationNotes({ records }: RuleSet, sources: EdgeSources): readonly Diagnostic[] {
   return records
@@ -74,14 +74,24 @@ function applicationNotes({ records }: RuleSet, sources: EdgeSources): readonly 
     });
 }
 
-/** Prints diagnostics as text or JSON. */
-async function print(diagnostics: readonly Diagnostic[], text: string, flags: Flags): Promise<void> {
-  if (flags.json === true) {
-    await writeDocument('findings', { file: flags.file, findings: diagnostics.map(findingOf) });
-    return;
-  }
-  const options = { colour: colourFor(process.stdout, flags.color), texts: new Map([[flags.file, text]]) };
-  await write(diagnosticsText(diagnostics, options));
+/** What lint found in an edge file. */
+interface Linted extends LintedInput {
+  /** The number of rules; `null`: the file does not compile. */
+  readonly rules: number | null;
+}
+
+/** Lints one edge file. @throws CommandFault when it cannot be read */
+async function lintFile(file: string, flags: Flags, texts: Map<string, string>): Promise<Linted> {
+  const octets = await readEdgeOctets(file);
+  const read = readEdgeBytes(octets, file);
+  texts.set(file, LENIENT.decode(octets));
+  // Lint needs a rule set, so a file with errors ends here.
+  if (!read.ok) return { name: file, findings: read.diagnostics, rules: null };
+  const signatures = await signatureNames(read.ruleSet, flags);
+  const found = lintRuleSet(read.ruleSet, sourcesOf(octets, read.sources), { signatures });
+  const reported = [...read.diagnostics, ...found, ...applicationNotes(read.ruleSet, read.sources)];
+  const findings = [...withoutRepeats(reported)].sort(byPlace);
+  return { name: file, findings, rules: read.ruleSet.rules.length };
 }
 
 /** Reads the file, lints it, and sets the exit code. */
@@ -89,24 +99,22 @@ async function run(flags: Flags, { args: [operand] }: Command): Promise<void> {
   if (operand !== undefined) {
     throw usageFault(`\`${operand}\` has no option`, `name the file with -f: edgeplan lint -f ${operand}`);
   }
-  const octets = await readEdgeOctets(flags.file);
-  const read = readEdgeBytes(octets, flags.file);
-  const text = LENIENT.decode(octets);
-  // Lint needs a rule set, so a file with errors ends here.
-  if (!read.ok) {
-    await print(read.diagnostics, text, flags);
-    throw inputFault(`\`${flags.file}\` does not compile: ${tally(read.diagnostics)}`);
-  }
-  const signatures = await signatureNames(read.ruleSet, flags);
-  const found = lintRuleSet(read.ruleSet, sourcesOf(octets, read.sources), { signatures });
-  const reported = [...read.diagnostics, ...found, ...applicationNotes(read.ruleSet, read.sources)];
-  const diagnostics = [...withoutRepeats(reported)].sort(byPlace);
-  await print(diagnostics, text, flags);
-  const count = read.ruleSet.rules.length;
-  if (diagnostics.length === 0 && flags.json !== true) note(`${quantity(count, 'rule')}, no findings`);
+  const reporters = chosenReporters(flags);
+  const started = performance.now();
+  const texts = new Map<string, string>();
+  const { file, failOn, color } = flags;
+  const linted = await lintFile(file, flags, texts);
   // From the given severity up.
-  const failing = THRESHOLDS.slice(THRESHOLDS.indexOf(flags.failOn));
-  if (diagnostics.some(({ severity }) => failing.includes(severity))) process.exitCode = EXIT.no;
+  const failing = THRESHOLDS.slice(THRESHOLDS.indexOf(failOn));
+  const seconds = (performance.now() - started) / 1000;
+  await writeReports(reporters, (reporter, toFile) => {
+    const colour = !toFile && colourFor(process.stdout, color);
+    return reporter.lint({ file, inputs: [linted], texts, failing, seconds, colour });
+  });
+  const { findings, rules } = linted;
+  if (rules === null) throw inputFault(`\`${file}\` does not compile: ${tally(findings)}`);
+  if (findings.length === 0 && isForPeople(reporters)) note(`${quantity(rules, 'rule')}, no findings`);
+  if (findings.some(({ severity }) => failing.includes(severity))) process.exitCode = EXIT.no;
 }
 
 /** Creates the command. */
@@ -116,13 +124,11 @@ export function lintCommand(): Command {
     // `lint edge.yaml` is refused with its remedy.
     .allowExcessArguments()
     .addOption(edgeFileOption());
-  return signatureOptions(command)
-    .addOption(
-      new Option('--fail-on <severity>', 'exit with 1 from this severity on')
-        .choices(THRESHOLDS)
-        .default('warning'),
-    )
-    .option('--json', 'print the findings as one JSON document (edgeplan.findings/v1)')
-    .addOption(colourOption())
-    .action(run);
+  signatureOptions(command).addOption(
+    new Option('--fail-on <severity>', 'exit with 1 from this severity on')
+      .choices(THRESHOLDS)
+      .default('warning'),
+  );
+  for (const option of reporterOptions('edgeplan.findings/v1')) command.addOption(option);
+  return command.addOption(colourOption()).action(run);
 }

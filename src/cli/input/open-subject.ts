@@ -10,7 +10,7 @@ import { type OpenedPlan, openPlan } from '../../plan/open.ts';
 import { seal } from '../../plan/seal.ts';
 import type { DescribedSource } from '../../simulator/describe.ts';
 import type { SimulationSubject } from '../../simulator/simulate.ts';
-import { inputFault, usageFault } from '../exit.ts';
+import { DiagnosedFault, inputFault, usageFault } from '../exit.ts';
 import { type ColourChoice, colourFor } from '../output.ts';
 import { diagnosticsText, MISTAKES_PRINTED, tally } from '../print/diagnostics.ts';
 import { isSealedSignatures } from '../signature-file.ts';
@@ -68,7 +68,7 @@ interface Refused {
 function refuse(diagnostics: readonly Diagnostic[], { name, texts, colour }: Refused): never {
   const options = { colour: colourFor(process.stderr, colour), texts, most: MISTAKES_PRINTED };
   process.stderr.write(diagnosticsText(diagnostics, options));
-  throw inputFault(`\`${name}\` does not compile: ${tally(diagnostics)}`);
+  throw new DiagnosedFault(`\`${name}\` does not compile: ${tally(diagnostics)}`, diagnostics);
 }
 
 /** An edge file that compiles. */
