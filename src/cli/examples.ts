@@ -19,6 +19,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan test',
     'edgeplan test --coverage --fail-under 90',
     'edgeplan test --filter embargo --json',
+    'edgeplan test --watch',
     'edgeplan test --reporter human --reporter junit=report.xml',
   ],
   diff: [

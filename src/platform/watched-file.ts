@@ -129,7 +129,7 @@ function reasonOf(error: unknown): string {
  * Calls `onChange` shortly after a change in a folder. The folder and not the file, since editors and deployments replace
  * the file. If the system cannot report changes, polling remains.
  */
-function watchFolder(folder: string, onChange: () => void): { stop(): void } {
+export function watchFolder(folder: string, onChange: () => void): { stop(): void } {
   let settle: NodeJS.Timeout | null = null;
   let watcher: FSWatcher | null = null;
   const stop = (): void => {

@@ -9,7 +9,7 @@ import { byPlace, isMapping, readYamlBytes } from '../../files/yaml.ts';
 import type { Rule, RuleSet } from '../../model/types.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { EXIT, inputFault, usageFault } from '../exit.ts';
-import { type ChoiceFlags, signatureNames } from '../input/choose-signatures.ts';
+import { type ChoiceFlags, signatureNames, signaturePaths } from '../input/choose-signatures.ts';
 import { readEdgeOctets } from '../input/open-subject.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
 import { colourFor, note } from '../output.ts';
@@ -22,6 +22,7 @@ import {
   reporterOptions,
   writeReports,
 } from '../reporters/reporters.ts';
+import { watchOption, watchRuns } from '../watch-runs.ts';
 
 /** The values of `--fail-on`, from the lowest severity. */
 const THRESHOLDS = ['info', 'warning', 'error'] as const;
@@ -30,6 +31,8 @@ const THRESHOLDS = ['info', 'warning', 'error'] as const;
 interface Flags extends ChoiceFlags, ReporterFlags {
   /** The path of the rules; `-` is stdin. */
   readonly file: string;
+  /** Runs again after changes. */
+  readonly watch?: boolean;
   /** The lowest severity that causes exit code 1. */
   readonly failOn: (typeof THRESHOLDS)[number];
 }
@@ -94,11 +97,17 @@ async function lintFile(file: string, flags: Flags, texts: Map<string, string>):
   return { name: file, findings, rules: read.ruleSet.rules.length };
 }
 
-/** Reads the file, lints it, and sets the exit code. */
+/** Lints once, or after each change too. */
 async function run(flags: Flags, { args: [operand] }: Command): Promise<void> {
   if (operand !== undefined) {
     throw usageFault(`\`${operand}\` has no option`, `name the file with -f: edgeplan lint -f ${operand}`);
   }
+  if (flags.watch !== true) return lint(flags);
+  await watchRuns({ paths: () => [flags.file, ...signaturePaths(flags)], run: () => lint(flags) });
+}
+
+/** Reads the file, lints it, and sets the exit code. */
+async function lint(flags: Flags): Promise<void> {
   const reporters = chosenReporters(flags);
   const started = performance.now();
   const texts = new Map<string, string>();
@@ -130,5 +139,5 @@ export function lintCommand(): Command {
       .default('warning'),
   );
   for (const option of reporterOptions('edgeplan.findings/v1')) command.addOption(option);
-  return command.addOption(colourOption()).action(run);
+  return command.addOption(watchOption()).addOption(colourOption()).action(run);
 }

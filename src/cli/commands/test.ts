@@ -11,7 +11,7 @@ import { prepareTests, type ReadyTest } from '../../simulator/rule-tests/prepare
 import { percentText } from '../../simulator/rule-tests/report.ts';
 import { runTests } from '../../simulator/rule-tests/run.ts';
 import { DiagnosedFault, EXIT, usageFault } from '../exit.ts';
-import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
+import { type ChoiceFlags, signaturePaths, signaturesFor } from '../input/choose-signatures.ts';
 import { compileFile } from '../input/open-subject.ts';
 import { readBytes } from '../input/read-file.ts';
 import { testsBeside } from '../input/tests-beside.ts';
@@ -25,11 +25,14 @@ import {
   reporterOptions,
   writeReports,
 } from '../reporters/reporters.ts';
+import { watchOption, watchRuns } from '../watch-runs.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends ChoiceFlags, ReporterFlags {
   /** The path of the rules; `-` is stdin. */
   readonly file: string;
+  /** Runs again after changes. */
+  readonly watch?: boolean;
   /** Runs only tests whose name contains this text, ignoring case. */
   readonly filter?: string;
   /** Reports coverage. */
@@ -154,8 +157,15 @@ function uncoveredText(report: CoverageReport | null, { failUnder }: Flags): str
   return `coverage is ${percentText(report.percent)}, below the ${failUnder} % of --fail-under`;
 }
 
-/** Runs the tests, reports, and sets the exit code. */
+/** Runs the tests once, or after each change too. */
 async function run(files: readonly string[], flags: Flags): Promise<void> {
+  if (flags.watch !== true) return test(files, flags);
+  const paths = () => [flags.file, ...testFiles(files, flags.file), ...signaturePaths(flags)];
+  await watchRuns({ paths, run: () => test(files, flags) });
+}
+
+/** Runs the tests, reports, and sets the exit code. */
+async function test(files: readonly string[], flags: Flags): Promise<void> {
   const reporters = chosenReporters(flags);
   const started = performance.now();
   const texts: Texts = new Map();
@@ -202,6 +212,7 @@ export function testCommand(): Command {
     .option('--fail-under <percent>', 'fail when coverage is lower', readPercent);
   for (const option of reporterOptions('edgeplan.tests/v1')) command.addOption(option);
   return command
+    .addOption(watchOption())
     .addOption(colourOption())
     .addHelpText('after', '\nExits with 1 when a test fails or coverage is too low.')
     .action(run);
