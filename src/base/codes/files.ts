@@ -38,6 +38,11 @@ export const FILE_CODES = {
     meaning: 'the file is not valid YAML, or has a value that is no text, number, `true` or `false`',
     remedy: 'look at the place that the message names: indentation, quotes, colons',
   },
+  misplaced_field: {
+    severity: 'error',
+    meaning: 'a part of a domain (`edge.d/*.yaml`) has a field other than `records` and `rules`',
+    remedy: 'write the field in the edge file beside the folder',
+  },
   records_twice: {
     severity: 'error',
     meaning: 'the rule names its records twice, under two keys',

@@ -2,10 +2,13 @@
 import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
+import { partsOf } from '../../embed/edge-input.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { EXIT, inputFault, usageFault } from '../exit.ts';
-import { formatInput } from '../format-input.ts';
-import { readEdgeOctets } from '../input/open-subject.ts';
+import { edgeFileOf, type FormattedSource, formatInput } from '../format-input.ts';
+import { domainFiles, isFolder } from '../input/domain-files.ts';
+import { readEdge, textsOf } from '../input/open-subject.ts';
+import { readBytes } from '../input/read-file.ts';
 import { testsBeside } from '../input/tests-beside.ts';
 import { colourOption, edgeFileOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
@@ -30,41 +33,54 @@ interface Tally {
   readonly refused: string[];
 }
 
-/** The files to format: those named, else the edge file and the tests beside it. @throws CommandFault */
-function filesOf(named: readonly string[], flags: Flags, command: Command): readonly string[] {
-  if (named.length === 0) {
-    const tests = flags.file === '-' ? null : testsBeside(flags.file);
-    return [flags.file, ...(tests !== null && existsSync(tests) ? [tests] : [])];
+/** The files of every domain of a path: the edge file, its parts and the tests beside it. @throws CommandFault */
+async function filesBelow(path: string): Promise<readonly string[]> {
+  const files: string[] = [];
+  for (const file of domainFiles(path)) {
+    const tests = file === '-' ? null : testsBeside(file);
+    files.push(file, ...(await partsOf(file)), ...(tests !== null && existsSync(tests) ? [tests] : []));
   }
+  return files;
+}
+
+/** The files to format: those named, with the domains of folders, else those of `-f`. @throws CommandFault */
+async function filesOf(named: readonly string[], flags: Flags, command: Command): Promise<readonly string[]> {
+  if (named.length === 0) return filesBelow(flags.file);
   if (command.getOptionValueSource('file') === 'cli')
     throw usageFault('-f and names of files say the same; give one of the two');
   if (named.includes('-') && named.length > 1)
     throw usageFault('`-` is formatted to stdout and cannot be given with other files');
-  return [...new Set(named)];
+  const files = await Promise.all(named.map((name) => (isFolder(name) ? filesBelow(name) : [name])));
+  return [...new Set(files.flat())];
 }
 
 /** Prints the diagnostics of a file that is left as it is. */
-function printRefusal(diagnostics: readonly Diagnostic[], octets: Uint8Array, about: Described): void {
-  const { name, flags } = about;
-  const texts = new Map([[name, new TextDecoder().decode(octets)]]);
+function printRefusal(diagnostics: readonly Diagnostic[], source: FormattedSource, flags: Flags): void {
+  const { name, octets, domain } = source;
+  const texts = new Map([...textsOf(domain), [name, new TextDecoder().decode(octets)]]);
   const options = { colour: colourFor(process.stderr, flags.color), texts, most: MISTAKES_PRINTED };
   process.stderr.write(diagnosticsText(diagnostics, options));
   note(`edgeplan: \`${name}\` is left as it is: ${tally(diagnostics)}`);
 }
 
-interface Described {
-  readonly name: string;
-  readonly flags: Flags;
+/** Reads a file, and the domain that it is a part of. @throws CommandFault */
+async function readSource(file: string): Promise<FormattedSource> {
+  const edge = edgeFileOf(file);
+  if (edge === null || !existsSync(edge)) {
+    const domain = await readEdge(file);
+    return { name: domain.name, octets: domain.octets, domain };
+  }
+  return { name: file, octets: await readBytes(file), domain: await readEdge(edge) };
 }
 
 /** Formats one file. */
 async function formatOne(file: string, flags: Flags, { changed, refused }: Tally): Promise<void> {
   const name = file === '-' ? 'stdin' : file;
   if (name.endsWith('.json')) throw usageFault(`\`${name}\` is JSON; fmt formats YAML`);
-  const octets = await readEdgeOctets(file);
-  const formatted = formatInput(octets, name);
+  const source = await readSource(file);
+  const formatted = formatInput(source);
   if (!formatted.ok) {
-    printRefusal(formatted.diagnostics, octets, { name, flags });
+    printRefusal(formatted.diagnostics, source, flags);
     if (hasErrors(formatted.diagnostics)) refused.push(name);
     return;
   }
@@ -78,7 +94,7 @@ async function formatOne(file: string, flags: Flags, { changed, refused }: Tally
 
 /** Formats the files one after another; a file with errors does not stop the others. */
 async function run(named: readonly string[], flags: Flags, command: Command): Promise<void> {
-  const files = filesOf(named, flags, command);
+  const files = await filesOf(named, flags, command);
   const outcome: Tally = { changed: [], refused: [] };
   for (const file of files) await formatOne(file, flags, outcome);
   const { changed, refused } = outcome;

@@ -5,12 +5,13 @@ import { type LintSources, lintRuleSet } from '../../analysis/lint.ts';
 import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
 import { APPLICATION_HOST } from '../../base/vocabulary.ts';
 import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
-import { byPlace, isMapping, readYamlBytes } from '../../files/yaml.ts';
+import { byPlace } from '../../files/yaml.ts';
 import type { Rule, RuleSet } from '../../model/types.ts';
 import { quantity } from '../../simulator/render-text.ts';
-import { EXIT, inputFault, usageFault } from '../exit.ts';
+import { type CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signatureNames, signaturePaths } from '../input/choose-signatures.ts';
-import { readEdgeOctets } from '../input/open-subject.ts';
+import { domainFiles, edgePaths } from '../input/domain-files.ts';
+import { readEdge, textsOf } from '../input/open-subject.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
 import { colourFor, note } from '../output.ts';
 import { tally } from '../print/diagnostics.ts';
@@ -37,21 +38,13 @@ interface Flags extends ChoiceFlags, ReporterFlags {
   readonly failOn: (typeof THRESHOLDS)[number];
 }
 
-/** Decodes source lines; invalid octets become U+FFFD. */
-const LENIENT = new TextDecoder('utf-8');
-
 /** The places of rules in an edge file, and the fields that the author wrote. */
-function sourcesOf(octets: Uint8Array, sources: EdgeSources): LintSources {
-  const { value } = readYamlBytes(octets, sources.file);
-  const written = isMapping(value) && Array.isArray(value['rules']) ? value['rules'] : [];
-  const path = (rule: Rule) => ['rules', sources.rules.get(rule.id)?.index ?? 0];
+function sourcesOf(sources: EdgeSources): LintSources {
+  const path = (rule: Rule) => ['rules', sources.rules.get(rule.id)?.index ?? -1];
   return {
     path,
     place: (rule, field) => sources.at([...path(rule), ...field]),
-    written: (rule, field) => {
-      const fields: unknown = written[sources.rules.get(rule.id)?.index ?? -1];
-      return isMapping(fields) && Object.hasOwn(fields, field);
-    },
+    written: (rule, field) => sources.writes([...path(rule), field]),
   };
 }
 
@@ -85,13 +78,13 @@ interface Linted extends LintedInput {
 
 /** Lints one edge file. @throws CommandFault when it cannot be read */
 async function lintFile(file: string, flags: Flags, texts: Map<string, string>): Promise<Linted> {
-  const octets = await readEdgeOctets(file);
-  const read = readEdgeBytes(octets, file);
-  texts.set(file, LENIENT.decode(octets));
+  const input = await readEdge(file);
+  const read = readEdgeBytes(input.octets, file, input.parts);
+  for (const [name, text] of textsOf({ ...input, name: file })) texts.set(name, text);
   // Lint needs a rule set, so a file with errors ends here.
   if (!read.ok) return { name: file, findings: read.diagnostics, rules: null };
   const signatures = await signatureNames(read.ruleSet, flags);
-  const found = lintRuleSet(read.ruleSet, sourcesOf(octets, read.sources), { signatures });
+  const found = lintRuleSet(read.ruleSet, sourcesOf(read.sources), { signatures });
   const reported = [...read.diagnostics, ...found, ...applicationNotes(read.ruleSet, read.sources)];
   const findings = [...withoutRepeats(reported)].sort(byPlace);
   return { name: file, findings, rules: read.ruleSet.rules.length };
@@ -103,7 +96,10 @@ async function run(flags: Flags, { args: [operand] }: Command): Promise<void> {
     throw usageFault(`\`${operand}\` has no option`, `name the file with -f: edgeplan lint -f ${operand}`);
   }
   if (flags.watch !== true) return lint(flags);
-  await watchRuns({ paths: () => [flags.file, ...signaturePaths(flags)], run: () => lint(flags) });
+  await watchRuns({
+    paths: () => [...edgePaths(flags.file), ...signaturePaths(flags)],
+    run: () => lint(flags),
+  });
 }
 
 /** Reads the file, lints it, and sets the exit code. */
@@ -112,18 +108,32 @@ async function lint(flags: Flags): Promise<void> {
   const started = performance.now();
   const texts = new Map<string, string>();
   const { file, failOn, color } = flags;
-  const linted = await lintFile(file, flags, texts);
+  const inputs: Linted[] = [];
+  for (const one of domainFiles(file)) inputs.push(await lintFile(one, flags, texts));
   // From the given severity up.
   const failing = THRESHOLDS.slice(THRESHOLDS.indexOf(failOn));
   const seconds = (performance.now() - started) / 1000;
   await writeReports(reporters, (reporter, toFile) => {
     const colour = !toFile && colourFor(process.stdout, color);
-    return reporter.lint({ file, inputs: [linted], texts, failing, seconds, colour });
+    return reporter.lint({ file, inputs, texts, failing, seconds, colour });
   });
-  const { findings, rules } = linted;
-  if (rules === null) throw inputFault(`\`${file}\` does not compile: ${tally(findings)}`);
-  if (findings.length === 0 && isForPeople(reporters)) note(`${quantity(rules, 'rule')}, no findings`);
+  const findings = inputs.flatMap((input) => input.findings);
+  for (const input of inputs) if (isForPeople(reporters)) noteOutcome(input, { several: inputs.length > 1 });
+  const [broken, ...others] = inputs.filter(({ rules }) => rules === null);
+  if (broken !== undefined && others.length === 0) throw notCompiled(broken);
+  if (broken !== undefined)
+    throw inputFault(`${others.length + 1} of ${inputs.length} domains do not compile`);
   if (findings.some(({ severity }) => failing.includes(severity))) process.exitCode = EXIT.no;
+}
+
+/** Notes that a file has no findings. */
+function noteOutcome({ rules, findings, name }: Linted, { several }: { readonly several: boolean }): void {
+  if (rules === null || findings.length > 0) return;
+  note(`${several ? `${name}: ` : ''}${quantity(rules, 'rule')}, no findings`);
+}
+
+function notCompiled({ name, findings }: Linted): CommandFault {
+  return inputFault(`\`${name}\` does not compile: ${tally(findings)}`);
 }
 
 /** Creates the command. */

@@ -16,6 +16,7 @@ import { requestText } from '../../simulator/requests.ts';
 import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
 import { EXIT, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturePaths, signaturesFor } from '../input/choose-signatures.ts';
+import { edgePaths } from '../input/domain-files.ts';
 import { openSubject } from '../input/open-subject.ts';
 import {
   colourOption,
@@ -286,6 +287,6 @@ export function simulateCommand(): Command {
     const run = () => simulateWords([...words, ...(given.url ?? [])], flags);
     if (flags.watch !== true) return run();
     const requests = flags.requests === undefined ? [] : [flags.requests];
-    await watchRuns({ paths: () => [flags.file, ...requests, ...signaturePaths(flags)], run });
+    await watchRuns({ paths: () => [...edgePaths(flags.file), ...requests, ...signaturePaths(flags)], run });
   });
 }

@@ -1,22 +1,25 @@
 /** `edgeplan test`: runs the tests of an edge file against its compiled plan. */
+import { existsSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { Command, InvalidArgumentError } from 'commander';
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
 import { type RuleTest, readTestBytes } from '../../files/test-file.ts';
 import type { RuleSet } from '../../model/types.ts';
-import { type CoverageReport, createCoverage } from '../../simulator/rule-tests/coverage.ts';
+import { quantity } from '../../simulator/render-text.ts';
+import { type CoverageReport, createCoverage, sumOfCoverage } from '../../simulator/rule-tests/coverage.ts';
 import { nameRules, type RuleNames } from '../../simulator/rule-tests/names.ts';
 import { prepareTests, type ReadyTest } from '../../simulator/rule-tests/prepare.ts';
 import { percentText } from '../../simulator/rule-tests/report.ts';
 import { runTests } from '../../simulator/rule-tests/run.ts';
 import { DiagnosedFault, EXIT, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturePaths, signaturesFor } from '../input/choose-signatures.ts';
+import { domainFiles, edgePaths, isFolder } from '../input/domain-files.ts';
 import { compileFile } from '../input/open-subject.ts';
 import { readBytes } from '../input/read-file.ts';
 import { testsBeside } from '../input/tests-beside.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
-import { colourFor, note } from '../output.ts';
+import { colourFor, note, noteFault } from '../output.ts';
 import { diagnosticsText, tally } from '../print/diagnostics.ts';
 import type { TestReport } from '../reporters/report.ts';
 import {
@@ -134,10 +137,14 @@ function prepare(
 }
 
 /** The results of a run, and of its coverage where it is asked for. */
-type Tested = Pick<TestReport, 'results' | 'coverage' | 'uncovered'>;
+interface Tested extends Pick<TestReport, 'results' | 'coverage' | 'uncovered'> {
+  /** The first domain of a tree whose tests cannot be run; the others are. */
+  readonly fault: DiagnosedFault | null;
+  readonly mistakes: readonly Diagnostic[];
+}
 
-/** Reads the files and runs the tests. @throws CommandFault */
-async function runFiles(files: readonly string[], flags: Flags, texts: Texts): Promise<Tested> {
+/** Reads the tests of an edge file and runs them. @throws CommandFault */
+async function runDomain(files: readonly string[], flags: Flags, texts: Texts): Promise<Tested> {
   const subject = await readSubject(flags, texts);
   const tests = await readTests(testFiles(files, flags.file), flags, texts);
   const ready = prepare(tests, subject, { texts, flags });
@@ -148,7 +155,46 @@ async function runFiles(files: readonly string[], flags: Flags, texts: Texts): P
   const results = runTests(ready, { ...subject, coverage, waf, stopwatch: () => performance.now() });
   // --fail-under implies --coverage.
   const report = flags.coverage === true || flags.failUnder !== undefined ? coverage.report() : null;
-  return { results, coverage: report, uncovered: uncoveredText(report, flags) };
+  return { results, coverage: report, uncovered: uncoveredText(report, flags), fault: null, mistakes: [] };
+}
+
+/** Runs the tests of every domain of a tree; one that has none is left out. @throws CommandFault */
+async function runTree(flags: Flags, texts: Texts): Promise<Tested> {
+  const files = domainFiles(flags.file);
+  const tested = files.filter((file) => existsSync(testsBeside(file)));
+  if (tested.length === 0)
+    throw usageFault(`no domain in \`${flags.file}\` has tests`, 'nothing was checked');
+  const parts: Tested[] = [];
+  const faults: DiagnosedFault[] = [];
+  for (const file of tested) {
+    try {
+      parts.push(await runDomain([], { ...flags, file }, texts));
+    } catch (error) {
+      if (!(error instanceof DiagnosedFault)) throw error;
+      noteFault(error);
+      faults.push(error);
+    }
+  }
+  const untested = files.length - tested.length;
+  if (untested > 0) note(`${quantity(untested, 'domain')} of ${files.length} without tests`);
+  const reports = parts.map(({ coverage }) => coverage).filter((coverage) => coverage !== null);
+  const coverage = reports.length === 0 ? null : sumOfCoverage(reports);
+  const results = parts.flatMap((part) => part.results);
+  const [first] = faults;
+  const fault =
+    first === undefined
+      ? null
+      : new DiagnosedFault(
+          `${faults.length} of ${tested.length} domains cannot be tested`,
+          first.diagnostics,
+        );
+  const mistakes = faults.flatMap(({ diagnostics }) => errorsOf(diagnostics));
+  return { results, coverage, uncovered: uncoveredText(coverage, flags), fault, mistakes };
+}
+
+/** The errors among diagnostics. */
+function errorsOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return diagnostics.filter(({ severity }) => severity === 'error');
 }
 
 /** Low coverage fails the command even if every test passes. */
@@ -160,16 +206,19 @@ function uncoveredText(report: CoverageReport | null, { failUnder }: Flags): str
 /** Runs the tests once, or after each change too. */
 async function run(files: readonly string[], flags: Flags): Promise<void> {
   if (flags.watch !== true) return test(files, flags);
-  const paths = () => [flags.file, ...testFiles(files, flags.file), ...signaturePaths(flags)];
+  const tests = () => domainFiles(flags.file).flatMap((file) => testFiles(files, file));
+  const paths = () => [...edgePaths(flags.file), ...tests(), ...signaturePaths(flags)];
   await watchRuns({ paths, run: () => test(files, flags) });
 }
 
 /** Runs the tests, reports, and sets the exit code. */
 async function test(files: readonly string[], flags: Flags): Promise<void> {
+  if (files.length > 0 && isFolder(flags.file))
+    throw usageFault('test files are for one domain; -f names a folder', 'name the edge file of the domain');
   const reporters = chosenReporters(flags);
   const started = performance.now();
   const texts: Texts = new Map();
-  const report = (tested: Omit<TestReport, 'colour' | 'seconds' | 'texts'>): Promise<void> => {
+  const report = (tested: Omit<Tested, 'fault'>): Promise<void> => {
     const seconds = (performance.now() - started) / 1000;
     return writeReports(reporters, (reporter, toFile) => {
       const colour = !toFile && colourFor(process.stdout, flags.color);
@@ -178,16 +227,17 @@ async function test(files: readonly string[], flags: Flags): Promise<void> {
   };
   let tested: Tested;
   try {
-    tested = await runFiles(files, flags, texts);
+    tested = await (isFolder(flags.file) ? runTree(flags, texts) : runDomain(files, flags, texts));
   } catch (error) {
     if (error instanceof DiagnosedFault) {
-      const mistakes = error.diagnostics.filter(({ severity }) => severity === 'error');
+      const mistakes = errorsOf(error.diagnostics);
       await report({ results: [], mistakes, coverage: null, uncovered: null });
     }
     throw error;
   }
-  await report({ ...tested, mistakes: [] });
-  const { results, uncovered } = tested;
+  await report(tested);
+  const { results, uncovered, fault } = tested;
+  if (fault !== null) throw fault;
   if (uncovered !== null) note(`edgeplan: ${uncovered}`);
   if (uncovered !== null || results.some((result) => !result.passed)) process.exitCode = EXIT.no;
 }
