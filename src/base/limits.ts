@@ -237,6 +237,11 @@ export const MAX_MX_PRIORITY = 65_535;
  * Maximum size, in octets, of an edge.yaml: 10,000 rules at a generous 400 octets each. Longer files are refused unread.
  */
 export const MAX_FILE_OCTETS = 4_194_304;
+/**
+ * Maximum number of parts (`edge.d/*.yaml`) of a domain: a file for each of the twelve types, or each team, many times over.
+ * Together with the edge file they have at most `MAX_FILE_OCTETS`.
+ */
+export const MAX_EDGE_PARTS = 256;
 /** Maximum number of values in a file once its aliases are resolved: some fifty a rule. An alias bomb has more. */
 export const MAX_FILE_VALUES = 500_000;
 /**

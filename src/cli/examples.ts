@@ -19,6 +19,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan test',
     'edgeplan test --coverage --fail-under 90',
     'edgeplan test --filter embargo --json',
+    'edgeplan test --watch',
+    'edgeplan test --reporter human --reporter junit=report.xml',
   ],
   diff: [
     'edgeplan diff old.yaml edge.yaml',
@@ -37,7 +39,16 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan explain 7c9e6679-f5a9-4d9a-8d5a-0f1e2d3c4b5a',
     'edgeplan explain 7c9e6679-f5a9-4d9a-8d5a-0f1e2d3c4b5a --domain example.com --json',
   ],
-  lint: ['edgeplan lint', 'edgeplan lint -f shop/edge.yaml --fail-on error --json'],
+  lint: [
+    'edgeplan lint',
+    'edgeplan lint -f shop/edge.yaml --fail-on error --json',
+    'edgeplan lint --reporter github',
+  ],
+  fmt: [
+    'edgeplan fmt',
+    'edgeplan fmt --check shop/edge.yaml shop/edge.test.yaml',
+    'edgeplan fmt - < edge.yaml',
+  ],
   fields: ['edgeplan fields', 'edgeplan fields drop', 'edgeplan fields drop path_includes'],
   codes: ['edgeplan codes', 'edgeplan codes unknown_field'],
   schema: ['edgeplan schema > edge.schema.json', 'edgeplan schema test > edge.test.schema.json'],

@@ -1,4 +1,5 @@
 /** Exit codes of commands, and the error that ends a command with one. Scripts rely on the codes alone. */
+import type { Diagnostic } from '../base/diagnostic.ts';
 
 export const EXIT = {
   /** The command succeeded. */
@@ -25,6 +26,16 @@ export class CommandFault extends Error {
     this.name = 'CommandFault';
     this.exitCode = exitCode;
     this.remedy = options.remedy;
+  }
+}
+
+/** A fault of an input with mistakes, which are printed already; reporters repeat them for machines. */
+export class DiagnosedFault extends CommandFault {
+  readonly diagnostics: readonly Diagnostic[];
+
+  constructor(message: string, diagnostics: readonly Diagnostic[], options: { remedy?: string } = {}) {
+    super(EXIT.input, message, options);
+    this.diagnostics = diagnostics;
   }
 }
 

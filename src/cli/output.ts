@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { visible } from '../simulator/render-text.ts';
 import { type CommandFault, EXIT } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
-import { jsonDocument } from './print/json-document.ts';
+import { jsonDocument, jsonFormat } from './print/json-document.ts';
 
 /**
  * Ends the process silently when the reader of stdout closes it (`| head`), and with a message for any other write
@@ -27,6 +27,11 @@ export async function write(text: string): Promise<void> {
 /** Writes a JSON document to stdout; its first field is its format, `edgeplan.<name>/v1`. */
 export async function writeDocument(name: string, fields: object): Promise<void> {
   await write(jsonDocument(name, fields));
+}
+
+/** Writes a JSON document on one line to stdout. */
+export async function writeLine(name: string, fields: object): Promise<void> {
+  await write(`${JSON.stringify({ format: jsonFormat(name), ...fields })}\n`);
 }
 
 /** Writes a line to stderr. */

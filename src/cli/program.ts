@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   replay: async () => (await import('./commands/replay.ts')).replayCommand(),
   explain: async () => (await import('./commands/explain.ts')).explainCommand(),
   lint: async () => (await import('./commands/lint.ts')).lintCommand(),
+  fmt: async () => (await import('./commands/fmt.ts')).fmtCommand(),
   fields: async () => (await import('./commands/fields.ts')).fieldsCommand(),
   codes: async () => (await import('./commands/codes.ts')).codesCommand(),
   schema: async () => (await import('./commands/schema.ts')).schemaCommand(),

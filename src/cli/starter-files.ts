@@ -14,7 +14,7 @@ domain: example.com
 
 # DNS records. Only proxied ones pass through the edge, so only those have rules.
 records:
-  - { name: '@', type: A, destination: 198.51.100.10, proxied: true }
+  - { name: "@", type: A, destination: 198.51.100.10, proxied: true }
   - { name: www, type: CNAME, destination: example.com, proxied: true }
   - { name: shop, type: A, destination: 198.51.100.20, proxied: true }
   # A server of your own: remove the # of the next line, run \`edgeplan node --file edge.yaml\`, and ask for it with
@@ -28,16 +28,16 @@ rules:
   # Only the office reaches the admin pages.
   - key: office-only
     type: drop
-    path_includes: ['/admin', '/admin/*']
+    path_includes: ["/admin", "/admin/*"]
     ip_match_type: exclude # everyone not listed is dropped
-    ips: [203.0.113.0/24, '2001:db8:42::/48']
+    ips: [203.0.113.0/24, "2001:db8:42::/48"]
 
   # dry_run: recorded as "would have blocked", and nobody is blocked. Try a rule out like this first.
   - key: embargo
     type: drop
     action_mode: dry_run
     country_match_type: include
-    countries: [KP, 'NO'] # quotes keep YAML's old readers from taking NO for false
+    countries: [KP, "NO"] # quotes keep YAML's old readers from taking NO for false
 
   - key: ai-crawlers
     type: bot_route
@@ -47,7 +47,7 @@ rules:
   # 60 requests a minute for each address, 20 more tolerated in a burst.
   - key: api-limit
     type: rate_limit
-    path_includes: ['/api', '/api/*'] # '/api/*' alone does not cover '/api' itself
+    path_includes: ["/api", "/api/*"] # '/api/*' alone does not cover '/api' itself
     limit: 60
     window_sec: 60
     burst: 20
@@ -61,26 +61,26 @@ rules:
 
   - key: login-captcha
     type: captcha
-    path_includes: ['/login', '/login/*']
+    path_includes: ["/login", "/login/*"]
     ttl_sec: 1800
 
   # The visitor's URL stays; the origin gets /v2/… instead of /api/….
   - key: api-v2
     type: rewrite
     path_match_type: regex
-    path_includes: ['^/api/(.*)$']
+    path_includes: ["^/api/(.*)$"]
     path_target: /v2/$1
 
   - key: static-files
     type: cache
-    path_includes: ['/static/*']
+    path_includes: ["/static/*"]
     mode: force
     edge_ttl_sec: 86400
 
   - key: api-origin
     type: origin_route
-    path_includes: ['/api', '/api/*']
     records: [shop] # only for shop.example.com
+    path_includes: ["/api", "/api/*"]
     address: 198.51.100.30
 
   - key: branded-errors
@@ -89,7 +89,7 @@ rules:
     codes: [502, 503, 504]
     content:
       # '0' is the page of every code above without one of its own, such as '503'. A page is a whole document.
-      '0': |
+      "0": |
         <!doctype html>
         <html lang="en">
           <head>

@@ -3,6 +3,7 @@
  * incomplete or deleted is reported, and the last good plan stays installed.
  */
 import type { Diagnostic } from '../base/diagnostic.ts';
+import { digestOfInput, type EdgeInput } from '../embed/edge-input.ts';
 import { selfTest } from '../evaluator/self-test.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { RuleSet } from '../model/types.ts';
@@ -13,7 +14,7 @@ import { mayServe } from '../publisher/plan-subject.ts';
 import { PlanRefusal } from '../sync/fetch-plan.ts';
 import type { PlanSink } from '../sync/plan-table.ts';
 import { CommandFault, inputFault } from './exit.ts';
-import { compileOctets, readEdgeOctets } from './input/open-subject.ts';
+import { compileInput, readEdge } from './input/open-subject.ts';
 import { refuseApplicationRecords } from './input/refuse-application.ts';
 import type { ColourChoice } from './output.ts';
 
@@ -59,8 +60,8 @@ export async function serveEdgeFile(options: WatchOptions): Promise<Watching> {
   let domain: string | null = null;
   let revision = 0;
 
-  async function install(octets: Uint8Array): Promise<void> {
-    const compiled = compileOctets(octets, file, options.colour);
+  async function install(input: EdgeInput): Promise<void> {
+    const compiled = compileInput(input, options.colour);
     refuseApplicationRecords(compiled, 'a node forwards requests to one');
     const { name } = compiled.ruleSet.domain;
     const next = revision + 1;
@@ -84,7 +85,8 @@ export async function serveEdgeFile(options: WatchOptions): Promise<Watching> {
 
   return watchFile({
     file,
-    read: () => readEdgeOctets(file),
+    read: () => readEdge(file),
+    digestOf: digestOfInput,
     take: install,
     onRefused: (error) => options.onRefused(asFault(error, file)),
     mayPass,

@@ -2,6 +2,7 @@
 import { type Diagnostic, hasErrors } from '../base/diagnostic.ts';
 import { compile } from '../compiler/compile.ts';
 import { type EdgeSources, readEdgeBytes } from '../files/edge-file.ts';
+import type { EdgePart } from '../files/edge-parts.ts';
 import type { RuleSet } from '../model/types.ts';
 import type { Plan } from '../plan/layout.ts';
 
@@ -24,9 +25,9 @@ export type CompiledEdge =
     }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/** Reads and compiles an edge file; `name` is the file's name in diagnostics. Never throws for its content. */
-export function compileEdge(octets: Uint8Array, name: string): CompiledEdge {
-  const read = readEdgeBytes(octets, name);
+/** Reads and compiles an edge file with its parts; `name` is the file's name in diagnostics. Never throws for its content. */
+export function compileEdge(octets: Uint8Array, name: string, parts: readonly EdgePart[] = []): CompiledEdge {
+  const read = readEdgeBytes(octets, name, parts);
   if (!read.ok) return { ok: false, diagnostics: read.diagnostics };
   const { ruleSet, sources } = read;
   const { plan, diagnostics: found } = compile(ruleSet);

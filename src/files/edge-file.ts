@@ -14,6 +14,7 @@ import { parseRuleSet } from '../model/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { RuleSet } from '../model/types.ts';
 import { asList, placed, toFilePath } from './edge-diagnostics.ts';
+import { type EdgePart, joinParts, tooManyParts } from './edge-parts.ts';
 import { keysOf } from './keys.ts';
 import { byPlace, isMapping, readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
 
@@ -23,8 +24,10 @@ export interface RuleSource {
   readonly key: string | null;
   /** Its `name` (pools and routes), `null` if it has none. */
   readonly name: string | null;
-  /** Position in `rules`, from 0. */
+  /** Position in `rules`, from 0; those of parts follow those of the edge file. */
   readonly index: number;
+  /** The name of the file that has the rule: the edge file, or one of its parts. */
+  readonly file: string;
   /** Line and column of the rule's mapping, from 1. */
   readonly line: number;
   readonly column: number;
@@ -34,6 +37,7 @@ export interface RuleSource {
 export interface RecordSource {
   /** Position in `records`, from 0. */
   readonly index: number;
+  readonly file: string;
   readonly line: number;
   readonly column: number;
 }
@@ -53,6 +57,8 @@ export interface EdgeSources {
    * enclosing value.
    */
   at(path: FieldPath): SourcePlace;
+  /** Whether the author wrote the field, which otherwise has its default. */
+  writes(path: FieldPath): boolean;
 }
 
 /** A file that was read. With `ok: false` at least one diagnostic is an error. */
@@ -82,9 +88,18 @@ export function readEdgeFile(text: string, name: string): EdgeFile {
   return readEdge(readYaml(text, name));
 }
 
-/** Reads the octets of an edge file, which must be UTF-8. Never throws. */
-export function readEdgeBytes(bytes: Uint8Array, name: string): EdgeFile {
-  return readEdge(readYamlBytes(bytes, name));
+/** Reads the octets of an edge file and of its parts, which must be UTF-8. Never throws. */
+export function readEdgeBytes(bytes: Uint8Array, name: string, parts: readonly EdgePart[] = []): EdgeFile {
+  const main = readYamlBytes(bytes, name);
+  const excess = tooManyParts(bytes, name, parts);
+  if (excess !== null)
+    return readEdge({ ...main, value: undefined, diagnostics: [...main.diagnostics, excess] });
+  return readEdge(
+    joinParts(
+      main,
+      parts.map((part) => readYamlBytes(part.octets, part.name)),
+    ),
+  );
 }
 
 type Fields = Record<string, unknown>;
@@ -113,6 +128,7 @@ function readEdge(yaml: YamlFile): EdgeFile {
     rules,
     records,
     at: (path) => yaml.at(toFilePath(yaml, path)),
+    writes: (path) => has(yaml.value, path),
   };
   // Which of two values is meant is unknown, so what follows from the first would mislead.
   const isRepeated = yaml.diagnostics.some(({ code }) => code === 'duplicate_key');
@@ -150,6 +166,13 @@ function readEdge(yaml: YamlFile): EdgeFile {
   const none = keys.rules.size === 0 && keys.records.size === 0;
   const ruleSet = none ? parsed.ruleSet : { ...parsed.ruleSet, keys };
   return { ok: true, ruleSet, sources, diagnostics };
+}
+
+/** Whether plain data has a value at a path. */
+function has(value: unknown, [step, ...rest]: FieldPath): boolean {
+  if (step === undefined) return true;
+  const known = Array.isArray(value) || isMapping(value) ? Object.hasOwn(value, step) : false;
+  return known && has((value as Readonly<Record<string | number, unknown>>)[step], rest);
 }
 
 /** The ids that are written in the file, as opposed to those that `withIds` assigns. */
@@ -233,8 +256,7 @@ function collectRecordPlaces(records: unknown, { yaml, records: sources }: Lower
   if (!Array.isArray(records)) return;
   for (const [index, record] of records.entries()) {
     if (!isMapping(record) || typeof record['id'] !== 'number') continue;
-    const { line, column } = yaml.at(['records', index]);
-    sources.set(record['id'], { index, line, column });
+    sources.set(record['id'], { index, ...yaml.at(['records', index]) });
   }
 }
 
@@ -266,7 +288,7 @@ function lowerRules(rules: readonly unknown[], named: Named, lowering: Lowering)
     const ruleKey = key === undefined ? null : readKey(key, index, { keys, lowering });
     if (typeof fields['id'] === 'number') {
       const name = typeof fields['name'] === 'string' && fields['name'] !== '' ? fields['name'] : null;
-      lowering.rules.set(fields['id'], { key: ruleKey, name, index, line: place.line, column: place.column });
+      lowering.rules.set(fields['id'], { key: ruleKey, name, index, ...place });
     }
     if (records === undefined) return fields;
     if (Object.hasOwn(fields, 'record_ids') || Object.hasOwn(fields, 'record_id')) {
@@ -292,8 +314,10 @@ function readKey(
   }
   const first = keys.get(key);
   if (first !== undefined) {
-    const { line } = lowering.yaml.at(['rules', first]);
-    const message = `is the key of an earlier rule (line ${line}); keys must differ`;
+    const { file, line } = lowering.yaml.at(['rules', first]);
+    const here = lowering.yaml.at(path).file;
+    const where = file === here ? `line ${line}` : `${file}:${line}`;
+    const message = `is the key of an earlier rule (${where}); keys must differ`;
     report(lowering, path, { code: 'duplicate_key', message, found: quoteValue(key) });
     return null;
   }

@@ -2,7 +2,7 @@
  * Prints a domain as the text of an edge file, the inverse of `edge-file.ts`. Fields that equal their defaults are
  * left out, rules name their records, and equal content always yields equal text.
  */
-import { Document, isMap, isScalar, isSeq, type Node } from 'yaml';
+import { Document } from 'yaml';
 import { assert } from '../base/assert.ts';
 import { APPLICATION_HOST, RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import type { StoredRule } from '../model/common.ts';
@@ -12,6 +12,7 @@ import { recordForm } from '../model/record.ts';
 import { absoluteName } from '../model/record-name.ts';
 import { ruleForm } from '../model/rule.ts';
 import type { DnsRecord, OriginPoolRule, Rule } from '../model/types.ts';
+import { LAYOUT_SCHEMA, layOut, layOutText } from './layout.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -71,10 +72,14 @@ export function printEdge({ domain, records, rules, ids, fragment }: PrintedDoma
       if ((document[list] as readonly unknown[]).length === 0) delete document[list];
   }
   return {
-    text: layOut(document),
+    // The second pass chooses the quotes of text that the first one has quoted.
+    text: layOutText(layOut(new Document(document, BUILT), '')),
     orphans: shown.flatMap(({ rule, scope }) => (scope.kind === 'gone' ? [rule] : [])),
   };
 }
+
+/** Options of a document that is built. */
+const BUILT = { ...LAYOUT_SCHEMA, aliasDuplicateObjects: false } as const;
 
 /** Orders rules as the evaluator does: by phase, priority, id. */
 function byEvaluation(one: Rule, other: Rule): number {
@@ -220,32 +225,4 @@ export function same(one: unknown, other: unknown): boolean {
   return names.every(
     (name) => Object.hasOwn(other, name) && same((one as Fields)[name], (other as Fields)[name]),
   );
-}
-
-/** The longest list or mapping, in characters of JSON, that is printed on one line. */
-const LINE = 100;
-
-/** Converts the document to YAML text: records one a line, short lists and mappings in flow style. */
-function layOut(content: object): string {
-  // YAML 1.1 reads `no`, `on` and `1:30` as other types, so they are quoted for its readers.
-  const document = new Document(content, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
-  for (const name of ['records', 'rules']) {
-    const list = document.get(name);
-    if (!isSeq(list)) continue;
-    list.flow = list.items.length === 0;
-    for (const item of list.items) {
-      if (!isMap(item)) continue;
-      if (name === 'records') item.flow = true;
-      else for (const pair of item.items) keepShort(pair.value as Node);
-    }
-  }
-  return document.toString({ lineWidth: 0, flowCollectionPadding: true });
-}
-
-/** Prints short lists on one line, and each entry of a long list of mappings on its own line. */
-function keepShort(node: Node): void {
-  if (!isSeq(node) && !isMap(node)) return;
-  node.flow = JSON.stringify(node.toJSON()).length <= LINE;
-  if (node.flow || !isSeq(node)) return;
-  for (const item of node.items) if (!isScalar(item) && (isMap(item) || isSeq(item))) item.flow = true;
 }

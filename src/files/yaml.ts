@@ -39,9 +39,11 @@ export interface YamlFile {
   plainSource(path: FieldPath): string | null;
 }
 
-/** Orders diagnostics by line, then by column; those without a place compare as equal. */
+/** Orders diagnostics by file, line and column; those without a place compare as equal. */
 export function byPlace({ at: a }: Diagnostic, { at: b }: Diagnostic): number {
-  return a === undefined || b === undefined ? 0 : a.line - b.line || a.column - b.column;
+  if (a === undefined || b === undefined) return 0;
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return a.line - b.line || a.column - b.column;
 }
 
 /** Reads a text. Never throws. `name` is the file name that places carry. */

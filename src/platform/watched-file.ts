@@ -5,7 +5,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { retryMs } from './backoff.ts';
-import { sha256Hex } from './sha256.ts';
 
 /** A file that is followed. */
 export interface WatchedFile {
@@ -15,12 +14,14 @@ export interface WatchedFile {
   stop(): void;
 }
 
-export interface WatchFileOptions {
+export interface WatchFileOptions<T> {
   readonly file: string;
   /** Reads the whole file; rejects when it cannot. */
-  readonly read: () => Promise<Uint8Array>;
-  /** Called with changed octets; rejects when they are refused. */
-  readonly take: (octets: Uint8Array) => Promise<void>;
+  readonly read: () => Promise<T>;
+  /** Differs once the content does. */
+  readonly digestOf: (content: T) => string;
+  /** Called with changed content; rejects when it is refused. */
+  readonly take: (content: T) => Promise<void>;
   /** Called with the reason of a refusal. */
   readonly onRefused: (error: unknown) => void;
   /** Whether the same content may be accepted later after this error; absent: never. */
@@ -39,14 +40,15 @@ const SETTLE_MS = 50;
  * Reads the file and starts to follow it.
  * @throws what `read` or `take` rejects with at first
  */
-export async function watchFile({
+export async function watchFile<T>({
   file,
   read,
+  digestOf,
   take,
   onRefused,
   mayPass = () => false,
   pollMs = POLL_MS,
-}: WatchFileOptions): Promise<WatchedFile> {
+}: WatchFileOptions<T>): Promise<WatchedFile> {
   /** The digest of the last octets, or why they could not be read. */
   let seen = '';
   /** The last octets were refused and are tried again; `null`: they were accepted. */
@@ -56,11 +58,11 @@ export async function watchFile({
   let again = false;
   let stopped = false;
 
-  /** Reads once and passes changed octets on. @throws an error when it occurs first */
+  /** Reads once and passes changed content on. @throws an error when it occurs first */
   async function readOnce(): Promise<void> {
-    let octets: Uint8Array;
+    let content: T;
     try {
-      octets = await read();
+      content = await read();
     } catch (error) {
       const reason = reasonOf(error);
       if (seen === reason) return;
@@ -69,13 +71,13 @@ export async function watchFile({
     }
     // Stopped during the read: the receiver may be closed.
     if (stopped) return;
-    const digest = sha256Hex(octets);
+    const digest = digestOf(content);
     const before = digest === seen ? refused : null;
     if (digest === seen && (before === null || performance.now() < before.tryAt)) return;
     seen = digest;
     refused = null;
     try {
-      await take(octets);
+      await take(content);
     } catch (error) {
       if (!mayPass(error)) throw error;
       const times = (before?.times ?? 0) + 1;
@@ -129,7 +131,7 @@ function reasonOf(error: unknown): string {
  * Calls `onChange` shortly after a change in a folder. The folder and not the file, since editors and deployments replace
  * the file. If the system cannot report changes, polling remains.
  */
-function watchFolder(folder: string, onChange: () => void): { stop(): void } {
+export function watchFolder(folder: string, onChange: () => void): { stop(): void } {
   let settle: NodeJS.Timeout | null = null;
   let watcher: FSWatcher | null = null;
   const stop = (): void => {

@@ -2,6 +2,7 @@
 import { stringify } from 'yaml';
 import { isContentAddressed } from '../evaluator/identity.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
+import { layOutText } from '../files/layout.ts';
 import type { RuleSet } from '../model/types.ts';
 import type { ActingRule, Headline, TraceDocument } from './document.ts';
 import type { Typed } from './request-line.ts';
@@ -122,8 +123,11 @@ function pageFields(document: TraceDocument): Fields {
 /** The request lines that a test can contain (`files/test-file-request.ts`). */
 const WRITABLE = /^[A-Za-z]+ https?:\/\/[^/?#\s@]+[^#\s]*$/;
 
+/** The line above the list of tests. */
+const HEAD = 'tests:\n';
+
 /**
- * The test as an entry of the list `tests`, indented by two, or the reason why a test cannot express the request.
+ * The test as an entry of the list `tests`, in the layout of `fmt`, indented by two, or the reason why a test cannot express the request.
  */
 export function asTest(
   document: TraceDocument,
@@ -145,6 +149,6 @@ export function asTest(
     ...(shadow === null ? {} : { would: expected(shadow, null) }),
     ...pageFields(document),
   };
-  const text = stringify([test], { lineWidth: 0 });
-  return { ok: true, value: text.replace(/^(?=.)/gm, '  ') };
+  const text = layOutText(stringify({ tests: [test] }, { lineWidth: 0 }));
+  return { ok: true, value: text.slice(HEAD.length) };
 }

@@ -180,3 +180,45 @@ describe('lint', () => {
     expect((await run('lint', '--file', 'shop.yaml', '--fail-on', 'error')).code).toBe(0);
   });
 });
+
+describe('--reporter', () => {
+  it('prints annotations, and writes JUnit XML to a file beside them', async () => {
+    const bad = save('bad.yaml', TESTS.replace('198.51.100.1 ', '203.0.113.9 '));
+    const report = join(folder, 'report.xml');
+    const { code, out } = await run('test', bad, '--reporter', 'github', '--reporter', `junit=${report}`);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^::error file=bad\.yaml,line=7,col=\d+,title=the office › from work::/);
+    expect(readFileSync(report, 'utf8')).toMatch(
+      /<testsuites name="edgeplan test" tests="2" failures="1" errors="0"/,
+    );
+  });
+
+  it('names files from the root of the repository', async () => {
+    const env = { GITHUB_WORKSPACE: join(folder, '..') };
+    const { out } = await edgeplan(['lint', '--reporter', 'github'], { cwd: folder, env });
+    expect(out).toMatch(/^::warning file=edgeplan-\w+\/edge\.yaml,line=6,/);
+  });
+
+  it('reports the errors of a file that does not compile', async () => {
+    const { code, out } = await run(
+      'test',
+      '-f',
+      save('broken.yaml', 'domain: ['),
+      'x',
+      '--reporter',
+      'github',
+    );
+    expect(code).toBe(3);
+    expect(out).toMatch(/^::error file=broken\.yaml,line=1,col=\d+,title=invalid_yaml::/);
+  });
+
+  it.each([
+    [['--reporter', 'xml'], 'write one of human, json, junit, github'],
+    [['--reporter', 'junit='], 'has no file after the ='],
+    [['--json', '--reporter', 'junit'], 'both print to stdout'],
+    [['--reporter', 'junit=a', '--reporter', 'json=a'], 'two reporters write `a`'],
+  ])('refuses %j', async (args, message) => {
+    const { code, err } = await run('lint', ...args);
+    expect({ code, refused: err.includes(message) }).toEqual({ code: 2, refused: true });
+  });
+});

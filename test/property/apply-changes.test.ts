@@ -76,7 +76,8 @@ function asRemote({ records, rules }: RuleSet, settings: RemoteDomain['settings'
 
 function asWanted({ records, rules }: RuleSet, settings: DesiredState['settings']): DesiredState {
   const at = () => ({ file: 'edge.yaml', line: 1, column: 1 });
-  const sources = { file: 'edge.yaml', fragment: false, rules: new Map(), records: new Map(), at };
+  const places = { rules: new Map(), records: new Map(), at, writes: () => true };
+  const sources = { file: 'edge.yaml', fragment: false, ...places };
   return { domain: DOMAIN, settings, records, rules, sources };
 }
 

@@ -2,6 +2,12 @@
 import type { CodeList } from './code.ts';
 
 export const FILE_CODES = {
+  comment_place: {
+    severity: 'error',
+    meaning:
+      'the comment is at a place that the formatted file does not have, so `fmt` leaves the file as it is',
+    remedy: 'put it on a line of its own, above what it is about',
+  },
   duplicate_key: {
     severity: 'error',
     meaning: 'the same key is written twice in one mapping, or two rules have the same key',
@@ -31,6 +37,11 @@ export const FILE_CODES = {
     severity: 'error',
     meaning: 'the file is not valid YAML, or has a value that is no text, number, `true` or `false`',
     remedy: 'look at the place that the message names: indentation, quotes, colons',
+  },
+  misplaced_field: {
+    severity: 'error',
+    meaning: 'a part of a domain (`edge.d/*.yaml`) has a field other than `records` and `rules`',
+    remedy: 'write the field in the edge file beside the folder',
   },
   records_twice: {
     severity: 'error',

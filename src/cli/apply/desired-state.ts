@@ -6,7 +6,7 @@ import { readYamlBytes } from '../../files/yaml.ts';
 import { SETTING_NAMES } from '../../model/settings.ts';
 import type { DnsRecord, Rule } from '../../model/types.ts';
 import { inputFault } from '../exit.ts';
-import { compileOctets, readEdgeOctets } from '../input/open-subject.ts';
+import { compileInput, readEdge } from '../input/open-subject.ts';
 import { refuseApplicationRecords } from '../input/refuse-application.ts';
 import { type ColourChoice, note } from '../output.ts';
 
@@ -29,9 +29,9 @@ const STATE = ['status', 'suspended', 'developer_mode_until', 'dns_mode'] as con
 
 /** Reads and compiles an edge file; errors are printed on stderr. @throws CommandFault */
 export async function readDesiredState(file: string, colour: ColourChoice): Promise<DesiredState> {
-  const octets = await readEdgeOctets(file);
-  const name = file === '-' ? 'stdin' : file;
-  const { ruleSet, sources } = compileOctets(octets, name, colour);
+  const input = await readEdge(file);
+  const { octets, name } = input;
+  const { ruleSet, sources } = compileInput(input, colour);
   refuseApplicationRecords({ ruleSet, sources }, 'the DNS records of a server need one');
   const domain = domainFields(octets, name);
   const ignored = STATE.filter((field) => Object.hasOwn(domain, field));
@@ -64,6 +64,6 @@ function canonical(record: DnsRecord, sources: EdgeSources): DnsRecord {
   if ('destination' in data)
     return { ...record, ...data, mx_priority: type === 'MX' ? data.mx_priority : mx_priority };
   const source = sources.records.get(record.id);
-  const place = source === undefined ? '' : `${sources.file}:${source.line}: `;
+  const place = source === undefined ? '' : `${source.file}:${source.line}: `;
   throw inputFault(`${place}destination: ${data.message}, found ${data.found ?? quoteValue(destination)}`);
 }

@@ -252,7 +252,7 @@ function ruleTitle({ type, id }: Rule): string {
 function nameInFile(rule: Rule, { sources }: DesiredState): string {
   const source = sources.rules.get(rule.id);
   const name = source?.key ?? source?.name ?? null;
-  const place = source === undefined ? '' : `, ${sources.file}:${source.line}`;
+  const place = source === undefined ? '' : `, ${source.file}:${source.line}`;
   return `${rule.type}${name === null ? '' : ` ${name}`}${place}`;
 }
 

@@ -6,9 +6,10 @@ import { type DesiredState, readDesiredState } from '../apply/desired-state.ts';
 import { executeChanges } from '../apply/execute-changes.ts';
 import { type ChangePlan, type PlannedChange, planChanges } from '../apply/plan-changes.ts';
 import { changeLines, countText, headingOf, nounText } from '../apply/print-changes.ts';
-import { CommandFault, EXIT } from '../exit.ts';
+import { CommandFault, EXIT, type ExitCode } from '../exit.ts';
+import { domainFiles } from '../input/domain-files.ts';
 import { colourOption, edgeFileOption, jsonOption } from '../options.ts';
-import { type ColourChoice, colourFor, note, write, writeDocument } from '../output.ts';
+import { type ColourChoice, colourFor, note, noteFault, write, writeDocument, writeLine } from '../output.ts';
 import { keyOption, type ServerAccess, ServerRefusal, serverOption } from '../remote/call-api.ts';
 import { publicationOutcome } from '../remote/publication.ts';
 import { readRemote } from '../remote/remote-domain.ts';
@@ -29,13 +30,37 @@ interface Flags extends ServerAccess {
   readonly all?: boolean;
   /** Prints JSON. */
   readonly json?: boolean;
+  /** Whether further domains are applied: each prints a line of JSON. */
+  readonly several?: boolean;
 }
 
 /** Changes, and titles in a list, that are printed without `--all`. */
 const MOST_LISTED = 50;
 
-/** Makes the changes; with `--json`, prints the object whatever the outcome. */
+/** Applies every domain that `-f` names; a domain that fails does not stop the others, and the worst exit code counts. */
 async function run(flags: Flags): Promise<void> {
+  const files = domainFiles(flags.file);
+  if (files.length === 1) return applyFile({ ...flags, file: files[0]! });
+  const codes: ExitCode[] = [];
+  for (const file of files) {
+    process.exitCode = EXIT.fine;
+    if (flags.json !== true) await write(`${file}\n`);
+    try {
+      await applyFile({ ...flags, file, several: true });
+      codes.push(process.exitCode as ExitCode);
+    } catch (error) {
+      if (!(error instanceof CommandFault)) throw error;
+      noteFault(error);
+      codes.push(error.exitCode);
+    }
+  }
+  const failed = codes.filter((code) => code > EXIT.no).length;
+  note(`${quantity(files.length, 'domain')}${failed === 0 ? '' : `, ${failed} failed`}`);
+  process.exitCode = codes.reduce((worst, code) => (code > worst ? code : worst), EXIT.fine);
+}
+
+/** Makes the changes of one domain; with `--json`, prints the object whatever the outcome. */
+async function applyFile(flags: Flags): Promise<void> {
   const { file, color } = flags;
   const desired = await readDesiredState(file, color);
   const progress: Progress = { plan: null, applied: 0, revision: null, error: null };
@@ -121,14 +146,15 @@ function unchangedText(domain: string, { leftAlone }: ChangePlan): string {
 }
 
 /** Prints the object of `--json`: all changes, each with its state, and the failure. */
-function writeProgress(domain: string, progress: Progress, { dryRun }: Flags): Promise<void> {
+function writeProgress(domain: string, progress: Progress, { dryRun, several }: Flags): Promise<void> {
   const { plan, applied, revision, error } = progress;
   const changes = plan?.changes ?? [];
   const stateOf = (index: number) => {
     if (index < applied) return 'applied';
     return index === applied && error !== null ? 'failed' : 'not_tried';
   };
-  return writeDocument('apply', {
+  const writeResult = several === true ? writeLine : writeDocument;
+  return writeResult('apply', {
     domain,
     dry_run: dryRun === true,
     changes: changes.map(({ verb, noun, title, fields }, index) => ({

@@ -1,10 +1,12 @@
 /** `edgeplan compile`: compiles an edge file to the sealed plan that an edge runs. */
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { sizeText } from '../../files/size.ts';
 import { META, NONE } from '../../plan/layout.ts';
 import { printPlan } from '../../plan/print.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { usageFault } from '../exit.ts';
+import { domainFiles, isFolder } from '../input/domain-files.ts';
 import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
 import { colourOption, fileOption } from '../options.ts';
 import { type ColourChoice, colourFor, write } from '../output.ts';
@@ -75,15 +77,33 @@ export function compileCommand(): Command {
     .option('--print', 'print the plan as JSON instead of the summary')
     .addOption(colourOption())
     .action(async (flags: Flags) => {
-      const opened = await openSubject(flags.file, flags.color);
-      // A sealed plan can be printed, but not compiled again.
-      if (opened.subject.ruleSet === null && flags.print !== true) {
-        throw usageFault(`\`${flags.file}\` is already a plan`, '--print shows its content');
-      }
-      const colour = colourFor(process.stderr, flags.color);
-      process.stderr.write(diagnosticsText(opened.diagnostics, { colour, texts: opened.texts }));
-      if (flags.output !== undefined) await writeWhole(flags.output, opened.subject.bytes);
-      if (flags.print === true) await write(`${JSON.stringify(printPlan(opened.opened), null, 2)}\n`);
-      else await write(summary(opened, flags));
+      const files = domainFiles(flags.file);
+      if (files.length > 1) checkTree(files, flags);
+      for (const file of files) await compileOne({ ...flags, file }, { several: files.length > 1 });
     });
+}
+
+/** Refuses options that several domains cannot share. @throws CommandFault with exit code 2 */
+function checkTree(files: readonly string[], { output, print }: Flags): void {
+  const what = `-f names ${quantity(files.length, 'domain')}`;
+  if (print === true) throw usageFault(`--print prints one plan, and ${what}`);
+  if (output !== undefined && !isFolder(output))
+    throw usageFault(`${what}, so -o must name a folder`, 'the plan of a domain is <domain>.edgeplan in it');
+}
+
+/** Compiles one edge file and prints what the plan has. @throws CommandFault */
+async function compileOne(given: Flags, { several }: { readonly several: boolean }): Promise<void> {
+  const opened = await openSubject(given.file, given.color);
+  const domain = opened.subject.ruleSet?.domain.name ?? '';
+  const inFolder = several && given.output !== undefined;
+  const flags = inFolder ? { ...given, output: join(given.output!, `${domain}.edgeplan`) } : given;
+  // A sealed plan can be printed, but not compiled again.
+  if (opened.subject.ruleSet === null && flags.print !== true) {
+    throw usageFault(`\`${flags.file}\` is already a plan`, '--print shows its content');
+  }
+  const colour = colourFor(process.stderr, flags.color);
+  process.stderr.write(diagnosticsText(opened.diagnostics, { colour, texts: opened.texts }));
+  if (flags.output !== undefined) await writeWhole(flags.output, opened.subject.bytes);
+  if (flags.print === true) await write(`${JSON.stringify(printPlan(opened.opened), null, 2)}\n`);
+  else await write(`${summary(opened, flags)}${several ? '\n' : ''}`);
 }

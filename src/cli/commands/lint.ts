@@ -1,47 +1,50 @@
 /** `edgeplan lint`: reports rules of an edge file that very likely do something else than intended. */
+import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
 import { type LintSources, lintRuleSet } from '../../analysis/lint.ts';
-import { type Diagnostic, diagnosticFields, formatPath } from '../../base/diagnostic.ts';
+import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
 import { APPLICATION_HOST } from '../../base/vocabulary.ts';
 import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
-import { byPlace, isMapping, readYamlBytes } from '../../files/yaml.ts';
+import { byPlace } from '../../files/yaml.ts';
 import type { Rule, RuleSet } from '../../model/types.ts';
 import { quantity } from '../../simulator/render-text.ts';
-import { EXIT, inputFault, usageFault } from '../exit.ts';
-import { type ChoiceFlags, signatureNames } from '../input/choose-signatures.ts';
-import { readEdgeOctets } from '../input/open-subject.ts';
+import { type CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
+import { type ChoiceFlags, signatureNames, signaturePaths } from '../input/choose-signatures.ts';
+import { domainFiles, edgePaths } from '../input/domain-files.ts';
+import { readEdge, textsOf } from '../input/open-subject.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
-import { colourFor, note, write, writeDocument } from '../output.ts';
-import { diagnosticsText, tally } from '../print/diagnostics.ts';
+import { colourFor, note } from '../output.ts';
+import { tally } from '../print/diagnostics.ts';
+import type { LintedInput } from '../reporters/report.ts';
+import {
+  chosenReporters,
+  isForPeople,
+  type ReporterFlags,
+  reporterOptions,
+  writeReports,
+} from '../reporters/reporters.ts';
+import { watchOption, watchRuns } from '../watch-runs.ts';
 
 /** The values of `--fail-on`, from the lowest severity. */
 const THRESHOLDS = ['info', 'warning', 'error'] as const;
 
 /** The options of the command, as commander parses them. */
-interface Flags extends ChoiceFlags {
+interface Flags extends ChoiceFlags, ReporterFlags {
   /** The path of the rules; `-` is stdin. */
   readonly file: string;
-  /** Prints JSON. */
-  readonly json?: boolean;
+  /** Runs again after changes. */
+  readonly watch?: boolean;
   /** The lowest severity that causes exit code 1. */
   readonly failOn: (typeof THRESHOLDS)[number];
 }
 
-/** Decodes source lines; invalid octets become U+FFFD. */
-const LENIENT = new TextDecoder('utf-8');
-
 /** The places of rules in an edge file, and the fields that the author wrote. */
-function sourcesOf(octets: Uint8Array, sources: EdgeSources): LintSources {
-  const { value } = readYamlBytes(octets, sources.file);
-  const written = isMapping(value) && Array.isArray(value['rules']) ? value['rules'] : [];
-  const path = (rule: Rule) => ['rules', sources.rules.get(rule.id)?.index ?? 0];
+function sourcesOf(sources: EdgeSources): LintSources {
+  const path = (rule: Rule) => ['rules', sources.rules.get(rule.id)?.index ?? -1];
   return {
     path,
     place: (rule, field) => sources.at([...path(rule), ...field]),
-    written: (rule, field) => {
-      const fields: unknown = written[sources.rules.get(rule.id)?.index ?? -1];
-      return isMapping(fields) && Object.hasOwn(fields, field);
-    },
+    written: (rule, field) => sources.writes([...path(rule), field]),
   };
 }
 
@@ -56,13 +59,6 @@ function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic
   });
 }
 
-/** A diagnostic as `GET /domains/{domain}/analysis` returns it, with its place in the file. */
-function findingOf(diagnostic: Diagnostic): object {
-  const { at } = diagnostic;
-  const place = at === undefined ? null : { file: at.file, line: at.line, column: at.column };
-  return { ...diagnosticFields(diagnostic), at: place };
-}
-
 /** A note for each record that the embedding application answers. */
 function applicationNotes({ records }: RuleSet, sources: EdgeSources): readonly Diagnostic[] {
   return records
@@ -74,39 +70,70 @@ function applicationNotes({ records }: RuleSet, sources: EdgeSources): readonly 
     });
 }
 
-/** Prints diagnostics as text or JSON. */
-async function print(diagnostics: readonly Diagnostic[], text: string, flags: Flags): Promise<void> {
-  if (flags.json === true) {
-    await writeDocument('findings', { file: flags.file, findings: diagnostics.map(findingOf) });
-    return;
-  }
-  const options = { colour: colourFor(process.stdout, flags.color), texts: new Map([[flags.file, text]]) };
-  await write(diagnosticsText(diagnostics, options));
+/** What lint found in an edge file. */
+interface Linted extends LintedInput {
+  /** The number of rules; `null`: the file does not compile. */
+  readonly rules: number | null;
 }
 
-/** Reads the file, lints it, and sets the exit code. */
+/** Lints one edge file. @throws CommandFault when it cannot be read */
+async function lintFile(file: string, flags: Flags, texts: Map<string, string>): Promise<Linted> {
+  const input = await readEdge(file);
+  const read = readEdgeBytes(input.octets, file, input.parts);
+  for (const [name, text] of textsOf({ ...input, name: file })) texts.set(name, text);
+  // Lint needs a rule set, so a file with errors ends here.
+  if (!read.ok) return { name: file, findings: read.diagnostics, rules: null };
+  const signatures = await signatureNames(read.ruleSet, flags);
+  const found = lintRuleSet(read.ruleSet, sourcesOf(read.sources), { signatures });
+  const reported = [...read.diagnostics, ...found, ...applicationNotes(read.ruleSet, read.sources)];
+  const findings = [...withoutRepeats(reported)].sort(byPlace);
+  return { name: file, findings, rules: read.ruleSet.rules.length };
+}
+
+/** Lints once, or after each change too. */
 async function run(flags: Flags, { args: [operand] }: Command): Promise<void> {
   if (operand !== undefined) {
     throw usageFault(`\`${operand}\` has no option`, `name the file with -f: edgeplan lint -f ${operand}`);
   }
-  const octets = await readEdgeOctets(flags.file);
-  const read = readEdgeBytes(octets, flags.file);
-  const text = LENIENT.decode(octets);
-  // Lint needs a rule set, so a file with errors ends here.
-  if (!read.ok) {
-    await print(read.diagnostics, text, flags);
-    throw inputFault(`\`${flags.file}\` does not compile: ${tally(read.diagnostics)}`);
-  }
-  const signatures = await signatureNames(read.ruleSet, flags);
-  const found = lintRuleSet(read.ruleSet, sourcesOf(octets, read.sources), { signatures });
-  const reported = [...read.diagnostics, ...found, ...applicationNotes(read.ruleSet, read.sources)];
-  const diagnostics = [...withoutRepeats(reported)].sort(byPlace);
-  await print(diagnostics, text, flags);
-  const count = read.ruleSet.rules.length;
-  if (diagnostics.length === 0 && flags.json !== true) note(`${quantity(count, 'rule')}, no findings`);
+  if (flags.watch !== true) return lint(flags);
+  await watchRuns({
+    paths: () => [...edgePaths(flags.file), ...signaturePaths(flags)],
+    run: () => lint(flags),
+  });
+}
+
+/** Reads the file, lints it, and sets the exit code. */
+async function lint(flags: Flags): Promise<void> {
+  const reporters = chosenReporters(flags);
+  const started = performance.now();
+  const texts = new Map<string, string>();
+  const { file, failOn, color } = flags;
+  const inputs: Linted[] = [];
+  for (const one of domainFiles(file)) inputs.push(await lintFile(one, flags, texts));
   // From the given severity up.
-  const failing = THRESHOLDS.slice(THRESHOLDS.indexOf(flags.failOn));
-  if (diagnostics.some(({ severity }) => failing.includes(severity))) process.exitCode = EXIT.no;
+  const failing = THRESHOLDS.slice(THRESHOLDS.indexOf(failOn));
+  const seconds = (performance.now() - started) / 1000;
+  await writeReports(reporters, (reporter, toFile) => {
+    const colour = !toFile && colourFor(process.stdout, color);
+    return reporter.lint({ file, inputs, texts, failing, seconds, colour });
+  });
+  const findings = inputs.flatMap((input) => input.findings);
+  for (const input of inputs) if (isForPeople(reporters)) noteOutcome(input, { several: inputs.length > 1 });
+  const [broken, ...others] = inputs.filter(({ rules }) => rules === null);
+  if (broken !== undefined && others.length === 0) throw notCompiled(broken);
+  if (broken !== undefined)
+    throw inputFault(`${others.length + 1} of ${inputs.length} domains do not compile`);
+  if (findings.some(({ severity }) => failing.includes(severity))) process.exitCode = EXIT.no;
+}
+
+/** Notes that a file has no findings. */
+function noteOutcome({ rules, findings, name }: Linted, { several }: { readonly several: boolean }): void {
+  if (rules === null || findings.length > 0) return;
+  note(`${several ? `${name}: ` : ''}${quantity(rules, 'rule')}, no findings`);
+}
+
+function notCompiled({ name, findings }: Linted): CommandFault {
+  return inputFault(`\`${name}\` does not compile: ${tally(findings)}`);
 }
 
 /** Creates the command. */
@@ -116,13 +143,11 @@ export function lintCommand(): Command {
     // `lint edge.yaml` is refused with its remedy.
     .allowExcessArguments()
     .addOption(edgeFileOption());
-  return signatureOptions(command)
-    .addOption(
-      new Option('--fail-on <severity>', 'exit with 1 from this severity on')
-        .choices(THRESHOLDS)
-        .default('warning'),
-    )
-    .option('--json', 'print the findings as one JSON document (edgeplan.findings/v1)')
-    .addOption(colourOption())
-    .action(run);
+  signatureOptions(command).addOption(
+    new Option('--fail-on <severity>', 'exit with 1 from this severity on')
+      .choices(THRESHOLDS)
+      .default('warning'),
+  );
+  for (const option of reporterOptions('edgeplan.findings/v1')) command.addOption(option);
+  return command.addOption(watchOption()).addOption(colourOption()).action(run);
 }

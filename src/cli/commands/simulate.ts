@@ -15,7 +15,8 @@ import { type RequestFlags, readRequest } from '../../simulator/request-line.ts'
 import { requestText } from '../../simulator/requests.ts';
 import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
 import { EXIT, usageFault } from '../exit.ts';
-import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
+import { type ChoiceFlags, signaturePaths, signaturesFor } from '../input/choose-signatures.ts';
+import { edgePaths } from '../input/domain-files.ts';
 import { openSubject } from '../input/open-subject.ts';
 import {
   colourOption,
@@ -33,11 +34,14 @@ import { type CurlAliases, requestOptions, withoutAliases } from '../simulate/re
 import { simulateSeveral } from '../simulate/several.ts';
 import { simulateStream } from '../simulate/stream.ts';
 import { readUrlWords, type UrlWords } from '../simulate/url-words.ts';
+import { watchOption, watchRuns } from '../watch-runs.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends RequestFlags, ChoiceFlags, ConditionFlags {
   /** The path of the rules; `-` is stdin. */
   readonly file: string;
+  /** Runs again after changes. */
+  readonly watch?: boolean;
   /** The status that the origin or the edge answers with. */
   readonly status?: ResponseFlag;
   /** The rule to explain. */
@@ -216,6 +220,14 @@ async function simulateMany(words: readonly string[], flags: Flags): Promise<voi
   failOn.finish();
 }
 
+/** Simulates what was typed: one request, several, or a file of them. */
+async function simulateWords(words: readonly string[], flags: Flags): Promise<void> {
+  if (flags.requests !== undefined) return simulateMany(words, flags);
+  const urls = readUrlWords(words);
+  const [only, second] = urls;
+  await (only !== undefined && second === undefined ? simulateOne(only, flags) : simulateUrls(urls, flags));
+}
+
 /** The fields of a line of `--requests`, for the end of the help. */
 const REQUESTS_HELP = `
 Each line of --requests is one JSON object; a field that is left out is unknown:
@@ -267,13 +279,14 @@ export function simulateCommand(): Command {
     .addOption(failOnOption())
     .option('--requests <file>', 'one request as JSON on each line, - is stdin; answers one decision a line')
     .option('--as-test', 'print it as a test case, to append to edge.test.yaml')
+    .addOption(watchOption())
     .addOption(colourOption());
   command.addHelpText('after', REQUESTS_HELP);
   return command.action(async (words: string[], given: Flags & CurlAliases) => {
     const flags: Flags = withoutAliases(given);
-    if (flags.requests !== undefined) return simulateMany([...words, ...(given.url ?? [])], flags);
-    const urls = readUrlWords([...words, ...(given.url ?? [])]);
-    const [only, second] = urls;
-    await (only !== undefined && second === undefined ? simulateOne(only, flags) : simulateUrls(urls, flags));
+    const run = () => simulateWords([...words, ...(given.url ?? [])], flags);
+    if (flags.watch !== true) return run();
+    const requests = flags.requests === undefined ? [] : [flags.requests];
+    await watchRuns({ paths: () => [...edgePaths(flags.file), ...requests, ...signaturePaths(flags)], run });
   });
 }

@@ -1,36 +1,41 @@
 /** `edgeplan test`: runs the tests of an edge file against its compiled plan. */
+import { existsSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
 import { Command, InvalidArgumentError } from 'commander';
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
 import { type RuleTest, readTestBytes } from '../../files/test-file.ts';
 import type { RuleSet } from '../../model/types.ts';
-import { paint } from '../../simulator/paint.ts';
-import { type CoverageReport, createCoverage } from '../../simulator/rule-tests/coverage.ts';
+import { quantity } from '../../simulator/render-text.ts';
+import { type CoverageReport, createCoverage, sumOfCoverage } from '../../simulator/rule-tests/coverage.ts';
 import { nameRules, type RuleNames } from '../../simulator/rule-tests/names.ts';
 import { prepareTests, type ReadyTest } from '../../simulator/rule-tests/prepare.ts';
-import {
-  coverageLines,
-  percentText,
-  reportDocument,
-  resultLines,
-  summaryLine,
-  tallyOf,
-} from '../../simulator/rule-tests/report.ts';
-import { runTests, type TestResult } from '../../simulator/rule-tests/run.ts';
-import { EXIT, inputFault, usageFault } from '../exit.ts';
-import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
+import { percentText } from '../../simulator/rule-tests/report.ts';
+import { runTests } from '../../simulator/rule-tests/run.ts';
+import { DiagnosedFault, EXIT, usageFault } from '../exit.ts';
+import { type ChoiceFlags, signaturePaths, signaturesFor } from '../input/choose-signatures.ts';
+import { domainFiles, edgePaths, isFolder } from '../input/domain-files.ts';
 import { compileFile } from '../input/open-subject.ts';
 import { readBytes } from '../input/read-file.ts';
+import { testsBeside } from '../input/tests-beside.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
-import { colourFor, note, write } from '../output.ts';
+import { colourFor, note, noteFault } from '../output.ts';
 import { diagnosticsText, tally } from '../print/diagnostics.ts';
+import type { TestReport } from '../reporters/report.ts';
+import {
+  chosenReporters,
+  type ReporterFlags,
+  reporterOptions,
+  writeReports,
+} from '../reporters/reporters.ts';
+import { watchOption, watchRuns } from '../watch-runs.ts';
 
 /** The options of the command, as commander parses them. */
-interface Flags extends ChoiceFlags {
+interface Flags extends ChoiceFlags, ReporterFlags {
   /** The path of the rules; `-` is stdin. */
   readonly file: string;
-  /** Prints JSON. */
-  readonly json?: boolean;
+  /** Runs again after changes. */
+  readonly watch?: boolean;
   /** Runs only tests whose name contains this text, ignoring case. */
   readonly filter?: string;
   /** Reports coverage. */
@@ -88,7 +93,11 @@ async function readTests(names: readonly string[], flags: Flags, texts: Texts): 
   if (hasErrors(diagnostics)) {
     const edge = names.find((name) => isEdgeFile(texts.get(name) ?? ''));
     const remedy = `\`${edge}\` is an edge file; write: edgeplan test -f ${edge}`;
-    throw inputFault(`the tests cannot be read: ${tally(diagnostics)}`, edge === undefined ? {} : { remedy });
+    throw new DiagnosedFault(
+      `the tests cannot be read: ${tally(diagnostics)}`,
+      diagnostics,
+      edge === undefined ? {} : { remedy },
+    );
   }
   return tests;
 }
@@ -98,10 +107,11 @@ function isEdgeFile(text: string): boolean {
   return /^domain:/m.test(text) && !/^tests:/m.test(text);
 }
 
-/** The default test file: `shop/edge.yaml` is tested by `shop/edge.test.yaml`. */
-function testsBeside(file: string): string {
+/** The test files: those named, else the one beside the edge file. @throws CommandFault for stdin */
+function testFiles(named: readonly string[], file: string): readonly string[] {
+  if (named.length > 0) return named;
   if (file === '-') throw usageFault('an edge file from stdin has no tests beside it', 'name the test files');
-  return `${file.replace(/\.(ya?ml|json)$/, '')}.test.yaml`;
+  return [testsBeside(file)];
 }
 
 /** Selects and prepares the tests. @throws CommandFault when none is left or one is invalid */
@@ -122,49 +132,114 @@ function prepare(
   const prepared = prepareTests(selected, subject);
   printDiagnostics(prepared.diagnostics, about);
   if (hasErrors(prepared.diagnostics))
-    throw inputFault(`the tests cannot be run: ${tally(prepared.diagnostics)}`);
+    throw new DiagnosedFault(`the tests cannot be run: ${tally(prepared.diagnostics)}`, prepared.diagnostics);
   return prepared.tests;
 }
 
-/** Prints the results. */
-async function print(
-  results: readonly TestResult[],
-  coverage: CoverageReport | null,
-  flags: Flags,
-): Promise<void> {
-  if (flags.json === true) {
-    await write(`${JSON.stringify(reportDocument(results, coverage), null, 2)}\n`);
-    return;
-  }
-  const lines = [
-    ...resultLines(results),
-    [],
-    summaryLine(tallyOf(results)),
-    ...(coverage === null ? [] : coverageLines(coverage)),
-  ];
-  await write(paint(lines, colourFor(process.stdout, flags.color)));
+/** The results of a run, and of its coverage where it is asked for. */
+interface Tested extends Pick<TestReport, 'results' | 'coverage' | 'uncovered'> {
+  /** The first domain of a tree whose tests cannot be run; the others are. */
+  readonly fault: DiagnosedFault | null;
+  readonly mistakes: readonly Diagnostic[];
 }
 
-/** Runs the tests and sets the exit code. */
-async function run(files: readonly string[], flags: Flags): Promise<void> {
-  const texts: Texts = new Map();
+/** Reads the tests of an edge file and runs them. @throws CommandFault */
+async function runDomain(files: readonly string[], flags: Flags, texts: Texts): Promise<Tested> {
   const subject = await readSubject(flags, texts);
-  const tests = await readTests(files.length === 0 ? [testsBeside(flags.file)] : files, flags, texts);
+  const tests = await readTests(testFiles(files, flags.file), flags, texts);
   const ready = prepare(tests, subject, { texts, flags });
   // Collected in any case: tracing is needed for failures anyway.
   const coverage = createCoverage(subject);
   const signatures = await signaturesFor(subject.bytes, flags);
-  const results = runTests(ready, { ...subject, coverage, waf: signatures?.waf ?? null });
+  const waf = signatures?.waf ?? null;
+  const results = runTests(ready, { ...subject, coverage, waf, stopwatch: () => performance.now() });
   // --fail-under implies --coverage.
   const report = flags.coverage === true || flags.failUnder !== undefined ? coverage.report() : null;
-  await print(results, report, flags);
-  // Low coverage fails the command even if every test passes.
-  const short = report !== null && flags.failUnder !== undefined && report.percent < flags.failUnder;
-  if (short)
-    note(
-      `edgeplan: coverage is ${percentText(report.percent)}, below the ${flags.failUnder} % of --fail-under`,
-    );
-  if (short || results.some((result) => !result.passed)) process.exitCode = EXIT.no;
+  return { results, coverage: report, uncovered: uncoveredText(report, flags), fault: null, mistakes: [] };
+}
+
+/** Runs the tests of every domain of a tree; one that has none is left out. @throws CommandFault */
+async function runTree(flags: Flags, texts: Texts): Promise<Tested> {
+  const files = domainFiles(flags.file);
+  const tested = files.filter((file) => existsSync(testsBeside(file)));
+  if (tested.length === 0)
+    throw usageFault(`no domain in \`${flags.file}\` has tests`, 'nothing was checked');
+  const parts: Tested[] = [];
+  const faults: DiagnosedFault[] = [];
+  for (const file of tested) {
+    try {
+      parts.push(await runDomain([], { ...flags, file }, texts));
+    } catch (error) {
+      if (!(error instanceof DiagnosedFault)) throw error;
+      noteFault(error);
+      faults.push(error);
+    }
+  }
+  const untested = files.length - tested.length;
+  if (untested > 0) note(`${quantity(untested, 'domain')} of ${files.length} without tests`);
+  const reports = parts.map(({ coverage }) => coverage).filter((coverage) => coverage !== null);
+  const coverage = reports.length === 0 ? null : sumOfCoverage(reports);
+  const results = parts.flatMap((part) => part.results);
+  const [first] = faults;
+  const fault =
+    first === undefined
+      ? null
+      : new DiagnosedFault(
+          `${faults.length} of ${tested.length} domains cannot be tested`,
+          first.diagnostics,
+        );
+  const mistakes = faults.flatMap(({ diagnostics }) => errorsOf(diagnostics));
+  return { results, coverage, uncovered: uncoveredText(coverage, flags), fault, mistakes };
+}
+
+/** The errors among diagnostics. */
+function errorsOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return diagnostics.filter(({ severity }) => severity === 'error');
+}
+
+/** Low coverage fails the command even if every test passes. */
+function uncoveredText(report: CoverageReport | null, { failUnder }: Flags): string | null {
+  if (report === null || failUnder === undefined || report.percent >= failUnder) return null;
+  return `coverage is ${percentText(report.percent)}, below the ${failUnder} % of --fail-under`;
+}
+
+/** Runs the tests once, or after each change too. */
+async function run(files: readonly string[], flags: Flags): Promise<void> {
+  if (flags.watch !== true) return test(files, flags);
+  const tests = () => domainFiles(flags.file).flatMap((file) => testFiles(files, file));
+  const paths = () => [...edgePaths(flags.file), ...tests(), ...signaturePaths(flags)];
+  await watchRuns({ paths, run: () => test(files, flags) });
+}
+
+/** Runs the tests, reports, and sets the exit code. */
+async function test(files: readonly string[], flags: Flags): Promise<void> {
+  if (files.length > 0 && isFolder(flags.file))
+    throw usageFault('test files are for one domain; -f names a folder', 'name the edge file of the domain');
+  const reporters = chosenReporters(flags);
+  const started = performance.now();
+  const texts: Texts = new Map();
+  const report = (tested: Omit<Tested, 'fault'>): Promise<void> => {
+    const seconds = (performance.now() - started) / 1000;
+    return writeReports(reporters, (reporter, toFile) => {
+      const colour = !toFile && colourFor(process.stdout, flags.color);
+      return reporter.test({ ...tested, texts, seconds, colour });
+    });
+  };
+  let tested: Tested;
+  try {
+    tested = await (isFolder(flags.file) ? runTree(flags, texts) : runDomain(files, flags, texts));
+  } catch (error) {
+    if (error instanceof DiagnosedFault) {
+      const mistakes = errorsOf(error.diagnostics);
+      await report({ results: [], mistakes, coverage: null, uncovered: null });
+    }
+    throw error;
+  }
+  await report(tested);
+  const { results, uncovered, fault } = tested;
+  if (fault !== null) throw fault;
+  if (uncovered !== null) note(`edgeplan: ${uncovered}`);
+  if (uncovered !== null || results.some((result) => !result.passed)) process.exitCode = EXIT.no;
 }
 
 /** Parses `--fail-under`. */
@@ -181,11 +256,13 @@ export function testCommand(): Command {
     .description('Run requests against an edge file and check what each gets.')
     .argument('[files...]', 'test files (default: edge.test.yaml beside edge.yaml)')
     .addOption(edgeFileOption());
-  return signatureOptions(command)
+  signatureOptions(command)
     .option('--filter <text>', 'only tests with this in their name')
     .option('--coverage', 'list rules and list entries that no test covers')
-    .option('--fail-under <percent>', 'fail when coverage is lower', readPercent)
-    .option('--json', 'print one JSON document (edgeplan.tests/v1)')
+    .option('--fail-under <percent>', 'fail when coverage is lower', readPercent);
+  for (const option of reporterOptions('edgeplan.tests/v1')) command.addOption(option);
+  return command
+    .addOption(watchOption())
     .addOption(colourOption())
     .addHelpText('after', '\nExits with 1 when a test fails or coverage is too low.')
     .action(run);

@@ -37,6 +37,12 @@ function chosenPath({ signatures, crs }: ChoiceFlags): string | null {
   return signatures ?? crs ?? (EDGEPLAN_SIGNATURES || EDGEPLAN_CRS || null);
 }
 
+/** The paths that the chosen signatures are read from. @throws CommandFault as `chosenPath` */
+export function signaturePaths(flags: ChoiceFlags): readonly string[] {
+  const path = chosenPath(flags);
+  return path === null || path === 'none' ? [] : [path];
+}
+
 /**
  * Opens the chosen signatures; `null` for `none`.
  * @throws CommandFault with exit code 3 when they cannot be opened, 2 when nothing can be left out of them

@@ -1,7 +1,8 @@
 /** Opens the rules that a command works on: an edge file is compiled and sealed, a sealed plan is opened. */
-import { basename } from 'node:path';
+import { basename, dirname, relative } from 'node:path';
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import { compileEdge, isPlan } from '../../embed/compile-edge.ts';
+import { type EdgeInput, partsFolder, readEdgeInput } from '../../embed/edge-input.ts';
 import { loadPlan } from '../../evaluator/index.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
 import type { RuleSet } from '../../model/types.ts';
@@ -10,7 +11,8 @@ import { type OpenedPlan, openPlan } from '../../plan/open.ts';
 import { seal } from '../../plan/seal.ts';
 import type { DescribedSource } from '../../simulator/describe.ts';
 import type { SimulationSubject } from '../../simulator/simulate.ts';
-import { inputFault, usageFault } from '../exit.ts';
+import { CommandFault, DiagnosedFault, inputFault, usageFault } from '../exit.ts';
+import { readFault } from '../file-fault.ts';
 import { type ColourChoice, colourFor } from '../output.ts';
 import { diagnosticsText, MISTAKES_PRINTED, tally } from '../print/diagnostics.ts';
 import { isSealedSignatures } from '../signature-file.ts';
@@ -34,11 +36,26 @@ function refuseSignatures(bytes: Uint8Array, file: string): void {
   throw usageFault(`${what} is a sealed signature program, not an edge file`, 'give it with --signatures');
 }
 
-/** Reads a file that must be an edge file, because the command needs its keys and lines. @throws CommandFault */
-export async function readEdgeOctets(file: string): Promise<Uint8Array> {
-  const bytes = await readBytes(file);
-  refuseSignatures(bytes, file);
-  if (!isPlan(bytes, file)) return bytes;
+/** Reads an edge file with its parts, or a sealed plan. @throws CommandFault */
+async function readInput(file: string): Promise<EdgeInput> {
+  try {
+    const input = await readEdgeInput(file, readBytes, file === '-' ? 'stdin' : file);
+    refuseSignatures(input.octets, file);
+    return input;
+  } catch (error) {
+    if (error instanceof CommandFault) throw error;
+    // The folder of its parts.
+    throw readFault(partsFolder(file) ?? file, error);
+  }
+}
+
+/**
+ * Reads a file that must be an edge file, because the command needs its keys and lines, and its parts.
+ * @throws CommandFault
+ */
+export async function readEdge(file: string): Promise<EdgeInput> {
+  const input = await readInput(file);
+  if (!isPlan(input.octets, file)) return input;
   const what = file === '-' ? 'stdin' : `\`${file}\``;
   throw usageFault(`${what} is a sealed plan, which has no lines or keys; give the edge file`);
 }
@@ -68,7 +85,7 @@ interface Refused {
 function refuse(diagnostics: readonly Diagnostic[], { name, texts, colour }: Refused): never {
   const options = { colour: colourFor(process.stderr, colour), texts, most: MISTAKES_PRINTED };
   process.stderr.write(diagnosticsText(diagnostics, options));
-  throw inputFault(`\`${name}\` does not compile: ${tally(diagnostics)}`);
+  throw new DiagnosedFault(`\`${name}\` does not compile: ${tally(diagnostics)}`, diagnostics);
 }
 
 /** An edge file that compiles. */
@@ -86,13 +103,20 @@ export interface CompiledFile {
  * @throws CommandFault with exit code 3, or 2 when the file is a plan
  */
 export async function compileFile(file: string, colour: ColourChoice): Promise<CompiledFile> {
-  return compileOctets(await readEdgeOctets(file), file === '-' ? 'stdin' : file, colour);
+  return compileInput(await readEdge(file), colour);
 }
 
-/** Like `compileFile`, for octets that were read already; `name` is the file name that places carry. */
-export function compileOctets(octets: Uint8Array, name: string, colour: ColourChoice): CompiledFile {
-  const texts = new Map([[name, new TextDecoder().decode(octets)]]);
-  const compiled = compileEdge(octets, name);
+/** The texts of an input's files by name; invalid octets become U+FFFD. */
+export function textsOf({ name, octets, parts }: EdgeInput): Map<string, string> {
+  const decoder = new TextDecoder();
+  return new Map([{ name, octets }, ...parts].map((one) => [one.name, decoder.decode(one.octets)]));
+}
+
+/** Like `compileFile`, for files that were read already. */
+export function compileInput(input: EdgeInput, colour: ColourChoice): CompiledFile {
+  const { name, octets, parts } = input;
+  const texts = textsOf(input);
+  const compiled = compileEdge(octets, name, parts);
   if (!compiled.ok) return refuse(compiled.diagnostics, { name, texts, colour });
   const { ruleSet, sources, plan, diagnostics } = compiled;
   return { ruleSet, sources, bytes: seal(plan, { revision: 0 }), diagnostics, texts };
@@ -102,7 +126,10 @@ export function compileOctets(octets: Uint8Array, name: string, colour: ColourCh
 function subjectOf({ ruleSet, sources, bytes }: CompiledFile): SimulationSubject {
   const name = basename(sources.file);
   const places = new Map<number, DescribedSource>();
-  for (const [id, source] of sources.rules) places.set(id, { key: source.key, at: `${name}:${source.line}` });
+  for (const [id, source] of sources.rules) {
+    const file = relative(dirname(sources.file), source.file);
+    places.set(id, { key: source.key, at: `${file}:${source.line}` });
+  }
   return { bytes, digest: digestOf(bytes), name, sources: places, ruleSet };
 }
 
@@ -112,10 +139,9 @@ function subjectOf({ ruleSet, sources, bytes }: CompiledFile): SimulationSubject
  * @throws CommandFault with exit code 3
  */
 export async function openSubject(file: string, colour: ColourChoice): Promise<OpenedSubject> {
-  const bytes = await readBytes(file);
-  refuseSignatures(bytes, file);
-  if (isPlan(bytes, file)) return openSealed(bytes, file);
-  const compiled = compileOctets(bytes, file === '-' ? 'stdin' : file, colour);
+  const input = await readInput(file);
+  if (isPlan(input.octets, file)) return openSealed(input.octets, file);
+  const compiled = compileInput(input, colour);
   const { diagnostics, texts } = compiled;
   return { subject: subjectOf(compiled), opened: openPlan(compiled.bytes), diagnostics, texts };
 }

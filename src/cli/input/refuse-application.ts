@@ -14,8 +14,8 @@ export function refuseApplicationRecords(
 ): void {
   const record = ruleSet.records.find(({ destination }) => destination === APPLICATION_HOST);
   if (record === undefined) return;
-  const line = sources.records.get(record.id)?.line;
-  const place = line === undefined ? sources.file : `${sources.file}:${line}`;
+  const source = sources.records.get(record.id);
+  const place = source === undefined ? sources.file : `${source.file}:${source.line}`;
   throw inputFault(`${place}: the record \`${record.name}\` has no \`destination\`, and ${why}`, {
     remedy:
       'give the record `type` and `destination`; without them only an edge inside an application (edgeplan/node, ' +

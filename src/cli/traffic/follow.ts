@@ -7,8 +7,7 @@ import { Option } from 'commander';
 import { paint } from '../../simulator/paint.ts';
 import type { RenderedLine } from '../../simulator/render-text.ts';
 import type { CommandFault } from '../exit.ts';
-import { type ColourChoice, colourFor, noteFault, write, writeDocument } from '../output.ts';
-import { jsonFormat } from '../print/json-document.ts';
+import { type ColourChoice, colourFor, noteFault, write, writeDocument, writeLine } from '../output.ts';
 import { isTransient } from '../remote/call-api.ts';
 
 /** Milliseconds between two reports: nodes report every few seconds, and a key has 300 requests a minute. */
@@ -70,9 +69,7 @@ async function printOnce({ fields, lines }: PrintedReport, name: string, flags: 
 
 /** One of several reports: JSON on a line of its own, a terminal painted from its upper left corner, or text. */
 async function printAgain({ fields, lines }: PrintedReport, name: string, flags: ReportFlags): Promise<void> {
-  if (flags.json === true) {
-    return write(`${JSON.stringify({ format: jsonFormat(name), ...fields })}\n`);
-  }
+  if (flags.json === true) return writeLine(name, fields);
   const colour = colourFor(process.stdout, flags.color);
   if (process.stdout.isTTY !== true) return write(`${paint(lines, colour)}\n`);
   const shown = fitted(lines, process.stdout.rows);

@@ -4,6 +4,7 @@ import { formatDiagnostic } from '../../base/diagnostic.ts';
 import { seal } from '../../plan/seal.ts';
 import { type WatchedFile, watchFile } from '../../platform/watched-file.ts';
 import { compileEdge, isPlan } from '../compile-edge.ts';
+import { digestOfInput, type EdgeInput, readEdgeInput } from '../edge-input.ts';
 import type { DecisionReporter } from '../verdict.ts';
 import type { EdgePlans } from './plans.ts';
 
@@ -22,30 +23,31 @@ export async function watchPlanFile(
   let domain: string | null = null;
   let revision = 0;
 
-  async function take(octets: Uint8Array): Promise<void> {
-    const plan = isPlan(octets, file) ? octets : compiled(octets, file, revision + 1);
+  async function take(input: EdgeInput): Promise<void> {
+    const plan = isPlan(input.octets, file) ? input.octets : compiled(input, revision + 1);
     const installed = install(plan);
     revision = installed.revision;
     if (domain !== null && domain !== installed.domain) table.delete(domain);
     domain = installed.domain;
   }
 
-  async function read(): Promise<Uint8Array> {
-    const { size } = await stat(file);
-    if (size <= MAX_FILE_OCTETS) return readFile(file);
-    throw new Error(`\`${file}\` has ${size} octets; at most ${MAX_FILE_OCTETS} are read`);
+  async function read(name: string): Promise<Uint8Array> {
+    const { size } = await stat(name);
+    if (size <= MAX_FILE_OCTETS) return readFile(name);
+    throw new Error(`\`${name}\` has ${size} octets; at most ${MAX_FILE_OCTETS} are read`);
   }
 
   return watchFile({
     file,
-    read,
+    read: () => readEdgeInput(file, read),
+    digestOf: digestOfInput,
     take,
     onRefused: (error) => reporter.fault(error, `the file \`${file}\``),
   });
 }
 
-function compiled(octets: Uint8Array, file: string, revision: number): Uint8Array {
-  const edge = compileEdge(octets, file);
+function compiled({ octets, name, parts }: EdgeInput, revision: number): Uint8Array {
+  const edge = compileEdge(octets, name, parts);
   if (edge.ok) return seal(edge.plan, { revision });
-  throw new Error(`\`${file}\` does not compile:\n${edge.diagnostics.map(formatDiagnostic).join('\n')}`);
+  throw new Error(`\`${name}\` does not compile:\n${edge.diagnostics.map(formatDiagnostic).join('\n')}`);
 }

@@ -110,6 +110,16 @@ function reportOf(subject: Subject, covered: Covered): CoverageReport {
   const rules = subject.ruleSet.rules
     .filter((rule) => rule.enabled)
     .map((rule) => ruleCoverage(rule, subject, covered));
+  return sumOf(rules);
+}
+
+/** The coverage of several rule sets together. */
+export function sumOfCoverage(reports: readonly CoverageReport[]): CoverageReport {
+  return sumOf(reports.flatMap(({ rules }) => rules));
+}
+
+/** Counts what is covered. */
+function sumOf(rules: readonly RuleCoverage[]): CoverageReport {
   const entries = rules.flatMap((rule) => rule.entries);
   const coveredRules = rules.filter((rule) => rule.covered).length;
   const coveredEntries = entries.filter((entry) => entry.covered).length;

@@ -47,7 +47,7 @@ export function nameRules(ruleSet: RuleSet, sources: EdgeSources): RuleNames {
       const source = type === 'record' ? sources.records.get(id) : sources.rules.get(id);
       return source === undefined
         ? undefined
-        : { file: sources.file, line: source.line, column: source.column };
+        : { file: source.file, line: source.line, column: source.column };
     },
   };
 }

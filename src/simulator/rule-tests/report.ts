@@ -1,5 +1,6 @@
 /** Reports results: as lines for a terminal, and as one JSON document. */
 import { quoteValue, type SourcePlace } from '../../base/diagnostic.ts';
+import { paint } from '../paint.ts';
 import { quantity, type RenderedLine, span } from '../render-text.ts';
 import type { CoverageReport, RuleCoverage } from './coverage.ts';
 import type { TestFailure, TestResult } from './run.ts';
@@ -61,6 +62,11 @@ function failureLines(failure: TestFailure): readonly RenderedLine[] {
     ),
     [],
   ];
+}
+
+/** The same lines as text, without their indentation. */
+export function failureText(failure: TestFailure): string {
+  return paint(failureLines(failure), false).replace(/^ {6}/gm, '').trimEnd();
 }
 
 /** The fields that differ and that neither sentence shows. */

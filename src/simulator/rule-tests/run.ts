@@ -42,6 +42,8 @@ export interface TestResult {
   /** Number of requests sent. */
   readonly requests: number;
   readonly failures: readonly TestFailure[];
+  /** How long it ran; 0 without a stopwatch. */
+  readonly seconds: number;
 }
 
 /** What tests run against. */
@@ -52,6 +54,8 @@ export interface RunOptions {
   readonly waf?: WafProgram | null;
   /** Receives every traced request. */
   readonly coverage?: Coverage;
+  /** Milliseconds, for `seconds` of the results. */
+  readonly stopwatch?: () => number;
 }
 
 /** Runs tests in order. @throws PlanFault when the bytes are not a plan */
@@ -78,9 +82,11 @@ function runTest(test: ReadyTest, options: RunOptions): TestResult {
     step: null,
     request: null,
   };
+  const started = options.stopwatch?.() ?? 0;
   const failures = test.steps.flatMap((step) => runStep(step, running));
+  const seconds = ((options.stopwatch?.() ?? 0) - started) / 1000;
   const requests = test.steps.reduce((sum, { times }) => sum + times, 0);
-  return { name: test.name, at: test.at, passed: failures.length === 0, requests, failures };
+  return { name: test.name, at: test.at, passed: failures.length === 0, requests, failures, seconds };
 }
 
 /** An evaluator that reads clock, health and load from the running test. */

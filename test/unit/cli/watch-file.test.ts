@@ -103,6 +103,23 @@ describe('a file that changes', () => {
     expect(installed.map(({ revision }) => revision)).toEqual([1, 2]);
   });
 
+  test('is served with its parts, also one that is added, changed or removed', async () => {
+    writeFileSync(file, text('/a'));
+    const { check } = await start();
+    mkdirSync(join(folder, 'edge.d'));
+    const part = join(folder, 'edge.d', 'more.yaml');
+    writeFileSync(part, "rules:\n  - { type: drop, path_includes: ['/b'] }\n");
+    await check();
+    expect([decide('shop.test', '/a'), decide('shop.test', '/b')]).toEqual(['block', 'block']);
+    writeFileSync(part, 'rules: [');
+    await check();
+    expect(printed).toContain(`${part}:`);
+    expect(decide('shop.test', '/b')).toBe('block');
+    rmSync(part);
+    await check();
+    expect([decide('shop.test', '/a'), decide('shop.test', '/b')]).toEqual(['block', 'forward']);
+  });
+
   test('where a link leads elsewhere, as deployments do it', async () => {
     for (const [name, path] of [
       ['one', '/a'],

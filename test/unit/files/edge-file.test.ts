@@ -64,9 +64,23 @@ rules:
     const { sources } = read(
       `${RECORDS}rules:\n  - type: origin_route\n    key: api\n    name: orders\n    address: 10.0.0.1\n  - type: waf\n`,
     );
-    expect(sources.rules.get(1)).toEqual({ key: 'api', name: 'orders', index: 0, line: 7, column: 5 });
-    expect(sources.rules.get(2)).toEqual({ key: null, name: null, index: 1, line: 11, column: 5 });
-    expect(sources.records.get(2)).toEqual({ index: 1, line: 4, column: 5 });
+    expect(sources.rules.get(1)).toEqual({
+      key: 'api',
+      name: 'orders',
+      file: 'edge.yaml',
+      index: 0,
+      line: 7,
+      column: 5,
+    });
+    expect(sources.rules.get(2)).toEqual({
+      key: null,
+      name: null,
+      file: 'edge.yaml',
+      index: 1,
+      line: 11,
+      column: 5,
+    });
+    expect(sources.records.get(2)).toEqual({ file: 'edge.yaml', index: 1, line: 4, column: 5 });
     expect(sources.at(['rules', 0, 'address'])).toEqual({ file: 'edge.yaml', line: 10, column: 14 });
     expect(sources.at(['rules', 0, 'path_includes'])).toMatchObject({ line: 7 });
     expect(sources.at(['domain', 'name'])).toEqual({ file: 'edge.yaml', line: 1, column: 9 });

@@ -20,15 +20,15 @@ function print(rule: object, options: { ids?: boolean; domain?: object } = {}): 
 
 test.each([
   [[], ''],
-  [[7, 8, 9], '    records: [ shop ]\n'],
-  [[9], '    records: [ shop AAAA ]\n'],
-  [[7, 8], '    records: [ shop A ]\n'],
-  [[8], '    record_ids: [ 2 ]\n'],
+  [[7, 8, 9], '    records: [shop]\n'],
+  [[9], '    records: [shop AAAA]\n'],
+  [[7, 8], '    records: [shop A]\n'],
+  [[8], '    record_ids: [2]\n'],
 ])(
   'the record ids %j are printed by name where names select exactly these records',
   (record_ids, written) => {
     const text = print({ record_ids });
-    expect(text).toContain(`rules:\n  - type: drop\n${written}    countries: [ "NO" ]\n`);
+    expect(text).toContain(`rules:\n  - type: drop\n${written}    countries: ["NO"]\n`);
     const read = readEdgeFile(text, 'x');
     const places = record_ids.map((id) => id - 6);
     expect(read.ok && read.ruleSet.rules[0]!.record_ids).toEqual(places);
@@ -41,7 +41,7 @@ test('prints ids and fields of the domain, and leaves out fields that equal thei
       '  - { id: 7, name: shop, type: A, destination: 192.0.2.1, proxied: true }\n' +
       '  - { id: 8, name: shop, type: A, destination: 192.0.2.2, proxied: true }\n' +
       '  - { id: 9, name: shop, type: AAAA, destination: 2001:db8::1, proxied: true }\n' +
-      'rules:\n  - id: 4\n    type: drop\n    enabled: false\n    countries: [ "NO" ]\n',
+      'rules:\n  - id: 4\n    type: drop\n    enabled: false\n    countries: ["NO"]\n',
   );
   expect(print({ path_match_type: 'regex', path_includes: ['^/a'] })).toContain('path_match_type: regex');
 });
@@ -69,7 +69,7 @@ test('a fragment has its mark, the ids, and no empty list', () => {
   const { rules } = parsed.ruleSet;
   const { text } = printEdge({ domain: { name: 'a.test' }, records: [], rules, ids: true, fragment: true });
   expect(text).toBe(
-    'domain: a.test\nfragment: true\nrules:\n  - id: 4\n    type: drop\n    enabled: false\n    countries: [ "NO" ]\n',
+    'domain: a.test\nfragment: true\nrules:\n  - id: 4\n    type: drop\n    enabled: false\n    countries: ["NO"]\n',
   );
   expect(readEdgeFile(text, 'x').sources.fragment).toBe(true);
 });

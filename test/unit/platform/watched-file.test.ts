@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { sha256Hex } from '../../../src/platform/sha256.ts';
 import { watchFile } from '../../../src/platform/watched-file.ts';
 
 it('a stopped watched file accepts no content, not even from a running read', async () => {
@@ -19,6 +20,7 @@ it('a stopped watched file accepts no content, not even from a running read', as
       await wait;
       return octets;
     },
+    digestOf: sha256Hex,
     take: async (octets) => void taken.push(Buffer.from(octets).toString()),
     onRefused: (error) => expect.unreachable(String(error)),
     pollMs: 1_000_000,

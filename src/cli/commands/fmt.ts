@@ -1,0 +1,123 @@
+/** `edgeplan fmt`: formats edge files and test files. */
+import { existsSync } from 'node:fs';
+import { Command } from 'commander';
+import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
+import { partsOf } from '../../embed/edge-input.ts';
+import { quantity } from '../../simulator/render-text.ts';
+import { EXIT, inputFault, usageFault } from '../exit.ts';
+import { edgeFileOf, type FormattedSource, formatInput } from '../format-input.ts';
+import { domainFiles, isFolder } from '../input/domain-files.ts';
+import { readEdge, textsOf } from '../input/open-subject.ts';
+import { readBytes } from '../input/read-file.ts';
+import { testsBeside } from '../input/tests-beside.ts';
+import { colourOption, edgeFileOption } from '../options.ts';
+import { type ColourChoice, colourFor, note, write } from '../output.ts';
+import { diagnosticsText, MISTAKES_PRINTED, tally } from '../print/diagnostics.ts';
+import { writeWhole } from '../write-file.ts';
+
+/** The options of the command, as commander parses them. */
+interface Flags {
+  /** The path of the rules; `-` is stdin. */
+  readonly file: string;
+  /** When to colour the output. */
+  readonly color: ColourChoice;
+  /** Names the files that would change, and changes none. */
+  readonly check?: boolean;
+}
+
+/** What has become of the files so far. */
+interface Tally {
+  /** Names of files that were not formatted. */
+  readonly changed: string[];
+  /** Names of files with errors. */
+  readonly refused: string[];
+}
+
+/** The files of every domain of a path: the edge file, its parts and the tests beside it. @throws CommandFault */
+async function filesBelow(path: string): Promise<readonly string[]> {
+  const files: string[] = [];
+  for (const file of domainFiles(path)) {
+    const tests = file === '-' ? null : testsBeside(file);
+    files.push(file, ...(await partsOf(file)), ...(tests !== null && existsSync(tests) ? [tests] : []));
+  }
+  return files;
+}
+
+/** The files to format: those named, with the domains of folders, else those of `-f`. @throws CommandFault */
+async function filesOf(named: readonly string[], flags: Flags, command: Command): Promise<readonly string[]> {
+  if (named.length === 0) return filesBelow(flags.file);
+  if (command.getOptionValueSource('file') === 'cli')
+    throw usageFault('-f and names of files say the same; give one of the two');
+  if (named.includes('-') && named.length > 1)
+    throw usageFault('`-` is formatted to stdout and cannot be given with other files');
+  const files = await Promise.all(named.map((name) => (isFolder(name) ? filesBelow(name) : [name])));
+  return [...new Set(files.flat())];
+}
+
+/** Prints the diagnostics of a file that is left as it is. */
+function printRefusal(diagnostics: readonly Diagnostic[], source: FormattedSource, flags: Flags): void {
+  const { name, octets, domain } = source;
+  const texts = new Map([...textsOf(domain), [name, new TextDecoder().decode(octets)]]);
+  const options = { colour: colourFor(process.stderr, flags.color), texts, most: MISTAKES_PRINTED };
+  process.stderr.write(diagnosticsText(diagnostics, options));
+  note(`edgeplan: \`${name}\` is left as it is: ${tally(diagnostics)}`);
+}
+
+/** Reads a file, and the domain that it is a part of. @throws CommandFault */
+async function readSource(file: string): Promise<FormattedSource> {
+  const edge = edgeFileOf(file);
+  if (edge === null || !existsSync(edge)) {
+    const domain = await readEdge(file);
+    return { name: domain.name, octets: domain.octets, domain };
+  }
+  return { name: file, octets: await readBytes(file), domain: await readEdge(edge) };
+}
+
+/** Formats one file. */
+async function formatOne(file: string, flags: Flags, { changed, refused }: Tally): Promise<void> {
+  const name = file === '-' ? 'stdin' : file;
+  if (name.endsWith('.json')) throw usageFault(`\`${name}\` is JSON; fmt formats YAML`);
+  const source = await readSource(file);
+  const formatted = formatInput(source);
+  if (!formatted.ok) {
+    printRefusal(formatted.diagnostics, source, flags);
+    if (hasErrors(formatted.diagnostics)) refused.push(name);
+    return;
+  }
+  if (formatted.changed) changed.push(name);
+  if (flags.check === true) return formatted.changed ? write(`${name}\n`) : undefined;
+  if (file === '-') return write(formatted.text);
+  if (!formatted.changed) return;
+  await writeWhole(file, Buffer.from(formatted.text));
+  await write(`formatted ${name}\n`);
+}
+
+/** Formats the files one after another; a file with errors does not stop the others. */
+async function run(named: readonly string[], flags: Flags, command: Command): Promise<void> {
+  const files = await filesOf(named, flags, command);
+  const outcome: Tally = { changed: [], refused: [] };
+  for (const file of files) await formatOne(file, flags, outcome);
+  const { changed, refused } = outcome;
+  if (refused.length > 0) throw inputFault(`${quantity(refused.length, 'file')} cannot be formatted`);
+  if (flags.check !== true) return;
+  if (changed.length === 0) return note(`${quantity(files.length, 'file')} formatted already`);
+  note(
+    `${quantity(changed.length, 'file')} of ${files.length} not formatted; edgeplan fmt formats ${changed.length === 1 ? 'it' : 'them'}`,
+  );
+  process.exitCode = EXIT.no;
+}
+
+/** Creates the command. */
+export function fmtCommand(): Command {
+  return new Command('fmt')
+    .summary('format edge files and test files')
+    .description(
+      'Writes keys in one order, short lists on one line and quotes of one kind, as export prints them. Comments stay, the ' +
+        'compiled plan stays the same, and a file with errors is left as it is.',
+    )
+    .argument('[files...]', 'the files; - is stdin to stdout (default: the edge file and its tests)')
+    .addOption(edgeFileOption())
+    .option('--check', 'only name the files that are not formatted; exits with 1 when there are any')
+    .addOption(colourOption())
+    .action(run);
+}

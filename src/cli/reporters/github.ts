@@ -1,0 +1,67 @@
+/**
+ * Reports as workflow commands of GitHub Actions, which become annotations of the changed lines
+ * (docs.github.com, "Workflow commands for GitHub Actions"). GitHub shows the first ten errors, ten warnings and ten notices
+ * of a step as annotations; all others are in its log.
+ */
+import { type Diagnostic, describeDiagnostic, type SourcePlace } from '../../base/diagnostic.ts';
+import { paint } from '../../simulator/paint.ts';
+import { quantity } from '../../simulator/render-text.ts';
+import { failureText, summaryLine, tallyOf } from '../../simulator/rule-tests/report.ts';
+import { fileName, isStdin, type LintReport, type Reporter, type TestReport } from './report.ts';
+
+/** The commands of the severities. */
+const COMMANDS = { error: 'error', warning: 'warning', info: 'notice' } as const satisfies Readonly<
+  Record<Diagnostic['severity'], string>
+>;
+
+export const GITHUB: Reporter = {
+  lint({ inputs }: LintReport): string {
+    const findings = inputs.flatMap((input) => input.findings);
+    return `${findings.map(annotation).join('')}${quantity(findings.length, 'finding')}\n`;
+  },
+  test({ results, mistakes, uncovered }: TestReport): string {
+    const failures = results.flatMap((result) =>
+      result.failures.map((failure) =>
+        command('error', { at: failure.at, title: result.name, message: failureText(failure) }),
+      ),
+    );
+    const short = uncovered === null ? '' : command('error', { title: 'coverage', message: uncovered });
+    const summary = results.length === 0 ? '' : paint([summaryLine(tallyOf(results))], false).trimStart();
+    return `${mistakes.map(annotation).join('')}${failures.join('')}${short}${summary}`;
+  },
+};
+
+/** The command for a diagnostic. */
+function annotation(diagnostic: Diagnostic): string {
+  const { at, code, severity } = diagnostic;
+  const message = describeDiagnostic(diagnostic);
+  return command(COMMANDS[severity], { ...(at === undefined ? {} : { at }), title: code, message });
+}
+
+/** What an annotation shows. */
+interface Annotation {
+  readonly at?: SourcePlace;
+  readonly title: string;
+  readonly message: string;
+}
+
+/** One workflow command, ended by a newline. */
+function command(name: string, { at, title, message }: Annotation): string {
+  const place = at === undefined || isStdin(at.file) ? [] : placeOf(at);
+  const properties = [...place, `title=${escapeProperty(title)}`];
+  return `::${name} ${properties.join(',')}::${escapeText(message.trimEnd())}\n`;
+}
+
+function placeOf({ file, line, column }: SourcePlace): readonly string[] {
+  return [`file=${escapeProperty(fileName(file))}`, `line=${line}`, `col=${column}`];
+}
+
+/** Escapes what would end a command: its line. */
+function escapeText(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+/** Escapes also what separates the properties of a command. */
+function escapeProperty(text: string): string {
+  return escapeText(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

@@ -1,0 +1,24 @@
+/** Reports for people: text for a terminal. */
+import { paint } from '../../simulator/paint.ts';
+import { coverageLines, resultLines, summaryLine, tallyOf } from '../../simulator/rule-tests/report.ts';
+import { diagnosticsText } from '../print/diagnostics.ts';
+import type { LintReport, Reporter, TestReport } from './report.ts';
+
+export const HUMAN: Reporter = {
+  lint({ inputs, colour, texts }: LintReport): string {
+    return diagnosticsText(
+      inputs.flatMap(({ findings }) => findings),
+      { colour, texts },
+    );
+  },
+  test({ results, coverage, colour, mistakes }: TestReport): string {
+    if (results.length === 0 && mistakes.length > 0) return '';
+    const lines = [
+      ...resultLines(results),
+      [],
+      summaryLine(tallyOf(results)),
+      ...(coverage === null ? [] : coverageLines(coverage)),
+    ];
+    return paint(lines, colour);
+  },
+};
