@@ -96,11 +96,6 @@ function hasAtoms(sets: AxisSets, { atoms }: Point): boolean {
   return true;
 }
 
-/** Whether a box has a point. */
-export function boxHas(box: Box, point: Point): boolean {
-  return hasAtoms(box.sets, point) && (box.paths === null || acceptsLetters(box.paths.automaton, point.path));
-}
-
 interface Solver extends CoverQuery {
   readonly space: Space;
   readonly budget: StepBudget;

@@ -132,6 +132,16 @@ export const LINT_CODES = {
     meaning: 'the pattern is not anchored, so longer names match too',
     remedy: 'write `^` and `$` around it',
   },
+  unknown_signature: {
+    severity: 'warning',
+    meaning: 'the exclusion names a signature that the loaded set does not have',
+    remedy: 'remove it, or name the set that has it with `--signatures` or `--crs`',
+  },
+  unknown_tag: {
+    severity: 'warning',
+    meaning: 'the exclusion names a tag that no signature of the loaded set has',
+    remedy: 'remove it, or name the set that has it with `--signatures` or `--crs`',
+  },
   unmatched_rule: {
     severity: 'error',
     meaning: 'no request passes all filters of the rule, which is proved',
@@ -142,16 +152,6 @@ export const LINT_CODES = {
     meaning:
       'neither a request that reaches the rule nor a proof that none does was found within the budget of steps',
     remedy: 'simplify its patterns, or try a request with `edgeplan simulate`',
-  },
-  unknown_signature: {
-    severity: 'warning',
-    meaning: 'the exclusion names a signature that the loaded set does not have',
-    remedy: 'remove it, or name the set that has it with `--signatures` or `--crs`',
-  },
-  unknown_tag: {
-    severity: 'warning',
-    meaning: 'the exclusion names a tag that no signature of the loaded set has',
-    remedy: 'remove it, or name the set that has it with `--signatures` or `--crs`',
   },
   unproxied_record: {
     severity: null,
