@@ -4,6 +4,7 @@
  */
 import { createFactCounts, type ReaderContext } from '../src/access-logs/entry.ts';
 import { readerOf } from '../src/access-logs/format.ts';
+import { createHostCache } from '../src/access-logs/host-cache.ts';
 import { inOrder } from '../src/access-logs/in-order.ts';
 import { countedReader, createSource, createTally } from '../src/access-logs/source.ts';
 import type { EdgeRequest } from '../src/evaluator/request.ts';
@@ -86,6 +87,7 @@ async function* chunksOf(log: Buffer): AsyncGenerator<Uint8Array> {
 function context(): ReaderContext {
   return {
     hostOf: () => '',
+    sameHost: createHostCache(),
     scheme: 'https',
     captures: [],
     botOf: createAgentClassifier(),

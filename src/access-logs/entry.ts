@@ -29,6 +29,8 @@ export type LineReader = (line: string) => AccessEntry | LineNote;
 export interface ReaderContext {
   /** The host of requests whose line has none; asked for each, since it may throw. */
   readonly hostOf: () => string;
+  /** Returns one string for all equal hosts (`createHostCache`). */
+  readonly sameHost: (host: string) => string;
   /** The scheme of requests whose line has none. */
   readonly scheme: 'http' | 'https';
   /** Names of HAProxy's captured request headers, lower case, in the order of their `capture` lines. */
@@ -131,10 +133,10 @@ function schemeOf({ scheme, target }: LineFields, context: ReaderContext): strin
 
 /** The logged host, else that of an absolute-form target (RFC 9112 §3.2.2), else the one for all. */
 function hostOf({ host, target }: LineFields, context: ReaderContext): string {
-  if (host !== '') return host;
+  if (host !== '') return context.sameHost(host);
   if (target.charCodeAt(0) !== SLASH) {
     const from = target.startsWith('https://') ? 8 : target.startsWith('http://') ? 7 : -1;
-    if (from > 0) return authorityOf(target, from);
+    if (from > 0) return context.sameHost(authorityOf(target, from));
   }
   context.lacks.host++;
   return context.hostOf();

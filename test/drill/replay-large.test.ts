@@ -1,5 +1,6 @@
 /** `edgeplan replay` over a log that is larger than the memory it may use, and its progress on a terminal. */
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +59,7 @@ describe('a log of 112 MB', () => {
     let at = 0;
     for (const chunk of lines()) {
       const stream = streams[at++ % streams.length]!;
-      if (!stream.write(chunk)) await new Promise((resolve) => stream.once('drain', resolve));
+      if (!stream.write(chunk)) await once(stream, 'drain');
     }
     await Promise.all(streams.map((stream) => new Promise<void>((resolve) => stream.end(() => resolve()))));
     const args = ['replay', '--json', ...parts.flatMap((part) => ['--log', part])];

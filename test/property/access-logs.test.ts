@@ -143,7 +143,7 @@ const WRITERS: Readonly<Record<string, readonly [AccessFormat, (request: Seen) =
 test.each(Object.entries(WRITERS))('%s: what is written is read back', (name, [format, write]) => {
   fc.assert(
     fc.property(seen, (request) => {
-      // A time of 1970 in another unit cannot be told from one in seconds.
+      // A time of 1970 in another unit cannot be distinguished from one in seconds.
       fc.pre(name !== 'cloudflare' || request.time > 1e11);
       // CloudFront's own text is decoded twice, so an agent with an escape in it is not read back.
       fc.pre(name !== 'cloudfront' || !/%|\?/.test(request.agent + request.target));

@@ -6,11 +6,13 @@ import {
   type ReaderContext,
 } from '../../src/access-logs/entry.ts';
 import { type AccessFormat, readerOf } from '../../src/access-logs/format.ts';
+import { createHostCache } from '../../src/access-logs/host-cache.ts';
 
 /** A context without defaults that a test would confuse with the log's own facts. */
 export function readerContext(given: Partial<ReaderContext> = {}): ReaderContext {
   return {
     hostOf: () => 'default.example',
+    sameHost: createHostCache(),
     scheme: 'https',
     captures: [],
     botOf: () => undefined,

@@ -7,6 +7,7 @@ import {
   type ReaderContext,
 } from '../../access-logs/entry.ts';
 import { readerOf } from '../../access-logs/format.ts';
+import { createHostCache } from '../../access-logs/host-cache.ts';
 import { inOrder, type TimedSource } from '../../access-logs/in-order.ts';
 import {
   countedReader,
@@ -170,6 +171,7 @@ export function readerContext(defaults: LogDefaults, read: ReadLogs, rules: Eval
       read.host = assumed;
       return assumed;
     },
+    sameHost: createHostCache(),
     scheme,
     captures,
     botOf: createAgentClassifier(),

@@ -84,16 +84,13 @@ export function createRequestReplay(options: RequestReplayOptions): RequestRepla
   // Beyond the largest number of outcomes.
   const others = openOutcome('other outcomes');
   const counts = { compared: 0, changed: 0, shadow: 0, otherHosts: 0 };
-  const exampleOf = (entry: AccessEntry): ReplayExample => ({
-    ...loggedExample(entry, redact),
-    change: null,
-  });
 
   function countOutcome(entry: AccessEntry, decision: Decision): void {
     const outcome = isPlain(decision) ? forwarded : outcomeOf(decision);
     outcome.lines++;
     outcome.statuses[statusClass(entry.status)]!++;
-    if (outcome !== forwarded && outcome.examples.length < EXAMPLES) outcome.examples.push(exampleOf(entry));
+    if (outcome !== forwarded && outcome.examples.length < EXAMPLES)
+      outcome.examples.push(exampleOf(entry, redact));
   }
 
   function outcomeOf({ action, status, rule }: Decision): OpenOutcome {
@@ -113,7 +110,7 @@ export function createRequestReplay(options: RequestReplayOptions): RequestRepla
     const found = difference({ was: summarise(decision), now: summarise(shadow) });
     if (found === null) return;
     counts.shadow++;
-    shadows.add(found, entry.weight, () => exampleOf(entry));
+    shadows.add(found, entry.weight, () => exampleOf(entry, redact));
   }
 
   function compare(entry: AccessEntry, was: Decision, now: Decision): void {
@@ -122,7 +119,7 @@ export function createRequestReplay(options: RequestReplayOptions): RequestRepla
     const found = differenceOf({ tracer, request, was: summarise(was), now: summarise(now) });
     if (found === null) return;
     counts.changed++;
-    flips.add(found, entry.weight, () => exampleOf(entry));
+    flips.add(found, entry.weight, () => exampleOf(entry, redact));
   }
 
   return {
@@ -181,14 +178,17 @@ function closedOutcome({ outcome, lines, statuses, examples }: OpenOutcome): Rep
 }
 
 /** The place, time and request of a line, without secrets in its target. */
-function loggedExample(
+function exampleOf(
   { file, line, time, status, request }: AccessEntry,
   redact: (target: string) => string,
-): Omit<ReplayExample, 'change'> {
+): ReplayExample {
+  const text = requestText({ ...request, target: redact(request.target) });
   return {
     id: `${file}:${line}`,
     time: Number.isFinite(time) ? new Date(time).toISOString() : '',
-    request: requestText({ ...request, target: redact(request.target) }),
+    // A copy: a part of a line refers to the text of its whole chunk.
+    request: Buffer.from(text).toString(),
     status: status === 0 ? null : status,
+    change: null,
   };
 }
