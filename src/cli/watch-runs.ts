@@ -1,4 +1,5 @@
 /** `--watch`: runs a command again whenever a file that it reads changes, until a signal ends it. */
+import { existsSync } from 'node:fs';
 import { Option } from 'commander';
 import { followPaths } from '../platform/followed-paths.ts';
 import { quantity, visible } from '../simulator/render-text.ts';
@@ -32,9 +33,19 @@ export function watchOption(): Option {
  * @throws CommandFault with exit code 2
  */
 export async function watchRuns({ paths, run }: WatchedCommand): Promise<void> {
-  if (paths().includes('-'))
+  let known = paths();
+  if (known.includes('-'))
     throw usageFault('--watch needs files: stdin is read once', 'name a file instead of -');
-  const followed = followPaths({ paths, most: MAX_WATCHED_FILES });
+  /** The paths now; while they cannot be found, such as in a folder that is replaced, those before. */
+  const current = (): readonly string[] => {
+    try {
+      known = paths();
+    } catch (error) {
+      if (!(error instanceof CommandFault)) throw error;
+    }
+    return known;
+  };
+  const followed = followPaths({ paths: current, most: MAX_WATCHED_FILES });
   let first = true;
   let running = false;
   stopOnSignals(async () => {
@@ -57,7 +68,7 @@ export async function watchRuns({ paths, run }: WatchedCommand): Promise<void> {
     }
     running = false;
     first = false;
-    note(`watching ${watchedText(paths())}; Ctrl-C ends`);
+    note(`watching ${watchedText(known)}; Ctrl-C ends`);
   }
   process.exitCode = EXIT.fine;
 }
@@ -82,6 +93,7 @@ async function printHeader(changed: readonly string[]): Promise<void> {
 }
 
 /** `edge.yaml, edge.test.yaml`, or the number of paths. */
-function watchedText(paths: readonly string[]): string {
+function watchedText(known: readonly string[]): string {
+  const paths = known.filter((path) => existsSync(path));
   return paths.length <= MOST_NAMED ? visible(paths.join(', ')) : quantity(paths.length, 'path');
 }

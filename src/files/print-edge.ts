@@ -28,6 +28,8 @@ export interface PrintedDomain {
   readonly ids: boolean;
   /** Prints a fragment: what is given is a part of the domain, and `apply` changes that alone. It needs `ids`. */
   readonly fragment?: boolean;
+  /** The keys of rules by `<type>/<id>`. */
+  readonly ruleKeys?: ReadonlyMap<string, string>;
 }
 
 /** The result of printing. */
@@ -42,7 +44,7 @@ export interface PrintedEdge {
 }
 
 /** Prints a domain: records in order of id, rules in order of phase, then priority, then id. */
-export function printEdge({ domain, records, rules, ids, fragment }: PrintedDomain): PrintedEdge {
+export function printEdge({ domain, records, rules, ids, fragment, ruleKeys }: PrintedDomain): PrintedEdge {
   assert(fragment !== true || ids, 'a fragment has the ids of its objects');
   const zone = [...records].sort((one, other) => one.id - other.id);
   const ordered = [...rules].sort(byEvaluation);
@@ -60,6 +62,7 @@ export function printEdge({ domain, records, rules, ids, fragment }: PrintedDoma
     }),
     rules: shown.map(({ rule, scope }) => ({
       ...(ids ? { id: rule.id } : {}),
+      ...keyOf(rule, ruleKeys),
       type: rule.type,
       ...(scope.kind === 'names' ? { records: scope.names } : {}),
       ...(scope.kind === 'ids' ? { record_ids: scope.ids.map(placeOf) } : {}),
@@ -80,6 +83,12 @@ export function printEdge({ domain, records, rules, ids, fragment }: PrintedDoma
 
 /** Options of a document that is built. */
 const BUILT = { ...LAYOUT_SCHEMA, aliasDuplicateObjects: false } as const;
+
+/** The key of a rule as a field; none without a key. */
+function keyOf({ type, id }: Rule, keys: PrintedDomain['ruleKeys']): { readonly key?: string } {
+  const key = keys?.get(`${type}/${id}`);
+  return key === undefined ? {} : { key };
+}
 
 /** Orders rules as the evaluator does: by phase, priority, id. */
 function byEvaluation(one: Rule, other: Rule): number {

@@ -71,7 +71,7 @@ function edit(random: Random, { records, rules }: RuleSet, shift: number): RuleS
 
 function asRemote({ records, rules }: RuleSet, settings: RemoteDomain['settings']): RemoteDomain {
   const state = { status: 'active', suspended: false, developer_mode_until: null };
-  return { name: DOMAIN, settings, state, records, rules };
+  return { name: DOMAIN, createdAt: null, settings, state, records, rules };
 }
 
 function asWanted({ records, rules }: RuleSet, settings: DesiredState['settings']): DesiredState {

@@ -1,5 +1,6 @@
 /** Executes planned changes over the API one after another, and stops at the first refusal. */
 import { same } from '../../files/print-edge.ts';
+import { isMapping } from '../../files/yaml.ts';
 import type { Rule } from '../../model/types.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { type ApiResponse, callApi, type ServerAccess, ServerRefusal } from '../remote/call-api.ts';
@@ -12,8 +13,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Options of `executeChanges`. */
 export interface ExecuteOptions extends ServerAccess {
   readonly domain: string;
-  /** Called after each change. */
-  readonly onDone?: (change: PlannedChange) => void;
+  /** Called after each change; `id` is that of a created object, `null` if the server did not answer it. */
+  readonly onDone?: (change: PlannedChange, id: number | null) => Promise<void>;
   /** Receives a sentence for what the server did besides a change. */
   readonly onNote?: (sentence: string) => void;
 }
@@ -23,7 +24,13 @@ export interface ExecuteOptions extends ServerAccess {
  */
 export type ApplyOutcome =
   | { readonly ok: true; readonly revision: string | null }
-  | { readonly ok: false; readonly made: number; readonly fault: CommandFault };
+  | {
+      readonly ok: false;
+      readonly made: number;
+      readonly fault: CommandFault;
+      /** The change that failed; `null`: it was made, and `onDone` failed. */
+      readonly failed: PlannedChange | null;
+    };
 
 /** Executes all changes; the last request waits until a plan with all of them is published. */
 export async function executeChanges(plan: ChangePlan, options: ExecuteOptions): Promise<ApplyOutcome> {
@@ -33,18 +40,27 @@ export async function executeChanges(plan: ChangePlan, options: ExecuteOptions):
     gone: new Set(plan.changes.flatMap((change) => (isRecordDeletion(change) ? [change.before.id] : []))),
   };
   let revision: string | null = null;
+  let made = 0;
   for (const [index, change] of plan.changes.entries()) {
     try {
       const last = index === plan.changes.length - 1;
-      const { headers } = await execute(change, running, last ? '?wait=published' : '');
+      const { headers, body } = await execute(change, running, last ? '?wait=published' : '');
       revision = headers.get('x-revision');
-      options.onDone?.(change);
+      made = index + 1;
+      await options.onDone?.(change, createdId(change, body));
     } catch (error) {
-      if (error instanceof CommandFault) return { ok: false, made: index, fault: error };
+      if (error instanceof CommandFault)
+        return { ok: false, made, fault: error, failed: made > index ? null : change };
       throw error;
     }
   }
   return { ok: true, revision };
+}
+
+/** The id of the object that a change has created. */
+function createdId({ verb }: PlannedChange, body: unknown): number | null {
+  const id = verb === 'create' && isMapping(body) ? body['id'] : null;
+  return typeof id === 'number' ? id : null;
 }
 
 /** The state of one execution. */

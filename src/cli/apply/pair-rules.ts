@@ -1,6 +1,6 @@
 /**
- * The keys by which rules of a file and of a server are paired. The API has no field for a rule's `key`, so rules
- * are compared by content: all fields, else `name`, else filters.
+ * The keys by which rules of a file and of a server are paired. The API has no field for a rule's `key`, so a rule is the
+ * one that the lock names, else rules are compared by content: all fields, else `name`, else filters.
  */
 import type { Rule } from '../../model/types.ts';
 import type { RemoteDomain } from '../remote/remote-domain.ts';
@@ -53,13 +53,23 @@ const FILTERS = [
   'codes',
 ] as const;
 
+/** How rules are paired. */
+export interface PairingOptions {
+  /** Whether the file's ids are those of the server. */
+  readonly ids: boolean;
+  /** Whether rules that are not paired are deleted. */
+  readonly prune: boolean;
+  /** The server's id of a rule of the file by the lock; `null`: the lock has none. */
+  readonly locked?: (rule: Rule) => number | null;
+}
+
 /**
- * The pairing keys of rules, strongest first: id, content, name, priority with filters, filters, and with `prune`
+ * The pairing keys of rules, strongest first: id, lock, content, name, priority with filters, filters, and with `prune`
  * priority alone.
  */
 export function rulePairingKeys(
   scopes: ScopeTexts,
-  { ids, prune }: { readonly ids: boolean; readonly prune: boolean },
+  { ids, prune, locked }: PairingOptions,
 ): readonly PairingKey<Rule, Rule>[] {
   const scoped = (text: (rule: Rule) => string, unique: boolean): PairingKey<Rule, Rule> => ({
     desired: (rule) => `${rule.type} ${scopes.ours(rule)} ${text(rule)}`,
@@ -71,12 +81,25 @@ export function rulePairingKeys(
   };
   return [
     ...(ids ? [both(({ type, id }) => `${type} ${id}`)] : []),
+    ...(locked === undefined ? [] : [lockedKey(locked)]),
     scoped((rule) => JSON.stringify(Object.entries(contentOf(rule)).sort()), false),
     both((rule) => ('name' in rule && rule.name !== '' ? `${rule.type} ${rule.name}` : null)),
     scoped((rule) => `${rule.priority} ${filtersOf(rule)}`, true),
     scoped(filtersOf, true),
     ...(prune ? [both(({ type, priority }) => `${type} ${priority}`)] : []),
   ];
+}
+
+/** Pairs a rule with the one that the lock names. */
+function lockedKey(locked: (rule: Rule) => number | null): PairingKey<Rule, Rule> {
+  return {
+    desired: (rule) => {
+      const id = locked(rule);
+      return id === null ? null : `${rule.type} ${id}`;
+    },
+    existing: ({ type, id }) => `${type} ${id}`,
+    unique: true,
+  };
 }
 
 /** The filters of a rule as text. */

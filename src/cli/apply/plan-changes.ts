@@ -2,8 +2,8 @@
  * Plans the changes that make a domain on a server equal to an edge file. Input: the desired state and the domain
  * as it is. Output: the changes, in an order in which each is valid.
  *
- * Records are paired by name, type and data. The API has no field for a rule's `key`, so rules are paired by
- * content: all fields; the same `name`; the same filters. With `prune`, where unpaired rules are deleted, a rule of
+ * Records are paired by name, type and data. The API has no field for a rule's `key`, so rules are paired by the lock, else
+ * by content: all fields; the same `name`; the same filters. With `prune`, where unpaired rules are deleted, a rule of
  * equal type and priority is taken as an earlier version and updated instead. With `ids`, ids are compared before
  * anything else; of a fragment only objects that the server has by their ids are changed.
  */
@@ -14,7 +14,13 @@ import type { DnsRecord, Rule } from '../../model/types.ts';
 import type { RemoteDomain } from '../remote/remote-domain.ts';
 import { checkFragment } from './check-fragment.ts';
 import type { DesiredState } from './desired-state.ts';
-import { contentOf, rulePairingKeys, type ScopeTexts, scopeTexts } from './pair-rules.ts';
+import {
+  contentOf,
+  type PairingOptions,
+  rulePairingKeys,
+  type ScopeTexts,
+  scopeTexts,
+} from './pair-rules.ts';
 import { type Paired, type PairingKey, pairUp } from './pair-up.ts';
 import { ruleOrderConflicts } from './rule-order.ts';
 
@@ -67,15 +73,12 @@ export interface ChangePlan {
   readonly warnings: readonly string[];
   /** Server ids of existing records, by the file's ids. */
   readonly recordIds: ReadonlyMap<number, number>;
+  /** Server ids of existing rules, by the file's ids. */
+  readonly ruleIds: ReadonlyMap<number, number>;
 }
 
-/** Options of planning. */
-export interface PlanOptions {
-  /** Whether the file's ids are those of the server. */
-  readonly ids: boolean;
-  /** Whether to delete objects that the file does not have. */
-  readonly prune: boolean;
-}
+/** Options of planning. `prune` deletes objects that the file does not have. */
+export type PlanOptions = PairingOptions;
 
 /** Compares the desired state with a server and plans the changes. */
 export function planChanges(desired: DesiredState, remote: RemoteDomain, options: PlanOptions): ChangePlan {
@@ -108,6 +111,7 @@ export function planChanges(desired: DesiredState, remote: RemoteDomain, options
         : [...records.left.map(recordTitle), ...rules.left.map(ruleTitle)],
     warnings: ruleOrderConflicts(desired.rules, rules.pairs, (rule) => nameInFile(rule, desired)),
     recordIds,
+    ruleIds: new Map([...rules.pairs].map(([ours, theirs]) => [ours.id, theirs.id])),
   };
 }
 

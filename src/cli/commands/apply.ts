@@ -4,15 +4,17 @@ import { paint } from '../../simulator/paint.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { type DesiredState, readDesiredState } from '../apply/desired-state.ts';
 import { executeChanges } from '../apply/execute-changes.ts';
+import { lockPath } from '../apply/lock-file.ts';
 import { type ChangePlan, type PlannedChange, planChanges } from '../apply/plan-changes.ts';
 import { changeLines, countText, headingOf, nounText } from '../apply/print-changes.ts';
+import { openRuleLock, type RuleLock } from '../apply/rule-lock.ts';
 import { CommandFault, EXIT, type ExitCode } from '../exit.ts';
 import { domainFiles } from '../input/domain-files.ts';
 import { colourOption, edgeFileOption, jsonOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, noteFault, write, writeDocument, writeLine } from '../output.ts';
 import { keyOption, type ServerAccess, ServerRefusal, serverOption } from '../remote/call-api.ts';
 import { publicationOutcome } from '../remote/publication.ts';
-import { readRemote } from '../remote/remote-domain.ts';
+import { type RemoteDomain, readRemote } from '../remote/remote-domain.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends ServerAccess {
@@ -26,6 +28,8 @@ interface Flags extends ServerAccess {
   readonly prune?: boolean;
   /** Compares by ids: the file's ids are the server's. */
   readonly ids?: boolean;
+  /** `false`: the lock is neither read nor written. */
+  readonly lock: boolean;
   /** Prints every change. */
   readonly all?: boolean;
   /** Prints JSON. */
@@ -92,30 +96,37 @@ async function reconcile(desired: DesiredState, flags: Flags, progress: Progress
   const { domain } = desired;
   const say = (sentence: string) => (flags.json === true ? undefined : write(`${sentence}\n`));
   const remote = await readRemote(domain, flags);
+  const lock = await lockOf(desired, remote, flags);
   const plan = planChanges(desired, remote, {
     // The ids of a fragment are the server's.
     ids: flags.ids === true || desired.sources.fragment,
     prune: flags.prune === true,
+    ...(lock === null ? {} : { locked: lock.idOf }),
   });
   progress.plan = plan;
   for (const warning of plan.warnings) note(`warning: ${warning}`);
   noteUnmanaged(plan, flags);
-  if (plan.changes.length === 0) return say(unchangedText(domain, plan));
+  if (plan.changes.length === 0) {
+    if (flags.dryRun !== true) await lock?.begin(plan);
+    return say(unchangedText(domain, plan));
+  }
   if (flags.json !== true) await printChanges(plan, flags);
   // Scripts detect differences by exit code 1.
   if (flags.dryRun === true) {
     process.exitCode = EXIT.no;
     return say(`dry run: ${countText(plan.changes)}; nothing was changed`);
   }
+  await lock?.begin(plan);
   const outcome = await executeChanges(plan, {
     ...flags,
     domain,
+    ...(lock === null ? {} : { onDone: lock.done }),
     onNote: (sentence) => note(`note: ${sentence}`),
   });
   if (!outcome.ok) {
     progress.applied = outcome.made;
     if (flags.json !== true) noteStop(plan, outcome.made, flags);
-    throw stopFault(plan.changes[outcome.made]!, outcome.fault);
+    throw outcome.failed === null ? outcome.fault : stopFault(outcome.failed, outcome.fault);
   }
   const { revision } = outcome;
   const applied = plan.changes.length;
@@ -126,6 +137,17 @@ async function reconcile(desired: DesiredState, flags: Flags, progress: Progress
   const published = out === null ? '' : `; ${out.clause}`;
   await say(`applied ${quantity(applied, 'change')}${published}`);
   if (typeof out?.remedy === 'string') note(`  ${out.remedy}`);
+}
+
+/** The lock of the file; `null`: of stdin and of a fragment, whose ids are the server's, and with `--no-lock`. */
+async function lockOf(
+  desired: DesiredState,
+  remote: RemoteDomain,
+  { file, lock, server }: Flags,
+): Promise<RuleLock | null> {
+  const path = lockPath(file);
+  if (path === null || !lock || desired.sources.fragment) return null;
+  return openRuleLock({ path, server, desired, remote });
 }
 
 /** The fault of a change, with the title of the change in its message. */
@@ -226,6 +248,7 @@ export function applyCommand(): Command {
     .option('--dry-run', 'only show the changes; exits with 1 when there are any')
     .option('--prune', 'delete records and rules that the file does not have')
     .option('--ids', "the file's ids are the server's, as export --ids writes them")
+    .option('--no-lock', 'neither read nor write edge.lock, which has the id of each key')
     .option('--all', `show every change, not only the first ${MOST_LISTED}`)
     .addOption(jsonOption('apply'))
     .addOption(serverOption())
@@ -233,8 +256,9 @@ export function applyCommand(): Command {
     .addOption(colourOption())
     .addHelpText(
       'after',
-      "\nA rule's key is the file's own. Without --ids a rule of the server is taken for one of the file when both are the\n" +
-        'same, have the same name, or the same filters; with --prune also when they share type and priority.\n' +
+      "\nA rule of the file is the server's rule that edge.lock names for its key. Without that, and without --ids, a rule of\n" +
+        'the server is taken for one of the file when both are the same, have the same name, or the same filters; with --prune\n' +
+        'also when they share type and priority.\n' +
         "Of a file with `fragment: true` the ids are the server's, and nothing else is created, changed or deleted.",
     )
     .action(run);

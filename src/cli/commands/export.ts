@@ -1,6 +1,7 @@
 /** `edgeplan export`: writes a domain of a server as an edge file. */
 import { Command } from 'commander';
 import { printEdge } from '../../files/print-edge.ts';
+import { lockPath, readLock, serverName } from '../apply/lock-file.ts';
 import { note, write } from '../output.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import type { RemoteDomain } from '../remote/remote-domain.ts';
@@ -20,13 +21,32 @@ async function run(domain: string, flags: Flags): Promise<void> {
   const remote = await readRemote(domain, flags);
   const { records, rules } = remote;
   const ids = flags.ids === true;
-  const { text, orphans } = printEdge({ domain: domainFields(remote, ids), records, rules, ids });
+  const ruleKeys = flags.output === undefined ? new Map() : await lockedKeys(flags.output, remote, flags);
+  const { text, orphans } = printEdge({ domain: domainFields(remote, ids), records, rules, ids, ruleKeys });
   for (const { type, id } of orphans)
     note(
       `edgeplan: the records of rule ${type}/${id} were deleted; the file has the rule for all records, disabled`,
     );
   if (flags.output === undefined) return write(text);
   await writeWhole(flags.output, Buffer.from(text));
+}
+
+/** The keys that the lock beside the file has for rules of the domain. @throws CommandFault when it is no lock */
+async function lockedKeys(
+  output: string,
+  { name, createdAt }: RemoteDomain,
+  { server }: Flags,
+): Promise<ReadonlyMap<string, string>> {
+  const path = lockPath(output);
+  const section = path === null ? undefined : (await readLock(path)).get(serverName(server))?.get(name);
+  if (section === undefined || (section.createdAt !== null && section.createdAt !== createdAt))
+    return new Map();
+  return new Map(
+    [...section.ids].map(([named, id]) => {
+      const [type = '', key = ''] = named.split(/\/(.*)/s);
+      return [`${type}/${id}`, key];
+    }),
+  );
 }
 
 /**
@@ -56,7 +76,7 @@ export function exportCommand(): Command {
     )
     .argument('<domain>', 'its name')
     .option('--ids', "write the server's ids, and its state where it is not active")
-    .option('-o, --output <file>', 'write to a file instead of stdout')
+    .option('-o, --output <file>', 'write to a file instead of stdout, with the keys of the lock beside it')
     .addOption(serverOption())
     .addOption(keyOption())
     .action(run);

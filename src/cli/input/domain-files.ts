@@ -32,10 +32,9 @@ export function domainFiles(path: string): readonly string[] {
   return found;
 }
 
-/** What a command reads for `-f`: the edge files, their parts, and the folder that is searched for them. */
+/** What a command reads for `-f`: the edge files, and the folders of their parts. @throws CommandFault */
 export function edgePaths(path: string): readonly string[] {
-  const folders = isFolder(path) ? [path] : [];
-  return [...folders, ...domainFiles(path).flatMap((file) => [file, partsFolder(file) ?? []].flat())];
+  return domainFiles(path).flatMap((file) => [file, partsFolder(file) ?? []].flat());
 }
 
 /** Adds the edge files of a folder and those below it. */

@@ -13,6 +13,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A domain as the server stores it. */
 export interface RemoteDomain {
   readonly name: string;
+  /** When it was made, RFC 3339; `null`: the server does not answer it. */
+  readonly createdAt: string | null;
   /** The settings of the domain, by the API's field names. */
   readonly settings: Fields;
   /** The state of the domain that affects its plan. */
@@ -61,6 +63,7 @@ export async function readRemote(domain: string, options: ServerAccess): Promise
   const until = detail['developer_mode_until'];
   return {
     name: String(detail['name']),
+    createdAt: typeof detail['created_at'] === 'string' ? detail['created_at'] : null,
     settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, detail[name]])),
     state: {
       status: String(detail['status']),

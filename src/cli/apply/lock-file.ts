@@ -1,0 +1,116 @@
+/**
+ * Reads and writes `edge.lock`: which rule of a server is meant by each key of an edge file. The API has no field for a key,
+ * so the lock is what makes an edited rule the same rule on the server, with its id, hits, counters and clearances. It is
+ * JSON with a line for each key, sorted, so that version control merges it.
+ */
+import { MAX_FILE_OCTETS } from '../../base/limits.ts';
+import { sizeText } from '../../files/size.ts';
+import { isMapping } from '../../files/yaml.ts';
+import { type CommandFault, inputFault } from '../exit.ts';
+import { readBytes } from '../input/read-file.ts';
+import { jsonFormat } from '../print/json-document.ts';
+import { writeWhole } from '../write-file.ts';
+
+const FORMAT = jsonFormat('lock');
+
+/** Which rules of a domain of a server the keys mean. */
+export interface LockSection {
+  /** When the server's domain was made; another time is another domain of the name. `null`: unknown. */
+  readonly createdAt: string | null;
+  /** Ids by `<type>/<key>`. */
+  readonly ids: ReadonlyMap<string, number>;
+}
+
+/** Sections by the server's address, then by domain. */
+export type LockSections = ReadonlyMap<string, ReadonlyMap<string, LockSection>>;
+
+/** The lock of an edge file: `shop/edge.lock` of `shop/edge.yaml`; `null`: stdin has none. */
+export function lockPath(file: string): string | null {
+  return file === '-' ? null : `${file.replace(/\.(ya?ml|json)$/, '')}.lock`;
+}
+
+/** The address of a server as the lock has it: without credentials and a slash at the end. */
+export function serverName(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
+}
+
+/** Reads a lock; one that does not exist is empty. @throws CommandFault when it is no lock */
+export async function readLock(path: string): Promise<LockSections> {
+  let octets: Uint8Array;
+  try {
+    octets = await readBytes(path);
+  } catch (error) {
+    if (((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return new Map();
+    throw error;
+  }
+  if (octets.length > MAX_FILE_OCTETS) throw noLock(path, `it has more than ${sizeText(MAX_FILE_OCTETS)}`);
+  const text = new TextDecoder().decode(octets);
+  if (/^(?:<{7}|>{7})/m.test(text)) throw noLock(path, 'it has the marks of a merge conflict');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw noLock(path, 'it is not JSON', cause);
+  }
+  if (!isMapping(value) || value['format'] !== FORMAT) throw noLock(path, `its format is not ${FORMAT}`);
+  return sectionsOf(value['servers'], path);
+}
+
+/** The fault of a file that cannot be used. */
+function noLock(path: string, why: string, cause?: unknown): CommandFault {
+  const remedy = 'correct it, or remove it: without a lock rules are compared by their content';
+  return inputFault(`\`${path}\` is not a lock file: ${why}`, { remedy, cause });
+}
+
+/** Parses the sections. @throws CommandFault */
+function sectionsOf(servers: unknown, path: string): LockSections {
+  const wrong = (where: string): CommandFault => noLock(path, `${where} has another shape`);
+  if (!isMapping(servers)) throw wrong('`servers`');
+  const sections = new Map<string, ReadonlyMap<string, LockSection>>();
+  for (const [server, domains] of Object.entries(servers)) {
+    if (!isMapping(domains)) throw wrong(`\`${server}\``);
+    const found = Object.entries(domains).map(([domain, section]) => {
+      const read = sectionOf(section);
+      if (read === null) throw wrong(`\`${domain}\` of \`${server}\``);
+      return [domain, read] as const;
+    });
+    sections.set(server, new Map(found));
+  }
+  return sections;
+}
+
+/** Parses a section; `null`: it has another shape. */
+function sectionOf(section: unknown): LockSection | null {
+  if (!isMapping(section) || !isMapping(section['rules'])) return null;
+  const createdAt = section['created_at'] ?? null;
+  const ids = Object.entries(section['rules']);
+  if (createdAt !== null && typeof createdAt !== 'string') return null;
+  if (!ids.every(([, id]) => Number.isSafeInteger(id) && Number(id) > 0)) return null;
+  return { createdAt, ids: new Map(ids as [string, number][]) };
+}
+
+/** The text of a lock; equal content has equal text. */
+export function lockText(sections: LockSections): string {
+  const servers = sorted(sections, (domains) =>
+    sorted(domains, ({ createdAt, ids }) => ({ created_at: createdAt, rules: sorted(ids, (id) => id) })),
+  );
+  return `${JSON.stringify({ format: FORMAT, servers }, null, 2)}\n`;
+}
+
+/** The entries of a map as an object in the order of their names. */
+function sorted<T>(map: ReadonlyMap<string, T>, shapeOf: (value: T) => unknown): object {
+  const entries = [...map].sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, value]) => [name, shapeOf(value)]));
+}
+
+/** Replaces a lock in one step. @throws CommandFault */
+export async function writeLock(path: string, sections: LockSections): Promise<void> {
+  try {
+    await writeWhole(path, Buffer.from(lockText(sections)));
+  } catch (error) {
+    const { message } = error as Error;
+    throw inputFault(message, { remedy: '--no-lock goes without it', cause: error });
+  }
+}
