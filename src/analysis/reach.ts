@@ -43,8 +43,10 @@ function reachOf(around: SubjectSpace, rule: SubjectRule, total: StepBudget): Re
   const situations = situationsOf(around, rule);
   if (situations === null) return UNKNOWN;
   const budget = shareOf(total);
-  const witness = situations.map((one) => confirmed(around, rule, one, budget)).find((one) => one !== null);
-  if (witness !== undefined && witness !== null) return { kind: 'reached', witness };
+  for (const one of situations) {
+    const witness = confirmed(around, rule, one, budget);
+    if (witness !== null) return { kind: 'reached', witness };
+  }
   const used = new Set<SubjectRule>();
   for (const one of situations) {
     const found = ask(one, null, { space: around.space, budget });

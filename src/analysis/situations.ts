@@ -234,9 +234,7 @@ function pinnings(around: SubjectSpace, rule: Evaluated, target: Box, kind: Kind
 
 /** Enforced rules that pin the origin and are evaluated before a rule. */
 function pinsBefore({ subject }: SubjectSpace, rule: Evaluated): readonly SubjectRule[] {
-  return subject.rules.filter(
-    (other) => other.ending === 'pins' && !other.isDryRun && other.slot < rule.slot,
-  );
+  return subject.pins.filter(({ slot }) => slot < rule.slot);
 }
 
 /** What two boxes have in common; `null`: too complex. */

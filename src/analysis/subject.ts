@@ -40,6 +40,8 @@ export interface Subject {
   readonly loaded: LoadedPlan;
   readonly domain: string;
   readonly rules: readonly SubjectRule[];
+  /** Enforced rules that pin the origin. */
+  readonly pins: readonly SubjectRule[];
   /** The enabled rule of a type and id. */
   ruleOf(type: string, id: number): SubjectRule | null;
   readonly evaluator: Evaluator;
@@ -68,6 +70,7 @@ export function readSubject(bytes: Uint8Array): Subject {
     loaded,
     domain: textOf(loaded, plan.meta[META.domain]!),
     rules,
+    pins: rules.filter(({ ending, isDryRun }) => ending === 'pins' && !isDryRun),
     evaluator,
     moment: () => FIRST_MOMENT + APART_MS * moments++,
   };
