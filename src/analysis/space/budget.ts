@@ -1,5 +1,5 @@
-/** The steps that the proofs about one rule set may take. */
-import { MAX_TOTAL_STEPS } from './limits.ts';
+/** What the proofs about one rule set may take: steps, and the size of automata. */
+import { MAX_SPACE_CELLS, MAX_SPACE_WORK, MAX_TOTAL_STEPS } from './limits.ts';
 
 /** A count of steps that ends. */
 export interface StepBudget {
@@ -18,5 +18,30 @@ export function createBudget(most: number = MAX_TOTAL_STEPS): StepBudget {
       return used <= most;
     },
     used: () => used,
+  };
+}
+
+/** What the automata of a space may still take. */
+export interface SpaceRoom {
+  /** Takes cells of tables that are built; false, and none taken, if there are not so many. */
+  takeCells(cells: number): boolean;
+  /** Takes steps of patterns; false once there are no more. */
+  takeWork(steps: number): boolean;
+}
+
+/** The room of one space. */
+export function createRoom(): SpaceRoom {
+  let cells = MAX_SPACE_CELLS;
+  let work = MAX_SPACE_WORK;
+  return {
+    takeCells(wanted) {
+      if (wanted > cells) return false;
+      cells -= wanted;
+      return true;
+    },
+    takeWork(steps) {
+      work -= steps;
+      return work >= 0;
+    },
   };
 }

@@ -9,6 +9,7 @@ import { META, NAME, NONE, SLOT } from '../../plan/layout.ts';
 import { acceptsLetters, FATE, type LetterAutomaton, sealAutomaton, wildcardAutomaton } from './automaton.ts';
 import type { SetCache } from './axis.ts';
 import { cachedSet } from './axis.ts';
+import type { SpaceRoom } from './budget.ts';
 import { type AtomSet, atomSet, intersect } from './int-set.ts';
 import { MAX_HOST_STATES, MAX_HOST_TESTS } from './limits.ts';
 import { createPatternSet, entriesAt, type FilterEntries, type PatternSet, readPattern } from './patterns.ts';
@@ -24,8 +25,8 @@ interface HostAtom {
 /** The axis. */
 export interface HostAxis {
   readonly all: AtomSet;
-  /** The hosts in a slot's scope that its host filter accepts; `null`: every host. */
-  setOf(plan: number, slot: number): AtomSet | null;
+  /** The hosts in a slot's scope that its host filter accepts; `null`: every host; `unknown`: there are too many to test. */
+  setOf(plan: number, slot: number): AtomSet | null | 'unknown';
   /** The hosts that a plan serves. */
   served(plan: number): AtomSet;
   /** The atom of one host, if it has an atom of its own. */
@@ -42,11 +43,14 @@ export interface HostAxisInput {
   readonly single: readonly string[];
   /** Further wildcards that must be distinguished, as pieces. */
   readonly wildcards: readonly (readonly string[])[];
+  readonly room: SpaceRoom;
 }
 
 /** The axis; `null` if the filters divide the hosts into too many classes. */
-export function createHostAxis({ plans, single, wildcards }: HostAxisInput): HostAxis | null {
-  const patterns = createHostPatterns({ plans, single, wildcards });
+export function createHostAxis(input: HostAxisInput): HostAxis | null {
+  const { plans, single } = input;
+  const patterns = createHostPatterns(input);
+  if (patterns === null) return null;
   const exact = [...exactAtoms(plans, single)];
   const atoms = [...exact];
   for (const name of namesAbove(plans)) {
@@ -57,10 +61,9 @@ export function createHostAxis({ plans, single, wildcards }: HostAxisInput): Hos
   const places = new Map(exact.map(({ host }, place) => [host, place]));
   const cache: SetCache = new Map();
   let tests = 0;
-  const matching = (filter: FilterEntries, plan: number): AtomSet => {
+  const matching = (filter: FilterEntries, plan: number): AtomSet | null => {
     tests += atoms.length * (filter.includes.length + filter.excludes.length);
-    if (tests > MAX_HOST_TESTS) throw new HostBudgetEnded();
-    return patterns.matching(filter, { loaded: plans[plan]!, atoms });
+    return tests > MAX_HOST_TESTS ? null : patterns.matching(filter, { loaded: plans[plan]!, atoms });
   };
   return {
     all: Int32Array.of(0, atoms.length),
@@ -68,10 +71,10 @@ export function createHostAxis({ plans, single, wildcards }: HostAxisInput): Hos
       const { slots, words } = plans[plan]!.plan;
       const [host, scope] = [slots[slot * SLOT.size + SLOT.host]!, slots[slot * SLOT.size + SLOT.scope]!];
       const filter = entriesAt(plans[plan]!, host);
-      const hosts =
-        filter === null
-          ? null
-          : cachedSet(cache, patterns.nameOf(filter, plans[plan]!), () => matching(filter, plan));
+      const name = filter === null ? '' : patterns.nameOf(filter, plans[plan]!);
+      const hosts = filter === null ? null : (cache.get(name) ?? matching(filter, plan));
+      if (filter !== null && hosts === null) return 'unknown';
+      if (hosts !== null) cache.set(name, hosts);
       if (scope === NONE) return hosts;
       const groups = new Set(words.subarray(scope + 1, scope + 1 + words[scope]!));
       const key = `scope ${plan} ${[...groups].join(' ')}`;
@@ -85,9 +88,6 @@ export function createHostAxis({ plans, single, wildcards }: HostAxisInput): Hos
     sample: (atom) => atoms[atom]!.host,
   };
 }
-
-/** The host filters divide the hosts into too many classes, or are too many for the hosts. */
-export class HostBudgetEnded extends Error {}
 
 function atomsWhere(atoms: readonly HostAtom[], isIn: (atom: HostAtom) => boolean): AtomSet {
   return atomSet([...atoms.keys()].filter((place) => isIn(atoms[place]!)));
@@ -162,7 +162,7 @@ interface HostPatterns {
   wildcard(pieces: readonly string[], atoms: readonly HostAtom[]): AtomSet;
 }
 
-function createHostPatterns({ plans, single, wildcards }: HostAxisInput): HostPatterns {
+function createHostPatterns({ plans, single, wildcards, room }: HostAxisInput): HostPatterns | null {
   const found = new Map<string, ReturnType<typeof readPattern>>();
   for (const loaded of plans) {
     const { slots } = loaded.plan;
@@ -177,7 +177,13 @@ function createHostPatterns({ plans, single, wildcards }: HostAxisInput): HostPa
   const names = plans.flatMap((loaded) => [...namesOf(loaded)].map(({ string }) => textOf(loaded, string)));
   const further = [...single.map((host) => [host]), ...wildcards];
   const literals = ['.-', ...names, ...further.flat()];
-  const set = createPatternSet(found.values(), literals);
+  const set = createPatternSet(found.values(), { literals, room });
+  const automata: LetterAutomaton[] = [];
+  for (const pattern of found.values()) {
+    const automaton = set.automatonOf(pattern);
+    if (automaton === null) return null;
+    automata.push(automaton);
+  }
   const extra = further.map((pieces) => wildcardAutomaton(pieces, set.letters));
   const spelled = new Map<string, readonly number[]>();
   const lettersOf = (host: string): readonly number[] => {
@@ -189,15 +195,16 @@ function createHostPatterns({ plans, single, wildcards }: HostAxisInput): HostPa
   };
   return {
     set,
-    automata: [...[...found.values()].map((pattern) => set.automatonOf(pattern)), ...extra],
+    automata: [...automata, ...extra],
     nameOf: ({ includes, excludes }, loaded) => {
       const name = (number: number): string => readPattern(loaded, number).name;
       return `host ${JSON.stringify([includes.map(name), excludes.map(name)])}`;
     },
     matching({ includes, excludes }, { loaded, atoms }) {
-      const automata = (numbers: readonly number[]): readonly LetterAutomaton[] =>
-        numbers.map((number) => set.automatonOf(readPattern(loaded, number)));
-      const [wanted, unwanted] = [automata(includes), automata(excludes)];
+      // Every pattern of the plans has its automaton by now.
+      const built = (numbers: readonly number[]): readonly LetterAutomaton[] =>
+        numbers.map((number) => set.automatonOf(readPattern(loaded, number))!);
+      const [wanted, unwanted] = [built(includes), built(excludes)];
       return atomsWhere(atoms, ({ host }) => {
         const letters = lettersOf(host);
         const matches = (automaton: LetterAutomaton): boolean => acceptsLetters(automaton, letters);

@@ -3,8 +3,9 @@
  * without parameters (semantics §1.1); the automaton reads the path and follows each pattern over both forms at once.
  */
 import { FATE, type LetterAutomaton, type RawAutomaton, sealAutomaton } from './automaton.ts';
+import type { SpaceRoom } from './budget.ts';
 import type { Letters } from './letters.ts';
-import { MAX_PATH_STATES, MAX_PATH_WORK } from './limits.ts';
+import { MAX_PATH_STATES } from './limits.ts';
 
 /** A path filter with its patterns as automata. */
 export interface PatternFilter {
@@ -12,6 +13,12 @@ export interface PatternFilter {
   readonly excludes: readonly LetterAutomaton[];
   /** An include entry must match both forms of a path, and an exclude entry one; otherwise the reverse. */
   readonly bothForms: boolean;
+}
+
+/** The alphabet of automata, and what they may take. */
+export interface Building {
+  readonly letters: Letters;
+  readonly room: SpaceRoom;
 }
 
 /** A set of texts; equal names mean equal sets. */
@@ -38,8 +45,8 @@ interface FilterState {
 /** What the states of the patterns say: `null` if it depends on what follows. */
 type Verdict = boolean | null;
 
-/** The automaton of a filter. `null`: it would pass `MAX_PATH_STATES` or `MAX_PATH_WORK`. */
-export function filterAutomaton(filter: PatternFilter, letters: Letters): LetterAutomaton | null {
+/** The automaton of a filter. `null`: it would pass `MAX_PATH_STATES`, or what the space may take. */
+export function filterAutomaton(filter: PatternFilter, { letters, room }: Building): LetterAutomaton | null {
   const patterns = [...filter.includes, ...filter.excludes];
   const [semicolon, slash] = [letters.letterOf(0x3b), letters.letterOf(0x2f)];
   const starts = Int32Array.from(patterns, (pattern) => settled(pattern, pattern.start));
@@ -58,7 +65,7 @@ export function filterAutomaton(filter: PatternFilter, letters: Letters): Letter
   const rows: number[] = [];
   const work = Math.max(1, letters.count * patterns.length);
   for (let number = 0; number < states.length; number++) {
-    if (states.length > MAX_PATH_STATES || number * work > MAX_PATH_WORK) return null;
+    if (states.length > MAX_PATH_STATES || !room.takeWork(work)) return null;
     const state = states[number]!;
     const isFixed = verdictOf(filter, state) !== null;
     for (let letter = 0; letter < letters.count; letter++) {
@@ -66,6 +73,7 @@ export function filterAutomaton(filter: PatternFilter, letters: Letters): Letter
       else rows.push(numberOf(advance(state, letter, { patterns, semicolon, slash })));
     }
   }
+  if (!room.takeCells(rows.length)) return null;
   const accepts = Uint8Array.from(states, (state) => Number(accepted(filter, state)));
   return sealAutomaton({ states: states.length, start: 0, next: Int32Array.from(rows), accepts });
 }
@@ -180,11 +188,11 @@ export function canonicalPaths(letters: Letters): LetterAutomaton {
   return sealAutomaton({ states: count, start: states.start, next, accepts });
 }
 
-/** The texts of `first` that are, or are not, in `second`. `null`: more than `MAX_PATH_STATES`. */
+/** The texts of `first` that are, or are not, in `second`. `null`: more than `MAX_PATH_STATES`, or than the space may take. */
 export function combine(
   first: LetterAutomaton,
   second: LetterAutomaton,
-  { keep }: { readonly keep: 'common' | 'rest' },
+  { keep, room }: { readonly keep: 'common' | 'rest'; readonly room: SpaceRoom },
 ): LetterAutomaton | null {
   const letters = first.next.length / first.states;
   const numbers = new Map<number, number>();
@@ -199,12 +207,13 @@ export function combine(
   numberOf(first.start, second.start);
   const rows: number[] = [];
   for (let number = 0; number < pairs.length; number++) {
-    if (pairs.length > MAX_PATH_STATES) return null;
+    if (pairs.length > MAX_PATH_STATES || !room.takeWork(letters)) return null;
     const [a, b] = [Math.floor(pairs[number]! / second.states), pairs[number]! % second.states];
     for (let letter = 0; letter < letters; letter++) {
       rows.push(numberOf(first.next[a * letters + letter]!, second.next[b * letters + letter]!));
     }
   }
+  if (!room.takeCells(rows.length)) return null;
   const wanted = keep === 'common' ? 1 : 0;
   const accepts = Uint8Array.from(pairs, (pair) =>
     Number(

@@ -5,8 +5,10 @@
 
 /** States of the automaton of one path filter. Ordinary filters need fewer than 100. */
 export const MAX_PATH_STATES = 4_000;
-/** Cells written while one path filter is built: states × letters × patterns. About 0.2 s. */
-export const MAX_PATH_WORK = 20_000_000;
+/** Cells of all automata of a space (states × letters), of 4 octets: 160 MiB, which no heap limit of a thread counts. */
+export const MAX_SPACE_CELLS = 40_000_000;
+/** Steps of patterns while the automata of all filters are built: some seconds. */
+export const MAX_SPACE_WORK = 200_000_000;
 /** States of the automaton that divides the hosts below one wildcard record. */
 export const MAX_HOST_STATES = 20_000;
 /** Tests of a host against a host filter: 10,000 hosts against 1,000 filters. */

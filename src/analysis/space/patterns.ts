@@ -4,6 +4,7 @@ import { DFA_LENGTH } from '../../base/regex/table.ts';
 import { type LoadedPlan, textOf, textsAt } from '../../evaluator/loaded.ts';
 import { FILTER, NONE, PATTERN, PATTERN_KIND } from '../../plan/layout.ts';
 import { type LetterAutomaton, regexAutomaton, wildcardAutomaton } from './automaton.ts';
+import type { SpaceRoom } from './budget.ts';
 import { createLetters, type Letters } from './letters.ts';
 
 /** A pattern of a plan. */
@@ -68,12 +69,15 @@ function piecesOf(loaded: LoadedPlan, kind: number, data: number): readonly stri
 /** Patterns of one alphabet. */
 export interface PatternSet {
   readonly letters: Letters;
-  /** The automaton of a pattern that was among those the set was made of. */
-  automatonOf(pattern: PlanPattern): LetterAutomaton;
+  /** The automaton of a pattern that was among those the set was made of; `null`: the space may not take more. */
+  automatonOf(pattern: PlanPattern): LetterAutomaton | null;
 }
 
 /** The alphabet of all the patterns, and of further texts; automata are built at their first use. */
-export function createPatternSet(patterns: Iterable<PlanPattern>, literals: readonly string[]): PatternSet {
+export function createPatternSet(
+  patterns: Iterable<PlanPattern>,
+  { literals, room }: { readonly literals: readonly string[]; readonly room: SpaceRoom },
+): PatternSet {
   const texts = [...literals];
   const tables: Uint16Array[] = [];
   for (const { pieces, table } of patterns) {
@@ -81,17 +85,25 @@ export function createPatternSet(patterns: Iterable<PlanPattern>, literals: read
     if (pieces !== null) texts.push(...pieces);
   }
   const letters = createLetters({ literals: texts, tables });
-  const built = new Map<string, LetterAutomaton>();
+  const built = new Map<string, LetterAutomaton | null>();
   return {
     letters,
     automatonOf(pattern) {
       const known = built.get(pattern.name);
       if (known !== undefined) return known;
-      const { pieces, table } = pattern;
-      const made =
-        table === null ? wildcardAutomaton(pieces ?? [''], letters) : regexAutomaton(table, letters);
+      const made = room.takeCells(statesOf(pattern) * letters.count) ? make(pattern, letters) : null;
       built.set(pattern.name, made);
       return made;
     },
   };
+}
+
+/** The states that a pattern's automaton will have, or a few less than so many. */
+function statesOf({ pieces, table }: PlanPattern): number {
+  if (pieces !== null) return pieces.reduce((sum, piece) => sum + piece.length, 2);
+  return table === null ? 0 : Math.ceil(table.length / 2);
+}
+
+function make({ pieces, table }: PlanPattern, letters: Letters): LetterAutomaton {
+  return table === null ? wildcardAutomaton(pieces ?? [''], letters) : regexAutomaton(table, letters);
 }

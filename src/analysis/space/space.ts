@@ -12,6 +12,7 @@ import { type AddressAxis, type AddressRangeOf, createAddressAxis } from './addr
 import { type LetterAutomaton, regexAutomaton, wildcardAutomaton } from './automaton.ts';
 import { AXES } from './axis.ts';
 import type { Box } from './box.ts';
+import { createRoom, type SpaceRoom } from './budget.ts';
 import { createHostAxis, type HostAxis } from './host-axis.ts';
 import type { AtomSet } from './int-set.ts';
 import { canonicalPaths, combine, filterAutomaton, type Language, type PatternFilter } from './language.ts';
@@ -88,13 +89,14 @@ const TOKEN_PATH = `^${ACME_PREFIX.replaceAll('.', '\\.')}[A-Za-z0-9_-]+$`;
 /** The space of plans; `null` if their host filters are too complex for proofs. */
 export function createSpace(plans: readonly LoadedPlan[], extras: SpaceExtras = {}): Space | null {
   const { hosts = [], hostWildcards = [], paths = [], ranges = [] } = extras;
-  const host = createHostAxis({ plans, single: hosts, wildcards: hostWildcards });
+  const room = createRoom();
+  const host = createHostAxis({ plans, single: hosts, wildcards: hostWildcards, room });
   if (host === null) return null;
   const acme = tokenTable();
-  const patterns = createPatternSet(
-    [...pathPatterns(plans), { name: 'acme', pieces: null, table: acme }],
-    ['/.;\\\0', ACME_PREFIX, EDGE_PREFIX, ...paths],
-  );
+  const patterns = createPatternSet([...pathPatterns(plans), { name: 'acme', pieces: null, table: acme }], {
+    literals: ['/.;\\\0', ACME_PREFIX, EDGE_PREFIX, ...paths],
+    room,
+  });
   const axes: SpaceAxes = {
     host,
     ip: createAddressAxis(plans, ranges),
@@ -105,7 +107,7 @@ export function createSpace(plans: readonly LoadedPlan[], extras: SpaceExtras = 
     status: statusAxis(plans),
   };
   const { letters } = patterns;
-  const languages = createLanguages(plans, patterns);
+  const languages = createLanguages(plans, patterns, room);
   const own = languages.wildcardPaths([EDGE_PREFIX, '']);
   if (own === null) return null;
   const canonical = canonicalPaths(letters);
@@ -167,7 +169,7 @@ function* pathPatterns(plans: readonly LoadedPlan[]): Iterable<PlanPattern> {
 /** The paths of filters, each made at its first use. */
 type Languages = Pick<Space, 'pathsOf' | 'wildcardPaths' | 'onePath' | 'without' | 'common'>;
 
-function createLanguages(plans: readonly LoadedPlan[], patterns: PatternSet): Languages {
+function createLanguages(plans: readonly LoadedPlan[], patterns: PatternSet, room: SpaceRoom): Languages {
   const { letters } = patterns;
   const known = new Map<string, Language | null>();
   const cached = (name: string, make: () => LetterAutomaton | null): Language | null => {
@@ -179,7 +181,7 @@ function createLanguages(plans: readonly LoadedPlan[], patterns: PatternSet): La
     return made;
   };
   const filtered = (name: string, filter: PatternFilter): Language | null =>
-    cached(name, () => filterAutomaton(filter, letters));
+    cached(name, () => filterAutomaton(filter, { letters, room }));
   return {
     pathsOf(plan, { includes, excludes }, bothForms) {
       const read = (number: number): PlanPattern => readPattern(plans[plan]!, number);
@@ -189,10 +191,10 @@ function createLanguages(plans: readonly LoadedPlan[], patterns: PatternSet): La
         wanted.map((one) => one.name),
         unwanted.map((one) => one.name),
       ]);
-      return filtered(name, {
-        includes: wanted.map((one) => patterns.automatonOf(one)),
-        excludes: unwanted.map((one) => patterns.automatonOf(one)),
-        bothForms,
+      return cached(name, () => {
+        const [includes, excludes] = [wanted, unwanted].map((list) => list.map(patterns.automatonOf));
+        if (!isBuilt(includes!) || !isBuilt(excludes!)) return null;
+        return filterAutomaton({ includes, excludes, bothForms }, { letters, room });
       });
     },
     wildcardPaths: (pieces) =>
@@ -205,14 +207,19 @@ function createLanguages(plans: readonly LoadedPlan[], patterns: PatternSet): La
     without(first, second) {
       const all = first ?? { name: 'all', automaton: wildcardAutomaton(['', ''], letters) };
       return cached(`${all.name} without ${second.name}`, () =>
-        combine(all.automaton, second.automaton, { keep: 'rest' }),
+        combine(all.automaton, second.automaton, { keep: 'rest', room }),
       );
     },
     common: (first, second) =>
       cached(`${first.name} and ${second.name}`, () =>
-        combine(first.automaton, second.automaton, { keep: 'common' }),
+        combine(first.automaton, second.automaton, { keep: 'common', room }),
       ),
   };
+}
+
+/** Whether the space had room for all automata. */
+function isBuilt(automata: readonly (LetterAutomaton | null)[]): automata is readonly LetterAutomaton[] {
+  return !automata.includes(null);
 }
 
 /** The box of a rule's filters. */
@@ -226,9 +233,10 @@ function makeBox(
   const entries = entriesAt(loaded, slots[slot * SLOT.size + SLOT.path]!);
   const bothForms = (slots[slot * SLOT.size + SLOT.flags]! & FLAG.bothForms) !== 0;
   const paths = entries === null ? null : pathsOf(plan, entries, bothForms);
-  if (entries !== null && paths === null) return null;
+  const hosts = axes.host.setOf(plan, slot);
+  if ((entries !== null && paths === null) || hosts === 'unknown') return null;
   const sets = [
-    axes.host.setOf(plan, slot),
+    hosts,
     axes.ip.setOf(loaded, slot),
     axes.country.setOf(loaded, slot),
     axes.bot.setOf(loaded, slot),
