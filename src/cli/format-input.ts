@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { assert } from '../base/assert.ts';
 import { type Diagnostic, hasErrors } from '../base/diagnostic.ts';
 import { compileEdge } from '../embed/compile-edge.ts';
-import type { EdgeInput } from '../embed/edge-input.ts';
+import type { EdgeInput } from '../embed/node/edge-input.ts';
 import { formatFile } from '../files/format.ts';
 import { readTestBytes } from '../files/test-file.ts';
 import { isMapping, readYamlBytes } from '../files/yaml.ts';

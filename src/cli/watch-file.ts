@@ -3,7 +3,7 @@
  * incomplete or deleted is reported, and the last good plan stays installed.
  */
 import type { Diagnostic } from '../base/diagnostic.ts';
-import { digestOfInput, type EdgeInput } from '../embed/edge-input.ts';
+import { digestOfInput, type EdgeInput } from '../embed/node/edge-input.ts';
 import { selfTest } from '../evaluator/self-test.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { RuleSet } from '../model/types.ts';

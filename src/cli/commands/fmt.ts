@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
-import { partsOf } from '../../embed/edge-input.ts';
+import { partsOf } from '../../embed/node/edge-input.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { EXIT, inputFault, usageFault } from '../exit.ts';
 import { edgeFileOf, type FormattedSource, formatInput } from '../format-input.ts';

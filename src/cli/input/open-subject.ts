@@ -2,7 +2,7 @@
 import { basename, dirname, relative } from 'node:path';
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import { compileEdge, isPlan } from '../../embed/compile-edge.ts';
-import { type EdgeInput, partsFolder, readEdgeInput } from '../../embed/edge-input.ts';
+import { type EdgeInput, partsFolder, readEdgeInput } from '../../embed/node/edge-input.ts';
 import { loadPlan } from '../../evaluator/index.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
 import type { RuleSet } from '../../model/types.ts';

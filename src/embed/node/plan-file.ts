@@ -4,8 +4,8 @@ import { formatDiagnostic } from '../../base/diagnostic.ts';
 import { seal } from '../../plan/seal.ts';
 import { type WatchedFile, watchFile } from '../../platform/watched-file.ts';
 import { compileEdge, isPlan } from '../compile-edge.ts';
-import { digestOfInput, type EdgeInput, readEdgeInput } from '../edge-input.ts';
 import type { DecisionReporter } from '../verdict.ts';
+import { digestOfInput, type EdgeInput, readEdgeInput } from './edge-input.ts';
 import type { EdgePlans } from './plans.ts';
 
 /** Octets of an edge file or a plan: far above any rule set within its limits, far below what would exhaust memory. */
