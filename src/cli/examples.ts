@@ -126,9 +126,13 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan apply -f edge.yaml --prune',
     'edgeplan apply -f edge.yaml --json',
   ],
-  import: [
-    'edgeplan import example.com --zone example.com.zone --dry-run',
-    'dig @ns1.old.example AXFR example.com | edgeplan import example.com --zone - --json',
+  'import zone': [
+    'edgeplan import zone example.com --zone example.com.zone --dry-run',
+    'dig @ns1.old.example AXFR example.com | edgeplan import zone example.com --zone - --json',
+  ],
+  'import nginx': [
+    'edgeplan import nginx /etc/nginx/nginx.conf -o edge.yaml',
+    'edgeplan import nginx /etc/nginx/sites-enabled/shop --domain example.com --json',
   ],
   audit: ['edgeplan audit example.com --since 24h', 'edgeplan audit example.com --limit 10 --json'],
   'ssl list': ['edgeplan ssl list example.com', 'edgeplan ssl list example.com --json'],

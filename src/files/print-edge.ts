@@ -25,6 +25,8 @@ export interface PrintedDomain {
    * Prints the ids of records and rules. Without ids the text does not depend on the server that stores the domain.
    */
   readonly ids: boolean;
+  /** Comments above rules, by the rule's id. */
+  readonly comments?: ReadonlyMap<number, string>;
   /** Prints a fragment: what is given is a part of the domain, and `apply` changes that alone. It needs `ids`. */
   readonly fragment?: boolean;
 }
@@ -41,7 +43,7 @@ export interface PrintedEdge {
 }
 
 /** Prints a domain: records in order of id, rules in order of phase, then priority, then id. */
-export function printEdge({ domain, records, rules, ids, fragment }: PrintedDomain): PrintedEdge {
+export function printEdge({ domain, records, rules, ids, comments, fragment }: PrintedDomain): PrintedEdge {
   assert(fragment !== true || ids, 'a fragment has the ids of its objects');
   const zone = [...records].sort((one, other) => one.id - other.id);
   const ordered = [...rules].sort(byEvaluation);
@@ -71,7 +73,10 @@ export function printEdge({ domain, records, rules, ids, fragment }: PrintedDoma
       if ((document[list] as readonly unknown[]).length === 0) delete document[list];
   }
   return {
-    text: layOut(document),
+    text: layOut(
+      document,
+      ordered.map(({ id }) => comments?.get(id)),
+    ),
     orphans: shown.flatMap(({ rule, scope }) => (scope.kind === 'gone' ? [rule] : [])),
   };
 }
@@ -225,16 +230,22 @@ export function same(one: unknown, other: unknown): boolean {
 /** The longest list or mapping, in characters of JSON, that is printed on one line. */
 const LINE = 100;
 
-/** Converts the document to YAML text: records one a line, short lists and mappings in flow style. */
-function layOut(content: object): string {
+/**
+ * Converts the document to YAML text: records one a line, short lists and mappings in flow style. `comments`: those of the
+ * rules, in order.
+ */
+function layOut(content: object, comments: readonly (string | undefined)[]): string {
   // YAML 1.1 reads `no`, `on` and `1:30` as other types, so they are quoted for its readers.
   const document = new Document(content, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
   for (const name of ['records', 'rules']) {
     const list = document.get(name);
     if (!isSeq(list)) continue;
     list.flow = list.items.length === 0;
-    for (const item of list.items) {
+    for (const [index, item] of list.items.entries()) {
       if (!isMap(item)) continue;
+      const comment = name === 'rules' ? comments[index] : undefined;
+      // A control character or a line break in a comment would end it.
+      if (comment !== undefined) item.commentBefore = ` ${comment.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')}`;
       if (name === 'records') item.flow = true;
       else for (const pair of item.items) keepShort(pair.value as Node);
     }
