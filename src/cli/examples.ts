@@ -134,6 +134,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan import nginx /etc/nginx/nginx.conf -o edge.yaml',
     'edgeplan import nginx /etc/nginx/sites-enabled/shop --domain example.com --json',
   ],
+  'import cloudflare': [
+    'edgeplan import cloudflare rulesets.json dns-records.json -o edge.yaml',
+    'edgeplan import cloudflare rulesets.json --domain example.com --origin origin.example.net --json',
+  ],
   audit: ['edgeplan audit example.com --since 24h', 'edgeplan audit example.com --limit 10 --json'],
   'ssl list': ['edgeplan ssl list example.com', 'edgeplan ssl list example.com --json'],
   'ssl parse': ['edgeplan ssl parse example.com --cert fullchain.pem --private-key key.pem'],

@@ -11,7 +11,7 @@ import {
   uniteAddresses,
 } from './addresses.ts';
 import { MAX_ALTERNATIVES } from './limits.ts';
-import { combineTests, hostEntries, pathEntries, type TextTest } from './text-test.ts';
+import { combineTests, coversAll, hostEntries, pathEntries, type TextTest } from './text-test.ts';
 
 /** A condition of a source rule. */
 export type ImportedCondition =
@@ -207,7 +207,9 @@ function settleAddresses(filter: ImportedFilter): ImportedFilter | null {
   return isNever(settled) ? null : settled;
 }
 
-function isNever({ hostIncludes, pathIncludes, ipIncludes, countryIncludes }: ImportedFilter): boolean {
+function isNever(filter: ImportedFilter): boolean {
+  const { hostIncludes, pathIncludes, ipIncludes, countryIncludes, hostExcludes, pathExcludes } = filter;
+  if ([...hostExcludes, ...pathExcludes].some(coversAll)) return true;
   if (ipIncludes !== null && isEmptySet(ipIncludes)) return true;
   return [hostIncludes, pathIncludes, countryIncludes].some((list) => list !== null && list.length === 0);
 }

@@ -134,7 +134,7 @@ function prefixOf(test: TextTest): string | null {
 }
 
 /** Whether every path passes, whose first character is `/`. A host has no `/`, so that its tests are never `/*`. */
-function coversAll(test: TextTest): boolean {
+export function coversAll(test: TextTest): boolean {
   const prefix = prefixOf(test);
   return prefix === '' || prefix === '/';
 }

@@ -1,6 +1,7 @@
 /** `edgeplan import`: a zone file into a domain of a server, and rules of other products into an edge file. */
 import { dirname } from 'node:path';
 import { Command, Option } from 'commander';
+import { importCloudflare } from '../../importers/cloudflare/import-cloudflare.ts';
 import { importNginx } from '../../importers/nginx/import-nginx.ts';
 import {
   countOutcomes,
@@ -52,6 +53,15 @@ const IMPORTERS: readonly Importer[] = [
       'Translates server names, locations, return, rewrite, if and map over host and path, allow and deny, limit_req, ' +
       'proxy_pass and upstream. Includes are read relative to the first file.',
     translate: (files, options) => importNginx(files, includesOf(dirname(files[0]!.name)), options),
+  },
+  {
+    name: 'cloudflare',
+    files: 'JSON of rulesets, bulk redirect lists, DNS records; - is stdin',
+    summary: 'translate rulesets of Cloudflare to an edge file',
+    description:
+      'Translates what the API answers for rulesets (custom rules, rate limiting, redirects, URL rewrites, origin and cache ' +
+      'rules), items of bulk redirect lists and DNS records, which name the origins.',
+    translate: importCloudflare,
   },
 ];
 
