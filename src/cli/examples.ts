@@ -138,6 +138,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan import cloudflare rulesets.json dns-records.json -o edge.yaml',
     'edgeplan import cloudflare rulesets.json --domain example.com --origin origin.example.net --json',
   ],
+  'import bunny': [
+    'edgeplan import bunny pull-zone.json -o edge.yaml',
+    'edgeplan import bunny edge-rules.json --domain example.com --json',
+  ],
   audit: ['edgeplan audit example.com --since 24h', 'edgeplan audit example.com --limit 10 --json'],
   'ssl list': ['edgeplan ssl list example.com', 'edgeplan ssl list example.com --json'],
   'ssl parse': ['edgeplan ssl parse example.com --cert fullchain.pem --private-key key.pem'],

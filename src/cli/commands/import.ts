@@ -1,6 +1,7 @@
 /** `edgeplan import`: a zone file into a domain of a server, and rules of other products into an edge file. */
 import { dirname } from 'node:path';
 import { Command, Option } from 'commander';
+import { importBunny } from '../../importers/bunny/import-bunny.ts';
 import { importCloudflare } from '../../importers/cloudflare/import-cloudflare.ts';
 import { importNginx } from '../../importers/nginx/import-nginx.ts';
 import {
@@ -62,6 +63,15 @@ const IMPORTERS: readonly Importer[] = [
       'Translates what the API answers for rulesets (custom rules, rate limiting, redirects, URL rewrites, origin and cache ' +
       'rules), items of bulk redirect lists and DNS records, which name the origins.',
     translate: importCloudflare,
+  },
+  {
+    name: 'bunny',
+    files: 'JSON of a pull zone or of edge rules; - is stdin',
+    summary: 'translate a pull zone of bunny.net to an edge file',
+    description:
+      'Translates what the API answers for a pull zone: its origin, hosts and block lists, and its edge rules that block, ' +
+      'redirect, choose an origin or set times in the cache.',
+    translate: importBunny,
   },
 ];
 
