@@ -142,6 +142,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan import bunny pull-zone.json -o edge.yaml',
     'edgeplan import bunny edge-rules.json --domain example.com --json',
   ],
+  'import fastly': [
+    'edgeplan import fastly service-details.json -o edge.yaml',
+    'edgeplan import fastly version.json --domain example.com --json',
+  ],
   audit: ['edgeplan audit example.com --since 24h', 'edgeplan audit example.com --limit 10 --json'],
   'ssl list': ['edgeplan ssl list example.com', 'edgeplan ssl list example.com --json'],
   'ssl parse': ['edgeplan ssl parse example.com --cert fullchain.pem --private-key key.pem'],

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { Command, Option } from 'commander';
 import { importBunny } from '../../importers/bunny/import-bunny.ts';
 import { importCloudflare } from '../../importers/cloudflare/import-cloudflare.ts';
+import { importFastly } from '../../importers/fastly/import-fastly.ts';
 import { importNginx } from '../../importers/nginx/import-nginx.ts';
 import {
   countOutcomes,
@@ -72,6 +73,15 @@ const IMPORTERS: readonly Importer[] = [
       'Translates what the API answers for a pull zone: its origin, hosts and block lists, and its edge rules that block, ' +
       'redirect, choose an origin or set times in the cache.',
     translate: importBunny,
+  },
+  {
+    name: 'fastly',
+    files: 'JSON of a service or of a version; - is stdin',
+    summary: 'translate a VCL service of Fastly to an edge file',
+    description:
+      'Translates what the API answers for the details of a service: domains, backends, ACLs, conditions, request settings, ' +
+      'response objects, cache settings and rate limiters. Custom VCL is not carried over.',
+    translate: importFastly,
   },
 ];
 

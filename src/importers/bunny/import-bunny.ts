@@ -109,6 +109,7 @@ export function importBunny(
   const origin = originOf(state, textAt(value, 'OriginUrl'));
   for (const host of named) state.draft.hosts.set(host, origin);
   blockLists(state, value);
+  reportSettings(state, value);
   const rules = [...objectsAt(value, 'EdgeRules'), ...loose.map((one) => one.value)];
   translateRules(state, rules);
   state.draft.notes.push(...NOTES);
@@ -290,6 +291,33 @@ function emitCache(
 
 function cacheFor(seconds: number): object {
   return seconds === 0 ? { mode: 'bypass' } : { mode: 'force', edge_ttl_sec: seconds };
+}
+
+/** Settings of a pull zone that decide requests and have no equivalent. */
+const SETTINGS = [
+  'AllowedReferrers',
+  'BlockedReferrers',
+  'BlockNoneReferrer',
+  'BlockPostRequests',
+  'BlockRootPathAccess',
+  'BudgetRedirectedCountries',
+  'ConnectionLimitPerIPCount',
+  'RequestLimit',
+  'WAFEnabled',
+  'ZoneSecurityEnabled',
+];
+
+/** Reports those settings that are in use. */
+function reportSettings({ draft }: BunnyImport, zone: SourceFields): void {
+  for (const name of SETTINGS) {
+    const value = zone[name];
+    const isUnused = Array.isArray(value) ? value.length === 0 : value === false || value === 0;
+    if (value === undefined || value === null || isUnused) continue;
+    markMissing(
+      addEntry(draft, name, JSON.stringify(value)),
+      'this setting of the pull zone has no equivalent',
+    );
+  }
 }
 
 /** The countries and addresses that the pull zone blocks. */
