@@ -93,6 +93,18 @@ describe('import nginx', () => {
     [['import', 'nginx', 'binary.conf'], 3, /is not UTF-8 text/],
     [['import', 'nginx', 'including.conf'], 3, /including.conf:1: `no.conf` cannot be included/],
     [['import', 'nginx', 'a.conf', '--domain', 'a b'], 3, /`a b` is no domain name/],
+    [['import', 'cloudflare', 'a.conf'], 3, /a.conf is no JSON: .*\n.*export the rules|a.conf: is no JSON/],
+    [
+      ['import', 'cloudflare', 'other.json'],
+      3,
+      /other.json: has no ruleset, no redirect list and no DNS records/,
+    ],
+    [
+      ['import', 'bunny', 'other.json'],
+      3,
+      /other.json: has no pull zone and no edge rules\n.*GET \/pullzone/,
+    ],
+    [['import', 'fastly', 'other.json'], 3, /other.json: has no version of a service\n.*GET \/service/],
     [['import', 'nginx'], 2, /missing required argument 'file'/],
     [['import', 'apache', 'a.conf'], 2, /apache/],
     [['import', 'example.com', '--zone', 'x'], 2, /example.com/],
@@ -100,11 +112,23 @@ describe('import nginx', () => {
     file('broken.conf', 'server { listen 80;');
     file('nameless.conf', 'server { listen 80; return 403; }');
     file('empty.conf', '# nothing\n');
+    file('other.json', '{"a": 1}');
     file('including.conf', 'include no.conf;');
     writeFileSync(join(folder, 'binary.conf'), Buffer.from([0xff, 0xfe, 0x80]));
     const { code, out, err } = await run(...args);
     expect([code, out]).toEqual([expected, '']);
     expect(err).toMatch(message);
+  });
+
+  test('a ruleset of Cloudflare becomes an edge file that simulate reads', async () => {
+    const rules = [{ action: 'block', expression: 'http.request.uri.path eq "/x"', description: 'closed' }];
+    const name = file('cf.json', JSON.stringify({ phase: 'http_request_firewall_custom', rules }));
+    const { code, err } = await run('import', 'cloudflare', name, '--domain', 'example.com', '-o', 'cf.yaml');
+    expect(code).toBe(0);
+    expect(err).toContain(
+      'cf.json: http_request_firewall_custom.rules[0] (closed): carried over: block if http.request.uri.path eq "/x"\n',
+    );
+    expect((await run('simulate', '-f', 'cf.yaml', 'https://example.com/x')).out).toContain('403');
   });
 
   test('hosts of another domain are reported, and --domain chooses theirs', async () => {
