@@ -93,7 +93,11 @@ export function importBunny(
   const loose = objects.filter(({ value }) => 'ActionType' in value);
   if (zone === undefined && loose.length === 0) {
     const remedy = 'export `GET /pullzone/:id` of the API';
-    return refusedImport(objects[0]?.place ?? null, 'has no pull zone and no edge rules', remedy);
+    return refusedImport(
+      objects[0]?.place ?? files[0]?.name ?? null,
+      'has no pull zone and no edge rules',
+      remedy,
+    );
   }
   const value = zone?.value ?? {};
   const hosts = objectsAt(value, 'Hostnames')

@@ -58,7 +58,7 @@ export function importCloudflare(
     const remedy =
       'export `GET /zones/:id/rulesets/:id`, the items of a redirect list, or `GET /zones/:id/dns_records`';
     return refusedImport(
-      objects[0]?.place ?? null,
+      objects[0]?.place ?? files[0]?.name ?? null,
       'has no ruleset, no redirect list and no DNS records',
       remedy,
     );

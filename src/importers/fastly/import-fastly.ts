@@ -85,7 +85,7 @@ export function importFastly(
   const [version] = found;
   if (version === undefined) {
     const remedy = 'export `GET /service/:id/details` of the API';
-    return refusedImport(objects[0]?.place ?? null, 'has no version of a service', remedy);
+    return refusedImport(objects[0]?.place ?? files[0]?.name ?? null, 'has no version of a service', remedy);
   }
   const hosts = objectsAt(version, 'domains').map((one) => textAt(one, 'name').toLowerCase());
   const settings = objectsAt(version, 'request_settings');
