@@ -140,9 +140,25 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan apply -f edge.yaml --prune',
     'edgeplan apply -f edge.yaml --json',
   ],
-  import: [
-    'edgeplan import example.com --zone example.com.zone --dry-run',
-    'dig @ns1.old.example AXFR example.com | edgeplan import example.com --zone - --json',
+  'import zone': [
+    'edgeplan import zone example.com --zone example.com.zone --dry-run',
+    'dig @ns1.old.example AXFR example.com | edgeplan import zone example.com --zone - --json',
+  ],
+  'import nginx': [
+    'edgeplan import nginx /etc/nginx/nginx.conf -o edge.yaml',
+    'edgeplan import nginx /etc/nginx/sites-enabled/shop --domain example.com --json',
+  ],
+  'import cloudflare': [
+    'edgeplan import cloudflare rulesets.json dns-records.json -o edge.yaml',
+    'edgeplan import cloudflare rulesets.json --domain example.com --origin origin.example.net --json',
+  ],
+  'import bunny': [
+    'edgeplan import bunny pull-zone.json -o edge.yaml',
+    'edgeplan import bunny edge-rules.json --domain example.com --json',
+  ],
+  'import fastly': [
+    'edgeplan import fastly service-details.json -o edge.yaml',
+    'edgeplan import fastly version.json --domain example.com --json',
   ],
   audit: ['edgeplan audit example.com --since 24h', 'edgeplan audit example.com --limit 10 --json'],
   'ssl list': ['edgeplan ssl list example.com', 'edgeplan ssl list example.com --json'],

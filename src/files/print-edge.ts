@@ -2,7 +2,7 @@
  * Prints a domain as the text of an edge file, the inverse of `edge-file.ts`. Fields that equal their defaults are
  * left out, rules name their records, and equal content always yields equal text.
  */
-import { Document } from 'yaml';
+import { Document, isMap, isSeq } from 'yaml';
 import { assert } from '../base/assert.ts';
 import { APPLICATION_HOST, RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import type { StoredRule } from '../model/common.ts';
@@ -26,6 +26,8 @@ export interface PrintedDomain {
    * Prints the ids of records and rules. Without ids the text does not depend on the server that stores the domain.
    */
   readonly ids: boolean;
+  /** Comments above rules, by the rule's id. */
+  readonly comments?: ReadonlyMap<number, string>;
   /** Prints a fragment: what is given is a part of the domain, and `apply` changes that alone. It needs `ids`. */
   readonly fragment?: boolean;
   /** The keys of rules by `<type>/<id>`. */
@@ -44,7 +46,15 @@ export interface PrintedEdge {
 }
 
 /** Prints a domain: records in order of id, rules in order of phase, then priority, then id. */
-export function printEdge({ domain, records, rules, ids, fragment, ruleKeys }: PrintedDomain): PrintedEdge {
+export function printEdge({
+  domain,
+  records,
+  rules,
+  ids,
+  comments,
+  fragment,
+  ruleKeys,
+}: PrintedDomain): PrintedEdge {
   assert(fragment !== true || ids, 'a fragment has the ids of its objects');
   const zone = [...records].sort((one, other) => one.id - other.id);
   const ordered = [...rules].sort(byEvaluation);
@@ -76,7 +86,7 @@ export function printEdge({ domain, records, rules, ids, fragment, ruleKeys }: P
   }
   return {
     // The second pass chooses the quotes of text that the first one has quoted.
-    text: layOutText(layOut(new Document(document, BUILT), '')),
+    text: layOutText(layOut(commented(new Document(document, BUILT), ordered, comments), '')),
     orphans: shown.flatMap(({ rule, scope }) => (scope.kind === 'gone' ? [rule] : [])),
   };
 }
@@ -234,4 +244,22 @@ export function same(one: unknown, other: unknown): boolean {
   return names.every(
     (name) => Object.hasOwn(other, name) && same((one as Fields)[name], (other as Fields)[name]),
   );
+}
+
+/** The document with comments above its rules. Changes it. */
+function commented(
+  document: Document,
+  rules: readonly { readonly id: number }[],
+  comments: PrintedDomain['comments'],
+): Document {
+  const list = document.get('rules');
+  if (comments === undefined || !isSeq(list)) return document;
+  for (const [index, item] of list.items.entries()) {
+    const comment = comments.get(rules[index]!.id);
+    // A control character or a line break in a comment would end it.
+    if (comment !== undefined && isMap(item)) {
+      item.commentBefore = ` ${comment.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')}`;
+    }
+  }
+  return document;
 }

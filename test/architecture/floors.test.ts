@@ -17,6 +17,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   model: ['base'],
   plan: ['base'],
   files: ['model', 'base'],
+  importers: ['files', 'model', 'base'],
   dns: ['model', 'platform', 'base'],
   schema: [],
   store: ['model', 'platform', 'base'],

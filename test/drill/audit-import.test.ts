@@ -28,10 +28,10 @@ describe('import', () => {
     await server.domain('zone.test');
     const file = join(server.folder, 'zone.test.zone');
     writeFileSync(file, ZONE);
-    const dry = await server.run(['import', 'zone.test', '--zone', file, '--dry-run']);
+    const dry = await server.run(['import', 'zone', 'zone.test', '--zone', file, '--dry-run']);
     expect(dry.out).toContain('2 would be imported, 4 not imported\n');
     expect((await server.call('GET', '/domains/zone.test/records/')).body).toEqual([]);
-    const done = await server.run(['import', 'zone.test', '--zone', file]);
+    const done = await server.run(['import', 'zone', 'zone.test', '--zone', file]);
     expect(done.code).toBe(1);
     expect(done.out).toMatch(
       /^name +type +edge +data\nwww +A +dns only +192\.0\.2\.10\nmail +MX +dns only +mx\.zone\.test\n2 imported, 4 not imported; zone\.test is out as revision \d+\n$/,
@@ -40,22 +40,25 @@ describe('import', () => {
     expect(lines.map((line) => line.slice(file.length).split(' ')[0])).toEqual([':4:', ':6:', ':8:', ':9:']);
     expect(lines[2]).toContain('takes an IPv4 address, found `999.1.2.3`');
     const json = await server.run(
-      ['import', 'zone.test', '--zone', '-', '--json'],
+      ['import', 'zone', 'zone.test', '--zone', '-', '--json'],
       'new.zone.test. A 192.0.2.1\n',
     );
     expect([json.code, JSON.parse(json.out).imported]).toEqual([0, 1]);
   });
 
   test('reports arguments that cannot be used', async () => {
-    const nothing = await server.run(['import', 'zone.test', '--zone', '-'], '@ IN NS ns1.zone.test.\n');
+    const nothing = await server.run(
+      ['import', 'zone', 'zone.test', '--zone', '-'],
+      '@ IN NS ns1.zone.test.\n',
+    );
     expect([nothing.code, nothing.err]).toEqual([
       4,
       expect.stringContaining('the zone file holds no record that can be taken over; line 1: NS records'),
     ]);
-    expect((await server.run(['import', 'zone.test', '--zone', 'no.zone'])).err).toBe(
+    expect((await server.run(['import', 'zone', 'zone.test', '--zone', 'no.zone'])).err).toBe(
       'edgeplan: there is no file `no.zone`\n',
     );
-    expect((await server.run(['import', 'zone.test'])).code).toBe(2);
+    expect((await server.run(['import', 'zone', 'zone.test'])).code).toBe(2);
   });
 });
 
@@ -106,7 +109,7 @@ describe('audit', () => {
   test('reads backwards page by page, up to a limit or a time', { timeout: 120_000 }, async () => {
     await server.domain('long.test');
     const records = Array.from({ length: 400 }, (_, n) => `r${n} IN A 192.0.2.${n % 250}`).join('\n');
-    await server.run(['import', 'long.test', '--zone', '-'], records);
+    await server.run(['import', 'zone', 'long.test', '--zone', '-'], records);
     const ids = (await server.call('GET', '/domains/long.test/records/')).body.map(
       ({ id }: { id: number }) => id,
     );

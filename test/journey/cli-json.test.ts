@@ -81,7 +81,7 @@ describe('--json', () => {
 
 describe('import of many records', () => {
   test('lists the first 20, counts them by type, and names every problem; --all lists all', async () => {
-    const args = ['import', 'shop.test', '--zone', zone(30), '--dry-run'];
+    const args = ['import', 'zone', 'shop.test', '--zone', zone(30), '--dry-run'];
     const short = await server.run(args);
     expect(short.code).toBe(1);
     expect(short.out.match(/^n\d+ /gm)).toHaveLength(20);

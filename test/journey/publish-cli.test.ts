@@ -160,7 +160,7 @@ describe('nodes and plans from the command line', () => {
     expect([again.code, again.out]).toEqual([0, clause(1)]);
     expect(again.err).toContain(remedy);
     writeFileSync(join(folder, 'waiting.zone'), `www.${name}. A 192.0.2.1\n`);
-    const imported = await run(['import', name, '--zone', 'waiting.zone']);
+    const imported = await run(['import', 'zone', name, '--zone', 'waiting.zone']);
     expect(imported.out).toContain(`1 imported, 0 not imported; ${clause(2)}`);
     expect(imported.err).toContain(remedy);
     writeFileSync(join(folder, 'waiting.yaml'), EDGE.replace('waiting.test', name));

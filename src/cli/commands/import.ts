@@ -1,116 +1,162 @@
-/** `edgeplan import`: imports the records of a BIND zone file into a domain of a server. */
-import { Command } from 'commander';
+/** `edgeplan import`: a zone file into a domain of a server, and rules of other products into an edge file. */
+import { dirname } from 'node:path';
+import { Command, Option } from 'commander';
+import { importBunny } from '../../importers/bunny/import-bunny.ts';
+import { importCloudflare } from '../../importers/cloudflare/import-cloudflare.ts';
+import { importFastly } from '../../importers/fastly/import-fastly.ts';
+import { importNginx } from '../../importers/nginx/import-nginx.ts';
+import {
+  countOutcomes,
+  type ImportEntry,
+  type ImportedEdge,
+  type ImporterOptions,
+  type ImportOutcome,
+  type ImportRefusal,
+  type SourceFile,
+} from '../../importers/report.ts';
 import { visible } from '../../simulator/render-text.ts';
 import { EXIT, inputFault } from '../exit.ts';
-import { readBytes } from '../input/read-file.ts';
+import { includesOf } from '../input/open-includes.ts';
+import { readText } from '../input/read-text.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
-import { tableText } from '../print/table.ts';
-import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
-import { publicationOutcome } from '../remote/publication.ts';
-import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
+import { writeWhole } from '../write-file.ts';
+import { importZoneCommand } from './import-zone.ts';
 
-/** The options of the command, as commander parses them. */
-interface Flags extends ServerAccess {
-  /** The path of the zone file; `-` is stdin. */
-  readonly zone: string;
-  /** Validates only. */
-  readonly dryRun?: boolean;
-  /** Lists every imported record. */
-  readonly all?: boolean;
-  /** Prints JSON. */
+/** The options of the importers, as commander parses them. */
+interface Flags {
+  readonly domain?: string;
+  readonly origin: string;
+  /** Writes the edge file here instead of to stdout. */
+  readonly output?: string;
+  /** Prints the report as JSON. */
   readonly json?: boolean;
 }
 
-/** Records that are listed without `--all`: a screen. */
-const MOST_LISTED = 20;
-
-/** The response of the API. */
-interface Imported {
-  readonly imported: number;
-  readonly skipped: number;
-  readonly records: readonly {
-    readonly name: string;
-    readonly type: string;
-    readonly destination: string;
-    readonly proxied: boolean;
-  }[];
-  readonly problems: readonly { readonly line: number | null; readonly error: string }[];
+/** One product. */
+interface Importer {
+  readonly name: string;
+  /** What its files are. */
+  readonly files: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly translate: (
+    files: readonly SourceFile[],
+    options: ImporterOptions,
+  ) => ImportedEdge | ImportRefusal;
 }
 
-/** Sends the file and prints the imported records and the problems. */
-async function run(domain: string, flags: Flags): Promise<void> {
-  const text = zoneText(await readBytes(flags.zone), flags.zone);
-  const dry = flags.dryRun === true;
-  // The request waits for the publication, so that the revision can be printed.
-  const path = `${domainPath(domain, '/records/import')}?${dry ? 'validate_only=true' : 'wait=published'}`;
-  const { body, headers } = await callDomainApi(domain, flags, {
-    method: 'POST',
-    path,
-    body: text,
-    type: 'text/dns',
-  });
-  const answer = body as Imported;
-  // A partial import is a negative result for scripts.
-  if (answer.skipped > 0) process.exitCode = EXIT.no;
-  const revision = headers.get('x-revision');
-  if (flags.json === true) {
-    const fields = { domain, dry_run: dry, revision: revision === null ? null : Number(revision) };
-    return writeDocument('import', { ...fields, ...answer });
-  }
-  await write(recordsText(answer.records, flags.all === true));
-  const file = flags.zone === '-' ? 'stdin' : flags.zone;
-  for (const { line, error } of answer.problems)
-    note(`${file}${line === null ? '' : `:${line}`}: not imported: ${visible(error)}`);
-  const out = revision === null ? null : await publicationOutcome(domain, revision, flags);
-  const verb = dry ? 'would be imported' : 'imported';
-  const published = out === null ? '' : `; ${out.clause}`;
-  await write(`${answer.imported} ${verb}, ${answer.skipped} not imported${published}\n`);
-  if (typeof out?.remedy === 'string') note(`  ${out.remedy}`);
+const IMPORTERS: readonly Importer[] = [
+  {
+    name: 'nginx',
+    files: 'nginx.conf or files of sites; - is stdin',
+    summary: 'translate an nginx configuration to an edge file',
+    description:
+      'Translates server names, locations, return, rewrite, if and map over host and path, allow and deny, limit_req, ' +
+      'proxy_pass and upstream. Includes are read relative to the first file.',
+    translate: (files, options) => importNginx(files, includesOf(dirname(files[0]!.name)), options),
+  },
+  {
+    name: 'cloudflare',
+    files: 'JSON of rulesets, bulk redirect lists, DNS records; - is stdin',
+    summary: 'translate rulesets of Cloudflare to an edge file',
+    description:
+      'Translates what the API answers for rulesets (custom rules, rate limiting, redirects, URL rewrites, origin and cache ' +
+      'rules), items of bulk redirect lists and DNS records, which name the origins.',
+    translate: importCloudflare,
+  },
+  {
+    name: 'bunny',
+    files: 'JSON of a pull zone or of edge rules; - is stdin',
+    summary: 'translate a pull zone of bunny.net to an edge file',
+    description:
+      'Translates what the API answers for a pull zone: its origin, hosts and block lists, and its edge rules that block, ' +
+      'redirect, choose an origin or set times in the cache.',
+    translate: importBunny,
+  },
+  {
+    name: 'fastly',
+    files: 'JSON of a service or of a version; - is stdin',
+    summary: 'translate a VCL service of Fastly to an edge file',
+    description:
+      'Translates what the API answers for the details of a service: domains, backends, ACLs, conditions, request settings, ' +
+      'response objects, cache settings and rate limiters. Custom VCL is not carried over.',
+    translate: importFastly,
+  },
+];
+
+/** Translates the files; writes the edge file and the report. */
+async function run({ translate }: Importer, names: readonly string[], flags: Flags): Promise<void> {
+  const files: SourceFile[] = [];
+  for (const name of names) files.push({ name: name === '-' ? 'stdin' : name, text: await readText(name) });
+  const result = translate(files, { domain: flags.domain ?? null, origin: flags.origin });
+  if (!result.ok) throw refusalFault(result);
+  const { domain, text, entries, notes } = result;
+  const counts = countOutcomes(entries);
+  if (counts.not_carried > 0) process.exitCode = EXIT.no;
+  if (flags.output !== undefined) await writeWhole(flags.output, Buffer.from(text));
+  if (flags.json === true)
+    return writeDocument('imported-rules', { domain, counts, entries, notes, edge: text });
+  if (flags.output === undefined) await write(text);
+  for (const entry of entries) if (entry.outcome !== 'not_needed') note(entryText(entry));
+  for (const text of notes) note(`note: ${visible(text)}`);
+  note(countsText(counts));
 }
 
-/** A table of the records; of many the first ones, and how many there are of each type. */
-function recordsText(records: Imported['records'], all: boolean): string {
-  const shown = all || records.length <= MOST_LISTED ? records : records.slice(0, MOST_LISTED);
-  const rows = shown.map(({ name, type, destination, proxied }) => [
-    name,
-    type,
-    proxied ? 'proxied' : 'dns only',
-    destination,
-  ]);
-  const table = tableText(['name', 'type', 'edge', 'data'], rows);
-  if (shown.length === records.length) return table;
-  const counts = new Map<string, number>();
-  for (const { type } of records) counts.set(type, (counts.get(type) ?? 0) + 1);
-  const types = [...counts]
-    .sort(([, one], [, other]) => other - one)
-    .map(([type, count]) => `${count} ${type}`);
-  return `${table}… and ${records.length - shown.length} more (--all lists them); of all: ${types.join(', ')}\n`;
+/** The outcomes in the words of the report. */
+const WORDS: Readonly<Record<ImportOutcome, string>> = {
+  exact: 'carried over',
+  differs: 'carried over with a difference',
+  not_carried: 'not carried over',
+  not_needed: 'not needed',
+};
+
+function entryText({ place, source, outcome, reasons }: ImportEntry): string {
+  const lines = [`${place}: ${WORDS[outcome]}: ${source}`, ...reasons.map((reason) => `  ${reason}`)];
+  return lines.map(visible).join('\n');
 }
 
-/** Decodes the zone file. @throws CommandFault with exit code 3 */
-function zoneText(bytes: Uint8Array, name: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw inputFault(`\`${name}\` is not UTF-8 text`, { cause });
-  }
+function countsText({ exact, differs, not_carried, not_needed }: ReturnType<typeof countOutcomes>): string {
+  return `${exact} carried over, ${differs} with a difference, ${not_carried} not carried over, ${not_needed} not needed`;
+}
+
+/** A source that cannot be read; exit code 3. */
+function refusalFault({ mistakes }: ImportRefusal): Error {
+  const [first] = mistakes;
+  const { place, message, remedy } = first!;
+  const text = place === null ? message : `${place}: ${message}`;
+  return inputFault(text, remedy === undefined ? {} : { remedy });
+}
+
+/** Creates the command of one product. */
+function importerCommand(importer: Importer): Command {
+  const { name, files, summary, description } = importer;
+  return new Command(name)
+    .summary(summary)
+    .description(
+      `${description} The edge file goes to stdout; a report on stderr says of each rule whether it was carried over, with ` +
+        'which difference, or why not. The exit code is 1 when something was not carried over.',
+    )
+    .argument('<file...>', files)
+    .option('--domain <name>', 'the domain of the edge file (default: that of most hosts)')
+    .addOption(
+      new Option('--origin <address>', 'origin of records for which the source names none').default(
+        'origin.invalid',
+      ),
+    )
+    .option('-o, --output <file>', 'write the edge file here instead of stdout')
+    .addOption(jsonOption('imported-rules'))
+    .action((names: readonly string[], flags: Flags) => run(importer, names, flags));
 }
 
 /** Creates the command. */
 export function importCommand(): Command {
-  return new Command('import')
-    .summary('add the records of a BIND zone file to a domain')
+  const command = new Command('import')
+    .summary('read a zone file, or rules of other products')
     .description(
-      'Sends a BIND master file to the server, which adds its records, except SOA, NS of the domain itself and records that ' +
-        'exist already. Records that were not imported are printed on stderr with their lines; the exit code is then 1.',
-    )
-    .argument('<domain>', 'its name')
-    .requiredOption('-z, --zone <file>', 'the zone file; - is stdin')
-    .option('--dry-run', 'only print what would be imported')
-    .option('--all', `list every record, not only the first ${MOST_LISTED}`)
-    .addOption(jsonOption('import'))
-    .addOption(serverOption())
-    .addOption(keyOption())
-    .action(run);
+      'Add a BIND zone file to a domain of a server, or translate rules of other products to an edge file.',
+    );
+  command.addCommand(importZoneCommand());
+  for (const importer of IMPORTERS) command.addCommand(importerCommand(importer));
+  return command;
 }

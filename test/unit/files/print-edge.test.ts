@@ -73,3 +73,21 @@ test('a fragment has its mark, the ids, and no empty list', () => {
   );
   expect(readEdgeFile(text, 'x').sources.fragment).toBe(true);
 });
+
+test('a comment is printed above its rule, and no text of it ends the comment', () => {
+  const read = parseRuleSet({
+    domain: { name: 'a.test' },
+    rules: [{ id: 4, type: 'drop', countries: ['NO'] }],
+  });
+  if (!read.ok) throw new Error(JSON.stringify(read.diagnostics));
+  const comments = new Map([[4, 'from\nrules: []\u2028x: 1\u001b']]);
+  const { text } = printEdge({
+    domain: { name: 'a.test' },
+    records: [],
+    rules: read.ruleSet.rules,
+    ids: false,
+    comments,
+  });
+  expect(text).toContain('rules:\n  # from rules: [] x: 1 \n  - type: drop\n');
+  expect(readEdgeFile(text, 'x').ok).toBe(true);
+});

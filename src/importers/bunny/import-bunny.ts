@@ -1,0 +1,349 @@
+/**
+ * Translates a pull zone of bunny.net, or its list of edge rules, to an edge file. bunny.net runs the rules in their order and every
+ * one that matches; where the fixed order of types changes the outcome of a request, the report says so.
+ */
+import { readAddresses, uniteAddresses } from '../addresses.ts';
+import {
+  addEntry,
+  addRule,
+  createDraft,
+  type DraftEntry,
+  type DraftOrigin,
+  finishDraft,
+  type ImportDraft,
+  markDifference,
+  markMissing,
+  markNeedless,
+  removeRules,
+} from '../draft.ts';
+import {
+  areDisjoint,
+  bothFilters,
+  dropFields,
+  EVERY_REQUEST,
+  filtersOf,
+  foreignFilter,
+  type ImportedFilter,
+  placeFields,
+} from '../filter.ts';
+import { numberAt, objectsAt, readObjects, type SourceFields, textAt, textsAt } from '../json-source.ts';
+import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '../report.ts';
+import { refusedImport } from '../report.ts';
+import { equalsText } from '../text-test.ts';
+import { nameAt, readTriggers } from './read-triggers.ts';
+
+/** Actions by their number in the API. */
+const ACTIONS = [
+  'ForceSSL',
+  'Redirect',
+  'OriginUrl',
+  'OverrideCacheTime',
+  'BlockRequest',
+  'SetResponseHeader',
+  'SetRequestHeader',
+  'ForceDownload',
+  'DisableTokenAuthentication',
+  'EnableTokenAuthentication',
+  'OverrideCacheTimePublic',
+  'IgnoreQueryString',
+  'DisableOptimizer',
+  'ForceCompression',
+  'SetStatusCode',
+  'BypassPermaCache',
+  'OverrideBrowserCacheTime',
+];
+
+const CACHE_ACTIONS = [
+  'OverrideCacheTime',
+  'OverrideCacheTimePublic',
+  'OverrideBrowserCacheTime',
+  'IgnoreQueryString',
+];
+
+const NOTES: readonly string[] = [
+  'a pattern of the request URL is read as one of the URL without its query, with regard to case; rules compare paths decoded, and `/a;x` also as `/a`',
+];
+
+/** The state of one import. */
+interface BunnyImport {
+  readonly draft: ImportDraft;
+  readonly hosts: readonly string[];
+  /** The Host header of the visitor reaches origins. */
+  readonly forwardsHost: boolean;
+  readonly redirects: { readonly filter: ImportedFilter; readonly place: string }[];
+}
+
+/** One action with its condition. */
+interface BunnyAction {
+  readonly fields: SourceFields;
+  readonly action: string;
+  readonly entry: DraftEntry;
+}
+
+/** Translates the files: a pull zone, or edge rules. */
+export function importBunny(
+  files: readonly SourceFile[],
+  options: ImporterOptions,
+): ImportedEdge | ImportRefusal {
+  const objects = readObjects(files);
+  if ('ok' in objects) return objects;
+  const zone = objects.find(
+    ({ value }) => Array.isArray(value['EdgeRules']) || Array.isArray(value['Hostnames']),
+  );
+  const loose = objects.filter(({ value }) => 'ActionType' in value);
+  if (zone === undefined && loose.length === 0) {
+    const remedy = 'export `GET /pullzone/:id` of the API';
+    return refusedImport(
+      objects[0]?.place ?? files[0]?.name ?? null,
+      'has no pull zone and no edge rules',
+      remedy,
+    );
+  }
+  const value = zone?.value ?? {};
+  const hosts = objectsAt(value, 'Hostnames')
+    .map((one) => textAt(one, 'Value').toLowerCase())
+    .filter((host) => host !== '' && !host.endsWith('.b-cdn.net'));
+  const named = hosts.length === 0 && options.domain !== null ? [options.domain.toLowerCase()] : hosts;
+  const state: BunnyImport = {
+    draft: createDraft(),
+    hosts: named,
+    forwardsHost: value['AddHostHeader'] === true,
+    redirects: [],
+  };
+  const origin = originOf(state, textAt(value, 'OriginUrl'));
+  for (const host of named) state.draft.hosts.set(host, origin);
+  blockLists(state, value);
+  reportSettings(state, value);
+  const rules = [...objectsAt(value, 'EdgeRules'), ...loose.map((one) => one.value)];
+  translateRules(state, rules);
+  state.draft.notes.push(...NOTES);
+  return finishDraft(state.draft, options);
+}
+
+/** Translates the rules in the order in which bunny.net runs them. */
+function translateRules(state: BunnyImport, rules: readonly SourceFields[]): void {
+  const placed = rules.map((rule, index) => ({ rule, index, order: numberAt(rule, 'OrderIndex') ?? index }));
+  placed.sort((one, other) => one.order - other.order || one.index - other.index);
+  const actions: { readonly rule: SourceFields; readonly one: BunnyAction }[] = [];
+  for (const { rule, index } of placed) {
+    const all = [rule, ...objectsAt(rule, 'ExtraActions')];
+    for (const [extra, fields] of all.entries()) {
+      const action = nameAt(fields, 'ActionType', ACTIONS);
+      const description = textAt(rule, 'Description');
+      const name = description === '' ? '' : ` (${description})`;
+      const place = `EdgeRules[${index}]${extra === 0 ? '' : `.ExtraActions[${extra - 1}]`}${name}`;
+      const parameters = [textAt(fields, 'ActionParameter1'), textAt(fields, 'ActionParameter2')].join(' ');
+      const entry = addEntry(state.draft, place, `${action} ${parameters}`);
+      if (rule['Enabled'] === false) markNeedless(entry, 'it is disabled');
+      else actions.push({ rule, one: { fields, action, entry } });
+    }
+  }
+  const isCache = ({ one }: { readonly one: BunnyAction }): boolean => CACHE_ACTIONS.includes(one.action);
+  for (const { rule, one } of actions.filter((action) => !isCache(action))) translate(state, rule, one);
+  // The last action that sets a time wins at bunny.net, the first rule in edgeplan.
+  for (const { rule, one } of actions.filter(isCache).reverse()) translate(state, rule, one);
+}
+
+function translate(state: BunnyImport, rule: SourceFields, action: BunnyAction): void {
+  const { entry } = action;
+  const read = readTriggers(rule, state.hosts);
+  const alternatives = filtersOf(read.condition);
+  if (!alternatives.ok) {
+    markMissing(entry, alternatives.reason);
+    return;
+  }
+  if (alternatives.filters.length === 0) {
+    markNeedless(entry, 'no request meets its triggers');
+    return;
+  }
+  for (const filter of alternatives.filters) {
+    const reason = emit(state, action, filter);
+    if (reason === null) continue;
+    removeRules(state.draft, entry);
+    markMissing(entry, reason);
+    return;
+  }
+  for (const difference of read.differences) markDifference(entry, difference);
+}
+
+/** Adds the rule of one alternative; a text is the reason why it cannot. */
+function emit(state: BunnyImport, action: BunnyAction, filter: ImportedFilter): string | null {
+  switch (action.action) {
+    case 'BlockRequest':
+      return emitBlock(state, action.entry, filter);
+    case 'ForceSSL':
+      return emitUpgrade(state, action.entry, filter);
+    case 'Redirect':
+      return emitRedirect(state, action, filter);
+    case 'OriginUrl':
+      return emitOrigin(state, action, filter);
+    default:
+      return CACHE_ACTIONS.includes(action.action)
+        ? emitCache(state, action, filter)
+        : `the action \`${action.action}\` has no equivalent`;
+  }
+}
+
+function emitBlock(
+  { draft, redirects }: BunnyImport,
+  entry: DraftEntry,
+  filter: ImportedFilter,
+): string | null {
+  const fields = dropFields(filter);
+  if (typeof fields === 'string') return fields;
+  if (!addRule(draft, entry, 'drop', fields)) return null;
+  const earlier = redirects.find((one) => !areDisjoint(filter, one.filter));
+  if (earlier !== undefined)
+    markDifference(
+      entry,
+      `requests that ${earlier.place} redirects are refused; bunny.net redirects them first`,
+    );
+  return null;
+}
+
+/** A redirect of each host to https, which the edge skips on https as one to the request's own URL. */
+function emitUpgrade(state: BunnyImport, entry: DraftEntry, filter: ImportedFilter): string | null {
+  const foreign = foreignFilter(filter, 'redirect');
+  if (foreign !== null) return foreign;
+  if (state.hosts.length === 0) return 'no host is known; export the pull zone with its hostnames';
+  for (const host of state.hosts) {
+    const own = bothFilters(filter, { ...EVERY_REQUEST, hostIncludes: [equalsText(host)] });
+    if (own === null || typeof own === 'string') continue;
+    const fields = { target: `https://${host}`, status_code: 301, preserve_path: true, preserve_query: true };
+    addRule(state.draft, entry, 'redirect', { ...placeFields(own), ...fields });
+  }
+  state.redirects.push({ filter, place: entry.place });
+  return null;
+}
+
+function emitRedirect(
+  state: BunnyImport,
+  { fields, entry }: BunnyAction,
+  filter: ImportedFilter,
+): string | null {
+  const foreign = foreignFilter(filter, 'redirect');
+  if (foreign !== null) return foreign;
+  const target = textAt(fields, 'ActionParameter1');
+  if (/%\{|\{\{|\$/.test(target)) return 'a redirect target is literal text, and this one has variables';
+  const status = numberAt(fields, 'ActionParameter2');
+  const redirect = { target, status_code: status ?? 301, preserve_query: false };
+  if (!addRule(state.draft, entry, 'redirect', { ...placeFields(filter), ...redirect })) return null;
+  if (status === null) markDifference(entry, 'it states no status, so that the rule has 301');
+  state.redirects.push({ filter, place: entry.place });
+  return null;
+}
+
+/** The origin of a URL; `null` where it is none, or has a path. */
+function readOrigin(
+  url: string,
+): { readonly address: string; readonly port: number | null; readonly scheme: string } | null {
+  const [, scheme, host, port] = /^(https?):\/\/([^/:]+)(?::(\d+))?\/?$/.exec(url) ?? [];
+  return scheme === undefined
+    ? null
+    : { address: host!, port: port === undefined ? null : Number(port), scheme };
+}
+
+/** The origin of the pull zone. */
+function originOf(state: BunnyImport, url: string): DraftOrigin | null {
+  if (url === '') return null;
+  const origin = readOrigin(url);
+  const entry = addEntry(state.draft, 'OriginUrl', url);
+  if (origin === null) {
+    markMissing(entry, 'a record forwards to a host, without a path before that of the visitor');
+    return null;
+  }
+  entry.becomes.push('record');
+  const { address, port, scheme } = origin;
+  const hostHeader = state.forwardsHost ? '' : address;
+  return { address, port, scheme: scheme === 'https' ? 'Https' : 'Http', hostHeader };
+}
+
+function emitOrigin(
+  state: BunnyImport,
+  { fields, entry }: BunnyAction,
+  filter: ImportedFilter,
+): string | null {
+  const foreign = foreignFilter(filter, 'origin_route');
+  if (foreign !== null) return foreign;
+  const origin = readOrigin(textAt(fields, 'ActionParameter1'));
+  if (origin === null) return 'an origin is a host, without a path before that of the visitor';
+  const host_header = state.forwardsHost ? '' : origin.address;
+  addRule(state.draft, entry, 'origin_route', { ...placeFields(filter), ...origin, host_header });
+  return null;
+}
+
+function emitCache(
+  state: BunnyImport,
+  { fields, action, entry }: BunnyAction,
+  filter: ImportedFilter,
+): string | null {
+  const foreign = foreignFilter(filter, 'cache');
+  if (foreign !== null) return foreign;
+  const place = placeFields(filter);
+  const seconds = numberAt(fields, 'ActionParameter1');
+  if (action === 'IgnoreQueryString') {
+    if (!addRule(state.draft, entry, 'cache', { ...place, query_mode: 'none' })) return null;
+    markDifference(entry, 'the origin gets no query either');
+  } else {
+    if (seconds === null || seconds < 0) return 'it states no time';
+    const ttl = action === 'OverrideCacheTime' ? cacheFor(seconds) : { browser_ttl_sec: seconds };
+    if (!addRule(state.draft, entry, 'cache', { ...place, ...ttl })) return null;
+  }
+  markDifference(entry, 'bunny.net joins all cache actions that match; the edge takes one rule');
+  return null;
+}
+
+function cacheFor(seconds: number): object {
+  return seconds === 0 ? { mode: 'bypass' } : { mode: 'force', edge_ttl_sec: seconds };
+}
+
+/** Settings of a pull zone that decide requests and have no equivalent. */
+const SETTINGS = [
+  'AllowedReferrers',
+  'BlockedReferrers',
+  'BlockNoneReferrer',
+  'BlockPostRequests',
+  'BlockRootPathAccess',
+  'BudgetRedirectedCountries',
+  'ConnectionLimitPerIPCount',
+  'RequestLimit',
+  'WAFEnabled',
+  'ZoneSecurityEnabled',
+];
+
+/** Reports those settings that are in use. */
+function reportSettings({ draft }: BunnyImport, zone: SourceFields): void {
+  for (const name of SETTINGS) {
+    const value = zone[name];
+    const isUnused = Array.isArray(value) ? value.length === 0 : value === false || value === 0;
+    if (value === undefined || value === null || isUnused) continue;
+    markMissing(
+      addEntry(draft, name, JSON.stringify(value)),
+      'this setting of the pull zone has no equivalent',
+    );
+  }
+}
+
+/** The countries and addresses that the pull zone blocks. */
+function blockLists({ draft }: BunnyImport, zone: SourceFields): void {
+  const countries = textsAt(zone, 'BlockedCountries');
+  if (countries.length > 0) {
+    addRule(draft, addEntry(draft, 'BlockedCountries', countries.join(' ')), 'drop', { countries });
+  }
+  const ips = textsAt(zone, 'BlockedIps');
+  if (ips.length === 0) return;
+  const entry = addEntry(draft, 'BlockedIps', ips.join(' '));
+  const sets = ips.map(readAddresses);
+  const unread = sets.indexOf(null);
+  if (unread >= 0) {
+    markMissing(entry, `\`${ips[unread]}\` is no address`);
+    return;
+  }
+  const known = sets.filter((set) => set !== null);
+  addRule(
+    draft,
+    entry,
+    'drop',
+    dropFields({ ...EVERY_REQUEST, ipIncludes: uniteAddresses(known) }) as object,
+  );
+}

@@ -1,0 +1,175 @@
+/**
+ * Translates rulesets of Cloudflare, as its API answers them, to an edge file. The phases of Cloudflare run in another order than
+ * the types of edgeplan; where that changes the outcome of a request, the report says so.
+ */
+import { isObject } from '../../base/object.ts';
+import { addEntry, createDraft, type DraftEntry, finishDraft, markMissing, markNeedless } from '../draft.ts';
+import { objectsAt, readObjects, type SourceFields, type SourceObject, textAt } from '../json-source.ts';
+import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '../report.ts';
+import { refusedImport } from '../report.ts';
+import { translateBulkRedirects } from './bulk-redirects.ts';
+import { translateRule } from './translate-rule.ts';
+import { type CloudflareImport, literalHosts } from './zone.ts';
+
+/** Phases in the order in which rules of the file are added. */
+const PHASES: Readonly<Record<string, true>> = {
+  http_request_dynamic_redirect: true,
+  http_request_transform: true,
+  http_request_origin: true,
+  http_request_firewall_custom: true,
+  http_ratelimit: true,
+  http_request_redirect: true,
+  http_request_cache_settings: true,
+};
+
+/** Why rules of other phases are not carried over. */
+const OTHER_PHASES: Readonly<Record<string, string>> = {
+  http_request_firewall_managed: "managed rulesets are Cloudflare's own; write a rule of type waf",
+  http_request_late_transform: 'no rule sets request headers',
+  http_response_headers_transform: 'no rule sets response headers',
+  http_config_settings: 'settings by request have no equivalent',
+  http_response_compression: 'the edge does not compress',
+  http_custom_errors: 'write the page into a rule of type error_page',
+};
+
+const NOTES: readonly string[] = [
+  'rules compare paths decoded, without `//`, dot segments and parameters (`/a;x` also matches as `/a`); Cloudflare compares them as its URL normalisation leaves them',
+];
+
+/** Translates the files: rulesets, items of bulk redirect lists, DNS records. */
+export function importCloudflare(
+  files: readonly SourceFile[],
+  options: ImporterOptions,
+): ImportedEdge | ImportRefusal {
+  const objects = readObjects(files);
+  if ('ok' in objects) return objects;
+  const draft = createDraft();
+  const state: CloudflareImport = {
+    draft,
+    redirects: [],
+    rewrites: [],
+    challenges: [],
+    skips: [],
+    zone: null,
+  };
+  const rulesets = objects.filter(({ value }) => 'phase' in value);
+  const known = objects.filter(({ value }) => 'phase' in value || 'redirect' in value || isRecord(value));
+  if (known.length === 0) {
+    const remedy =
+      'export `GET /zones/:id/rulesets/:id`, the items of a redirect list, or `GET /zones/:id/dns_records`';
+    return refusedImport(
+      objects[0]?.place ?? files[0]?.name ?? null,
+      'has no ruleset, no redirect list and no DNS records',
+      remedy,
+    );
+  }
+  for (const object of objects.filter(({ value }) => isRecord(value))) addRecord(state, object);
+  for (const phase of Object.keys(PHASES)) {
+    for (const ruleset of rulesets.filter(({ value }) => value['phase'] === phase))
+      translateRuleset(state, ruleset);
+    if (phase === 'http_request_redirect') {
+      translateBulkRedirects(
+        state,
+        objects.filter(({ value }) => 'redirect' in value),
+      );
+    }
+  }
+  for (const ruleset of rulesets)
+    if (!Object.hasOwn(PHASES, textAt(ruleset.value, 'phase'))) loseRuleset(state, ruleset);
+  for (const { value } of objects) {
+    if (!('phase' in value || 'redirect' in value || isRecord(value)))
+      markMissing(
+        addEntry(draft, 'object', JSON.stringify(value).slice(0, 200)),
+        'it is no ruleset, redirect or record',
+      );
+  }
+  addHosts(state, rulesets, options);
+  draft.notes.push(...NOTES);
+  return finishDraft(draft, { ...options, domain: options.domain ?? state.zone });
+}
+
+function isRecord(value: SourceFields): boolean {
+  return (
+    typeof value['type'] === 'string' &&
+    typeof value['name'] === 'string' &&
+    typeof value['content'] === 'string'
+  );
+}
+
+/** Adds the host of a proxied DNS record. */
+function addRecord(state: CloudflareImport, { place, value }: SourceObject): void {
+  const name = textAt(value, 'name').toLowerCase();
+  const type = textAt(value, 'type').toUpperCase();
+  if (textAt(value, 'zone_name') !== '') state.zone ??= textAt(value, 'zone_name');
+  const entry = addEntry(state.draft, place, `${name} ${type} ${textAt(value, 'content')}`);
+  if (value['proxied'] !== true) {
+    markNeedless(entry, 'it is not proxied; a zone file has it: `edgeplan import zone`');
+    return;
+  }
+  const reason = !['A', 'AAAA', 'CNAME'].includes(type)
+    ? `no record of type ${type} is proxied`
+    : state.draft.hosts.has(name)
+      ? 'another record of the name is carried over; add this one by hand'
+      : null;
+  if (reason !== null) {
+    markMissing(entry, reason);
+    return;
+  }
+  state.draft.hosts.set(name, { address: textAt(value, 'content') });
+  entry.becomes.push('record');
+}
+
+function entryFor(
+  state: CloudflareImport,
+  { place, value }: SourceObject,
+  index: number,
+  rule: SourceFields,
+): DraftEntry {
+  const description = textAt(rule, 'description');
+  const name = description === '' ? '' : ` (${description})`;
+  const text = `${textAt(rule, 'action')} if ${textAt(rule, 'expression')}`;
+  return addEntry(state.draft, `${place}: ${textAt(value, 'phase')}.rules[${index}]${name}`, text);
+}
+
+function translateRuleset(state: CloudflareImport, object: SourceObject): void {
+  const rules = objectsAt(object.value, 'rules').map((rule, index) => ({
+    rule,
+    entry: entryFor(state, object, index, rule),
+  }));
+  const phase = textAt(object.value, 'phase');
+  // The last cache rule that matches wins at Cloudflare, the first in edgeplan.
+  const ordered =
+    phase === 'http_request_cache_settings' || phase === 'http_request_origin' ? rules.reverse() : rules;
+  for (const { rule, entry } of ordered) {
+    if (rule['enabled'] === false) markNeedless(entry, 'it is disabled');
+    else translateRule(state, { phase, rule, entry });
+  }
+}
+
+/** Reports the rules of a phase that has no equivalent. */
+function loseRuleset(state: CloudflareImport, object: SourceObject): void {
+  const phase = textAt(object.value, 'phase');
+  for (const [index, rule] of objectsAt(object.value, 'rules').entries()) {
+    const entry = entryFor(state, object, index, rule);
+    if (rule['enabled'] === false) markNeedless(entry, 'it is disabled');
+    else markMissing(entry, OTHER_PHASES[phase] ?? `rules of the phase \`${phase}\` have no equivalent`);
+  }
+}
+
+/** Without DNS records the hosts are those that expressions name, and the domain itself. */
+function addHosts(
+  state: CloudflareImport,
+  rulesets: readonly SourceObject[],
+  { domain }: ImporterOptions,
+): void {
+  const { hosts } = state.draft;
+  if (hosts.size > 0) return;
+  if (domain !== null) hosts.set(domain.toLowerCase(), null);
+  for (const { value } of rulesets) {
+    for (const rule of objectsAt(value, 'rules')) {
+      if (!isObject(rule)) continue;
+      for (const host of literalHosts(textAt(rule, 'expression')))
+        if (!hosts.has(host)) hosts.set(host, null);
+    }
+  }
+}

@@ -1,0 +1,319 @@
+/** Translates one rule of a Cloudflare ruleset by its phase and action. */
+import {
+  addRule,
+  type DraftEntry,
+  markDifference,
+  markMissing,
+  markNeedless,
+  removeRules,
+} from '../draft.ts';
+import {
+  areDisjoint,
+  dropFields,
+  filtersOf,
+  foreignFilter,
+  type ImportedCondition,
+  type ImportedFilter,
+  placeFields,
+} from '../filter.ts';
+import { numberAt, objectAt, type SourceFields, textAt, textsAt } from '../json-source.ts';
+import { equalsText, startsWithText } from '../text-test.ts';
+import { cacheFields } from './cache-fields.ts';
+import { parseExpression } from './parse-expression.ts';
+import { type ReadCondition, readCondition } from './read-condition.ts';
+import { readRedirect } from './read-redirect.ts';
+import { readRewrite } from './read-rewrite.ts';
+import type { CloudflareImport, EarlierPhase } from './zone.ts';
+
+/** A rule with its entry. */
+export interface CloudflareRule {
+  readonly phase: string;
+  readonly rule: SourceFields;
+  readonly entry: DraftEntry;
+}
+
+/** Translates a rule: one rule of the file for each alternative of its expression. */
+export function translateRule(state: CloudflareImport, source: CloudflareRule): void {
+  const { rule, entry, phase } = source;
+  const parsed = parseExpression(textAt(rule, 'expression'));
+  if (!parsed.ok) {
+    markMissing(entry, `its expression cannot be read: ${parsed.reason}`);
+    return;
+  }
+  const read = readCondition(parsed.value);
+  const action = textAt(rule, 'action');
+  if (action === 'skip') {
+    noteSkip(state, source, read);
+    return;
+  }
+  if (action === 'log') {
+    markNeedless(entry, 'it only logs');
+    return;
+  }
+  const alternatives = filtersOf(withoutSkipped(state, phase, read.condition));
+  if (!alternatives.ok) {
+    markMissing(entry, alternatives.reason);
+    return;
+  }
+  if (alternatives.filters.length === 0) {
+    markNeedless(entry, 'no request meets its expression');
+    return;
+  }
+  for (const filter of alternatives.filters) {
+    const reason = emit(state, source, filter);
+    if (reason === null) continue;
+    removeRules(state.draft, entry);
+    markMissing(entry, reason);
+    return;
+  }
+  for (const difference of read.differences) markDifference(entry, difference);
+  for (const { condition, phases, place } of state.skips) {
+    if (condition === null && phases.includes(phase))
+      markDifference(entry, `requests that ${place} skips are not skipped`);
+  }
+}
+
+/** Requests that earlier `skip` rules let pass do not meet the condition. */
+function withoutSkipped(
+  state: CloudflareImport,
+  phase: string,
+  condition: ImportedCondition,
+): ImportedCondition {
+  const skipped = state.skips.flatMap((skip) =>
+    skip.condition !== null && skip.phases.includes(phase)
+      ? [{ kind: 'not' as const, of: skip.condition }]
+      : [],
+  );
+  return skipped.length === 0 ? condition : { kind: 'all', of: [condition, ...skipped] };
+}
+
+/** Remembers a skip rule for the rules that it concerns. */
+function noteSkip(
+  state: CloudflareImport,
+  { rule, entry, phase }: CloudflareRule,
+  read: ReadCondition,
+): void {
+  const parameters = objectAt(rule, 'action_parameters');
+  const phases = [
+    ...textsAt(parameters, 'phases'),
+    ...(textAt(parameters, 'ruleset') === 'current' ? [phase] : []),
+  ];
+  const alternatives = filtersOf(read.condition);
+  const place = entry.place;
+  if (!alternatives.ok) {
+    state.skips.push({ condition: null, phases, place });
+    markMissing(entry, alternatives.reason);
+    return;
+  }
+  state.skips.push({ condition: read.condition, phases, place });
+  for (const difference of read.differences) markDifference(entry, difference);
+  const others = phases.filter((one) => !['http_request_firewall_custom', 'http_ratelimit'].includes(one));
+  if (others.length > 0) markDifference(entry, `rules of ${others.join(', ')} are not skipped`);
+  const products = textsAt(parameters, 'products');
+  if (products.length > 0) markDifference(entry, `${products.join(', ')} of Cloudflare have no equivalent`);
+}
+
+/** Adds the rule of one alternative; a text is the reason why it cannot. */
+function emit(state: CloudflareImport, source: CloudflareRule, filter: ImportedFilter): string | null {
+  switch (source.phase) {
+    case 'http_request_firewall_custom':
+      return emitFirewall(state, source, filter);
+    case 'http_ratelimit':
+      return emitRateLimit(state, source, filter);
+    case 'http_request_dynamic_redirect':
+      return emitRedirect(state, source, filter);
+    case 'http_request_transform':
+      return emitRewrite(state, source, filter);
+    case 'http_request_origin':
+      return emitOrigin(state, source, filter);
+    case 'http_request_cache_settings':
+      return emitCache(state, source, filter);
+    default:
+      return 'bulk redirects are in the items of their list; export them beside the ruleset';
+  }
+}
+
+const CHALLENGES = ['managed_challenge', 'js_challenge', 'challenge'];
+
+function emitFirewall(
+  state: CloudflareImport,
+  { rule, entry }: CloudflareRule,
+  filter: ImportedFilter,
+): string | null {
+  const action = textAt(rule, 'action');
+  if (CHALLENGES.includes(action)) {
+    const foreign = foreignFilter(filter, 'captcha');
+    if (foreign !== null) return foreign;
+    if (!addRule(state.draft, entry, 'captcha', placeFields(filter))) return null;
+    markDifference(entry, 'the edge asks its own challenge, and verified search crawlers pass it');
+    state.challenges.push({ filter, place: entry.place });
+    noteEarlier(entry, filter, state);
+    return null;
+  }
+  if (action !== 'block') return `the action \`${action}\` has no equivalent`;
+  if (filter.botKinds !== null) {
+    const isPlain = filter.pathIncludes === null && filter.pathExcludes.length === 0;
+    const foreign = foreignFilter({ ...filter, botKinds: null }, 'bot_route');
+    if (!isPlain || foreign !== null) return foreign ?? 'a bot_route rule has no filter on paths';
+    const { path_match_type: _, ...hosts } = placeFields(filter) as Record<string, unknown>;
+    const bots = { bot_kinds: filter.botKinds, require_verified: filter.verifiedBots, action: 'block' };
+    addRule(state.draft, entry, 'bot_route', { ...hosts, ...bots });
+    return null;
+  }
+  const fields = dropFields(filter);
+  if (typeof fields === 'string') return fields;
+  addRule(state.draft, entry, 'drop', fields);
+  const response = objectAt(objectAt(rule, 'action_parameters'), 'response');
+  const status = numberAt(response, 'status_code') ?? 403;
+  if (status !== 403) markDifference(entry, `the edge answers 403; Cloudflare answers ${status}`);
+  else if (textAt(response, 'content') !== '') markDifference(entry, 'the edge answers with its own page');
+  noteEarlier(entry, filter, state);
+  for (const { filter: other, place } of state.challenges) {
+    if (!areDisjoint(filter, other))
+      markDifference(entry, `requests that ${place} challenges first are refused at once`);
+  }
+  return null;
+}
+
+/** States what single redirects and rewrites, which Cloudflare evaluates first, change for a rule. */
+function noteEarlier(
+  entry: DraftEntry,
+  filter: ImportedFilter,
+  { redirects, rewrites }: CloudflareImport,
+): void {
+  const redirect = redirects.find((one) => !areDisjoint(filter, one.filter));
+  if (redirect !== undefined && entry.becomes[0] !== 'captcha') {
+    markDifference(
+      entry,
+      `requests that ${redirect.place} redirects meet this rule first; Cloudflare redirects them`,
+    );
+  }
+  noteRewrites(entry, filter, rewrites);
+}
+
+function noteRewrites(entry: DraftEntry, filter: ImportedFilter, rewrites: readonly EarlierPhase[]): void {
+  if (filter.pathIncludes === null && filter.pathExcludes.length === 0) return;
+  for (const { filter: other, place, target } of rewrites) {
+    const after: ImportedFilter = {
+      ...other,
+      pathIncludes: target === null || target === undefined ? null : [target],
+      pathExcludes: [],
+    };
+    if (areDisjoint(filter, other) && areDisjoint(filter, after)) continue;
+    markDifference(
+      entry,
+      `the edge compares the path of the visitor; Cloudflare the one that ${place} has rewritten`,
+    );
+  }
+}
+
+function emitRateLimit(
+  state: CloudflareImport,
+  { rule, entry }: CloudflareRule,
+  filter: ImportedFilter,
+): string | null {
+  const limit = objectAt(rule, 'ratelimit');
+  const keys = textsAt(limit, 'characteristics').filter((key) => key !== 'cf.colo.id');
+  if (keys.length !== 1 || keys[0] !== 'ip.src')
+    return `requests are counted by address only, not by ${keys.map((key) => `\`${key}\``).join(', ')}`;
+  if (textAt(limit, 'counting_expression') !== '')
+    return 'a counting expression of its own has no equivalent';
+  const action = textAt(rule, 'action');
+  if (action !== 'block' && !CHALLENGES.includes(action)) return `the action \`${action}\` has no equivalent`;
+  const foreign = foreignFilter(filter, 'rate_limit');
+  if (foreign !== null) return foreign;
+  const fields = {
+    ...placeFields(filter),
+    limit: numberAt(limit, 'requests_per_period'),
+    window_sec: numberAt(limit, 'period'),
+    on_breach: action === 'block' ? 'drop' : 'captcha',
+  };
+  if (!addRule(state.draft, entry, 'rate_limit', fields)) return null;
+  const timeout = numberAt(limit, 'mitigation_timeout') ?? 0;
+  markDifference(
+    entry,
+    `Cloudflare acts for ${timeout} s once the count is above the limit; the rule acts while the requests of the window are above it`,
+  );
+  if (limit['requests_to_origin'] === true)
+    markDifference(entry, 'requests that the cache answers count too');
+  noteEarlier(entry, filter, state);
+  return null;
+}
+
+function emitRedirect(
+  state: CloudflareImport,
+  { rule, entry }: CloudflareRule,
+  filter: ImportedFilter,
+): string | null {
+  const foreign = foreignFilter(filter, 'redirect');
+  if (foreign !== null) return foreign;
+  const value = objectAt(objectAt(rule, 'action_parameters'), 'from_value');
+  const redirect = readRedirect(value);
+  if (typeof redirect === 'string') return redirect;
+  const { differences, ...fields } = redirect;
+  if (!addRule(state.draft, entry, 'redirect', { ...placeFields(filter), ...fields })) return null;
+  for (const difference of differences) markDifference(entry, difference);
+  state.redirects.push({ filter, place: entry.place });
+  return null;
+}
+
+function emitRewrite(
+  state: CloudflareImport,
+  { rule, entry }: CloudflareRule,
+  filter: ImportedFilter,
+): string | null {
+  const foreign = foreignFilter(filter, 'rewrite');
+  if (foreign !== null) return foreign;
+  const uri = objectAt(objectAt(rule, 'action_parameters'), 'uri');
+  const rewrite = readRewrite(uri, filter);
+  if (typeof rewrite === 'string') return rewrite;
+  const { fields, captured } = rewrite;
+  const place = placeFields(captured === null ? filter : { ...filter, pathIncludes: [captured] });
+  if (!addRule(state.draft, entry, 'rewrite', { ...place, ...fields })) return null;
+  for (const other of state.rewrites) {
+    if (!areDisjoint(filter, other.filter))
+      markDifference(entry, `it also applies after ${other.place} at Cloudflare; the edge applies the first`);
+  }
+  if (fields.path_target === '') return null;
+  const [start = ''] = fields.path_target.split('$');
+  const target = start === fields.path_target ? equalsText(start) : startsWithText(start);
+  state.rewrites.push({ filter, place: entry.place, target });
+  return null;
+}
+
+function emitOrigin(
+  state: CloudflareImport,
+  { rule, entry }: CloudflareRule,
+  filter: ImportedFilter,
+): string | null {
+  const foreign = foreignFilter(filter, 'origin_route');
+  if (foreign !== null) return foreign;
+  const parameters = objectAt(rule, 'action_parameters');
+  const origin = objectAt(parameters, 'origin');
+  const address = textAt(origin, 'host');
+  if (address === '')
+    return 'an origin_route rule names an address, and this rule changes the port or the Host header alone';
+  const host_header = textAt(parameters, 'host_header');
+  const port = numberAt(origin, 'port');
+  const fields = { ...placeFields(filter), address, port, host_header, scheme: 'https' };
+  if (!addRule(state.draft, entry, 'origin_route', fields)) return null;
+  markDifference(entry, 'the edge connects by https; Cloudflare as the SSL mode of the zone says');
+  noteRewrites(entry, filter, state.rewrites);
+  return null;
+}
+
+function emitCache(
+  state: CloudflareImport,
+  { rule, entry }: CloudflareRule,
+  filter: ImportedFilter,
+): string | null {
+  const foreign = foreignFilter(filter, 'cache');
+  if (foreign !== null) return foreign;
+  const read = cacheFields(objectAt(rule, 'action_parameters'));
+  if (typeof read === 'string') return read;
+  const { differences, ...fields } = read;
+  if (!addRule(state.draft, entry, 'cache', { ...placeFields(filter), ...fields })) return null;
+  for (const difference of differences) markDifference(entry, difference);
+  noteRewrites(entry, filter, state.rewrites);
+  return null;
+}

@@ -1,0 +1,253 @@
+/**
+ * The draft of an imported edge file: entries of the report, records and rules, which importers add one by one, and the file
+ * that is made of them. A rule that the model refuses is left out, and its entry says why, so that the file compiles.
+ */
+import { type Diagnostic, describeDiagnostic } from '../base/diagnostic.ts';
+import { normalizeName } from '../base/host.ts';
+import { parseIp } from '../base/ip.ts';
+import type { RuleType } from '../base/vocabulary.ts';
+import { printEdge } from '../files/print-edge.ts';
+import { parseRecord, parseRule, parseRuleSet } from '../model/parse.ts';
+import type { DnsRecord } from '../model/types.ts';
+import { domainOf } from './domain-name.ts';
+import { MAX_DRAFTED_RULES } from './limits.ts';
+import {
+  type ImportEntry,
+  type ImportedEdge,
+  type ImporterOptions,
+  type ImportOutcome,
+  type ImportRefusal,
+  refusedImport,
+  shownSource,
+} from './report.ts';
+
+/** An entry of the report while the import runs. */
+export interface DraftEntry {
+  readonly place: string;
+  readonly source: string;
+  outcome: ImportOutcome;
+  readonly reasons: string[];
+  readonly becomes: string[];
+}
+
+/** A rule of the draft; its priority is its place among those of its type. */
+export interface DraftedRule {
+  readonly type: RuleType;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly entry: DraftEntry;
+}
+
+/** The origin that a record forwards to. */
+export interface DraftOrigin {
+  readonly address: string;
+  readonly scheme?: 'Default' | 'Http' | 'Https';
+  readonly port?: number | null;
+  readonly hostHeader?: string;
+}
+
+/** The draft. */
+export interface ImportDraft {
+  readonly entries: DraftEntry[];
+  readonly rules: DraftedRule[];
+  /** Proxied hosts, in lower case; `null`: the source names no origin. */
+  readonly hosts: Map<string, DraftOrigin | null>;
+  readonly notes: string[];
+}
+
+/** Creates an empty draft. */
+export function createDraft(): ImportDraft {
+  return { entries: [], rules: [], hosts: new Map(), notes: [] };
+}
+
+/** Adds an entry; it is `exact` until it is marked otherwise. */
+export function addEntry(draft: ImportDraft, place: string, source: string): DraftEntry {
+  const entry: DraftEntry = {
+    place,
+    source: shownSource(source),
+    outcome: 'exact',
+    reasons: [],
+    becomes: [],
+  };
+  draft.entries.push(entry);
+  return entry;
+}
+
+/** Marks an entry as carried over with a difference. */
+export function markDifference(entry: DraftEntry, reason: string): void {
+  if (entry.outcome === 'exact') entry.outcome = 'differs';
+  if (!entry.reasons.includes(reason)) entry.reasons.push(reason);
+}
+
+/** Marks an entry as not carried over. */
+export function markMissing(entry: DraftEntry, reason: string): void {
+  entry.outcome = 'not_carried';
+  if (!entry.reasons.includes(reason)) entry.reasons.push(reason);
+}
+
+/** Marks an entry as one that decides nothing. */
+export function markNeedless(entry: DraftEntry, reason: string): void {
+  entry.outcome = 'not_needed';
+  if (!entry.reasons.includes(reason)) entry.reasons.push(reason);
+}
+
+/** Adds a rule, or marks its entry when the model refuses the fields. Returns whether it was added. */
+export function addRule(draft: ImportDraft, entry: DraftEntry, type: RuleType, fields: object): boolean {
+  if (draft.rules.length >= MAX_DRAFTED_RULES) {
+    markMissing(entry, `a file has at most ${MAX_DRAFTED_RULES} rules`);
+    return false;
+  }
+  const parsed = parseRule(type, fields);
+  if (!parsed.ok) {
+    markMissing(entry, `as a ${type} rule it is refused: ${errorOf(parsed.diagnostics)}`);
+    return false;
+  }
+  draft.rules.push({ type, fields: fields as Readonly<Record<string, unknown>>, entry });
+  entry.becomes.push(type);
+  return true;
+}
+
+/** Takes all rules of an entry out of the draft. */
+export function removeRules(draft: ImportDraft, entry: DraftEntry): void {
+  for (let index = draft.rules.length - 1; index >= 0; index--) {
+    if (draft.rules[index]!.entry === entry) draft.rules.splice(index, 1);
+  }
+  entry.becomes.length = 0;
+}
+
+function errorOf(diagnostics: readonly Diagnostic[]): string {
+  return describeDiagnostic(diagnostics.find(({ severity }) => severity === 'error')!);
+}
+
+/** Makes the file and the report. */
+export function finishDraft(
+  draft: ImportDraft,
+  { domain: asked, origin }: ImporterOptions,
+): ImportedEdge | ImportRefusal {
+  const domain = asked === null ? domainOf([...draft.hosts.keys()]) : normalizeName(asked);
+  if (domain === null) {
+    const message =
+      asked === null
+        ? 'the source names no host from which the domain follows'
+        : `\`${asked}\` is no domain name`;
+    return refusedImport(null, message, 'name it: --domain example.com');
+  }
+  const records = recordsOf(draft, domain, origin);
+  if (!Array.isArray(records)) return records as ImportRefusal;
+  const printed = printDraft(draft, domain, records as readonly object[]);
+  if (typeof printed !== 'string') return printed;
+  const entries: ImportEntry[] = draft.entries.map((entry) => ({ ...entry }));
+  return { ok: true, domain, text: printed, entries, notes: draft.notes };
+}
+
+/** The records of the hosts; hosts of other domains get an entry each. */
+function recordsOf(draft: ImportDraft, domain: string, fallback: string): readonly object[] | ImportRefusal {
+  const records: DnsRecord[] = [];
+  const outside: string[] = [];
+  const unnamed: string[] = [];
+  for (const [host, origin] of withEnclosers(draft.hosts)) {
+    if (host !== domain && !host.endsWith(`.${domain}`)) {
+      outside.push(host);
+      continue;
+    }
+    if (origin === null) unnamed.push(host);
+    const name = host === domain ? '@' : host.slice(0, -domain.length - 1);
+    const record = recordFields(name, origin ?? { address: fallback }, domain);
+    const parsed = parseRecord({ id: records.length + 1, ...record }, domain);
+    if (parsed.ok) records.push(parsed.record);
+    else markMissing(addEntry(draft, 'records', host), errorOf(parsed.diagnostics));
+  }
+  for (const host of outside) {
+    const entry = addEntry(draft, 'hosts', host);
+    markMissing(
+      entry,
+      `the host is not of \`${domain}\`, and a file has one domain; import it with --domain`,
+    );
+  }
+  if (unnamed.length > 0) {
+    draft.notes.push(
+      `the source names no origin for ${unnamed.map((host) => `\`${host}\``).join(', ')}; their records forward to \`${fallback}\` (--origin names another)`,
+    );
+  }
+  return records;
+}
+
+/**
+ * A wildcard record covers no name below a name that exists (RFC 4592); the same wildcard is added there, since other
+ * products match any depth.
+ */
+function withEnclosers(hosts: ImportDraft['hosts']): ReadonlyMap<string, DraftOrigin | null> {
+  const all = new Map(hosts);
+  const wildcards = [...hosts.keys()].filter((host) => host.startsWith('*.'));
+  wildcards.sort((one, other) => other.length - one.length);
+  for (const wildcard of wildcards) {
+    const parent = wildcard.slice(1);
+    for (const host of hosts.keys()) {
+      const name = host.startsWith('*.') ? host.slice(2) : host;
+      if (!name.endsWith(parent)) continue;
+      const labels = name.slice(0, -parent.length).split('.');
+      for (let from = 0; from < labels.length; from++) {
+        const below = `*.${labels.slice(from).join('.')}${parent}`;
+        if (!all.has(below)) all.set(below, hosts.get(wildcard)!);
+      }
+    }
+  }
+  return all;
+}
+
+/** The fields of a proxied record. */
+function recordFields(name: string, origin: DraftOrigin, domain: string): object {
+  const family = parseIp(origin.address, new Uint32Array(4));
+  const type = family === 4 ? 'A' : family === 6 ? 'AAAA' : name === '@' ? 'ALIAS' : 'CNAME';
+  const absolute = name === '@' ? domain : `${name}.${domain}`;
+  // A record must not lead to itself; the origin of a host that is its own origin is named by the operator.
+  const isOwn = family === 0 && normalizeName(origin.address) === absolute;
+  return {
+    name,
+    type: isOwn ? (name === '@' ? 'ALIAS' : 'CNAME') : type,
+    destination: isOwn ? 'origin.invalid' : origin.address,
+    proxied: true,
+    scheme: origin.scheme ?? 'Default',
+    port: origin.port ?? null,
+    host_header: origin.hostHeader ?? '',
+  };
+}
+
+/** Parses and prints the whole; rules that only together exceed a budget are left out. */
+function printDraft(draft: ImportDraft, domain: string, records: readonly object[]): string | ImportRefusal {
+  let rules = draft.rules;
+  for (;;) {
+    const numbered = withPriorities(rules);
+    const parsed = parseRuleSet({ domain: { name: domain }, records, rules: numbered });
+    if (parsed.ok) {
+      const comments = new Map(
+        rules.map(({ entry }, index) => [index + 1, `${entry.place}: ${entry.source}`]),
+      );
+      const { ruleSet } = parsed;
+      const printed = { records: ruleSet.records, rules: ruleSet.rules, ids: false, comments };
+      return printEdge({ domain: { name: domain }, ...printed }).text;
+    }
+    const wrong = parsed.diagnostics.filter(({ severity }) => severity === 'error');
+    const places = new Map(wrong.flatMap((one) => (one.path[0] === 'rules' ? [[one.path[1], one]] : [])));
+    if (places.size === 0 || rules.length === 0) return refusedImport(null, errorOf(parsed.diagnostics));
+    rules = rules.filter((rule, index) => {
+      // A budget of all rules names none of them; the last rule is left out then.
+      const found = places.get(index) ?? (index === rules.length - 1 ? places.get(undefined) : undefined);
+      if (found === undefined) return true;
+      markMissing(rule.entry, describeDiagnostic(found));
+      return false;
+    });
+  }
+}
+
+/** The distance of priorities: room for rules between. */
+const PRIORITY_STEP = 10;
+
+/** Numbers the rules; those of one type are evaluated in the order in which they were added. */
+function withPriorities(rules: readonly DraftedRule[]): readonly object[] {
+  const next = new Map<string, number>();
+  return rules.map(({ type, fields }, index) => {
+    const priority = (next.get(type) ?? 0) + PRIORITY_STEP;
+    next.set(type, priority);
+    return { id: index + 1, type, priority, ...fields };
+  });
+}

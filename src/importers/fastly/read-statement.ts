@@ -1,0 +1,210 @@
+/**
+ * Parses the statements of Fastly's conditions, boolean expressions in VCL, straight to conditions over the filters of rules. `!`
+ * binds tightest, then `&&`, then `||`. Bounded in length and depth; does not throw.
+ */
+import type { AddressSet } from '../addresses.ts';
+import type { ImportedCondition } from '../filter.ts';
+import { MAX_EXPRESSION_CHARACTERS, MAX_EXPRESSION_DEPTH } from '../limits.ts';
+import {
+  endsWithText,
+  equalsText,
+  literalOf,
+  regexText,
+  startsWithText,
+  type TextTest,
+  withoutCase,
+} from '../text-test.ts';
+
+/** The condition and how it differs, or why the statement cannot be read. */
+export type ReadStatement =
+  | { readonly ok: true; readonly condition: ImportedCondition; readonly differences: readonly string[] }
+  | { readonly ok: false; readonly reason: string };
+
+/** Addresses of ACLs by name; `null`: the file has no entries of it. */
+export type FastlyAcls = ReadonlyMap<string, AddressSet | null>;
+
+interface Parser {
+  readonly words: readonly string[];
+  readonly acls: FastlyAcls;
+  readonly differences: string[];
+  at: number;
+  reason: string | null;
+}
+
+/** Reads a statement. */
+export function readStatement(text: string, acls: FastlyAcls): ReadStatement {
+  if (text.length > MAX_EXPRESSION_CHARACTERS) {
+    return { ok: false, reason: `the statement is longer than ${MAX_EXPRESSION_CHARACTERS} characters` };
+  }
+  const words = wordsOf(text);
+  if (typeof words === 'string') return { ok: false, reason: words };
+  const parser: Parser = { words, acls, differences: [], at: 0, reason: null };
+  const condition = parseAny(parser, 0);
+  if (parser.reason === null && parser.at < words.length) unexpected(parser);
+  if (parser.reason !== null) return { ok: false, reason: parser.reason };
+  return { ok: true, condition, differences: parser.differences };
+}
+
+/** Words, marks, and texts with their quote in front; a text instead of a list is a mistake. */
+function wordsOf(text: string): readonly string[] | string {
+  const words: string[] = [];
+  const word = /\s+|\{"([\s\S]*?)"\}|"([^"\n]*)"|(==|!=|!~|&&|\|\||[()!~,<>])|([A-Za-z0-9_.:-]+)/y;
+  while (word.lastIndex < text.length) {
+    const from = word.lastIndex;
+    const match = word.exec(text);
+    if (match === null) return `unexpected \`${text.slice(from, from + 20)}\``;
+    const quoted = match[1] ?? match[2];
+    if (quoted !== undefined) words.push(`"${quoted}`);
+    else if (match[3] !== undefined || match[4] !== undefined) words.push(match[0]);
+  }
+  return words;
+}
+
+function unexpected(parser: Parser): ImportedCondition {
+  const word = parser.words[parser.at];
+  parser.reason ??=
+    word === undefined ? 'the statement ends too early' : `unexpected \`${word.slice(0, 40)}\``;
+  parser.at = parser.words.length;
+  return { kind: 'constant', value: false };
+}
+
+function accept(parser: Parser, word: string): boolean {
+  if (parser.words[parser.at] !== word) return false;
+  parser.at++;
+  return true;
+}
+
+function parseAny(parser: Parser, depth: number): ImportedCondition {
+  const of = [parseAll(parser, depth)];
+  while (accept(parser, '||')) of.push(parseAll(parser, depth));
+  return of.length === 1 ? of[0]! : { kind: 'any', of };
+}
+
+function parseAll(parser: Parser, depth: number): ImportedCondition {
+  const of = [parseOne(parser, depth)];
+  while (accept(parser, '&&')) of.push(parseOne(parser, depth));
+  return of.length === 1 ? of[0]! : { kind: 'all', of };
+}
+
+function parseOne(parser: Parser, depth: number): ImportedCondition {
+  if (depth > MAX_EXPRESSION_DEPTH) {
+    parser.reason ??= `the statement is nested more than ${MAX_EXPRESSION_DEPTH} deep`;
+    parser.at = parser.words.length;
+    return { kind: 'constant', value: false };
+  }
+  if (accept(parser, '!')) return { kind: 'not', of: parseOne(parser, depth + 1) };
+  if (accept(parser, '(')) {
+    const inner = parseAny(parser, depth + 1);
+    return accept(parser, ')') ? inner : unexpected(parser);
+  }
+  return parseComparison(parser);
+}
+
+/** Operators of comparisons. */
+const OPERATORS = ['==', '!=', '~', '!~', '<', '>'];
+
+function parseComparison(parser: Parser): ImportedCondition {
+  const name = parser.words[parser.at];
+  if (name === undefined || !/^[A-Za-z]/.test(name)) return unexpected(parser);
+  parser.at++;
+  if (name === 'true' || name === 'false') return { kind: 'constant', value: name === 'true' };
+  if (accept(parser, '(')) return callOf(parser, name);
+  const operator = parser.words[parser.at] ?? '';
+  if (!OPERATORS.includes(operator))
+    return { kind: 'unknown', text: name, reason: 'has no equivalent in a filter' };
+  const operand = parser.words[parser.at + 1];
+  if (operand === undefined || /^[()!~,=&|<>]/.test(operand)) {
+    parser.at++;
+    return unexpected(parser);
+  }
+  parser.at += 2;
+  const condition = comparisonOf(
+    { name, operator: operator.replace('!', '').replace(/^=$/, '=='), operand },
+    parser,
+  );
+  return operator.startsWith('!') && condition.kind !== 'unknown'
+    ? { kind: 'not', of: condition }
+    : condition;
+}
+
+/** Skips the arguments of a call and its comparison; functions have no equivalent. */
+function callOf(parser: Parser, name: string): ImportedCondition {
+  let depth = 1;
+  while (depth > 0 && parser.at < parser.words.length) {
+    const word = parser.words[parser.at++];
+    if (word === '(') depth++;
+    if (word === ')') depth--;
+  }
+  if (depth > 0) return unexpected(parser);
+  if (OPERATORS.includes(parser.words[parser.at] ?? '')) parser.at += 2;
+  return { kind: 'unknown', text: `${name}()`, reason: 'has no equivalent in a filter' };
+}
+
+interface Comparison {
+  readonly name: string;
+  /** `==`, `~`, `<` or `>`. */
+  readonly operator: string;
+  /** A text has its quote in front. */
+  readonly operand: string;
+}
+
+function comparisonOf({ name, operator, operand }: Comparison, parser: Parser): ImportedCondition {
+  const shown = `${name} ${operator} ${operand}${operand.startsWith('"') ? '"' : ''}`;
+  const unknown = (reason: string): ImportedCondition => ({ kind: 'unknown', text: shown, reason });
+  if (name === 'client.ip') {
+    const addresses = operator === '~' ? parser.acls.get(operand) : undefined;
+    if (addresses === undefined) return unknown('names no ACL of the file');
+    return addresses === null
+      ? unknown('names an ACL whose entries are not in the file')
+      : { kind: 'ip', addresses };
+  }
+  if (!operand.startsWith('"')) return unknown('compares with a value that is no text');
+  const text = operand.slice(1);
+  if (name === 'client.geo.country_code' || name === 'geoip.country_code') {
+    return operator === '==' && /^[A-Z]{2}$/.test(text)
+      ? { kind: 'country', codes: [text] }
+      : unknown('has no equivalent in a filter');
+  }
+  if (name.toLowerCase() === 'req.http.host') {
+    if (operator === '==') return { kind: 'host', tests: [equalsText(text.toLowerCase())] };
+    const test = operator === '~' ? regexText(text) : 'only == and ~ have an equivalent';
+    return typeof test === 'string'
+      ? unknown(`has no equivalent: ${test}`)
+      : { kind: 'host', tests: [literalRegex(text) ?? test] };
+  }
+  if (name === 'req.url.ext' && operator === '==' && /^[\w-]+$/.test(text)) {
+    return { kind: 'path', tests: [endsWithText(`.${text}`)] };
+  }
+  const isWhole = name === 'req.url';
+  if (!isWhole && name !== 'req.url.path') return unknown('has no equivalent: no rule has such a filter');
+  if (/[%?]/.test(text) && operator === '==') return unknown('is about the query or an escape');
+  return pathOf({ text, operator, isWhole }, parser) ?? unknown('has no equivalent in a filter');
+}
+
+/** A test of the path; of `req.url`, which has the query too, only a literal start is exact. */
+function pathOf(
+  {
+    text,
+    operator,
+    isWhole,
+  }: { readonly text: string; readonly operator: string; readonly isWhole: boolean },
+  { differences }: Parser,
+): ImportedCondition | null {
+  if (operator !== '==' && operator !== '~') return null;
+  const test = operator === '==' ? equalsText(text) : (literalRegex(text) ?? regexText(text));
+  if (typeof test === 'string') return null;
+  const isStart = test.kind === 'pieces' && literalOf(test) === null && test.pieces.at(-1) === '';
+  if (isWhole && !isStart)
+    differences.push(`\`req.url\` has the query too; the rule compares the path alone with \`${text}\``);
+  return { kind: 'path', tests: [test] };
+}
+
+/** A regex that is a literal with anchors; `null` for others. */
+function literalRegex(source: string): TextTest | null {
+  const [, flag, start, body = '', end] =
+    /^(\(\?i\))?(\^?)((?:[\w/~@:,;=&! -]|\\[./-])+)(\$?)$/.exec(source) ?? [];
+  if (start === undefined || (start === '' && end === '')) return null;
+  const text = body.replaceAll('\\', '');
+  const test = start === '^' ? (end === '$' ? equalsText(text) : startsWithText(text)) : endsWithText(text);
+  return flag === undefined ? test : withoutCase(test);
+}

@@ -1,0 +1,157 @@
+/** The state of one import from nginx: what the parts of the translation share. */
+import {
+  addEntry,
+  type DraftEntry,
+  type ImportDraft,
+  markDifference,
+  markMissing,
+  markNeedless,
+} from '../draft.ts';
+import type { ImportedFilter } from '../filter.ts';
+import { directiveText, type NginxDirective } from './parse-nginx.ts';
+
+/** The state. */
+export interface NginxImport {
+  readonly draft: ImportDraft;
+  /** Entries of the report, by directive; they are ordered at the end. */
+  readonly entries: Map<NginxDirective, DraftEntry>;
+  /** Directives of `http`, outside its servers. */
+  readonly http: readonly NginxDirective[];
+  readonly upstreams: ReadonlyMap<string, NginxDirective>;
+  /** `map` blocks by the variable they define, without `$`. */
+  readonly maps: ReadonlyMap<string, NginxDirective>;
+  /** `limit_req_zone` by the name of the zone. */
+  readonly zones: ReadonlyMap<string, NginxDirective>;
+}
+
+/** Requests that end before rules which nginx evaluates later and edgeplan earlier. */
+export interface EarlierOutcome {
+  readonly filter: ImportedFilter;
+  readonly place: string;
+}
+
+/** The entry of a directive. */
+export function entryOf({ draft, entries }: NginxImport, directive: NginxDirective): DraftEntry {
+  const known = entries.get(directive);
+  if (known !== undefined) return known;
+  const entry = addEntry(draft, directive.place, directiveText(directive));
+  entries.set(directive, entry);
+  return entry;
+}
+
+/** Reports a directive with its whole block as not carried over. */
+export function loseDirective(state: NginxImport, directive: NginxDirective, reason: string): void {
+  markMissing(entryOf(state, directive), reason);
+}
+
+/** Directives that set up nginx itself, its logs, connections and buffers. */
+const NEEDLESS = new Set(
+  `user worker_processes worker_rlimit_nofile worker_connections worker_cpu_affinity worker_shutdown_timeout pid daemon
+  master_process events use multi_accept accept_mutex error_log access_log log_format log_not_found log_subrequest
+  sendfile sendfile_max_chunk tcp_nopush tcp_nodelay keepalive keepalive_timeout keepalive_requests types_hash_max_size
+  types_hash_bucket_size server_names_hash_bucket_size server_names_hash_max_size map_hash_bucket_size
+  map_hash_max_size variables_hash_max_size variables_hash_bucket_size include default_type types charset load_module
+  env thread_pool pcre_jit timer_resolution open_file_cache open_file_cache_valid open_file_cache_min_uses
+  open_file_cache_errors reset_timedout_connection client_body_buffer_size client_header_buffer_size
+  large_client_header_buffers proxy_buffering proxy_buffers proxy_buffer_size proxy_busy_buffers_size proxy_http_version
+  proxy_connect_timeout proxy_read_timeout proxy_send_timeout proxy_temp_path proxy_request_buffering client_body_timeout
+  client_header_timeout send_timeout resolver resolver_timeout server_tokens listen server_name ssl ssl_certificate
+  ssl_certificate_key ssl_protocols ssl_ciphers ssl_prefer_server_ciphers ssl_session_cache ssl_session_timeout
+  ssl_session_tickets ssl_dhparam ssl_ecdh_curve ssl_stapling ssl_stapling_verify ssl_trusted_certificate http2 zone
+  rewrite_log limit_req_log_level limit_conn_log_level proxy_ssl_server_name proxy_next_upstream msie_padding
+  chunked_transfer_encoding proxy_headers_hash_max_size proxy_headers_hash_bucket_size absolute_redirect
+  port_in_redirect server_name_in_redirect underscores_in_headers ignore_invalid_headers merge_slashes`.split(
+    /\s+/,
+  ),
+);
+
+/** Why well-known directives have no equivalent. */
+const REASONS: Readonly<Record<string, string>> = {
+  root: 'the edge forwards to origins and serves no files',
+  alias: 'the edge forwards to origins and serves no files',
+  index: 'the edge forwards to origins and serves no files',
+  autoindex: 'the edge forwards to origins and serves no files',
+  try_files: 'the edge forwards to origins and serves no files',
+  fastcgi_pass: 'an origin speaks HTTP',
+  uwsgi_pass: 'an origin speaks HTTP',
+  scgi_pass: 'an origin speaks HTTP',
+  grpc_pass: 'no rule forwards gRPC on its own',
+  memcached_pass: 'an origin speaks HTTP',
+  auth_basic: 'no rule asks for a password',
+  auth_basic_user_file: 'no rule asks for a password',
+  auth_request: 'no rule asks another server',
+  add_header: 'no rule sets a response header',
+  more_set_headers: 'no rule sets a response header',
+  expires: 'no rule sets a response header but `cache`, which also stores the response',
+  proxy_set_header: 'no rule sets a request header but `Host`',
+  proxy_hide_header: 'no rule removes a response header',
+  gzip: 'the edge does not compress',
+  limit_conn: 'no rule limits connections',
+  limit_conn_zone: 'no rule limits connections',
+  limit_rate: 'no rule limits the rate of octets',
+  client_max_body_size: 'no rule limits the size of a request',
+  error_page: 'an error page of nginx is a URI; write its HTML into a rule of type error_page',
+  proxy_cache: 'caching of nginx has other keys and times; write a rule of type cache',
+  proxy_cache_valid: 'caching of nginx has other keys and times; write a rule of type cache',
+  proxy_redirect: 'the edge does not change the Location of an origin',
+  sub_filter: 'the edge does not change response bodies',
+  geo: 'variables by address are not carried over',
+  set_real_ip_from: 'trusted proxies are an option of the node (`--trusted-proxies`)',
+  real_ip_header: 'trusted proxies are an option of the node (`--trusted-proxies`)',
+};
+
+/** Headers that the edge sets at every request, and those of connections. */
+const OWN_HEADERS = ['x-forwarded-for', 'x-forwarded-proto', 'connection', 'upgrade'];
+
+/** Whether a directive sets a request header that the edge sets as well. */
+function isOwnHeader({ name, args }: NginxDirective): boolean {
+  return name === 'proxy_set_header' && OWN_HEADERS.includes(args[0]?.toLowerCase() ?? '');
+}
+
+/** Adds the entries of directives that no other part has reported, then orders all as in the source. */
+export function reportRest(state: NginxImport, directives: readonly NginxDirective[]): void {
+  const ordered: DraftEntry[] = [];
+  const visit = (list: readonly NginxDirective[], lost: boolean): void => {
+    for (const directive of list) {
+      const { name, block } = directive;
+      const known = state.entries.get(directive);
+      if (known !== undefined) ordered.push(known);
+      const isLost =
+        lost || (known !== undefined && known.outcome !== 'exact' && known.outcome !== 'differs');
+      if (block !== null && !(known !== undefined && isLost)) visitBlock(directive, isLost);
+      else if (known === undefined && block === null && !lost) ordered.push(judge(directive));
+      if (block !== null && name === 'location' && known !== undefined && !isLost) continue;
+    }
+  };
+  const visitBlock = (directive: NginxDirective, lost: boolean): void => {
+    const { name, block } = directive;
+    // Entries of a table or of a group of servers are reported with the block.
+    if (['events', 'types'].includes(name)) return;
+    if (name === 'map' || name === 'upstream') {
+      if (!state.entries.has(directive)) ordered.push(unused(directive));
+      return;
+    }
+    if (['http', 'server', 'location', 'if', 'limit_except'].includes(name)) visit(block ?? [], lost);
+    else if (!state.entries.has(directive)) ordered.push(judge(directive));
+  };
+  const judge = (directive: NginxDirective): DraftEntry => {
+    const entry = entryOf(state, directive);
+    if (NEEDLESS.has(directive.name)) markNeedless(entry, 'it sets up nginx itself');
+    else if (isOwnHeader(directive)) markNeedless(entry, 'the edge sets it on its own');
+    else markMissing(entry, REASONS[directive.name] ?? 'edgeplan has no equivalent');
+    return entry;
+  };
+  const unused = (directive: NginxDirective): DraftEntry => {
+    const entry = entryOf(state, directive);
+    markNeedless(entry, 'no directive that was carried over uses it');
+    return entry;
+  };
+  visit(directives, false);
+  const rest = state.draft.entries.filter((entry) => !ordered.includes(entry));
+  state.draft.entries.splice(0, state.draft.entries.length, ...ordered, ...rest);
+}
+
+/** States a difference once for each entry. */
+export function differ(entry: DraftEntry, reasons: readonly string[]): void {
+  for (const reason of reasons) markDifference(entry, reason);
+}

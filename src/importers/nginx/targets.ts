@@ -1,0 +1,170 @@
+/** Reads the values of `return` and `rewrite`: literal text and variables, as the target of a redirect or the path of a rewrite. */
+
+/** A piece of a value. */
+type ValuePiece =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'variable'; readonly name: string };
+
+/** What is known where a value is used. */
+export interface ValueContext {
+  /** The host of the requests; `null`: several. */
+  readonly host: string | null;
+  /** Values of variables that `set` and `map` define. */
+  readonly bindings: ReadonlyMap<string, string>;
+  /** What `$1` is: the whole path, or the path without its first slash; `null`: something else. */
+  readonly capture: 'path' | 'rest' | null;
+}
+
+/** The fields of a redirect, and how it differs; a text is the reason why there is none. */
+export interface RedirectTarget {
+  readonly target: string;
+  readonly preserve_path: boolean;
+  readonly preserve_query: boolean;
+  readonly differences: readonly string[];
+}
+
+/** Splits a value into its pieces. */
+export function valuePieces(
+  value: string,
+  bindings: ReadonlyMap<string, string>,
+  depth = 0,
+): readonly ValuePiece[] {
+  const pieces: ValuePiece[] = [];
+  let at = 0;
+  for (const match of value.matchAll(/\$(?:\{([A-Za-z0-9_]+)\}|([A-Za-z_][A-Za-z0-9_]*|[0-9]))/g)) {
+    if (match.index > at) pieces.push({ kind: 'text', text: value.slice(at, match.index) });
+    at = match.index + match[0].length;
+    const name = match[1] ?? match[2]!;
+    const bound = bindings.get(name);
+    // A value may name variables itself; more levels than these are a circle.
+    if (bound !== undefined && depth < 4) pieces.push(...valuePieces(bound, bindings, depth + 1));
+    else pieces.push({ kind: 'variable', name });
+  }
+  if (at < value.length) pieces.push({ kind: 'text', text: value.slice(at) });
+  return pieces;
+}
+
+const HOSTS = ['host', 'http_host', 'server_name'];
+const PATHS = ['uri', 'document_uri', 'request_uri'];
+
+/** Reads the target of a redirect. `appendsQuery`: the query is appended, as `rewrite` does. */
+export function redirectTarget(
+  value: string,
+  { host, bindings, capture }: ValueContext,
+  appendsQuery: boolean,
+): RedirectTarget | string {
+  const differences: string[] = [];
+  let text = '';
+  let path = false;
+  let query = appendsQuery;
+  const pieces = valuePieces(value, bindings);
+  for (const [index, piece] of pieces.entries()) {
+    if (piece.kind === 'text') {
+      if (path && piece.text !== '?') return `text after \`$${PATHS[2]}\` cannot be appended to a path`;
+      if (piece.text === '?' && isQuery(pieces[index + 1])) continue;
+      text += piece.text.endsWith('?') && isQuery(pieces[index + 1]) ? piece.text.slice(0, -1) : piece.text;
+      continue;
+    }
+    const { name } = piece;
+    if (name === 'scheme' && index === 0) text += '$scheme';
+    else if (HOSTS.includes(name)) text += host ?? '$host';
+    else if (PATHS.includes(name) || (name === '1' && capture !== null)) {
+      path = true;
+      if (name === 'request_uri' && appendsQuery) differences.push('nginx appends the query twice');
+      if (name === 'request_uri') query = true;
+      if (name === 'uri' || name === 'document_uri')
+        differences.push('the path is written as the client sent it, not decoded');
+      if (capture === 'rest' && name === '1' && !text.endsWith('/')) {
+        return '`$1` without a slash before it cannot be appended to a target';
+      }
+      if (!(name === '1' && capture === 'rest') && /[^/:]\/$/.test(text))
+        differences.push('nginx writes two slashes before the path, the rule one');
+    } else if (isQuery(piece) || (name === 'is_args' && isQuery(pieces[index + 1]))) query = true;
+    else
+      return /^[0-9]$/.test(name)
+        ? `\`$${name}\`: a redirect has no captures`
+        : `\`$${name}\` has no equivalent in a target`;
+  }
+  return settleTarget(text, { path, query, host, differences });
+}
+
+/** Settles scheme and host of a target. */
+function settleTarget(
+  text: string,
+  {
+    path,
+    query,
+    host,
+    differences,
+  }: {
+    readonly path: boolean;
+    readonly query: boolean;
+    readonly host: string | null;
+    readonly differences: string[];
+  },
+): RedirectTarget | string {
+  let target = text;
+  const own = host ?? '$host';
+  if (target.startsWith(`$scheme://${own}`)) {
+    const rest = target.slice(`$scheme://${own}`.length);
+    // A path of the same site keeps scheme and host.
+    if (rest === '' || rest.startsWith('/')) target = rest === '' ? '/' : rest;
+  }
+  if (target.startsWith('$scheme://')) {
+    target = `https${target.slice('$scheme'.length)}`;
+    differences.push('the target is always https; nginx preserves the scheme');
+  }
+  if (target.includes('$host'))
+    return '`$host` of hosts that are not listed one by one has no equivalent in a target';
+  if (target === '' && path) target = '/';
+  return { target, preserve_path: path, preserve_query: query, differences };
+}
+
+function isQuery(piece: ValuePiece | undefined): boolean {
+  return piece?.kind === 'variable' && ['args', 'query_string'].includes(piece.name);
+}
+
+/** What `$1` of a regex is, for redirects: the whole path or the path after its first slash. */
+export function captureOf(source: string): 'path' | 'rest' | null {
+  if (/^\^?\((?:\.\*|\.\+|\/\.\*)\)\$?$/.test(source)) return 'path';
+  return /^\^\/\((?:\.\*|\.\+)\)\$?$/.test(source) ? 'rest' : null;
+}
+
+/** Whether a regex of a `rewrite` matches every path. */
+export function matchesAll(source: string): boolean {
+  return /^(?:\^|\^?\/|\^?\(?(?:\/?\.\*)\)?\$?|\^\/\(\.\*\)\$?)$/.test(source);
+}
+
+/** The path and query of an internal rewrite. */
+export interface RewriteTarget {
+  readonly path_target: string;
+  readonly query_mode: 'preserve' | 'strip' | 'replace';
+  readonly query_target: string;
+}
+
+/** Reads the replacement of a `rewrite` that stays inside nginx; a text is the reason why there is none. */
+export function rewriteTarget(
+  replacement: string,
+  bindings: ReadonlyMap<string, string>,
+): RewriteTarget | string {
+  const drops = replacement.endsWith('?');
+  const value = drops ? replacement.slice(0, -1) : replacement;
+  const pieces = valuePieces(value, bindings);
+  let text = '';
+  for (const piece of pieces) {
+    if (piece.kind === 'text') text += piece.text.replaceAll('$', '$$$$');
+    else if (/^[1-9]$/.test(piece.name)) text += `\${${piece.name}}`;
+    else return `\`$${piece.name}\` has no equivalent in the target of a rewrite`;
+  }
+  const question = text.indexOf('?');
+  if (question < 0) return { path_target: text, query_mode: drops ? 'strip' : 'preserve', query_target: '' };
+  const query_target = text.slice(question + 1);
+  if (query_target.includes('$')) return 'captures in the query have no equivalent';
+  if (!drops) return 'nginx appends the query to one of the replacement, which a rewrite rule cannot';
+  return { path_target: text.slice(0, question), query_mode: 'replace', query_target };
+}
+
+/** The literal text with which a replacement starts. */
+export function replacementStart(replacement: string): string {
+  return replacement.split(/[$?]/)[0]!;
+}

@@ -1,0 +1,311 @@
+/** Translates one `server`: its rewrite phase, its locations, their access lists, limits and origins. */
+import { encodeUri } from '../../base/octets.ts';
+import { addRule, type DraftOrigin, markDifference, markMissing, markNeedless } from '../draft.ts';
+import { bothFilters, type ImportedFilter, placeFields } from '../filter.ts';
+import { equalsText, escapeRegex } from '../text-test.ts';
+import { type AccessScope, emitAccess, emitLimit } from './access.ts';
+import { differ, type EarlierOutcome, entryOf, loseDirective, type NginxImport } from './context.ts';
+import { isSameOrigin, type NginxPass, readPass } from './origins.ts';
+import { lastOf, type NginxDirective } from './parse-nginx.ts';
+import { type NginxRegion, regionsOf } from './regions.ts';
+import { type RewriteScope, runRewritePhase } from './rewrite-phase.ts';
+import { replacementStart } from './targets.ts';
+
+/** The requests of one server. */
+export interface ServerScope {
+  /** Its hosts. */
+  readonly filter: ImportedFilter;
+  readonly hosts: readonly string[];
+  readonly hasOtherHosts: boolean;
+  /** Redirects that were translated before and win over this server. */
+  readonly earlier: readonly EarlierOutcome[];
+}
+
+/** A region with what applies in it. */
+interface RegionContent {
+  readonly region: NginxRegion;
+  readonly filter: ImportedFilter;
+  readonly block: readonly NginxDirective[];
+  /** Its rewrite phase answers every request. */
+  ended: boolean;
+  readonly earlier: EarlierOutcome[];
+  pass: NginxPass | null;
+}
+
+/** Translates a server. Returns the origin of its records; `null`: it names none for the path `/`. */
+export function translateServer(
+  state: NginxImport,
+  block: readonly NginxDirective[],
+  scope: ServerScope,
+): DraftOrigin | null {
+  const { regions, lost } = regionsOf(block);
+  for (const { directive, reason } of lost) loseDirective(state, directive, reason);
+  const contents: RegionContent[] = [];
+  for (const region of regions) {
+    const paths = { ...scope.filter, pathIncludes: region.includes, pathExcludes: region.excludes };
+    const own = region.location?.block ?? [];
+    contents.push({ region, filter: paths, block: own, ended: false, earlier: [], pass: null });
+  }
+  const outer = [block, state.http];
+  const rewriting: RewriteScope = {
+    ...scope,
+    differences: [],
+    earlier: [...scope.earlier],
+    bindings: new Map(),
+    reenter: reentering(state, contents, block),
+    inLocation: false,
+  };
+  if (runRewritePhase(state, block, rewriting)) {
+    loseLocations(state, block, 'the server answers every request before it');
+    return null;
+  }
+  for (const content of contents) runLocation(state, content, { rewriting, outer });
+  emitShared(state, contents, { block, scope });
+  return emitOrigins(state, contents, scope);
+}
+
+/** Reports locations and access lists that no request reaches. */
+function loseLocations(state: NginxImport, block: readonly NginxDirective[], reason: string): void {
+  for (const directive of block) {
+    if (!['location', 'allow', 'deny', 'limit_req'].includes(directive.name)) continue;
+    const entry = entryOf(state, directive);
+    if (entry.outcome === 'exact') markNeedless(entry, reason);
+  }
+}
+
+/** Runs the rewrite phase of a location and reads its origin. */
+function runLocation(
+  state: NginxImport,
+  content: RegionContent,
+  {
+    rewriting,
+    outer,
+  }: { readonly rewriting: RewriteScope; readonly outer: readonly (readonly NginxDirective[])[] },
+): void {
+  const { region, block, filter } = content;
+  content.earlier.push(...rewriting.earlier);
+  if (region.kind === 'slash') {
+    addSlash(state, content);
+    return;
+  }
+  if (region.location !== null) {
+    const scope: RewriteScope = {
+      ...rewriting,
+      filter,
+      differences: region.differences,
+      earlier: content.earlier,
+      bindings: new Map(rewriting.bindings),
+      inLocation: true,
+    };
+    content.ended = runRewritePhase(state, block, scope);
+  }
+  if (content.ended) {
+    loseUnreached(state, block);
+    return;
+  }
+  const pass = readPass(state, block, outer);
+  if (typeof pass === 'string') markMissing(entryOf(state, lastOf(block, 'proxy_pass')!), pass);
+  else content.pass = pass;
+}
+
+/** A location that ends every request in its rewrite phase reaches nothing else. */
+function loseUnreached(state: NginxImport, block: readonly NginxDirective[]): void {
+  for (const directive of block) {
+    if (!['allow', 'deny', 'limit_req', 'proxy_pass', 'root', 'try_files'].includes(directive.name)) continue;
+    const entry = entryOf(state, directive);
+    if (entry.becomes.length === 0) markNeedless(entry, 'a directive before it ends every request');
+  }
+}
+
+/** The redirect to the path with a slash. */
+function addSlash(state: NginxImport, content: RegionContent): void {
+  const { region, filter } = content;
+  content.ended = true;
+  const pass = region.location!.block?.find(({ name }) => name.endsWith('_pass'));
+  const target = { target: encodeUri(`${region.path}/`), status_code: 301, preserve_query: true };
+  addRule(state.draft, entryOf(state, pass!), 'redirect', { ...placeFields(filter), ...target });
+}
+
+/**
+ * Decides whether a rewrite that lets nginx choose a location anew can be carried over: when every location forwards to one
+ * origin alike, the choice has no effect.
+ */
+function reentering(
+  state: NginxImport,
+  contents: readonly RegionContent[],
+  block: readonly NginxDirective[],
+): RewriteScope['reenter'] {
+  const inner = contents.flatMap((one) => one.block);
+  const reason = 'the rewritten path is in another location, which rules cannot choose by it';
+  return (directive, replacement) => {
+    const isPlain = inner.every((one) => one === directive || !ACTING.includes(one.name));
+    const passes = contents.flatMap((one) => {
+      const pass = readPass(state, one.block, [block, state.http]);
+      return one.region.kind === 'slash' || one.region.kind === 'rest' ? [] : [pass];
+    });
+    const [first] = passes;
+    const isOne =
+      first !== undefined &&
+      first !== null &&
+      typeof first !== 'string' &&
+      passes.every(
+        (one) => one !== null && typeof one !== 'string' && one.uri === null && isSameOrigin(one, first),
+      );
+    if (!isPlain || !isOne || contents.some(({ region }) => region.kind === 'slash')) return reason;
+    // A location that rewrites into itself would rewrite again.
+    const own = contents.find((one) => one.block.includes(directive));
+    if (own === undefined) return null;
+    const start = replacementStart(replacement);
+    return own.region.path !== null && own.region.path !== '/' && !start.startsWith(own.region.path)
+      ? null
+      : reason;
+  };
+}
+
+/** Directives that make locations differ. */
+const ACTING = [
+  'return',
+  'rewrite',
+  'if',
+  'allow',
+  'deny',
+  'limit_req',
+  'root',
+  'alias',
+  'try_files',
+  'auth_basic',
+];
+
+/** The parts of a server for what several locations share. */
+interface Sharing {
+  readonly block: readonly NginxDirective[];
+  readonly scope: ServerScope;
+}
+
+/** Translates access lists and limits, which locations inherit unless they have their own. */
+function emitShared(state: NginxImport, contents: readonly RegionContent[], { block, scope }: Sharing): void {
+  const reached = contents.filter(({ ended }) => !ended);
+  const isAll =
+    reached.length === contents.length && contents.every(({ region }) => region.differences.length === 0);
+  const groups = new Map<NginxDirective, { list: readonly NginxDirective[]; contents: RegionContent[] }>();
+  for (const content of reached) {
+    for (const names of [['allow', 'deny'], ['limit_req']]) {
+      const list = inherited([content.block, block, state.http], names);
+      if (list.length === 0) continue;
+      const group = groups.get(list[0]!) ?? { list, contents: [] };
+      group.contents.push(content);
+      groups.set(list[0]!, group);
+    }
+  }
+  for (const { list, contents: members } of groups.values()) {
+    const whole = isAll && members.length === contents.length;
+    const earlier = members.flatMap((one) => one.earlier);
+    const scopes: readonly AccessScope[] = whole
+      ? [{ filter: scope.filter, earlier, differences: [] }]
+      : members.map((one) => ({
+          filter: one.filter,
+          earlier: one.earlier,
+          differences: one.region.differences,
+        }));
+    if (list[0]!.name !== 'limit_req') {
+      emitAccess(state, list, scopes);
+      const any = members.some(
+        (one) => inherited([one.block, block, state.http], ['satisfy'])[0]?.args[0] === 'any',
+      );
+      if (any)
+        markDifference(
+          entryOf(state, list[0]!),
+          'a password does not let denied addresses through (`satisfy any`)',
+        );
+      continue;
+    }
+    const status = Number(
+      inherited([members[0]!.block, block, state.http], ['limit_req_status'])[0]?.args[0] ?? 503,
+    );
+    for (const limit of list) emitLimit(state, limit, scopes, status);
+    for (const one of [block, state.http, ...members.map((member) => member.block)]) {
+      const statusOf = lastOf(one, 'limit_req_status');
+      if (statusOf !== undefined) markNeedless(entryOf(state, statusOf), 'stated at `limit_req`');
+    }
+  }
+}
+
+/** The directives of these names of the innermost block that has one. */
+function inherited(
+  blocks: readonly (readonly NginxDirective[])[],
+  names: readonly string[],
+): readonly NginxDirective[] {
+  for (const block of blocks) {
+    const found = block.filter(({ name }) => names.includes(name));
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** Translates the origins of all locations. Returns that of the records. */
+function emitOrigins(
+  state: NginxImport,
+  contents: readonly RegionContent[],
+  { filter }: ServerScope,
+): DraftOrigin | null {
+  const passes = contents.filter((one) => one.pass !== null);
+  const root = contents.find(({ region }) => region.path === '/' && region.kind !== 'exact');
+  // Where nothing is forwarded for `/`, the record takes the first origin only if `/` is answered without one.
+  const main = root?.pass ?? (root?.ended === true ? passes[0]?.pass : null) ?? null;
+  for (const { region, pass, filter: paths } of passes) {
+    const entry = entryOf(state, pass!.directive);
+    differ(entry, [...pass!.differences, ...region.differences]);
+    emitUri(state, pass!, region, paths);
+    if (main !== null && isSameOrigin(pass!, main)) {
+      entry.becomes.push('record');
+      continue;
+    }
+    const [origin] = pass!.origins.filter(({ weight }) => weight > 0);
+    const { address, port, scheme } = origin!;
+    const fields = { ...placeFields(paths), address, port, scheme, host_header: pass!.hostHeader };
+    addRule(state.draft, entry, 'origin_route', fields);
+    if (pass!.origins.length > 1)
+      markDifference(
+        entry,
+        'a pool has no path filter, so that only the first server of the upstream is used',
+      );
+  }
+  if (main === null) return null;
+  if (main.origins.length > 1) emitPool(state, main, filter);
+  const { address, port, scheme } = main.origins.find(({ weight }) => weight > 0)!;
+  return { address, port, scheme: scheme === 'http' ? 'Http' : 'Https', hostHeader: main.hostHeader };
+}
+
+/** The pool of an upstream with several servers. */
+function emitPool(state: NginxImport, main: NginxPass, filter: ImportedFilter): void {
+  const { host_match_type, host_includes, host_excludes } = placeFields(filter) as Record<string, unknown>;
+  const hosts = { host_match_type, host_includes, host_excludes };
+  const given = Object.fromEntries(Object.entries(hosts).filter(([, value]) => value !== undefined));
+  const origins = main.origins.map(({ address, port, scheme, weight }) => ({
+    address,
+    port,
+    scheme,
+    weight,
+  }));
+  const group = state.upstreams.get(/^https?:\/\/([^/]+)/.exec(main.directive.args[0] ?? '')?.[1] ?? '');
+  const entry = entryOf(state, group ?? main.directive);
+  differ(entry, main.differences);
+  const fields = { ...given, origins, lb_type: main.lbType, host_header: main.hostHeader };
+  addRule(state.draft, entry, 'origin_pool', fields);
+}
+
+/** The rewrite that replaces the location's path by the URI of `proxy_pass`. */
+function emitUri(state: NginxImport, pass: NginxPass, region: NginxRegion, filter: ImportedFilter): void {
+  const { uri } = pass;
+  if (uri === null || region.path === null || uri === region.path) return;
+  const entry = entryOf(state, pass.directive);
+  if (region.kind === 'exact') {
+    const exact = bothFilters(filter, { ...filter, pathIncludes: [equalsText(region.path)] });
+    if (exact === null || typeof exact === 'string') return;
+    addRule(state.draft, entry, 'rewrite', { ...placeFields(exact), path_target: uri });
+    return;
+  }
+  const source = `^${escapeRegex(region.path)}(.*)$`;
+  const fields = placeFields({ ...filter, pathIncludes: [{ kind: 'regex', source }] });
+  addRule(state.draft, entry, 'rewrite', { ...fields, path_target: `${uri.replaceAll('$', '$$$$')}\${1}` });
+}

@@ -1,0 +1,148 @@
+/** `edgeplan import <product>` over the built command line: files, reports and exit codes. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { builtCli, edgeplan, type Run } from '../support/built.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'edgeplan-'));
+beforeAll(builtCli, 120_000);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function run(...args: string[]): Promise<Run> {
+  return edgeplan(args, { cwd: folder });
+}
+
+function file(name: string, text: string): string {
+  mkdirSync(join(folder, name, '..'), { recursive: true });
+  writeFileSync(join(folder, name), text);
+  return name;
+}
+
+const SITE =
+  'server {\n  server_name example.com;\n  location / { proxy_pass http://192.0.2.1:8080; proxy_set_header Host $host; }\n';
+
+describe('import nginx', () => {
+  test('prints an edge file on stdout and the report on stderr', async () => {
+    const { code, out, err } = await run(
+      'import',
+      'nginx',
+      file('a.conf', `${SITE}  location = /x { return 403; }\n}\n`),
+    );
+    expect(code).toBe(0);
+    expect(out).toContain('domain: example.com\n');
+    expect(out).toContain('  # a.conf:4: return 403\n  - type: drop\n');
+    expect(err).toContain('a.conf:4: carried over: return 403\n');
+    expect(err).toMatch(/\n3 carried over, 0 with a difference, 0 not carried over, 1 not needed\n$/);
+    file('edge.yaml', out);
+    expect((await run('simulate', 'https://example.com/x')).out).toContain('403');
+  });
+
+  test('ends with 1 when something is not carried over, and says what and why', async () => {
+    const { code, out, err } = await run(
+      'import',
+      'nginx',
+      file('b.conf', `${SITE}  gzip on;\n}\n`),
+      '-o',
+      'b.yaml',
+    );
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain('b.conf:4: not carried over: gzip on\n  the edge does not compress\n');
+    expect(readFileSync(join(folder, 'b.yaml'), 'utf8')).toContain('domain: example.com');
+  });
+
+  test('prints the report and the file as one JSON object', async () => {
+    const { code, out } = await run('import', 'nginx', 'b.conf', '--json');
+    const { format, domain, counts, entries, edge } = JSON.parse(out);
+    expect([code, format, domain, counts.not_carried]).toEqual([
+      1,
+      'edgeplan.imported-rules/v1',
+      'example.com',
+      1,
+    ]);
+    expect(entries.at(-1)).toEqual({
+      place: 'b.conf:4',
+      source: 'gzip on',
+      outcome: 'not_carried',
+      reasons: ['the edge does not compress'],
+      becomes: [],
+    });
+    expect(edge).toContain('domain: example.com');
+  });
+
+  test('includes are read relative to the first file, by masks in the order of their names', async () => {
+    file('conf/nginx.conf', 'http { include sites/[ab]*.conf; include missing/*.conf; }');
+    file('conf/sites/b.conf', `${SITE}}`);
+    file(
+      'conf/sites/a.conf',
+      'server { server_name a.example.com; return 301 https://example.com$request_uri; }',
+    );
+    file('conf/sites/c.conf', 'not read');
+    const { code, err } = await run('import', 'nginx', 'conf/nginx.conf', '-o', 'c.yaml');
+    expect(code).toBe(0);
+    expect(err).toContain('sites/a.conf:1: carried over');
+    expect(err.indexOf('sites/a.conf')).toBeLessThan(err.indexOf('sites/b.conf'));
+  });
+
+  test.each([
+    [['import', 'nginx', 'no-such.conf'], 3, /`no-such.conf`/],
+    [['import', 'nginx', '.'], 3, /directory|folder/],
+    [['import', 'nginx', 'broken.conf'], 3, /broken.conf:1: the block has no `}`/],
+    [['import', 'nginx', 'nameless.conf'], 3, /names a host of a domain\n.*--domain example.com/],
+    [['import', 'nginx', 'empty.conf'], 3, /has no `server`/],
+    [['import', 'nginx', 'binary.conf'], 3, /is not UTF-8 text/],
+    [['import', 'nginx', 'including.conf'], 3, /including.conf:1: `no.conf` cannot be included/],
+    [['import', 'nginx', 'a.conf', '--domain', 'a b'], 3, /`a b` is no domain name/],
+    [['import', 'cloudflare', 'a.conf'], 3, /a.conf is no JSON: .*\n.*export the rules|a.conf: is no JSON/],
+    [
+      ['import', 'cloudflare', 'other.json'],
+      3,
+      /other.json: has no ruleset, no redirect list and no DNS records/,
+    ],
+    [
+      ['import', 'bunny', 'other.json'],
+      3,
+      /other.json: has no pull zone and no edge rules\n.*GET \/pullzone/,
+    ],
+    [['import', 'fastly', 'other.json'], 3, /other.json: has no version of a service\n.*GET \/service/],
+    [['import', 'nginx'], 2, /missing required argument 'file'/],
+    [['import', 'apache', 'a.conf'], 2, /apache/],
+    [['import', 'example.com', '--zone', 'x'], 2, /example.com/],
+  ])('%j ends with %d', async (args, expected, message) => {
+    file('broken.conf', 'server { listen 80;');
+    file('nameless.conf', 'server { listen 80; return 403; }');
+    file('empty.conf', '# nothing\n');
+    file('other.json', '{"a": 1}');
+    file('including.conf', 'include no.conf;');
+    writeFileSync(join(folder, 'binary.conf'), Buffer.from([0xff, 0xfe, 0x80]));
+    const { code, out, err } = await run(...args);
+    expect([code, out]).toEqual([expected, '']);
+    expect(err).toMatch(message);
+  });
+
+  test('a ruleset of Cloudflare becomes an edge file that simulate reads', async () => {
+    const rules = [{ action: 'block', expression: 'http.request.uri.path eq "/x"', description: 'closed' }];
+    const name = file('cf.json', JSON.stringify({ phase: 'http_request_firewall_custom', rules }));
+    const { code, err } = await run('import', 'cloudflare', name, '--domain', 'example.com', '-o', 'cf.yaml');
+    expect(code).toBe(0);
+    expect(err).toContain(
+      'cf.json: http_request_firewall_custom.rules[0] (closed): carried over: block if http.request.uri.path eq "/x"\n',
+    );
+    expect((await run('simulate', '-f', 'cf.yaml', 'https://example.com/x')).out).toContain('403');
+  });
+
+  test('hosts of another domain are reported, and --domain chooses theirs', async () => {
+    const two = file('two.conf', `${SITE}}\nserver { server_name a.example.org; return 403; }`);
+    const first = await run('import', 'nginx', two);
+    expect(first.code).toBe(1);
+    expect(first.err).toContain('hosts: not carried over: a.example.org\n  the host is not of `example.com`');
+    const second = await run('import', 'nginx', two, '--domain', 'example.org');
+    expect(second.out).toContain('domain: example.org\n');
+  });
+
+  test('text of the source cannot end a comment or rewrite the terminal', async () => {
+    const hostile = file('h.conf', `${SITE}  location = "/x\u2028y: \u001b[2J" { return 403; }\n}\n`);
+    const { out, err } = await run('import', 'nginx', hostile);
+    expect(err + out).not.toContain('\u001b');
+  });
+});

@@ -1,0 +1,74 @@
+/** Cases of importers: a configuration of a product, the report that it gives, and decisions as its documentation says. */
+import { expect } from 'vitest';
+import type { Decision } from '../../../src/evaluator/decision.ts';
+import type { ImportedEdge, ImportOutcome, ImportRefusal } from '../../../src/importers/report.ts';
+import { evaluateImport } from './evaluate-import.ts';
+
+/** What a request is, in short: URL, then address, country and User-Agent where they matter. */
+export interface CaseRequest {
+  readonly url: string;
+  readonly ip?: string;
+  readonly country?: string;
+  readonly agent?: string;
+}
+
+/**
+ * A decision in short: `forward`, `forward /path?query`, `forward origin`, `block`, `challenge`, `301 https://…`, `429`, `cache
+ * bypass`.
+ */
+export type CaseDecision = string;
+
+/** One configuration. */
+export interface ProductCase {
+  readonly name: string;
+  /** The documents of the export. */
+  readonly documents: readonly unknown[];
+  /** Outcomes of the report, in its order, without those that are not needed. */
+  readonly outcomes: readonly ImportOutcome[];
+  readonly decisions: readonly (readonly [string | CaseRequest, CaseDecision])[];
+}
+
+function matches(decision: Decision, expected: string): string {
+  const { action, status, location, origin, path, query, cache } = decision;
+  if (action === 'redirect') return `${status} ${location}`;
+  if (action !== 'forward') return action === 'block' && status === 429 ? '429' : action;
+  if (expected.startsWith('forward /')) return `forward ${path}${query === null ? '' : `?${query}`}`;
+  if (expected.startsWith('cache ')) return `cache ${cache?.mode ?? 'none'} ${cache?.edgeTtl ?? ''}`.trim();
+  if (expected.startsWith('forward '))
+    return `forward ${origin!.scheme}://${origin!.address}:${origin!.port}`;
+  return 'forward';
+}
+
+/** Imports the documents and checks report and decisions. */
+export function checkCase(
+  { documents, outcomes, decisions }: ProductCase,
+  translate: (files: readonly { name: string; text: string }[]) => ImportedEdge | ImportRefusal,
+): void {
+  const files = documents.map((one, index) => ({ name: `${index}.json`, text: JSON.stringify(one) }));
+  const imported = evaluateImport(translate(files));
+  const { entries } = imported.edge;
+  const shown = entries.filter(({ outcome }) => outcome !== 'not_needed');
+  const report = shown.map(({ outcome, source, reasons }) => `${outcome} ${source} ${reasons.join('; ')}`);
+  expect(
+    shown.map(({ outcome }) => outcome),
+    report.join('\n'),
+  ).toEqual(outcomes);
+  for (const { outcome, reasons, becomes } of entries) {
+    if (outcome !== 'exact') expect(reasons).not.toEqual([]);
+    if (outcome === 'not_carried') expect(becomes).toEqual([]);
+  }
+  for (const [request, expected] of decisions) {
+    const { url, ip, country, agent } =
+      typeof request === 'string' ? ({ url: request } as CaseRequest) : request;
+    const [, scheme, host, target] = /^(https?):\/\/([^/]+)(.*)$/.exec(url)!;
+    const decision = imported.decide({
+      scheme: scheme!,
+      host: host!,
+      target: target === '' ? '/' : target!,
+      ...(ip === undefined ? {} : { ip }),
+      ...(country === undefined ? {} : { country }),
+      headers: agent === undefined ? {} : { 'user-agent': agent },
+    });
+    expect(matches(decision, expected), `${JSON.stringify(request)}\n${imported.edge.text}`).toBe(expected);
+  }
+}
