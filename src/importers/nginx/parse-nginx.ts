@@ -43,9 +43,9 @@ function parseFile({ name, text }: SourceFile, depth: number, state: Parsing): r
   state.files++;
   state.octets += text.length;
   if (state.files > MAX_SOURCE_FILES)
-    return fail(state, name, `there are more than ${MAX_SOURCE_FILES} files`);
+    return refuse(state, name, `there are more than ${MAX_SOURCE_FILES} files`);
   if (state.octets > MAX_SOURCE_OCTETS)
-    return fail(state, name, `the files hold more than ${MAX_SOURCE_OCTETS} characters`);
+    return refuse(state, name, `the files hold more than ${MAX_SOURCE_OCTETS} characters`);
   const cursor: Cursor = { name, text, at: 0, line: 1 };
   return parseBlock(cursor, depth, { line: 1, at: 0 }, state);
 }
@@ -58,7 +58,7 @@ interface Cursor {
   line: number;
 }
 
-function fail(state: Parsing, place: string, message: string, remedy?: string): readonly NginxDirective[] {
+function refuse(state: Parsing, place: string, message: string, remedy?: string): readonly NginxDirective[] {
   // The first mistake is the cause of those behind it.
   if (state.mistakes.length === 0) {
     state.mistakes.push({ place, message, ...(remedy === undefined ? {} : { remedy }) });
@@ -82,17 +82,17 @@ function parseBlock(
     if (end === null) return [];
     const place = `${cursor.name}:${line}`;
     if (end === 'end of file') {
-      if (words.length > 0) return fail(state, place, `\`${words[0]}\` is not ended`, 'end it with `;`');
+      if (words.length > 0) return refuse(state, place, `\`${words[0]}\` is not ended`, 'end it with `;`');
       if (!inBlock) return directives;
-      return fail(state, `${cursor.name}:${opened.line}`, 'the block has no `}`');
+      return refuse(state, `${cursor.name}:${opened.line}`, 'the block has no `}`');
     }
     if (end === '}') {
       if (words.length > 0)
-        return fail(state, place, `\`${words[0]}\` is not ended before \`}\``, 'end it with `;`');
+        return refuse(state, place, `\`${words[0]}\` is not ended before \`}\``, 'end it with `;`');
       if (inBlock) return directives;
-      return fail(state, `${cursor.name}:${cursor.line}`, 'this `}` closes no block');
+      return refuse(state, `${cursor.name}:${cursor.line}`, 'this `}` closes no block');
     }
-    if (words.length === 0) return fail(state, `${cursor.name}:${cursor.line}`, `unexpected \`${end}\``);
+    if (words.length === 0) return refuse(state, `${cursor.name}:${cursor.line}`, `unexpected \`${end}\``);
     for (const one of finishDirective(words, end, { cursor, depth, place }, state)) directives.push(one);
   }
   return [];
@@ -106,14 +106,14 @@ function finishDirective(
   state: Parsing,
 ): readonly NginxDirective[] {
   if (++state.directives > MAX_DIRECTIVES)
-    return fail(state, place, `there are more than ${MAX_DIRECTIVES} directives`);
+    return refuse(state, place, `there are more than ${MAX_DIRECTIVES} directives`);
   if (end === '{' || name === 'include') {
     if (depth >= MAX_DEPTH)
-      return fail(state, place, `blocks and includes are nested more than ${MAX_DEPTH} deep`);
+      return refuse(state, place, `blocks and includes are nested more than ${MAX_DEPTH} deep`);
   }
   if (end === '{') {
     if (name.endsWith('_by_lua_block')) {
-      return fail(
+      return refuse(
         state,
         place,
         `\`${name}\` holds Lua, which is not nginx syntax`,
@@ -126,7 +126,7 @@ function finishDirective(
   if (name !== 'include') return [{ name, args, block: null, place }];
   const opened = state.open(args[0] ?? '');
   if ('reason' in opened)
-    return fail(state, place, opened.reason, 'give the folder of the configuration beside the file');
+    return refuse(state, place, opened.reason, 'give the folder of the configuration beside the file');
   return opened.flatMap((file) => parseFile(file, depth + 1, state));
 }
 
@@ -177,14 +177,14 @@ function readQuoted(cursor: Cursor, quote: string, state: Parsing): string | nul
         if (next === ')') cursor.at++;
         return next === ')' ? `${word})` : word;
       }
-      fail(state, `${cursor.name}:${cursor.line}`, `unexpected \`${next}\` after a quoted text`);
+      refuse(state, `${cursor.name}:${cursor.line}`, `unexpected \`${next}\` after a quoted text`);
       return null;
     }
     if (character === '\n') cursor.line++;
     if (character === '\\') word += escapedText(cursor);
     else word += character;
   }
-  fail(state, `${cursor.name}:${start}`, `the quoted text has no closing \`${quote}\``);
+  refuse(state, `${cursor.name}:${start}`, `the quoted text has no closing \`${quote}\``);
   return null;
 }
 
