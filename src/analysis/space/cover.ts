@@ -144,7 +144,7 @@ interface Reduced extends Cell {
  * Subtracts every blocker that leaves no choice, until none does: one that covers the cell on all axes covers it, or restricts
  * its paths; one that covers it on all axes but one leaves only the rest of that axis.
  */
-function reduce({ blockers, target }: Solver, cell: Cell): Reduced | CoverResult {
+function reduce({ blockers, target, space, further }: Solver, cell: Cell): Reduced | CoverResult {
   let { sets, places } = cell;
   const outside = [...cell.outside];
   const used: number[] = [];
@@ -155,7 +155,10 @@ function reduce({ blockers, target }: Solver, cell: Cell): Reduced | CoverResult
       const { sets: theirs, paths } = blockers[place]!;
       const partial = partialAxes(sets, theirs);
       if (partial === null) continue;
-      const coversPaths = paths === null || paths.name === target.paths?.name;
+      const coversPaths =
+        paths === null ||
+        (target.paths !== null && space.covers(paths, target.paths)) ||
+        (further !== undefined && further !== null && space.covers(paths, further));
       if (partial.length === 0 && coversPaths) return { kind: 'covered', by: [...used, place] };
       if (partial.length === 0) outside.push(place);
       else if (partial.length === 1 && coversPaths) {

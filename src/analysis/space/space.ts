@@ -12,7 +12,7 @@ import { type AddressAxis, type AddressRangeOf, createAddressAxis } from './addr
 import { type LetterAutomaton, regexAutomaton, wildcardAutomaton } from './automaton.ts';
 import { AXES } from './axis.ts';
 import type { Box } from './box.ts';
-import { createRoom, type SpaceRoom } from './budget.ts';
+import { createBudget, createRoom, type SpaceRoom } from './budget.ts';
 import { createHostAxis, type HostAxis } from './host-axis.ts';
 import type { AtomSet } from './int-set.ts';
 import { canonicalPaths, combine, filterAutomaton, type Language, type PatternFilter } from './language.ts';
@@ -26,6 +26,7 @@ import {
   readPattern,
 } from './patterns.ts';
 import { createProbes } from './probes.ts';
+import { findText } from './search.ts';
 import {
   botAxis,
   countryAxis,
@@ -70,6 +71,8 @@ export interface Space {
   without(first: Language | null, second: Language): Language | null;
   /** Paths of both; `null` if that is too complex. */
   common(first: Language, second: Language): Language | null;
+  /** Whether it is quickly proved that `wide` has every path of `narrow`. */
+  covers(wide: Language, narrow: Language): boolean;
   /** Short paths of a language, or of all paths. */
   probes(paths: Language | null): readonly (readonly number[])[];
   /** The atom of a set that reads best in a witness. */
@@ -129,6 +132,7 @@ export function createSpace(plans: readonly LoadedPlan[], extras: SpaceExtras = 
     acme: regexAutomaton(acme, letters),
     own: own.automaton,
     ...languages,
+    covers: createCovers(canonical, letters),
     probes: createProbes(canonical, letters),
     pick: (axis, set) => pickAtom(axes, axis, set),
     boxOf(plan, slot) {
@@ -214,6 +218,28 @@ function createLanguages(plans: readonly LoadedPlan[], patterns: PatternSet, roo
       cached(`${first.name} and ${second.name}`, () =>
         combine(first.automaton, second.automaton, { keep: 'common', room }),
       ),
+  };
+}
+
+/** Steps of one proof that a language covers another. */
+const COVER_STEPS = 2_000;
+
+/**
+ * Proofs that a language covers another, each made once.
+ * PERF: an edit that widens a pattern is set against every other rule, and this one fact answers most of these questions.
+ */
+function createCovers(canonical: LetterAutomaton, letters: Letters): Space['covers'] {
+  const known = new Map<string, boolean>();
+  return (wide, narrow) => {
+    if (wide.name === narrow.name) return true;
+    const key = JSON.stringify([wide.name, narrow.name]);
+    let covered = known.get(key);
+    if (covered === undefined) {
+      const query = { within: [canonical, narrow.automaton], outside: [wide.automaton] };
+      covered = findText(query, letters, createBudget(COVER_STEPS)).kind === 'empty';
+      known.set(key, covered);
+    }
+    return covered;
   };
 }
 

@@ -179,3 +179,13 @@ describe('redirects that lead round in a circle', () => {
     expect(proved(redirect('/a', '/b'), redirect('/b', '/c'))).toEqual([]);
   });
 });
+
+test('patterns that pass the bounds are not proved, and nothing fails', () => {
+  const long = (rule: number, entry: number): string => `/${rule}-${entry}/${'*ab-cd-ef'.repeat(90)}`;
+  const rules = Array.from({ length: 5 }, (_, rule) =>
+    captcha({ path_includes: Array.from({ length: 200 }, (_entry, entry) => long(rule, entry)) }),
+  );
+  const found = proved(...rules, captcha({ path_includes: ['/x'] }));
+  expect(found.length).toBeGreaterThan(0);
+  expect(found.every((text) => text.includes('unproved_rule'))).toBe(true);
+});
