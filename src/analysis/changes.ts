@@ -49,28 +49,28 @@ export interface ChangeInput {
   readonly pairs: ReadonlyMap<string, string>;
 }
 
-/** Requests that get another outcome. */
-export interface OutcomeChange {
+/** A pair of outcomes. */
+export interface OpenPair {
   readonly component: Component;
   /** The rule that acts; `null`: none does. */
   readonly before: SubjectRule | null;
   readonly after: SubjectRule | null;
+  /** The host whose own records differ, if no rule acts in either plan. */
+  readonly host: string | null;
+}
+
+/** Requests that get another outcome. */
+export interface OutcomeChange extends OpenPair {
   /** `other_rule`: the outcome is the same, by another rule. */
   readonly kind: 'outcome' | 'other_rule';
   readonly witness: Witness;
   readonly profiles: { readonly before: Profile; readonly after: Profile };
 }
 
-/** A pair of outcomes for which neither a request nor a proof was found. */
-export interface OpenPair {
-  readonly component: Component;
-  readonly before: SubjectRule | null;
-  readonly after: SubjectRule | null;
-}
-
 /** The changes, in the order of components. */
 export interface ProvedChanges {
   readonly changes: readonly OutcomeChange[];
+  /** Pairs for which neither a request nor a proof was found. */
   readonly open: readonly OpenPair[];
   /** Whether more pairs are open than are listed, since the budget ended or host filters are too complex. */
   readonly isIncomplete: boolean;
@@ -177,15 +177,14 @@ function compareHosts(comparison: Comparison): void {
     }
   }
   for (let atom = 0; atom < space.axes.host.all[1]!; atom++) {
-    const groups = [before, after].map(({ subject }) =>
-      findGroup(subject.loaded, space.axes.host.sample(atom)),
-    );
+    const host = space.axes.host.sample(atom);
+    const groups = [before, after].map(({ subject }) => findGroup(subject.loaded, host));
     const [was, now] = [before.hosts[groups[0]!], after.hosts[groups[1]!]];
     if (was === undefined || now === undefined) continue;
     const only = Int32Array.of(atom, atom + 1);
     for (const component of ['captcha', 'origin'] as const) {
       if (was[component] !== now[component])
-        ask(comparison, { component, before: null, after: null }, { hosts: only });
+        ask(comparison, { component, before: null, after: null, host }, { hosts: only });
     }
   }
 }
@@ -206,11 +205,13 @@ function compareComponent(comparison: Comparison, component: Component): void {
   }
   for (const rule of was!) {
     if (!before.differing.has(idOf(rule))) continue;
-    for (const other of [null, ...now!]) ask(comparison, { component, before: rule, after: other });
+    for (const other of [null, ...now!])
+      ask(comparison, { component, before: rule, after: other, host: null });
   }
   for (const rule of now!) {
     if (!after.differing.has(idOf(rule))) continue;
-    for (const other of [null, ...was!]) ask(comparison, { component, before: other, after: rule });
+    for (const other of [null, ...was!])
+      ask(comparison, { component, before: other, after: rule, host: null });
   }
 }
 
@@ -224,13 +225,13 @@ function comparePins(comparison: Comparison): void {
     for (const pin of pinsOf(before)) {
       for (const rule of actorsOf(after, component)) {
         if (!UNPINNED.includes(rule.type)) continue;
-        ask(comparison, { component, before: null, after: rule }, { before: pin });
+        ask(comparison, { component, before: null, after: rule, host: null }, { before: pin });
       }
     }
     for (const pin of pinsOf(after)) {
       for (const rule of actorsOf(before, component)) {
         if (!UNPINNED.includes(rule.type)) continue;
-        ask(comparison, { component, before: rule, after: null }, { after: pin });
+        ask(comparison, { component, before: rule, after: null, host: null }, { after: pin });
       }
     }
   }
@@ -248,9 +249,9 @@ function compareSeparately(
   before: SubjectRule | null,
   after: SubjectRule | null,
 ): void {
-  if (before !== null) ask(comparison, { component, before, after: null });
-  if (after !== null) ask(comparison, { component, before: null, after });
-  if (before !== null && after !== null) ask(comparison, { component, before, after });
+  if (before !== null) ask(comparison, { component, before, after: null, host: null });
+  if (after !== null) ask(comparison, { component, before: null, after, host: null });
+  if (before !== null && after !== null) ask(comparison, { component, before, after, host: null });
 }
 
 function idOf({ type, ref }: SubjectRule): string {
@@ -290,8 +291,8 @@ function kindOf(
   return pairs.get(idOf(now)) === idOf(was) ? null : 'other_rule';
 }
 
-function keyOf({ component, before, after }: OpenPair): string {
-  return `${component} ${before === null ? '' : idOf(before)} ${after === null ? '' : idOf(after)}`;
+function keyOf({ component, before, after, host }: OpenPair): string {
+  return [component, ...[before, after].map((rule) => (rule === null ? '' : idOf(rule))), host].join(' ');
 }
 
 /** What restricts a question. */
@@ -471,7 +472,7 @@ function differencesOf(
   // The status of a response matters to error pages alone.
   const common = { witness: { ...witness, status: null }, profiles };
   if ((was === NONE) !== (now === NONE)) {
-    return [{ component: 'gate', before: null, after: null, kind: 'outcome', ...common }];
+    return [{ component: 'gate', before: null, after: null, host, kind: 'outcome', ...common }];
   }
   const changes: OutcomeChange[] = [];
   const last = Math.min(...[profiles.before, profiles.after].map(lastSlotType));
@@ -493,10 +494,10 @@ function differencesOf(
     if (!isCompared) continue;
     const kind = kindOf(comparison, left, right);
     const shown = component === 'error_page' ? { witness, profiles } : common;
-    if (kind !== null) changes.push({ component, before: left, after: right, kind, ...shown });
+    if (kind !== null) changes.push({ component, before: left, after: right, host: null, kind, ...shown });
     else if (left === null && right === null && (component === 'captcha' || component === 'origin')) {
       const differs = before.hosts[was!]?.[component] !== after.hosts[now!]?.[component];
-      if (differs) changes.push({ component, before: null, after: null, kind: 'outcome', ...common });
+      if (differs) changes.push({ component, before: null, after: null, host, kind: 'outcome', ...common });
     }
   }
   return changes;
@@ -510,18 +511,18 @@ function separateChanges(
     now,
     last,
   }: { readonly was: readonly SubjectRule[]; readonly now: readonly SubjectRule[]; readonly last: number },
-): readonly Pick<OutcomeChange, 'component' | 'before' | 'after' | 'kind'>[] {
+): readonly Omit<OutcomeChange, 'witness' | 'profiles'>[] {
   if (typeIndex(typeAt(component)) >= last) return [];
   const { pairs } = comparison;
-  const changes: Pick<OutcomeChange, 'component' | 'before' | 'after' | 'kind'>[] = [];
+  const changes: Omit<OutcomeChange, 'witness' | 'profiles'>[] = [];
   for (const rule of now) {
     const partner = was.find((other) => pairs.get(idOf(rule)) === idOf(other)) ?? null;
     const kind = kindOf(comparison, partner, rule);
-    if (kind !== null) changes.push({ component, before: partner, after: rule, kind });
+    if (kind !== null) changes.push({ component, before: partner, after: rule, host: null, kind });
   }
   for (const rule of was) {
     const isPaired = now.some((other) => pairs.get(idOf(other)) === idOf(rule));
-    if (!isPaired) changes.push({ component, before: rule, after: null, kind: 'outcome' });
+    if (!isPaired) changes.push({ component, before: rule, after: null, host: null, kind: 'outcome' });
   }
   return changes;
 }

@@ -56,11 +56,11 @@ async function run(before: string, after: string, flags: Flags): Promise<void> {
   const names = { before: inputName(before), after: inputName(after) };
   if (flags.json === true) {
     const replayed = decisions === null ? null : replayDocument(decisions);
-    const proved = proof === null ? null : changesDocument(proof.changes);
+    const proved = proof === null ? null : changesDocument(proof.changes, diff.domain.length > 0);
     await writeDocument('diff', { ...names, ...diff, proof: proved, decisions: replayed });
   } else {
     await write(diffText(diff, names));
-    if (proof !== null) await write(`\n${changesText(proof.changes, proof.sides)}`);
+    if (proof !== null) await write(`\n${changesText(proof.changes, proof.sides, diff.domain.length > 0)}`);
     if (decisions !== null && decisions.compared > 0) await write(`\n${replayText(decisions, names.after)}`);
   }
   if (decisions !== null) {

@@ -16,8 +16,8 @@ interface Sides {
 /** Changes that are printed as text; `--json` lists all. */
 const MAX_PRINTED = 40;
 
-/** The text below the differences of rules, ending in a newline. */
-export function changesText(proved: ProvedChanges, sides: Sides): string {
+/** The text below the differences of rules, ending in a newline. `settings`: settings of the domain differ, too. */
+export function changesText(proved: ProvedChanges, sides: Sides, settings: boolean): string {
   const { changes, open, isIncomplete } = proved;
   const outcomes = changes.filter(({ kind }) => kind === 'outcome');
   const others = changes.length - outcomes.length;
@@ -31,14 +31,18 @@ export function changesText(proved: ProvedChanges, sides: Sides): string {
       : []),
     ...(open.length > 0 ? [`not proved either way: ${open.slice(0, 8).map(pairText).join(', ')}`] : []),
     ...(isIncomplete ? ['the budget of steps ended, so there may be more'] : []),
+    ...(settings ? ["the domain's own settings differ too; the proof is about hosts and rules"] : []),
   ];
   return lines.map((line) => `${visible(line)}\n`).join('');
 }
 
 function headline({ changes, open, isIncomplete }: ProvedChanges, outcomes: number): string {
-  if (changes.length + open.length === 0 && !isIncomplete) return 'proved: every request is decided alike';
+  if (changes.length + open.length === 0 && !isIncomplete)
+    return 'proved: hosts and rules decide every request alike';
   if (outcomes === 0) return 'no request is known that is decided differently';
-  return `${quantity(outcomes, 'outcome')} ${outcomes === 1 ? 'changes' : 'change'}, each with a request that shows it:`;
+  const shown =
+    outcomes === 1 ? 'changes, with a request that shows it' : 'change, each with a request that shows it';
+  return `${quantity(outcomes, 'outcome')} ${shown}:`;
 }
 
 /** Old and new outcome, and the request. */
@@ -49,10 +53,12 @@ function changeLines(change: OutcomeChange, sides: Sides): readonly string[] {
 
 /** Both outcomes in words. */
 function outcomeTexts(
-  { component, before, after, profiles }: OutcomeChange,
+  { component, before, after, host, profiles }: OutcomeChange,
   sides: Sides,
 ): readonly [string, string] {
-  if (component === 'gate' || component === 'end') {
+  // Which of several records a request goes to is the balancer's turn, so the pair is about all of them.
+  if (component === 'origin' && host !== null) return [`origin: the records of ${host}`, 'those it has now'];
+  if (component === 'gate' || component === 'end' || (before === null && after === null)) {
     return [decisionText(profiles.before.decision, before), decisionText(profiles.after.decision, after)];
   }
   const label = component.replace('_', ' ');
@@ -101,10 +107,10 @@ function requestText(witness: Witness): string {
   return [...verb, shellWord(url), ...words, ...note].join(' ');
 }
 
-/** The proof as JSON. */
-export function changesDocument({ changes, open, isIncomplete }: ProvedChanges): object {
+/** The proof as JSON. `settings`: settings of the domain differ, too. */
+export function changesDocument({ changes, open, isIncomplete }: ProvedChanges, settings: boolean): object {
   return {
-    equivalent: changes.length + open.length === 0 && !isIncomplete,
+    equivalent: changes.length + open.length === 0 && !isIncomplete && !settings,
     complete: !isIncomplete && open.length === 0,
     changes: changes.map((change) => ({
       component: change.component,
