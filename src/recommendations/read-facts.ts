@@ -62,7 +62,8 @@ export function toFacts(
     records: ruleSet.records,
     certificates,
     keys,
-    findings: lintRuleSet(ruleSet),
+    // Proofs are left to the analysis: a page of recommendations is computed anew each time.
+    findings: lintRuleSet(ruleSet, undefined, { proofs: false }),
     month: days === null ? null : countedPeriod(days, daysBefore(now, UNUSED_DAYS)),
     week: days === null ? null : countedPeriod(days, daysBefore(now, DRY_RUN_DAYS)),
     entries: entries?.map((one) => parseEntries(one, domain.name)) ?? null,
