@@ -158,7 +158,7 @@ export interface LoggedRequestLine {
 }
 
 /**
- * Splits a request line; `null` for what is none, such as the first octets of a TLS handshake. Spaces in the target are
+ * Splits a request line; `null` for anything else, such as the first octets of a TLS handshake. Spaces in the target are
  * part of it; HTTP/0.9 has no protocol.
  */
 export function splitRequest(text: string): LoggedRequestLine | null {

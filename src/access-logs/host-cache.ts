@@ -1,6 +1,6 @@
 /**
- * Returns one string for all equal hosts of a log. A part of a line refers to the text of its whole chunk, which a cache
- * of hosts elsewhere would then store, and each part is hashed anew.
+ * Returns one string for all equal hosts of a log. A part of a line refers to the text of its whole chunk, so that a
+ * cache that is keyed by parts would retain the chunk and hash each part again.
  */
 
 /** Hosts of a log that are cached; beyond, all are forgotten. */

@@ -1,6 +1,6 @@
 /**
  * What two plans decide differently: for each pair of an old and a new outcome a request that gets the one before and the other
- * after, confirmed by the evaluator on both plans, or the proof that there is none. In: two subjects and the pairs of their
+ * after, confirmed by the evaluator on both plans, or the proof that no request does. In: two subjects and the pairs of their
  * rules. Out: the changes, and what a budget left open.
  *
  * Outcomes can only differ where a rule that differs acts in one of the plans: rules that both plans have, in the same order,
@@ -9,10 +9,21 @@
  */
 
 import { findGroup } from '../evaluator/names.ts';
-import { META, NONE, typeIndex } from '../plan/layout.ts';
-import { printPlan } from '../plan/print.ts';
-import { effectOf } from './effects.ts';
-import { COMPONENTS, type Component, componentOf, type Profile, profilesOf, SEPARATE } from './profile.ts';
+import { splitReference } from '../evaluator/phases/redirect.ts';
+import { META, typeIndex } from '../plan/layout.ts';
+import {
+  type ChangeInput,
+  type ChangeSide,
+  differencesOf,
+  hostsOf,
+  idOf,
+  kindOf,
+  type OpenPair,
+  type OutcomeChange,
+  type ReadInput,
+  type ReadSide,
+} from './differences.ts';
+import { COMPONENTS, type Component, componentOf, isSeparate, profilesOf } from './profile.ts';
 import {
   type BlockerList,
   type Evaluated,
@@ -32,40 +43,7 @@ import { subtract } from './space/int-set.ts';
 import { MAX_CHANGE_STEPS } from './space/limits.ts';
 import { createSpace } from './space/space.ts';
 import { type Witness, witnessOf } from './space/witness.ts';
-import type { Subject, SubjectRule } from './subject.ts';
-
-/** One side of the comparison. */
-export interface ChangeSide {
-  readonly subject: Subject;
-  /** Rules, by `<type>/<id>`, that the other side does not have, or has otherwise, or in another order. */
-  readonly differing: ReadonlySet<string>;
-}
-
-/** What is compared. */
-export interface ChangeInput {
-  readonly before: ChangeSide;
-  readonly after: ChangeSide;
-  /** Rules of the newer side by `<type>/<id>`, with the rule of the older side that each is. */
-  readonly pairs: ReadonlyMap<string, string>;
-}
-
-/** A pair of outcomes. */
-export interface OpenPair {
-  readonly component: Component;
-  /** The rule that acts; `null`: none does. */
-  readonly before: SubjectRule | null;
-  readonly after: SubjectRule | null;
-  /** The host whose own records differ, if no rule acts in either plan. */
-  readonly host: string | null;
-}
-
-/** Requests that get another outcome. */
-export interface OutcomeChange extends OpenPair {
-  /** `other_rule`: the outcome is the same, by another rule. */
-  readonly kind: 'outcome' | 'other_rule';
-  readonly witness: Witness;
-  readonly profiles: { readonly before: Profile; readonly after: Profile };
-}
+import type { SubjectRule } from './subject.ts';
 
 /** The changes, in the order of components. */
 export interface ProvedChanges {
@@ -76,18 +54,7 @@ export interface ProvedChanges {
   readonly isIncomplete: boolean;
 }
 
-/** What the comparison of single requests reads of a side. */
-interface ReadSide extends ChangeSide {
-  /** The host's own settings by group, printed: its records and whether they challenge. */
-  readonly hosts: readonly { readonly captcha: string; readonly origin: string }[];
-}
-
-interface ReadInput {
-  readonly before: ReadSide;
-  readonly after: ReadSide;
-  readonly pairs: ReadonlyMap<string, string>;
-}
-
+/** One side in the space. */
 interface Side extends ReadSide, SubjectSpace {}
 
 interface Comparison extends ReadInput {
@@ -137,24 +104,6 @@ export function proveChanges({ before, after, pairs }: ChangeInput): ProvedChang
   };
 }
 
-/** What one request shows: the changes that it is a witness of. */
-export function changesAt({ before, after, pairs }: ChangeInput, witness: Witness): readonly OutcomeChange[] {
-  const { witness: solved, ...profiles } = profilesOf(
-    { before: before.subject, after: after.subject },
-    witness,
-  );
-  const read = (side: ChangeSide): ReadSide => ({ ...side, hosts: hostsOf(side.subject) });
-  return differencesOf({ before: read(before), after: read(after), pairs }, profiles, solved);
-}
-
-function hostsOf({ loaded }: Subject): Side['hosts'] {
-  const { hosts } = printPlan({ plan: loaded.plan, revision: loaded.revision, version: 0 });
-  return (hosts as readonly Readonly<Record<string, unknown>>[]).map((host) => ({
-    captcha: JSON.stringify(host['captcha_record']),
-    origin: JSON.stringify(host['records']),
-  }));
-}
-
 /** Hosts that one plan alone serves, and those whose own records differ. */
 function compareHosts(comparison: Comparison): void {
   const { before, after } = comparison;
@@ -194,7 +143,7 @@ function compareComponent(comparison: Comparison, component: Component): void {
   const { before, after } = comparison;
   const [was, now] = [before, after].map((side) => actorsOf(side, component));
   const partnerOf = partners(comparison);
-  if (SEPARATE.includes(component)) {
+  if (isSeparate(component)) {
     for (const rule of now!)
       if (after.differing.has(idOf(rule)))
         compareSeparately(comparison, component, partnerOf.before(rule), rule);
@@ -216,7 +165,7 @@ function compareComponent(comparison: Comparison, component: Component): void {
 }
 
 /** Types of rules that do not act once a rule pins the origin. */
-const UNPINNED: readonly string[] = ['bot_route', 'redirect', 'rewrite', 'cache'];
+const STOPPED_BY_PIN: readonly string[] = ['bot_route', 'redirect', 'rewrite', 'cache'];
 
 /** A differing rule that pins the origin also decides whether others act: those are set against it too. */
 function comparePins(comparison: Comparison): void {
@@ -224,13 +173,13 @@ function comparePins(comparison: Comparison): void {
   for (const component of ['end', 'rewrite', 'cache'] as const) {
     for (const pin of pinsOf(before)) {
       for (const rule of actorsOf(after, component)) {
-        if (!UNPINNED.includes(rule.type)) continue;
+        if (!STOPPED_BY_PIN.includes(rule.type)) continue;
         ask(comparison, { component, before: null, after: rule, host: null }, { before: pin });
       }
     }
     for (const pin of pinsOf(after)) {
       for (const rule of actorsOf(before, component)) {
-        if (!UNPINNED.includes(rule.type)) continue;
+        if (!STOPPED_BY_PIN.includes(rule.type)) continue;
         ask(comparison, { component, before: rule, after: null, host: null }, { after: pin });
       }
     }
@@ -252,10 +201,6 @@ function compareSeparately(
   if (before !== null) ask(comparison, { component, before, after: null, host: null });
   if (after !== null) ask(comparison, { component, before: null, after, host: null });
   if (before !== null && after !== null) ask(comparison, { component, before, after, host: null });
-}
-
-function idOf({ type, ref }: SubjectRule): string {
-  return `${type}/${ref.id}`;
 }
 
 /** The enforced rules of a component, in their order. */
@@ -280,23 +225,12 @@ function partners({ before, after, pairs }: Comparison): {
   };
 }
 
-/** Whether two rules have the same outcome: `null` if it is also by the same rule. */
-function kindOf(
-  { before, after, pairs }: ReadInput,
-  was: SubjectRule | null,
-  now: SubjectRule | null,
-): OutcomeChange['kind'] | null {
-  if (was === null || now === null) return was === now ? null : 'outcome';
-  if (effectOf(before.subject, was) !== effectOf(after.subject, now)) return 'outcome';
-  return pairs.get(idOf(now)) === idOf(was) ? null : 'other_rule';
-}
-
 function keyOf({ component, before, after, host }: OpenPair): string {
   return [component, ...[before, after].map((rule) => (rule === null ? '' : idOf(rule))), host].join(' ');
 }
 
 /** What restricts a question. */
-interface Within {
+interface Restriction {
   /** Only these hosts. */
   readonly hosts?: Int32Array;
   /** On this side no rule of the component acts, because this rule pins the origin. */
@@ -305,13 +239,13 @@ interface Within {
 }
 
 /** Looks for a request with this pair of outcomes. */
-function ask(comparison: Comparison, pair: OpenPair, { hosts, ...pins }: Within = {}): void {
+function ask(comparison: Comparison, pair: OpenPair, { hosts, ...pins }: Restriction = {}): void {
   const { before, after, budget, found, open } = comparison;
   const key = keyOf(pair);
   if (found.has(key) || (hosts === undefined && kindOf(comparison, pair.before, pair.after) === null)) return;
   const was = regionOf(before, pair.component, { rule: pair.before, pin: pins.before });
   const now = regionOf(after, pair.component, { rule: pair.after, pin: pins.after });
-  const excluded = SEPARATE.includes(pair.component) ? unmatched(comparison, pair) : [];
+  const excluded = isSeparate(pair.component) ? unmatched(comparison, pair) : [];
   if (was === null || now === null || excluded === null) {
     open.set(key, pair);
     return;
@@ -398,7 +332,7 @@ function placeAfter({ subject }: Side, component: Component): Evaluated {
   }
   const type = component === 'origin' ? 'origin_pool' : component === 'bot_tag' ? 'bot_route' : component;
   const slot = subject.loaded.plan.meta[META.phases + typeIndex(type) + 1]!;
-  return { slot, type, isTag: SEPARATE.includes(component) };
+  return { slot, type, isTag: isSeparate(component) };
 }
 
 /** Requests of both situations; `null`: there are none of both kinds. */
@@ -453,102 +387,12 @@ function probe(
 /** The witness, and if redirects are concerned, the same over either scheme and with the queries of their targets. */
 function withUrls(witness: Witness, targets: readonly string[]): readonly Witness[] {
   if (targets.length === 0) return [witness];
-  const queries = new Set(['', ...targets.map((target) => /\?[^#]*/.exec(target)?.[0] ?? '')]);
+  const queries = new Set([
+    '',
+    ...targets.map(splitReference).map(({ query }) => (query === null ? '' : `?${query}`)),
+  ]);
   const rest = witness.url.slice(witness.url.indexOf(':'));
   return ['https', 'http'].flatMap((scheme) =>
     [...queries].map((query) => ({ ...witness, url: `${scheme}${rest}${query}` })),
   );
-}
-
-/** The changes that one request shows. Where the ends differ, only what both plans came to is compared. */
-function differencesOf(
-  comparison: ReadInput,
-  profiles: OutcomeChange['profiles'],
-  witness: Witness,
-): readonly OutcomeChange[] {
-  const { before, after } = comparison;
-  const host = hostOf(witness);
-  const [was, now] = [before, after].map(({ subject }) => findGroup(subject.loaded, host));
-  // The status of a response matters to error pages alone.
-  const common = { witness: { ...witness, status: null }, profiles };
-  if ((was === NONE) !== (now === NONE)) {
-    return [{ component: 'gate', before: null, after: null, host, kind: 'outcome', ...common }];
-  }
-  const changes: OutcomeChange[] = [];
-  const last = Math.min(...[profiles.before, profiles.after].map(lastSlotType));
-  for (const component of COMPONENTS) {
-    if (component === 'gate') continue;
-    const [a, b] = [profiles.before, profiles.after].map(({ rules }) => rules.get(component) ?? []);
-    if (SEPARATE.includes(component)) {
-      changes.push(
-        ...separateChanges(comparison, component, { was: a!, now: b!, last }).map((one) => ({
-          ...one,
-          ...common,
-        })),
-      );
-      continue;
-    }
-    const [left, right] = [a![0] ?? null, b![0] ?? null];
-    const isCompared =
-      component === 'end' || component === 'error_page' || typeIndex(typeAt(component)) < last;
-    if (!isCompared) continue;
-    const kind = kindOf(comparison, left, right);
-    const shown = component === 'error_page' ? { witness, profiles } : common;
-    if (kind !== null) changes.push({ component, before: left, after: right, host: null, kind, ...shown });
-    else if (left === null && right === null && (component === 'captcha' || component === 'origin')) {
-      const differs = before.hosts[was!]?.[component] !== after.hosts[now!]?.[component];
-      if (differs) changes.push({ component, before: null, after: null, host, kind: 'outcome', ...common });
-    }
-  }
-  return changes;
-}
-
-function separateChanges(
-  comparison: ReadInput,
-  component: Component,
-  {
-    was,
-    now,
-    last,
-  }: { readonly was: readonly SubjectRule[]; readonly now: readonly SubjectRule[]; readonly last: number },
-): readonly Omit<OutcomeChange, 'witness' | 'profiles'>[] {
-  if (typeIndex(typeAt(component)) >= last) return [];
-  const { pairs } = comparison;
-  const changes: Omit<OutcomeChange, 'witness' | 'profiles'>[] = [];
-  for (const rule of now) {
-    const partner = was.find((other) => pairs.get(idOf(rule)) === idOf(other)) ?? null;
-    const kind = kindOf(comparison, partner, rule);
-    if (kind !== null) changes.push({ component, before: partner, after: rule, host: null, kind });
-  }
-  for (const rule of was) {
-    const isPaired = now.some((other) => pairs.get(idOf(other)) === idOf(rule));
-    if (!isPaired) changes.push({ component, before: rule, after: null, host: null, kind: 'outcome' });
-  }
-  return changes;
-}
-
-/** A type of the component's phase. */
-function typeAt(component: Component): SubjectRule['type'] {
-  switch (component) {
-    case 'gate':
-    case 'end':
-      return 'drop';
-    case 'bot_tag':
-      return 'bot_route';
-    case 'origin':
-      return 'origin_route';
-    default:
-      return component;
-  }
-}
-
-/** The place of the type whose rule has ended the request; beyond all if none has. */
-function lastSlotType({ rules }: Profile): number {
-  const end = rules.get('end')?.[0];
-  return end === undefined ? Number.POSITIVE_INFINITY : typeIndex(end.type);
-}
-
-function hostOf({ url }: Witness): string {
-  const start = url.indexOf('://') + 3;
-  return url.slice(start, url.indexOf('/', start));
 }

@@ -2,8 +2,8 @@
  * Prepares two sealed plans for the proof of their changes: pairs their rules, and finds those that differ or changed places.
  */
 
-import type { ChangeInput } from './changes.ts';
 import { diffPlans, type PlanSide, pairedRules } from './diff.ts';
+import type { ChangeInput } from './differences.ts';
 import { readSubject, type Subject } from './subject.ts';
 
 /** A side as it is compared field by field, with its sealed bytes. */
@@ -35,8 +35,8 @@ export function changeInput(before: SealedSide, after: SealedSide): ChangeInput 
 }
 
 /**
- * Paired rules that are no longer in the order they were in: those outside a longest run of rules that kept their order
- * (the longest increasing subsequence of their old places; Fredman 1975).
+ * Paired rules that are no longer in the order they were in: those outside a longest sequence of rules whose order is the same
+ * on both sides (the longest increasing subsequence of their old places; Fredman 1975).
  */
 function displaced(
   { before, after }: { readonly before: Subject; readonly after: Subject },

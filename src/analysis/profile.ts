@@ -27,7 +27,12 @@ export const COMPONENTS = [
 export type Component = (typeof COMPONENTS)[number];
 
 /** Components in which every rule acts for itself. */
-export const SEPARATE: readonly Component[] = ['fingerprint', 'bot_tag', 'rate_limit'];
+export const SEPARATE = ['fingerprint', 'bot_tag', 'rate_limit'] as const;
+
+/** Whether every rule of the component acts for itself. */
+export function isSeparate(component: Component): component is (typeof SEPARATE)[number] {
+  return (SEPARATE as readonly Component[]).includes(component);
+}
 
 /** The component in which an enforced rule acts. */
 export function componentOf({ type, ending, isTag }: SubjectRule): Component {

@@ -4,6 +4,7 @@
  */
 import type { Action, RuleRef } from '../evaluator/decision.ts';
 import { refText } from '../evaluator/identity.ts';
+import { splitReference } from '../evaluator/phases/redirect.ts';
 import { redirectExtras, type Situation, type SubjectSpace, situationsOf } from './situations.ts';
 import { createBudget, type StepBudget } from './space/budget.ts';
 import { type CoverResult, findUncovered, type Point } from './space/cover.ts';
@@ -132,11 +133,12 @@ function tryWitness(
 function changedFor(witness: Witness, { rules }: Subject, { action, rule }: EndedBy): Witness | null {
   if (action === 'challenge') return { ...witness, cleared: [...witness.cleared, refText(rule)] };
   if (action !== 'redirect') return null;
-  const target = rules.find(({ ref }) => ref.type === rule.type && ref.id === rule.id)?.target ?? '';
-  const scheme = /^https?(?=:)/i.exec(target)?.[0].toLowerCase() ?? 'https';
-  const query = /\?[^#]*/.exec(target)?.[0] ?? '';
+  const { scheme, query } = splitReference(
+    rules.find(({ ref }) => ref.type === rule.type && ref.id === rule.id)?.target ?? '/',
+  );
   const [bare = ''] = witness.url.split('?', 1);
-  const url = `${scheme}${bare.slice(bare.indexOf(':'))}${query}`;
+  const rest = `${bare.slice(bare.indexOf(':'))}${query === null ? '' : `?${query}`}`;
+  const url = `${scheme === '' ? 'https' : scheme}${rest}`;
   return url === witness.url ? null : { ...witness, url };
 }
 

@@ -6,6 +6,7 @@
 import { parseHost } from '../base/host.ts';
 import { createTargetFacts, parseTarget } from '../base/path.ts';
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
+import { splitReference } from '../evaluator/phases/redirect.ts';
 import type { LetterAutomaton } from './space/automaton.ts';
 import { AXES } from './space/axis.ts';
 import { type Box, commonSets, withAxis } from './space/box.ts';
@@ -29,7 +30,7 @@ export interface Evaluated {
 
 /** Requests of one kind that a rule may act on. */
 export interface Situation {
-  readonly kind: Kind;
+  readonly kind: PathKind;
   readonly target: Box;
   readonly blockers: BlockerList;
   /** Boxes of rules before the rule: so many, from the first. */
@@ -123,7 +124,7 @@ function elsewhere(space: Space, { target, preservesPath }: SubjectRule, box: Bo
   if (host !== null) {
     const atom = space.axes.host.atomOf(host);
     const set = box.sets[HOST] ?? space.axes.host.all;
-    // A host without an atom is none of the domain's.
+    // The plans serve no host without an atom.
     if (atom === null) return [box];
     parts.push({ ...box, sets: withAxis(box.sets, HOST, subtract(set, Int32Array.of(atom, atom + 1))) });
   }
@@ -150,15 +151,12 @@ export function redirectExtras(subjects: readonly Subject[]): SpaceExtras {
   return { hosts: [...new Set(hosts)], paths: [...new Set(paths)] };
 }
 
-/** The host and path of a redirect's target; `host` is `null` for a path. */
-export function splitTarget(target: string): { readonly host: string | null; readonly path: string } {
-  const bare = target.split(/[?#]/, 1)[0]!;
-  if (bare.startsWith('/')) return { host: null, path: bare };
-  const start = bare.indexOf('://') + 3;
-  const slash = bare.indexOf('/', start);
-  const authority = slash < 0 ? bare.slice(start) : bare.slice(start, slash);
+/** The host and path of a redirect's target; `host` is `null` for a path, and empty if it is no host. */
+function splitTarget(target: string): { readonly host: string | null; readonly path: string } {
+  const { authority, path } = splitReference(target);
+  if (authority === '') return { host: null, path };
   const facts = { host: '', port: -1, literal: false };
-  return { host: parseHost(authority, facts) ? facts.host : '', path: slash < 0 ? '' : bare.slice(slash) };
+  return { host: parseHost(authority, facts) ? facts.host : '', path };
 }
 
 /** The situations in which a rule is evaluated; `null`: its filter is too complex for a proof. */
@@ -215,19 +213,19 @@ function before(blockers: BlockerList, { slot }: Evaluated): Pick<Situation, 'bl
 }
 
 /** Requests for ordinary paths, for ACME tokens, or for the edge's own paths. */
-export type Kind = 'ordinary' | 'acme' | 'own';
+type PathKind = 'ordinary' | 'acme' | 'own';
 
 /** The situations by what has pinned the origin: nothing, or each rule that may. */
-function pinnings(around: SubjectSpace, rule: Evaluated, target: Box, kind: Kind): readonly Situation[] {
+function pinnings(around: SubjectSpace, rule: Evaluated, target: Box, kind: PathKind): readonly Situation[] {
   const pins = kind === 'acme' ? [] : pinsBefore(around, rule);
   const free = situation(around, rule, { target, kind, pinned: null });
   // A pinned origin passes these, and of bot_route rules all but tags.
   if (PASSED_BY_PINNED.includes(rule.type) || (rule.type === 'bot_route' && !rule.isTag)) return [free];
-  const pinned = pins.flatMap((pin): readonly Situation[] => {
+  const pinned = pins.map((pin): Situation => {
     const box = matchedBy(around, pin);
-    if (box === null) return [];
-    const both = commonBox(around.space, target, box);
-    return both === null ? [] : [situation(around, rule, { target: both, kind, pinned: pin })];
+    // What is too complex to be narrowed stays whole: more requests are looked at, none is left out.
+    const both = box === null ? null : commonBox(around.space, target, box);
+    return situation(around, rule, { target: both ?? target, kind, pinned: pin });
   });
   return [free, ...pinned];
 }
@@ -255,7 +253,7 @@ function situation(
     target,
     kind,
     pinned,
-  }: { readonly target: Box; readonly kind: Kind; readonly pinned: SubjectRule | null },
+  }: { readonly target: Box; readonly kind: PathKind; readonly pinned: SubjectRule | null },
 ): Situation {
   const name = [rule.type, rule.isTag, kind, pinned?.slot].join(' ');
   const blockers = listOf(around, name, (other) => blocks(other, rule, { kind, pinned }));
@@ -266,7 +264,7 @@ function situation(
 function blocks(
   other: SubjectRule,
   rule: Evaluated,
-  { kind, pinned }: { readonly kind: Kind; readonly pinned: SubjectRule | null },
+  { kind, pinned }: { readonly kind: PathKind; readonly pinned: SubjectRule | null },
 ): boolean {
   if (kind === 'acme' && PASSED_BY_ACME.includes(other.type)) return false;
   if (other.type === 'bot_route') return !other.isTag && botBlocks(other, pinned);

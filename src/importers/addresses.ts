@@ -25,7 +25,7 @@ export const ALL_ADDRESSES: AddressSet = {
   v6: [{ first: 0n, last: LAST_V6 }],
 };
 
-/** The set of one address, prefix or range; `null` when the text is none. */
+/** The set of one address, prefix or range; `null` for any other text. */
 export function readAddresses(text: string): AddressSet | null {
   const entry = parseIpEntry(text);
   if (!entry.ok) return null;

@@ -3,8 +3,9 @@
  * is among the proved ones, and every proved change is shown by its witness. `EDGEPLAN_CHANGE_SETS` sets how many pairs are tried.
  */
 import { expect, test } from 'vitest';
-import { type ChangeInput, changesAt, type OutcomeChange, proveChanges } from '../../src/analysis/changes.ts';
+import { proveChanges } from '../../src/analysis/changes.ts';
 import { changeInput } from '../../src/analysis/compare.ts';
+import { type ChangeInput, changesAt, type OutcomeChange } from '../../src/analysis/differences.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
 import type { RuleSet } from '../../src/model/types.ts';

@@ -1,6 +1,6 @@
 /**
  * Searches for a text that is in some languages and in none of others: a breadth-first walk over the product of their
- * automata, built as far as the walk goes. It ends with a shortest text, with the proof that there is none, or at its budget.
+ * automata, built as far as the walk goes. It ends with a shortest text, with the proof that no text fulfils the query, or at its budget.
  */
 import { acceptsLetters, FATE, type LetterAutomaton } from './automaton.ts';
 import type { StepBudget } from './budget.ts';

@@ -40,16 +40,21 @@ export function witnessOf({ atoms, path }: Point, space: Space, acme: 'GET' | 'P
   };
 }
 
+/** The host of a witness. */
+export function hostOfWitness({ url }: Witness): string {
+  const start = url.indexOf('://') + 3;
+  return url.slice(start, url.indexOf('/', start));
+}
+
 /** The request that the evaluator takes. `now`: milliseconds. */
 export function requestOf(witness: Witness, now: number): EdgeRequest {
   const { method, url, ip, country, bot, ja4, ja4h, cleared } = witness;
   const start = url.indexOf('://') + 3;
-  const slash = url.indexOf('/', start);
   return {
     scheme: url.slice(0, start - 3),
     method,
-    host: url.slice(start, slash),
-    target: url.slice(slash),
+    host: hostOfWitness(witness),
+    target: url.slice(url.indexOf('/', start)),
     headers: {},
     bot,
     now,

@@ -11,7 +11,7 @@ import { MAX_DOMAIN_FILES, MAX_FOLDER_DEPTH } from '../limits.ts';
 
 const EDGE_FILE = 'edge.yaml';
 
-/** Whether a path is a folder; one that cannot be read is none, and reading it as a file says why. */
+/** Whether a path is a folder; false for one that cannot be read: reading it as a file reports why. */
 export function isFolder(path: string): boolean {
   try {
     return path !== '-' && statSync(path).isDirectory();

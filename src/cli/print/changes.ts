@@ -1,5 +1,6 @@
 /** Prints the proved changes of two plans: old and new outcome, and a request that shows the change, ready to be tried. */
-import type { OpenPair, OutcomeChange, ProvedChanges } from '../../analysis/changes.ts';
+import type { ProvedChanges } from '../../analysis/changes.ts';
+import type { OpenPair, OutcomeChange } from '../../analysis/differences.ts';
 import { effectFields, nameOfRule } from '../../analysis/effects.ts';
 import type { Witness } from '../../analysis/space/witness.ts';
 import type { Subject, SubjectRule } from '../../analysis/subject.ts';

@@ -30,7 +30,7 @@ export interface ReplayLogOptions {
   readonly onOctets: (octets: number) => void;
 }
 
-/** Opens all logs. @throws CommandFault when one cannot be read, or its format is none of those known */
+/** Opens all logs. @throws CommandFault when one cannot be read, or its format is not known */
 export async function openLogs(
   files: readonly string[],
   { format, onOctets }: ReplayLogOptions,

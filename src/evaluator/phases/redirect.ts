@@ -28,8 +28,8 @@ export function redirect(context: Context, run: Run): boolean {
   return false;
 }
 
-/** A URL reference in parts; `host` is empty for a path. */
-interface Reference {
+/** A URL reference in parts; scheme and authority are empty for a path. */
+export interface UrlReference {
   readonly scheme: string;
   readonly authority: string;
   readonly path: string;
@@ -38,7 +38,8 @@ interface Reference {
   readonly fragment: string;
 }
 
-function splitReference(text: string): Reference {
+/** Splits the target or the location of a redirect: `/path…`, or an absolute URL. */
+export function splitReference(text: string): UrlReference {
   const hash = text.indexOf('#');
   const fragment = hash < 0 ? '' : text.slice(hash);
   let rest = hash < 0 ? text : text.slice(0, hash);

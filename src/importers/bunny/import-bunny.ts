@@ -2,7 +2,9 @@
  * Translates a pull zone of bunny.net, or its list of edge rules, to an edge file. bunny.net runs the rules in their order and every
  * one that matches; where the fixed order of types changes the outcome of a request, the report says so.
  */
+
 import { readAddresses, uniteAddresses } from '../addresses.ts';
+import { addAlternatives } from '../alternatives.ts';
 import {
   addEntry,
   addRule,
@@ -14,14 +16,12 @@ import {
   markDifference,
   markMissing,
   markNeedless,
-  removeRules,
 } from '../draft.ts';
 import {
   areDisjoint,
   bothFilters,
   dropFields,
   EVERY_REQUEST,
-  filtersOf,
   foreignFilter,
   type ImportedFilter,
   placeFields,
@@ -145,25 +145,11 @@ function translateRules(state: BunnyImport, rules: readonly SourceFields[]): voi
 }
 
 function translate(state: BunnyImport, rule: SourceFields, action: BunnyAction): void {
-  const { entry } = action;
-  const read = readTriggers(rule, state.hosts);
-  const alternatives = filtersOf(read.condition);
-  if (!alternatives.ok) {
-    markMissing(entry, alternatives.reason);
-    return;
-  }
-  if (alternatives.filters.length === 0) {
-    markNeedless(entry, 'no request meets its triggers');
-    return;
-  }
-  for (const filter of alternatives.filters) {
-    const reason = emit(state, action, filter);
-    if (reason === null) continue;
-    removeRules(state.draft, entry);
-    markMissing(entry, reason);
-    return;
-  }
-  for (const difference of read.differences) markDifference(entry, difference);
+  addAlternatives(state.draft, action.entry, {
+    ...readTriggers(rule, state.hosts),
+    unmet: 'no request meets its triggers',
+    emit: (filter) => emit(state, action, filter),
+  });
 }
 
 /** Adds the rule of one alternative; a text is the reason why it cannot. */
@@ -233,7 +219,7 @@ function emitRedirect(
   return null;
 }
 
-/** The origin of a URL; `null` where it is none, or has a path. */
+/** The origin of a URL; `null` for a text that is no URL, or a URL with a path. */
 function readOrigin(
   url: string,
 ): { readonly address: string; readonly port: number | null; readonly scheme: string } | null {

@@ -1,12 +1,6 @@
 /** Translates one rule of a Cloudflare ruleset by its phase and action. */
-import {
-  addRule,
-  type DraftEntry,
-  markDifference,
-  markMissing,
-  markNeedless,
-  removeRules,
-} from '../draft.ts';
+import { addAlternatives } from '../alternatives.ts';
+import { addRule, type DraftEntry, markDifference, markMissing, markNeedless } from '../draft.ts';
 import {
   areDisjoint,
   dropFields,
@@ -50,23 +44,13 @@ export function translateRule(state: CloudflareImport, source: CloudflareRule): 
     markNeedless(entry, 'it only logs');
     return;
   }
-  const alternatives = filtersOf(withoutSkipped(state, phase, read.condition));
-  if (!alternatives.ok) {
-    markMissing(entry, alternatives.reason);
-    return;
-  }
-  if (alternatives.filters.length === 0) {
-    markNeedless(entry, 'no request meets its expression');
-    return;
-  }
-  for (const filter of alternatives.filters) {
-    const reason = emit(state, source, filter);
-    if (reason === null) continue;
-    removeRules(state.draft, entry);
-    markMissing(entry, reason);
-    return;
-  }
-  for (const difference of read.differences) markDifference(entry, difference);
+  const isAdded = addAlternatives(state.draft, entry, {
+    condition: withoutSkipped(state, phase, read.condition),
+    differences: read.differences,
+    unmet: 'no request meets its expression',
+    emit: (filter) => emit(state, source, filter),
+  });
+  if (!isAdded) return;
   for (const { condition, phases, place } of state.skips) {
     if (condition === null && phases.includes(phase))
       markDifference(entry, `requests that ${place} skips are not skipped`);

@@ -1,0 +1,184 @@
+/**
+ * What one request shows of two plans: the components of the decision in which other rules act before and after. In: two
+ * subjects, the pairs of their rules, and the request. Out: the changes that it is a witness of.
+ */
+import { findGroup } from '../evaluator/names.ts';
+import { NONE, typeIndex } from '../plan/layout.ts';
+import { printPlan } from '../plan/print.ts';
+import { effectOf } from './effects.ts';
+import {
+  COMPONENTS,
+  type Component,
+  isSeparate,
+  type Profile,
+  profilesOf,
+  type SEPARATE,
+} from './profile.ts';
+import { hostOfWitness, type Witness } from './space/witness.ts';
+import type { Subject, SubjectRule } from './subject.ts';
+
+/** One side of the comparison. */
+export interface ChangeSide {
+  readonly subject: Subject;
+  /** Rules, by `<type>/<id>`, that the other side does not have, or has otherwise, or in another order. */
+  readonly differing: ReadonlySet<string>;
+}
+
+/** What is compared. */
+export interface ChangeInput {
+  readonly before: ChangeSide;
+  readonly after: ChangeSide;
+  /** Rules of the newer side by `<type>/<id>`, with the rule of the older side that each is. */
+  readonly pairs: ReadonlyMap<string, string>;
+}
+
+/** A pair of outcomes. */
+export interface OpenPair {
+  readonly component: Component;
+  /** The rule that acts; `null`: none does. */
+  readonly before: SubjectRule | null;
+  readonly after: SubjectRule | null;
+  /** The host whose own records differ, if no rule acts in either plan. */
+  readonly host: string | null;
+}
+
+/** Requests that get another outcome. */
+export interface OutcomeChange extends OpenPair {
+  /** `other_rule`: the outcome is the same, by another rule. */
+  readonly kind: 'outcome' | 'other_rule';
+  readonly witness: Witness;
+  readonly profiles: { readonly before: Profile; readonly after: Profile };
+}
+
+/** What the comparison of single requests reads of a side. */
+export interface ReadSide extends ChangeSide {
+  /** The host's own settings by group, printed: its records and whether they challenge. */
+  readonly hosts: readonly { readonly captcha: string; readonly origin: string }[];
+}
+
+export interface ReadInput {
+  readonly before: ReadSide;
+  readonly after: ReadSide;
+  readonly pairs: ReadonlyMap<string, string>;
+}
+
+/** What one request shows: the changes that it is a witness of. */
+export function changesAt({ before, after, pairs }: ChangeInput, witness: Witness): readonly OutcomeChange[] {
+  const { witness: solved, ...profiles } = profilesOf(
+    { before: before.subject, after: after.subject },
+    witness,
+  );
+  const read = (side: ChangeSide): ReadSide => ({ ...side, hosts: hostsOf(side.subject) });
+  return differencesOf({ before: read(before), after: read(after), pairs }, profiles, solved);
+}
+
+/** The own settings of each group of a plan. */
+export function hostsOf({ loaded }: Subject): ReadSide['hosts'] {
+  const { hosts } = printPlan({ plan: loaded.plan, revision: loaded.revision, version: 0 });
+  return (hosts as readonly Readonly<Record<string, unknown>>[]).map((host) => ({
+    captcha: JSON.stringify(host['captcha_record']),
+    origin: JSON.stringify(host['records']),
+  }));
+}
+
+/** `<type>/<id>`: the name by which the sides pair their rules. */
+export function idOf({ type, ref }: SubjectRule): string {
+  return `${type}/${ref.id}`;
+}
+
+/** Whether two rules have the same outcome: `null` if it is also by the same rule. */
+export function kindOf(
+  { before, after, pairs }: ReadInput,
+  was: SubjectRule | null,
+  now: SubjectRule | null,
+): OutcomeChange['kind'] | null {
+  if (was === null || now === null) return was === now ? null : 'outcome';
+  if (effectOf(before.subject, was) !== effectOf(after.subject, now)) return 'outcome';
+  return pairs.get(idOf(now)) === idOf(was) ? null : 'other_rule';
+}
+
+/** The changes that one request shows. Where the ends differ, only what both plans came to is compared. */
+export function differencesOf(
+  comparison: ReadInput,
+  profiles: OutcomeChange['profiles'],
+  witness: Witness,
+): readonly OutcomeChange[] {
+  const { before, after } = comparison;
+  const host = hostOfWitness(witness);
+  const [was, now] = [before, after].map(({ subject }) => findGroup(subject.loaded, host));
+  // The status of a response matters to error pages alone.
+  const common = { witness: { ...witness, status: null }, profiles };
+  if ((was === NONE) !== (now === NONE)) {
+    return [{ component: 'gate', before: null, after: null, host, kind: 'outcome', ...common }];
+  }
+  const changes: OutcomeChange[] = [];
+  const last = Math.min(...[profiles.before, profiles.after].map(endingType));
+  for (const component of COMPONENTS) {
+    if (component === 'gate') continue;
+    const [a, b] = [profiles.before, profiles.after].map(({ rules }) => rules.get(component) ?? []);
+    if (isSeparate(component)) {
+      changes.push(
+        ...separateChanges(comparison, component, { was: a!, now: b!, last }).map((one) => ({
+          ...one,
+          ...common,
+        })),
+      );
+      continue;
+    }
+    const [left, right] = [a![0] ?? null, b![0] ?? null];
+    const isCompared =
+      component === 'end' || component === 'error_page' || typeIndex(typeAt(component)) < last;
+    if (!isCompared) continue;
+    const kind = kindOf(comparison, left, right);
+    const shown = component === 'error_page' ? { witness, profiles } : common;
+    if (kind !== null) changes.push({ component, before: left, after: right, host: null, kind, ...shown });
+    else if (left === null && right === null && (component === 'captcha' || component === 'origin')) {
+      const differs = before.hosts[was!]?.[component] !== after.hosts[now!]?.[component];
+      if (differs) changes.push({ component, before: null, after: null, host, kind: 'outcome', ...common });
+    }
+  }
+  return changes;
+}
+
+/** The changes of rules that act for themselves. */
+function separateChanges(
+  comparison: ReadInput,
+  component: (typeof SEPARATE)[number],
+  {
+    was,
+    now,
+    last,
+  }: { readonly was: readonly SubjectRule[]; readonly now: readonly SubjectRule[]; readonly last: number },
+): readonly Omit<OutcomeChange, 'witness' | 'profiles'>[] {
+  if (typeIndex(typeAt(component)) >= last) return [];
+  const { pairs } = comparison;
+  const changes: Omit<OutcomeChange, 'witness' | 'profiles'>[] = [];
+  for (const rule of now) {
+    const partner = was.find((other) => pairs.get(idOf(rule)) === idOf(other)) ?? null;
+    const kind = kindOf(comparison, partner, rule);
+    if (kind !== null) changes.push({ component, before: partner, after: rule, host: null, kind });
+  }
+  for (const rule of was) {
+    const isPaired = now.some((other) => pairs.get(idOf(other)) === idOf(rule));
+    if (!isPaired) changes.push({ component, before: rule, after: null, host: null, kind: 'outcome' });
+  }
+  return changes;
+}
+
+/** A type of the component's phase. */
+function typeAt(component: Exclude<Component, 'gate' | 'end'>): SubjectRule['type'] {
+  switch (component) {
+    case 'bot_tag':
+      return 'bot_route';
+    case 'origin':
+      return 'origin_route';
+    default:
+      return component;
+  }
+}
+
+/** The place of the type whose rule has ended the request; beyond all if none has. */
+function endingType({ rules }: Profile): number {
+  const end = rules.get('end')?.[0];
+  return end === undefined ? Number.POSITIVE_INFINITY : typeIndex(end.type);
+}
