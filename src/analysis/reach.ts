@@ -2,9 +2,8 @@
  * Which rules can be reached: for every enabled rule a request that reaches it, confirmed by the evaluator, or the smallest set
  * of earlier rules that take all its requests, or neither if a budget ended. In: a subject. Out: a result for each rule.
  */
-import type { Action, RuleRef } from '../evaluator/decision.ts';
-import { refText } from '../evaluator/identity.ts';
-import { splitReference } from '../evaluator/phases/redirect.ts';
+import type { RuleRef } from '../evaluator/decision.ts';
+import { changedUntil, type Attempt, tryDecision } from './confirm.ts';
 import { redirectExtras, type Situation, type SubjectSpace, situationsOf } from './situations.ts';
 import { createBudget, type StepBudget } from './space/budget.ts';
 import { type CoverResult, findUncovered, type Point } from './space/cover.ts';
@@ -82,9 +81,6 @@ function confirmed(
   return found.kind === 'point' ? confirm(around, rule, one, found.point) : null;
 }
 
-/** Changes of one witness, at most: of a fingerprint rule, a captcha rule, a record and redirects, with room. */
-const MAX_CHANGES = 16;
-
 /**
  * The witness of a point, if the evaluator reaches the rule with it: maybe after challenges are solved, or with the scheme and
  * query that make a redirect's location the request's own URL.
@@ -95,51 +91,20 @@ function confirm(
   one: Situation,
   point: Point,
 ): Witness | null {
-  let witness = witnessOf(point, space, one.acme);
-  for (let tried = 0; tried < MAX_CHANGES; tried++) {
-    const { isReached, endedBy } = tryWitness(subject, rule, witness);
-    if (isReached) return rule.type === 'error_page' ? witness : { ...witness, status: null };
-    if (endedBy === null) return null;
-    const changed = changedFor(witness, subject, endedBy);
-    if (changed === null) return null;
-    witness = changed;
-  }
-  return null;
-}
-
-/** What a rule or record that ended a request did. */
-interface EndedBy {
-  readonly action: Action;
-  readonly rule: RuleRef;
+  const witness = witnessOf(point, space, one.acme);
+  const reached = changedUntil(witness, subject, (changed) => tryWitness(subject, rule, changed));
+  return reached === null || rule.type === 'error_page' ? reached : { ...reached, status: null };
 }
 
 /** Whether the evaluator records that a request reaches a rule, and if not, what has ended it. */
-function tryWitness(
-  { evaluator, moment }: Subject,
-  { ref }: SubjectRule,
-  witness: Witness,
-): { readonly isReached: boolean; readonly endedBy: EndedBy | null } {
-  const request = requestOf(witness, moment());
+function tryWitness(subject: Subject, { ref }: SubjectRule, witness: Witness): Attempt {
   const isRef = ({ type, id }: RuleRef): boolean => type === ref.type && id === ref.id;
   if (ref.type === 'error_page') {
-    const { matches } = evaluator.errorPage(request, witness.status ?? 500, 'origin');
-    return { isReached: matches.some(isRef), endedBy: null };
+    const request = requestOf(witness, subject.moment());
+    const { matches } = subject.evaluator.errorPage(request, witness.status ?? 500, 'origin');
+    return { isShown: matches.some(isRef), endedBy: null };
   }
-  const { matches, action, rule } = evaluator.evaluate(request);
-  return { isReached: matches.some(isRef), endedBy: rule === null ? null : { action, rule } };
-}
-
-/** The witness that a rule does not end again; `null`: no change is known, or it was made before. */
-function changedFor(witness: Witness, { rules }: Subject, { action, rule }: EndedBy): Witness | null {
-  if (action === 'challenge') return { ...witness, cleared: [...witness.cleared, refText(rule)] };
-  if (action !== 'redirect') return null;
-  const { scheme, query } = splitReference(
-    rules.find(({ ref }) => ref.type === rule.type && ref.id === rule.id)?.target ?? '/',
-  );
-  const [bare = ''] = witness.url.split('?', 1);
-  const rest = `${bare.slice(bare.indexOf(':'))}${query === null ? '' : `?${query}`}`;
-  const url = `${scheme === '' ? 'https' : scheme}${rest}`;
-  return url === witness.url ? null : { ...witness, url };
+  return tryDecision(subject, witness, ({ matches }) => matches.some(isRef));
 }
 
 interface Asking {

@@ -236,7 +236,7 @@ function pinsBefore({ subject }: SubjectSpace, rule: Evaluated): readonly Subjec
 }
 
 /** What two boxes have in common; `null`: too complex. */
-function commonBox(space: Space, a: Box, b: Box): Box | null {
+export function commonBox(space: Space, a: Box, b: Box): Box | null {
   const sets = commonSets(a.sets, b.sets);
   if (a.paths === null || b.paths === null || a.paths.name === b.paths.name) {
     return { sets, paths: a.paths ?? b.paths };

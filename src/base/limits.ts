@@ -139,6 +139,8 @@ export const MAX_PORT = 65_535;
  * reach").
  */
 export const MAX_RULES = 10_000;
+/** Maximum number of invariants per domain: each is proved on its own, in up to some seconds. */
+export const MAX_INVARIANTS = 100;
 /** Maximum number of records per domain: as many as rules; the whole zone is in every plan. */
 export const MAX_RECORDS = 10_000;
 /** Maximum id of a rule, record or node: plans keep ids in 32 unsigned bits. */

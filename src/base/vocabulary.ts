@@ -67,6 +67,10 @@ export type BotKind = (typeof BOT_KINDS)[number];
 /** Search crawlers that, once verified, pass captcha rules (semantics §4). */
 export const SEARCH_CRAWLERS = ['googlebot', 'bingbot', 'applebot', 'duckduckbot', 'yandexbot'] as const;
 
+/** What the edge does with a request. */
+export const ACTIONS = ['forward', 'block', 'challenge', 'redirect', 'respond', 'refuse'] as const;
+export type Action = (typeof ACTIONS)[number];
+
 export const ACTION_MODES = ['enforce', 'dry_run'] as const;
 export type ActionMode = (typeof ACTION_MODES)[number];
 

@@ -1,11 +1,8 @@
 /** The outcome of a request, and the vocabularies of its fields. All of it is JSON-safe. */
-import type { ActionMode, CacheMode, RuleType } from '../base/vocabulary.ts';
+import type { Action, ActionMode, CacheMode, RuleType } from '../base/vocabulary.ts';
 import type { WafFinding } from './waf.ts';
 
-/** What the edge does with a request. */
-export const ACTIONS = ['forward', 'block', 'challenge', 'redirect', 'respond', 'refuse'] as const;
-/** One of ACTIONS. */
-export type Action = (typeof ACTIONS)[number];
+export { ACTIONS, type Action } from '../base/vocabulary.ts';
 
 /** What a matched rule did, or (for a dry_run rule) would have done. */
 export const EFFECTS = [

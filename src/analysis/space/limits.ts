@@ -27,3 +27,5 @@ export const MAX_MINIMISED = 48;
 export const MAX_RULE_STEPS = 300_000;
 /** Steps of the comparison of two plans; some seconds. */
 export const MAX_CHANGE_STEPS = 4_000_000;
+/** Steps of all questions about one invariant; about a second. */
+export const MAX_INVARIANT_STEPS = 1_000_000;

@@ -7,6 +7,11 @@ export const VALUE_CODES = {
     meaning: 'two rules, or two records, have the same id',
     remedy: 'give each an id of its own, or leave the ids out of a file',
   },
+  duplicate_name: {
+    severity: 'error',
+    meaning: 'two invariants have the same name',
+    remedy: 'give each a name of its own',
+  },
   empty_value: {
     severity: 'error',
     meaning: 'the text is empty, and the field or the entry of a list needs one',

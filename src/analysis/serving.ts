@@ -1,0 +1,25 @@
+/** The rule set that proofs are about: of a domain that serves, since its state is no property of its rules. */
+import { compile } from '../compiler/compile.ts';
+import { parseRule } from '../model/parse.ts';
+import type { RuleSet } from '../model/types.ts';
+import { seal } from '../plan/seal.ts';
+import { readSubject, type Subject } from './subject.ts';
+
+/** The rule set of a domain that serves. Rules that the model refuses match nothing and do not compile. */
+export function serving(ruleSet: RuleSet): RuleSet {
+  const domain = {
+    ...ruleSet.domain,
+    status: 'active',
+    suspended: false,
+    developer_mode_until: null,
+  } as const;
+  const rules = ruleSet.rules.filter(
+    ({ id: _, type, ...fields }) => parseRule(type, fields, { stored: true }).ok,
+  );
+  return { ...ruleSet, domain, rules };
+}
+
+/** The compiled subject of a rule set, as `serving` has it. */
+export function compileSubject(ruleSet: RuleSet): Subject {
+  return readSubject(seal(compile(serving(ruleSet)).plan, { revision: 1 }));
+}
