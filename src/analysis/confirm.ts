@@ -12,7 +12,7 @@ import type { Subject } from './subject.ts';
 const MAX_CHANGES = 16;
 
 /** Whether a decision is what is claimed, and if not, what has ended the request. */
-export interface Attempt {
+export interface Confirmation {
   readonly isShown: boolean;
   readonly endedBy: EndedBy | null;
 }
@@ -27,7 +27,7 @@ interface EndedBy {
 export function changedUntil(
   first: Witness,
   subject: Subject,
-  attempt: (witness: Witness) => Attempt,
+  attempt: (witness: Witness) => Confirmation,
 ): Witness | null {
   let witness = first;
   for (let tried = 0; tried < MAX_CHANGES; tried++) {
@@ -46,7 +46,7 @@ export function tryDecision(
   { evaluator, moment }: Subject,
   witness: Witness,
   isShown: (decision: Decision) => boolean,
-): Attempt & { readonly decision: Decision } {
+): Confirmation & { readonly decision: Decision } {
   const decision = evaluator.evaluate(requestOf(witness, moment()));
   const { action, rule } = decision;
   return { decision, isShown: isShown(decision), endedBy: rule === null ? null : { action, rule } };

@@ -293,8 +293,7 @@ function recordChallenges(around: SubjectSpace): Source {
     action: 'challenge',
     rule: null,
     needs: null,
-    situations: (target) =>
-      situationsAt(around, place, { ...target, sets: commonSets(target.sets, sets) }),
+    situations: (target) => situationsAt(around, place, { ...target, sets: commonSets(target.sets, sets) }),
     acts: ({ action, rule }) => action === 'challenge' && rule?.type === 'record',
   };
 }

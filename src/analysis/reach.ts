@@ -3,7 +3,7 @@
  * of earlier rules that take all its requests, or neither if a budget ended. In: a subject. Out: a result for each rule.
  */
 import type { RuleRef } from '../evaluator/decision.ts';
-import { changedUntil, type Attempt, tryDecision } from './confirm.ts';
+import { type Confirmation, changedUntil, tryDecision } from './confirm.ts';
 import { redirectExtras, type Situation, type SubjectSpace, situationsOf } from './situations.ts';
 import { createBudget, type StepBudget } from './space/budget.ts';
 import { type CoverResult, findUncovered, type Point } from './space/cover.ts';
@@ -97,7 +97,7 @@ function confirm(
 }
 
 /** Whether the evaluator records that a request reaches a rule, and if not, what has ended it. */
-function tryWitness(subject: Subject, { ref }: SubjectRule, witness: Witness): Attempt {
+function tryWitness(subject: Subject, { ref }: SubjectRule, witness: Witness): Confirmation {
   const isRef = ({ type, id }: RuleRef): boolean => type === ref.type && id === ref.id;
   if (ref.type === 'error_page') {
     const request = requestOf(witness, subject.moment());

@@ -39,6 +39,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan explain 7c9e6679-f5a9-4d9a-8d5a-0f1e2d3c4b5a',
     'edgeplan explain 7c9e6679-f5a9-4d9a-8d5a-0f1e2d3c4b5a --domain example.com --json',
   ],
+  prove: [
+    'edgeplan prove',
+    'edgeplan prove -f shop/edge.yaml --filter office',
+    'edgeplan prove --reporter github',
+  ],
   lint: [
     'edgeplan lint',
     'edgeplan lint -f shop/edge.yaml --fail-on error --json',

@@ -9,6 +9,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   init: async () => (await import('./commands/init.ts')).initCommand(),
   simulate: async () => (await import('./commands/simulate.ts')).simulateCommand(),
   test: async () => (await import('./commands/test.ts')).testCommand(),
+  prove: async () => (await import('./commands/prove.ts')).proveCommand(),
   diff: async () => (await import('./commands/diff.ts')).diffCommand(),
   replay: async () => (await import('./commands/replay.ts')).replayCommand(),
   explain: async () => (await import('./commands/explain.ts')).explainCommand(),

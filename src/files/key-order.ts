@@ -1,13 +1,23 @@
 /** The canonical order of the keys of edge files and test files: the order in which `export` prints them. */
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import { domainForm } from '../model/domain.ts';
+import { WHEN_FIELDS } from '../model/invariant.ts';
 import { recordForm } from '../model/record.ts';
 import { ruleForm } from '../model/rule.ts';
 import { DOMAIN_SETTINGS } from '../model/settings.ts';
 import { REPEAT_KEYS, RESPONSE_KEYS, WITH_KEYS } from './test-schema.ts';
 
 /** The keys of a file of either kind. */
-export const FILE_ORDER = ['domain', 'fragment', 'entitlements', 'records', 'rules', 'defaults', 'tests'];
+export const FILE_ORDER = [
+  'domain',
+  'fragment',
+  'entitlements',
+  'records',
+  'rules',
+  'defaults',
+  'tests',
+  'invariants',
+];
 
 /** The keys of `domain`: its name, its state, its settings. */
 export const DOMAIN_ORDER = [...Object.keys(domainForm.fields), ...Object.keys(DOMAIN_SETTINGS)];
@@ -24,24 +34,28 @@ export function ruleOrder(type: unknown): readonly string[] {
   return known === undefined ? RULE_HEAD : [...RULE_HEAD, ...Object.keys(ruleForm(known).fields)];
 }
 
-/** The keys of a test, a case and a step: the request, then what is expected, then its rows. */
+/** The keys of a test, a case, a step and an invariant: the request, then what is expected, then the rows. */
 export const TEST_ORDER = [
   'name',
   'request',
+  'when',
   'after',
   'with',
   'response',
   'repeat',
   'expect',
   'would',
+  'never',
+  'always',
   'cases',
   'steps',
 ];
 
-/** The keys of mappings inside a test. */
+/** The keys of mappings inside a test or an invariant. */
 export const TEST_PARTS: Readonly<Record<string, readonly string[]>> = {
   defaults: Object.keys(WITH_KEYS),
   with: Object.keys(WITH_KEYS),
+  when: WHEN_FIELDS,
   response: Object.keys(RESPONSE_KEYS),
   repeat: Object.keys(REPEAT_KEYS),
 };

@@ -146,7 +146,7 @@ function layOutRoot(document: Document, root: YAMLMap, layout: Layout): void {
     else if (name === 'records') layOutList(value, (record) => layOutRecord(record, layout));
     else if (name === 'rules')
       layOutList(value, (rule) => layOutFields(rule, ruleOrder(rule.get('type')), layout));
-    else if (name === 'tests') layOutList(value, (test) => layOutTest(test, layout));
+    else if (name === 'tests' || name === 'invariants') layOutList(value, (test) => layOutTest(test, layout));
     else keepShort(value);
   }
 }
@@ -174,7 +174,7 @@ function layOutFields(map: YAMLMap, order: readonly string[], { sort }: Layout):
   layOutBlock(map);
 }
 
-/** Lays out a test, a case or a step; its rows are printed one a line. */
+/** Lays out a test, a case, a step or an invariant; its rows are printed one a line. */
 function layOutTest(test: YAMLMap, layout: Layout): void {
   layout.sort(test, TEST_ORDER);
   test.flow = test.items.length === 0;

@@ -3,7 +3,8 @@
  * which every `cases` table and every inherited field is expanded, or all mistakes with their lines. An expectation
  * stays a node of the file here; `simulator/rule-tests/expectation.ts` interprets it against the rules.
  *
- * A file has `tests`, a list, and optionally `defaults`, a `with` for all of them. A test has
+ * A file has `tests`, a list, and optionally `defaults`, a `with` for all of them; and `invariants`, a list that
+ * `model/invariant.ts` reads. A test has
  * - `name`, and `request`: a method and a whole URL, not normalised;
  * - `with`: `ip`, `country`, `bot`, `ja4`, `ja4h`, `headers`, `user_agent`, `body`, `cleared`, `at`, and the state
  *   of the edge: `node`, `down` (addresses of pool origins), `busy` (address to number of open requests);
@@ -19,7 +20,8 @@
  * Every test, and every row of `cases`, starts with empty counters, turns and clearances. No test waits: the clock
  * is `at` (default 2026-01-01T00:00:00Z) and advances only by `every` and `after`.
  */
-import type { Diagnostic, SourcePlace } from '../base/diagnostic.ts';
+import { type Diagnostic, hasErrors, type SourcePlace } from '../base/diagnostic.ts';
+import { type Invariant, parseInvariants } from '../model/invariant.ts';
 import { checkKeys, child, createNotes, foundIn, mapOf, type Notes, textOf } from './test-file-notes.ts';
 import { readStep, type TestStep } from './test-file-step.ts';
 import { type Item, itemsOf, type MapItem, type YamlEntry } from './test-file-yaml.ts';
@@ -40,7 +42,14 @@ export interface TestFile {
   /** Whether the file has no mistakes. */
   readonly ok: boolean;
   readonly tests: readonly RuleTest[];
+  readonly invariants: readonly WrittenInvariant[];
   readonly diagnostics: readonly Diagnostic[];
+}
+
+/** An invariant, and where it is written. */
+export interface WrittenInvariant {
+  readonly invariant: Invariant;
+  readonly at: SourcePlace;
 }
 
 /** The keys of the file's root. */
@@ -60,21 +69,43 @@ export function readTestBytes(bytes: Uint8Array, file: string): TestFile {
 
 /** Reads the tests and sorts all diagnostics by place. */
 function readTests(yaml: YamlFile): TestFile {
-  if (!yaml.ok) return { ok: false, tests: [], diagnostics: yaml.diagnostics };
+  if (!yaml.ok) return { ok: false, tests: [], invariants: [], diagnostics: yaml.diagnostics };
   const notes = createNotes();
-  const tests = readRoot(itemsOf(yaml), notes);
-  const diagnostics = [...yaml.diagnostics, ...notes.diagnostics].sort(byPlace);
-  return { ok: notes.diagnostics.length === 0, tests, diagnostics };
+  const root = mapOf(itemsOf(yaml), 'a map with a list of `tests`', notes);
+  const tests = root === null ? [] : readRoot(root, notes);
+  const claims = root === null ? { invariants: [], diagnostics: [] } : readInvariants(root, yaml);
+  const diagnostics = [...yaml.diagnostics, ...notes.diagnostics, ...claims.diagnostics].sort(byPlace);
+  const ok = notes.diagnostics.length === 0 && !hasErrors(claims.diagnostics);
+  return { ok, tests, invariants: claims.invariants, diagnostics };
 }
 
-/** Reads the root: `tests` and `defaults`. */
-function readRoot(root: Item, notes: Notes): readonly RuleTest[] {
-  const map = mapOf(root, 'a map with a list of `tests`', notes);
-  if (map === null) return [];
+/** Reads `invariants`. */
+function readInvariants(root: MapItem, yaml: YamlFile): Pick<TestFile, 'invariants' | 'diagnostics'> {
+  const written = (yaml.value as { readonly invariants?: unknown }).invariants;
+  if (!root.entries.has('invariants')) return { invariants: [], diagnostics: [] };
+  const parsed = parseInvariants(written);
+  const diagnostics = parsed.diagnostics.map((diagnostic): Diagnostic => {
+    const path = ['invariants', ...diagnostic.path];
+    return { ...diagnostic, path, at: yaml.at(path) };
+  });
+  if (!parsed.ok) return { invariants: [], diagnostics };
+  const invariants = parsed.invariants.map((invariant, index) => ({
+    invariant,
+    at: yaml.at(['invariants', index]),
+  }));
+  return { invariants, diagnostics };
+}
+
+/** Reads `tests` and `defaults`. */
+function readRoot(map: MapItem, notes: Notes): readonly RuleTest[] {
   checkKeys(map, TOP_NAMES, notes);
   const list = child(map, 'tests');
+  if (list === null && map.entries.has('invariants')) return [];
   if (list === null || list.kind !== 'list') {
-    notes.complain(list ?? map, { code: 'missing_tests', message: 'must hold a list of `tests`' });
+    notes.complain(list ?? map, {
+      code: 'missing_tests',
+      message: 'must hold a list of `tests` or of `invariants`',
+    });
     return [];
   }
   const defaults = child(map, 'defaults');

@@ -2,8 +2,9 @@
  * The keys of `edge.test.yaml` with the JSON Schema of each: the readers (`test-file.ts`, `test-file-step.ts`,
  * `test-file-request.ts`) accept exactly these keys, and editors complete and describe them.
  */
-import { MAX_ID } from '../base/limits.ts';
-import { BOT_KINDS } from '../base/vocabulary.ts';
+import { MAX_ID, MAX_INVARIANTS } from '../base/limits.ts';
+import { ACTIONS, BOT_KINDS } from '../base/vocabulary.ts';
+import type { INVARIANT_FIELDS, WHEN_FIELDS } from '../model/invariant.ts';
 import { JSON_SCHEMA_DRAFT, type JsonSchema } from './edge-schema.ts';
 
 /** The largest number of repetitions of a request, so that a test takes seconds. */
@@ -193,6 +194,62 @@ export const AFTER_KEY = {
   },
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
+/** One outcome or several. */
+const OUTCOMES: JsonSchema = {
+  anyOf: [{ enum: [...ACTIONS] }, { type: 'array', minItems: 1, items: { enum: [...ACTIONS] } }],
+};
+
+/** A text, several, or those that are meant and those that are not. */
+function filterSchema(description: string, examples: readonly unknown[]): JsonSchema {
+  const texts = { type: ['string', 'array'], minItems: 1, items: { type: 'string' } };
+  const parts = { in: texts, not: texts };
+  return {
+    description,
+    examples,
+    anyOf: [texts, { type: 'object', minProperties: 1, additionalProperties: false, properties: parts }],
+  };
+}
+
+/** Keys of `when`: the requests that an invariant is about. */
+export const WHEN_KEYS = {
+  host: filterSchema('hosts; `*` is any run of characters', [
+    'shop.example.com',
+    { not: 'status.example.com' },
+  ]),
+  path: filterSchema('paths, as rules match them; `*` is any run of characters', [['/admin', '/admin/*']]),
+  ip: filterSchema('addresses, prefixes and ranges; `not` means unknown addresses too', [
+    { not: ['198.51.100.0/24', '2001:db8:ff1::/48'] },
+  ]),
+  country: filterSchema('countries of two letters; `not` means unknown countries too', [['RU', 'BY']]),
+  bot: filterSchema('kinds of bots, alone or with `:verified` or `:unverified`; `*` is any, `none` no bot', [
+    'gptbot:verified',
+    { not: 'none' },
+  ]),
+} as const satisfies Readonly<Record<(typeof WHEN_FIELDS)[number], JsonSchema>>;
+
+/** Keys of an invariant. */
+const INVARIANT_KEYS = {
+  name: {
+    type: 'string',
+    maxLength: 200,
+    description: 'what holds',
+    examples: ['only the office reaches the admin pages'],
+  },
+  when: {
+    type: 'object',
+    description: 'the requests that are meant; absent: all that the domain serves',
+    examples: [{ path: ['/admin', '/admin/*'], ip: { not: '198.51.100.0/24' } }],
+    additionalProperties: false,
+    properties: WHEN_KEYS,
+  },
+  never: { ...OUTCOMES, description: 'what none of them may get', examples: ['forward'] },
+  always: {
+    ...OUTCOMES,
+    description: 'what all of them get: one of these',
+    examples: [['block', 'challenge']],
+  },
+} as const satisfies Readonly<Record<(typeof INVARIANT_FIELDS)[number], JsonSchema>>;
+
 /** Keys of the whole file. */
 export const FILE_KEYS = {
   defaults: {
@@ -207,6 +264,13 @@ export const FILE_KEYS = {
     description: 'the tests; each starts with empty counters, turns and clearance',
     items: { $ref: '#/definitions/test' },
     examples: [[{ name: 'the home page', request: 'GET https://example.com/', expect: 'forward' }]],
+  },
+  invariants: {
+    type: 'array',
+    description: 'what is proved of every request, whatever counters, scores and solved challenges are',
+    maxItems: MAX_INVARIANTS,
+    items: { $ref: '#/definitions/invariant' },
+    examples: [[{ name: 'no plain dotfiles', when: { path: '/.git/*' }, never: 'forward' }]],
   },
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
@@ -234,7 +298,7 @@ export function testFileSchema(expectation: JsonSchema): JsonSchema {
     $schema: JSON_SCHEMA_DRAFT,
     title: 'edge.test.yaml: requests, and what the rules of edge.yaml do with them',
     type: 'object',
-    required: ['tests'],
+    anyOf: [{ required: ['tests'] }, { required: ['invariants'] }],
     additionalProperties: false,
     properties: FILE_KEYS,
     definitions: {
@@ -243,6 +307,13 @@ export function testFileSchema(expectation: JsonSchema): JsonSchema {
         required: ['name'],
         additionalProperties: false,
         properties: { ...STEP_KEYS, cases, steps },
+      },
+      invariant: {
+        type: 'object',
+        required: ['name'],
+        oneOf: [{ required: ['never'] }, { required: ['always'] }],
+        additionalProperties: false,
+        properties: INVARIANT_KEYS,
       },
       expectation,
     },

@@ -122,7 +122,11 @@ function readName(input: unknown, path: FieldPath, report: Report): string | nul
   const problem: Problem =
     input === undefined
       ? { code: 'missing_field', message: 'is missing', remedy: 'describe what must hold' }
-      : { code: 'invalid_text', message: `must be a text of 1 to ${MAX_NAME} characters`, found: quoteValue(input) };
+      : {
+          code: 'invalid_text',
+          message: `must be a text of 1 to ${MAX_NAME} characters`,
+          found: quoteValue(input),
+        };
   report.add('error', [...path, 'name'], problem);
   return null;
 }
@@ -169,11 +173,7 @@ function notAmong(value: unknown, known: readonly string[]): Problem {
   };
 }
 
-function readWhen(
-  input: unknown,
-  path: FieldPath,
-  report: Report,
-): Pick<Invariant, 'when' | 'bots'> | null {
+function readWhen(input: unknown, path: FieldPath, report: Report): Pick<Invariant, 'when' | 'bots'> | null {
   if (!isObject(input)) {
     const message = `must be a mapping with ${WHEN_FIELDS.map((name) => `\`${name}\``).join(', ')}`;
     report.add('error', path, { code: 'invalid_type', message, found: quoteValue(input) });
@@ -223,7 +223,11 @@ function refuseBoth(filter: ReadFilter | null, report: Report): void {
 /** The place in `when` of a field of the rule. */
 function placeOf([field, ...rest]: FieldPath, filters: Filters, path: FieldPath): FieldPath {
   const [name, list] =
-    field === 'ips' ? ['ip', null] : field === 'countries' ? ['country', null] : (LISTS[String(field)] ?? [null, null]);
+    field === 'ips'
+      ? ['ip', null]
+      : field === 'countries'
+        ? ['country', null]
+        : (LISTS[String(field)] ?? [null, null]);
   const filter = name === null ? null : filters[name as keyof Filters];
   if (filter === null) return name === null ? path : [...path, name];
   const key = list ?? (filter.unwanted === null ? 'in' : 'not');
@@ -253,7 +257,8 @@ function readFilter(input: unknown, path: FieldPath, report: Report): ReadFilter
 function readTexts(input: unknown, path: FieldPath, report: Report): readonly string[] | null {
   const list: readonly unknown[] = Array.isArray(input) ? input : [input];
   const wrong = list.find((one) => typeof one !== 'string');
-  if (list.length > 0 && wrong === undefined && list.length <= MAX_LIST_ENTRIES) return list as readonly string[];
+  if (list.length > 0 && wrong === undefined && list.length <= MAX_LIST_ENTRIES)
+    return list as readonly string[];
   const message = `must be a text or a list of 1 to ${MAX_LIST_ENTRIES} texts`;
   report.add('error', path, { code: 'invalid_type', message, found: quoteValue(input) });
   return null;
@@ -272,7 +277,8 @@ function readBots(filter: ReadFilter | null, report: Report): Invariant['bots'] 
     const isKnown = kind === ANY_BOT || BOT_KINDS.some((known) => known === kind);
     const isState = state === undefined || state === 'verified' || state === 'unverified';
     if (entry === NO_BOT) listed.push({ kind: null, verified: null });
-    else if (isKnown && isState) listed.push({ kind, verified: state === undefined ? null : state === 'verified' });
+    else if (isKnown && isState)
+      listed.push({ kind, verified: state === undefined ? null : state === 'verified' });
     else report.add('error', filter.path, unknownBot(entry, kind));
   }
   return { listed, excludes: filter.unwanted !== null };
@@ -285,6 +291,7 @@ function unknownBot(entry: string, kind: string): Problem {
     code: 'unknown_bot',
     message: 'must be a kind of bot, alone or with `:verified` or `:unverified`, `*` for any, or `none`',
     found: quoteValue(entry),
-    remedy: meant === null || meant === kind ? 'write for example `googlebot:verified`' : `write \`${meant}\``,
+    remedy:
+      meant === null || meant === kind ? 'write for example `googlebot:verified`' : `write \`${meant}\``,
   };
 }

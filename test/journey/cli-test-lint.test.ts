@@ -108,6 +108,65 @@ describe('test', () => {
   });
 });
 
+describe('prove', () => {
+  const INVARIANTS = `invariants:
+  - name: the office alone
+    when: { path: /admin*, ip: { not: 198.51.100.0/24 } }
+    never: forward
+`;
+
+  it('proves invariants, after the tests and alone', async () => {
+    const file = save('proved.yaml', TESTS + INVARIANTS);
+    expect(await run('prove', file)).toEqual({
+      code: 0,
+      err: '',
+      out: '  ✔ the office alone   proved: never forward\n\n  1 passed · 1 invariant\n',
+    });
+    const { code, out } = await run('test', file);
+    expect({ code, end: out.split('\n').at(-2) }).toEqual({
+      code: 0,
+      end: '  3 passed · 2 requests · 1 invariant',
+    });
+  });
+
+  it('shows a request that breaks an invariant, which simulate confirms', async () => {
+    const file = save('broken.yaml', INVARIANTS.replace('/admin*', '/a*'));
+    const { code, out } = await run('prove', file);
+    expect(code).toBe(1);
+    const [, request = ''] = /^ +(https\S+ --ip \S+) {3}broken\.yaml:2$/m.exec(out) ?? [];
+    expect(out).toContain('claimed   never forward\n      got       forward to 192.0.2.1\n');
+    const simulated = await run('simulate', '--json', ...request.split(' '));
+    expect(JSON.parse(simulated.out)).toMatchObject({ decision: { action: 'forward' } });
+  });
+
+  it('reports in every format', async () => {
+    const file = save('broken.yaml', INVARIANTS.replace('/admin*', '/a*'));
+    const json = await run('prove', file, '--reporter', 'json');
+    expect(JSON.parse(json.out)).toMatchObject({
+      failed: 1,
+      invariants: 1,
+      tests: [{ claim: 'never forward', failures: [{ what: 'invariant', expected: 'never forward' }] }],
+    });
+    expect((await run('prove', file, '--reporter', 'junit')).out).toContain(
+      '<failure message="expected never forward',
+    );
+    expect((await run('prove', file, '--reporter', 'github')).out).toContain(
+      '::error file=broken.yaml,line=2',
+    );
+  });
+
+  it('says what is missing', async () => {
+    const { code, err } = await run('prove');
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'edgeplan: there are no invariants\n  write `invariants:` into the test file\n',
+    });
+    expect((await run('prove', save('wrong.yaml', INVARIANTS.replace('forward', 'forwrd')))).err).toContain(
+      'wrong.yaml:4:12: error[invalid_value]: invariants[0].never: must be one of',
+    );
+  });
+});
+
 describe('lint', () => {
   it('prints findings with place, message and remedy, and fails on warnings', async () => {
     const { code, out, err } = await run('lint');

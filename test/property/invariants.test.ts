@@ -76,10 +76,15 @@ function meaning(ruleSet: RuleSet, { when, bots }: Invariant): (request: EdgeReq
 }
 
 /** Whether a request breaks an invariant as the result claims. */
-function shows(result: InvariantResult & { kind: 'broken' }, ruleSet: RuleSet, request: EdgeRequest): boolean {
+function shows(
+  result: InvariantResult & { kind: 'broken' },
+  ruleSet: RuleSet,
+  request: EdgeRequest,
+): boolean {
   const decision = loadPlan(seal(compile(serving(ruleSet)).plan, { revision: 1 })).evaluate(request);
   const { action, rule, needs } = result;
-  const isRule = ({ type, id }: { type: string; id: number }): boolean => type === rule?.type && id === rule.ref.id;
+  const isRule = ({ type, id }: { type: string; id: number }): boolean =>
+    type === rule?.type && id === rule.ref.id;
   if (needs !== null) return decision.matches.some((match) => isRule(match) && match.mode === 'enforce');
   return decision.action === action;
 }
@@ -101,14 +106,17 @@ test(`no request breaks a proved invariant of ${SETS} rule sets`, { timeout: 3_6
       if (result.kind === 'broken') {
         const request = requestOf(result.witness, Date.UTC(2100, 0, 1));
         if (!isMeant(request)) throw new Error(`${about}: not meant: ${JSON.stringify(request)}`);
-        if (!shows(result, ruleSet, request)) throw new Error(`${about}: not broken by ${JSON.stringify(request)}`);
+        if (!shows(result, ruleSet, request))
+          throw new Error(`${about}: not broken by ${JSON.stringify(request)}`);
       }
       if (result.kind !== 'proved' && result.kind !== 'empty') continue;
       requests.forEach((request, index) => {
         if (!isMeant(request)) return;
         counts.meant++;
         if (result.kind === 'empty' || invariant.never.includes(actions[index]!))
-          throw new Error(`${about}: ${result.kind}, but request ${index} gets ${actions[index]}: ${JSON.stringify(request)}`);
+          throw new Error(
+            `${about}: ${result.kind}, but request ${index} gets ${actions[index]}: ${JSON.stringify(request)}`,
+          );
       });
     }
   }

@@ -4,10 +4,11 @@ import { performance } from 'node:perf_hooks';
 import { Command, InvalidArgumentError } from 'commander';
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
-import { type RuleTest, readTestBytes } from '../../files/test-file.ts';
+import { type RuleTest, readTestBytes, type WrittenInvariant } from '../../files/test-file.ts';
 import type { RuleSet } from '../../model/types.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { type CoverageReport, createCoverage, sumOfCoverage } from '../../simulator/rule-tests/coverage.ts';
+import { proveWritten } from '../../simulator/rule-tests/invariants.ts';
 import { nameRules, type RuleNames } from '../../simulator/rule-tests/names.ts';
 import { prepareTests, type ReadyTest } from '../../simulator/rule-tests/prepare.ts';
 import { percentText } from '../../simulator/rule-tests/report.ts';
@@ -42,6 +43,14 @@ interface Flags extends ChoiceFlags, ReporterFlags {
   readonly coverage?: boolean;
   /** The lowest coverage in percent that passes. */
   readonly failUnder?: number;
+  /** Only invariants are checked, and no test is run. */
+  readonly onlyInvariants?: boolean;
+}
+
+/** What test files have. */
+interface Written {
+  readonly tests: readonly RuleTest[];
+  readonly invariants: readonly WrittenInvariant[];
 }
 
 /** What is tested: rules, their names, and the compiled plan. */
@@ -79,14 +88,16 @@ async function readSubject(flags: Flags, texts: Texts): Promise<Subject> {
 }
 
 /** Reads the test files. @throws CommandFault with exit code 3 */
-async function readTests(names: readonly string[], flags: Flags, texts: Texts): Promise<readonly RuleTest[]> {
+async function readTests(names: readonly string[], flags: Flags, texts: Texts): Promise<Written> {
   const tests: RuleTest[] = [];
+  const invariants: WrittenInvariant[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const name of names) {
     const octets = await readBytes(name);
     texts.set(name, LENIENT.decode(octets));
     const read = readTestBytes(octets, name);
     tests.push(...read.tests);
+    invariants.push(...read.invariants);
     diagnostics.push(...read.diagnostics);
   }
   printDiagnostics(diagnostics, { texts, flags });
@@ -99,7 +110,7 @@ async function readTests(names: readonly string[], flags: Flags, texts: Texts): 
       edge === undefined ? {} : { remedy },
     );
   }
-  return tests;
+  return { tests, invariants };
 }
 
 /** Whether a text is an edge file in place of tests. */
@@ -114,22 +125,30 @@ function testFiles(named: readonly string[], file: string): readonly string[] {
   return [testsBeside(file)];
 }
 
-/** Selects and prepares the tests. @throws CommandFault when none is left or one is invalid */
+/** Those with the text of `--filter` in their names. @throws CommandFault when none is left */
+function select({ tests, invariants }: Written, { filter, onlyInvariants = false }: Flags): Written {
+  const isMeant = (name: string): boolean =>
+    filter === undefined || name.toLowerCase().includes(filter.toLowerCase());
+  const selected: Written = {
+    tests: onlyInvariants ? [] : tests.filter(({ name }) => isMeant(name)),
+    invariants: invariants.filter(({ invariant }) => isMeant(invariant.name)),
+  };
+  if (selected.tests.length + selected.invariants.length > 0) return selected;
+  const what = onlyInvariants ? 'invariant' : 'test';
+  const isEmpty = invariants.length + (onlyInvariants ? 0 : tests.length) === 0;
+  throw usageFault(
+    isEmpty ? `there are no ${what}s` : `no ${what} has \`${filter}\` in its name`,
+    onlyInvariants && isEmpty ? 'write `invariants:` into the test file' : 'nothing was checked',
+  );
+}
+
+/** Prepares tests. @throws CommandFault when one is invalid */
 function prepare(
   tests: readonly RuleTest[],
   subject: Subject,
   about: { texts: Texts; flags: Flags },
 ): readonly ReadyTest[] {
-  const { filter } = about.flags;
-  const selected =
-    filter === undefined
-      ? tests
-      : tests.filter(({ name }) => name.toLowerCase().includes(filter.toLowerCase()));
-  if (selected.length === 0) {
-    const why = tests.length === 0 ? 'there are no tests' : `no test has \`${filter}\` in its name`;
-    throw usageFault(why, 'nothing was checked');
-  }
-  const prepared = prepareTests(selected, subject);
+  const prepared = prepareTests(tests, subject);
   printDiagnostics(prepared.diagnostics, about);
   if (hasErrors(prepared.diagnostics))
     throw new DiagnosedFault(`the tests cannot be run: ${tally(prepared.diagnostics)}`, prepared.diagnostics);
@@ -146,13 +165,17 @@ interface Tested extends Pick<TestReport, 'results' | 'coverage' | 'uncovered'> 
 /** Reads the tests of an edge file and runs them. @throws CommandFault */
 async function runDomain(files: readonly string[], flags: Flags, texts: Texts): Promise<Tested> {
   const subject = await readSubject(flags, texts);
-  const tests = await readTests(testFiles(files, flags.file), flags, texts);
-  const ready = prepare(tests, subject, { texts, flags });
+  const selected = select(await readTests(testFiles(files, flags.file), flags, texts), flags);
+  const ready = prepare(selected.tests, subject, { texts, flags });
   // Collected in any case: tracing is needed for failures anyway.
   const coverage = createCoverage(subject);
   const signatures = await signaturesFor(subject.bytes, flags);
   const waf = signatures?.waf ?? null;
-  const results = runTests(ready, { ...subject, coverage, waf, stopwatch: () => performance.now() });
+  const stopwatch = (): number => performance.now();
+  const results = [
+    ...runTests(ready, { ...subject, coverage, waf, stopwatch }),
+    ...proveWritten(subject.ruleSet, selected.invariants, stopwatch),
+  ];
   // --fail-under implies --coverage.
   const report = flags.coverage === true || flags.failUnder !== undefined ? coverage.report() : null;
   return { results, coverage: report, uncovered: uncoveredText(report, flags), fault: null, mistakes: [] };
@@ -204,7 +227,7 @@ function uncoveredText(report: CoverageReport | null, { failUnder }: Flags): str
 }
 
 /** Runs the tests once, or after each change too. */
-async function run(files: readonly string[], flags: Flags): Promise<void> {
+export async function runTestFiles(files: readonly string[], flags: Flags): Promise<void> {
   if (flags.watch !== true) return test(files, flags);
   const tests = () => domainFiles(flags.file).flatMap((file) => testFiles(files, file));
   const paths = () => [...edgePaths(flags.file), ...tests(), ...signaturePaths(flags)];
@@ -265,5 +288,5 @@ export function testCommand(): Command {
     .addOption(watchOption())
     .addOption(colourOption())
     .addHelpText('after', '\nExits with 1 when a test fails or coverage is too low.')
-    .action(run);
+    .action(runTestFiles);
 }

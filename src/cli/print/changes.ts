@@ -2,11 +2,10 @@
 import type { ProvedChanges } from '../../analysis/changes.ts';
 import type { OpenPair, OutcomeChange } from '../../analysis/differences.ts';
 import { effectFields, nameOfRule } from '../../analysis/effects.ts';
-import type { Witness } from '../../analysis/space/witness.ts';
 import type { Subject, SubjectRule } from '../../analysis/subject.ts';
 import type { Decision } from '../../evaluator/decision.ts';
 import { quantity, visible } from '../../simulator/render-text.ts';
-import { shellWord } from '../../simulator/shell-word.ts';
+import { decisionText, requestText } from '../../simulator/witness-text.ts';
 
 /** The plans whose changes are printed. */
 interface Sides {
@@ -80,32 +79,8 @@ function ruleText(rule: SubjectRule | null): string {
   return rule === null ? 'none' : nameOfRule(rule);
 }
 
-/** The outcome of a request: action, status and rule. */
-function decisionText({ action, status, location, origin }: Decision, rule: SubjectRule | null): string {
-  const target = action === 'redirect' ? ` to ${location}` : origin === null ? '' : ` to ${origin.address}`;
-  const by = rule === null ? '' : ` by ${nameOfRule(rule)}`;
-  return `${action}${status === null ? '' : ` ${status}`}${target}${by}`;
-}
-
 function pairText({ component, before, after }: OpenPair): string {
   return `${component} ${ruleText(before)} → ${ruleText(after)}`;
-}
-
-/** The request as options of `edgeplan simulate`. */
-function requestText(witness: Witness): string {
-  const { method, url, ip, country, bot, ja4, ja4h, cleared, status } = witness;
-  const options: readonly (readonly [string, string | null])[] = [
-    ['--ip', ip],
-    ['--country', country],
-    ['--bot', bot === null ? null : `${bot.kind}${bot.verified ? ':verified' : ''}`],
-    ['--ja4', ja4],
-    ['--ja4h', ja4h],
-    ...cleared.map((one) => ['--cleared', one] as const),
-  ];
-  const words = options.flatMap(([name, value]) => (value === null ? [] : [name, shellWord(value)]));
-  const verb = method === 'GET' ? [] : [method];
-  const note = status === null ? [] : [`(response ${status})`];
-  return [...verb, shellWord(url), ...words, ...note].join(' ');
 }
 
 /** The proof as JSON. `settings`: settings of the domain differ, too. */

@@ -13,13 +13,16 @@ export interface Tally {
   readonly passed: number;
   readonly failed: number;
   readonly requests: number;
+  /** Those of them that are invariants. */
+  readonly invariants: number;
 }
 
 /** Counts results. */
 export function tallyOf(results: readonly TestResult[]): Tally {
   const passed = results.filter((result) => result.passed).length;
   const requests = results.reduce((sum, result) => sum + result.requests, 0);
-  return { passed, failed: results.length - passed, requests };
+  const invariants = results.filter(({ claim }) => claim !== null).length;
+  return { passed, failed: results.length - passed, requests, invariants };
 }
 
 /** `file:line`; empty without a place. */
@@ -31,10 +34,15 @@ function place(at: SourcePlace | undefined): string {
 export function resultLines(results: readonly TestResult[]): readonly RenderedLine[] {
   return results.flatMap((result) => [
     result.passed
-      ? [span('  ✔ ', 'good'), span(result.name)]
+      ? [span('  ✔ ', 'good'), span(result.name), span(claimText(result), 'dim')]
       : [span('  ✘ ', 'bad'), span(result.name, 'strong'), span(`   ${place(result.at)}`, 'dim')],
     ...result.failures.flatMap(failureLines),
   ]);
+}
+
+/** What a proved invariant claims; empty for a test. */
+function claimText({ claim }: TestResult): string {
+  return claim === null ? '' : `   proved: ${claim}`;
 }
 
 /** The label of each kind of expectation, padded to one width. */
@@ -42,6 +50,7 @@ const WORDS: Readonly<Record<TestFailure['what'], string>> = {
   expect: 'expected ',
   earlier: 'earlier  ',
   would: 'would    ',
+  invariant: 'claimed  ',
 };
 
 /** The lines of one unmet expectation. */
@@ -90,14 +99,17 @@ function value(of: unknown): string {
   return typeof of === 'object' && of !== null ? JSON.stringify(of) : quoteValue(of);
 }
 
-/** `31 passed, 2 failed · 140 requests`. */
+/** `31 passed, 2 failed · 140 requests · 3 invariants`. */
 export function summaryLine(tally: Tally): RenderedLine {
   const failed = tally.failed === 0 ? [] : [span(`, ${tally.failed} failed`, 'bad')];
-  const requests = quantity(tally.requests, 'request');
+  const counts = [
+    ...(tally.requests === 0 && tally.invariants > 0 ? [] : [quantity(tally.requests, 'request')]),
+    ...(tally.invariants === 0 ? [] : [quantity(tally.invariants, 'invariant')]),
+  ];
   return [
     span(`  ${tally.passed} passed`, tally.failed === 0 ? 'good' : 'plain'),
     ...failed,
-    span(` · ${requests}`, 'dim'),
+    span(` · ${counts.join(' · ')}`, 'dim'),
   ];
 }
 
@@ -140,9 +152,10 @@ export function reportDocument(results: readonly TestResult[], coverage: Coverag
   return {
     format: TEST_FORMAT,
     ...tallyOf(results),
-    tests: results.map(({ name, at, passed, requests, failures }) => ({
+    tests: results.map(({ name, at, claim, passed, requests, failures }) => ({
       name,
       at,
+      claim,
       passed,
       requests,
       failures,

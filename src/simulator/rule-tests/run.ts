@@ -27,17 +27,19 @@ export interface TestFailure {
   /** The request line as written. */
   readonly line: string;
   /** Which expectation of the step was not met. */
-  readonly what: 'expect' | 'earlier' | 'would';
+  readonly what: 'expect' | 'earlier' | 'would' | 'invariant';
   readonly expected: string;
   readonly got: string;
   readonly differences: readonly Difference[];
   readonly reasons: readonly Reason[];
 }
 
-/** The result of one test. */
+/** The result of one test, or of one invariant. */
 export interface TestResult {
   readonly name: string;
   readonly at: SourcePlace;
+  /** What an invariant claims: `never forward`; `null`: it is a test. */
+  readonly claim: string | null;
   readonly passed: boolean;
   /** Number of requests sent. */
   readonly requests: number;
@@ -86,7 +88,15 @@ function runTest(test: ReadyTest, options: RunOptions): TestResult {
   const failures = test.steps.flatMap((step) => runStep(step, running));
   const seconds = ((options.stopwatch?.() ?? 0) - started) / 1000;
   const requests = test.steps.reduce((sum, { times }) => sum + times, 0);
-  return { name: test.name, at: test.at, passed: failures.length === 0, requests, failures, seconds };
+  return {
+    name: test.name,
+    at: test.at,
+    claim: null,
+    passed: failures.length === 0,
+    requests,
+    failures,
+    seconds,
+  };
 }
 
 /** An evaluator that reads clock, health and load from the running test. */

@@ -60,7 +60,7 @@ function result(name: string, failure: string | null): TestResult {
             reasons: [],
           },
         ];
-  return { name, at, passed: failure === null, requests: 1, failures, seconds: 0.5 };
+  return { name, at, claim: null, passed: failure === null, requests: 1, failures, seconds: 0.5 };
 }
 
 function testReport(results: readonly TestResult[], fields: Partial<TestReport> = {}): TestReport {

@@ -1,0 +1,21 @@
+/** `edgeplan prove`: proves the invariants of a test file, of every request and not of samples. */
+import { Command } from 'commander';
+import { colourOption, edgeFileOption } from '../options.ts';
+import { reporterOptions } from '../reporters/reporters.ts';
+import { watchOption } from '../watch-runs.ts';
+import { runTestFiles } from './test.ts';
+
+/** Creates the command. */
+export function proveCommand(): Command {
+  const command = new Command('prove')
+    .description('Prove the invariants of an edge file, or show a request that breaks them.')
+    .argument('[files...]', 'test files (default: edge.test.yaml beside edge.yaml)')
+    .addOption(edgeFileOption())
+    .option('--filter <text>', 'only invariants with this in their name');
+  for (const option of reporterOptions('edgeplan.tests/v1')) command.addOption(option);
+  return command
+    .addOption(watchOption())
+    .addOption(colourOption())
+    .addHelpText('after', '\nExits with 1 when an invariant is broken or cannot be proved.')
+    .action((files, flags) => runTestFiles(files, { ...flags, onlyInvariants: true }));
+}
