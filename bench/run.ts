@@ -19,6 +19,7 @@ import { run as floor } from './floor.ts';
 import { run as growth } from './growth.ts';
 import { run as largeDomain } from './large-domain.ts';
 import { run as linear } from './linear.ts';
+import { run as micro } from './micro.ts';
 import { run as node } from './node.ts';
 import { run as others } from './others.ts';
 import { run as plan } from './plan.ts';
@@ -45,6 +46,7 @@ const GROUPS: Readonly<Record<string, BenchGroup>> = {
   domains,
   plan,
   compile,
+  micro,
   proofs,
   regex,
   limiter,
