@@ -74,8 +74,8 @@ export interface KeyWrites {
   pruneUses(day: number): Promise<void>;
 }
 
-/** A domain to insert. */
-export type NewDomain = Omit<DomainRow, 'id'>;
+/** A domain to insert; it publishes automatically. */
+export type NewDomain = Omit<DomainRow, 'id' | 'publish_mode'>;
 /** The fields of a domain to change; the others stay. */
 export type DomainChanges = Partial<Omit<DomainRow, 'id' | 'name' | 'created_at'>>;
 
