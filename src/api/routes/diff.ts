@@ -9,9 +9,10 @@ import { queryNumber } from '../../operation/query.ts';
 import { badRequest, conflict } from '../../operation/refusal.ts';
 import { jsonText, operation } from '../../operation/route.ts';
 import { pageNote, shortenedList } from '../../operation/shapes.ts';
+import { currentOf } from '../../publisher/current.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { currentOf, side } from './plans.ts';
+import { side } from './plans.ts';
 
 /** A field that differs, with both values. */
 const field = z.object({
