@@ -9,6 +9,7 @@ import { seal } from '../../plan/seal.ts';
 import { findCircles } from '../circles.ts';
 import { effectOf, nameOfRule } from '../effects.ts';
 import { proveReach, type Reach } from '../reach.ts';
+import { serving } from '../serving.ts';
 import { MAX_RULE_STEPS } from '../space/limits.ts';
 import type { Subject, SubjectRule } from '../subject.ts';
 import { readSubject } from '../subject.ts';
@@ -20,7 +21,7 @@ const MAX_NAMED = 8;
 /** Proves which enabled rules are reached. `found`: rules with an error already get no second one. */
 export function lintReach({ ruleSet, enabled }: LintContext, found: readonly Finding[]): readonly Finding[] {
   if (enabled.length === 0 || !ruleSet.records.some(({ proxied }) => proxied)) return [];
-  const subject = readSubject(seal(compile(serving(ruleSet)).plan, { revision: 1 }));
+  const subject = readSubject(seal(compile(compilable(ruleSet)).plan, { revision: 1 }));
   const rules = new Map(ruleSet.rules.map((rule) => [`${rule.type}/${rule.id}`, rule]));
   const ruleOf = ({ ref }: SubjectRule): Rule => rules.get(`${ref.type}/${ref.id}`)!;
   const broken = new Set(found.filter(({ severity }) => severity === 'error').map(({ rule }) => rule));
@@ -43,21 +44,12 @@ export function lintReach({ ruleSet, enabled }: LintContext, found: readonly Fin
   return [...unreached, ...circles];
 }
 
-/**
- * The rule set of a domain that serves, since its state is no property of its rules. Rules that the model refuses match
- * nothing and do not compile.
- */
-function serving(ruleSet: RuleSet): RuleSet {
-  const domain = {
-    ...ruleSet.domain,
-    status: 'active',
-    suspended: false,
-    developer_mode_until: null,
-  } as const;
+/** The rule set of a domain that serves. Rules that the model refuses match nothing and do not compile. */
+function compilable(ruleSet: RuleSet): RuleSet {
   const rules = ruleSet.rules.filter(
     ({ id: _, type, ...fields }) => parseRule(type, fields, { stored: true }).ok,
   );
-  return { ...ruleSet, domain, rules };
+  return { ...serving(ruleSet), rules };
 }
 
 /** The finding about a rule that is not known to be reached. */
