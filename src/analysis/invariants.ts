@@ -18,7 +18,7 @@ import { FLAG_ACTION_SHIFT, GROUP, META, NONE, SLOT, typeIndex } from '../plan/l
 import { seal } from '../plan/seal.ts';
 import { changedUntil, tryDecision } from './confirm.ts';
 import { nameOfRule } from './effects.ts';
-import { serving } from './serving.ts';
+import { compilable } from './serving.ts';
 import {
   commonBox,
   type Evaluated,
@@ -95,7 +95,7 @@ export function proveInvariants(
   ruleSet: RuleSet,
   invariants: readonly Invariant[],
 ): readonly ProvedInvariant[] {
-  const domain = serving(ruleSet);
+  const domain = compilable(ruleSet);
   const subject = readSubject(seal(compile(domain).plan, { revision: 1 }));
   const rules = invariants.map(({ when }, index): Rule => ({ ...when, type: 'drop', id: index + 1 }));
   const { keys: _, ...rest } = domain;

@@ -5,7 +5,7 @@ import type { RuleSet } from '../model/types.ts';
 import { seal } from '../plan/seal.ts';
 import { readSubject, type Subject } from './subject.ts';
 
-/** The rule set of a domain that serves. Rules that the model refuses match nothing and do not compile. */
+/** Sets the state of the domain aside: what is proved holds once the domain serves. */
 export function serving(ruleSet: RuleSet): RuleSet {
   const domain = {
     ...ruleSet.domain,
@@ -13,13 +13,18 @@ export function serving(ruleSet: RuleSet): RuleSet {
     suspended: false,
     developer_mode_until: null,
   } as const;
+  return { ...ruleSet, domain };
+}
+
+/** The rule set of a domain that serves. Rules that the model refuses match nothing and do not compile. */
+export function compilable(ruleSet: RuleSet): RuleSet {
   const rules = ruleSet.rules.filter(
     ({ id: _, type, ...fields }) => parseRule(type, fields, { stored: true }).ok,
   );
-  return { ...ruleSet, domain, rules };
+  return { ...serving(ruleSet), rules };
 }
 
-/** The compiled subject of a rule set, as `serving` has it. */
+/** The compiled subject of a rule set, as `compilable` has it. */
 export function compileSubject(ruleSet: RuleSet): Subject {
-  return readSubject(seal(compile(serving(ruleSet)).plan, { revision: 1 }));
+  return readSubject(seal(compile(compilable(ruleSet)).plan, { revision: 1 }));
 }

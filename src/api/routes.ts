@@ -4,6 +4,7 @@
  */
 import { checkFeature, checkRecordType } from '../access/entitlement-checks.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
+import { DRAFT_ROUTES } from '../drafts/routes.ts';
 import { type AnyRoute, isNodeRoute } from '../operation/node-route.ts';
 import * as analytics from './routes/analytics.ts';
 import * as audit from './routes/audit.ts';
@@ -140,6 +141,7 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'POST', path: '/tickets/{ticketId}/close', permission: null, ...tickets.close },
 
   // Publication
+  ...DRAFT_ROUTES,
   { method: 'GET', path: '/domains/{domain}/plans/', permission: 'domain.view', ...plans.list },
   { method: 'POST', path: '/domains/{domain}/plans/', permission: 'rules.edit', ...plans.publish },
   { method: 'GET', path: '/domains/{domain}/plans/{revision}', permission: 'domain.view', ...plans.read },

@@ -50,18 +50,32 @@ interface AppendedRow {
   readonly id: number;
 }
 
+/** What the last transaction of a request has left behind. */
+interface Left {
+  row: AppendedRow | null;
+  /** The number of the draft that its changes of rules are in; `null`: they are published at once. */
+  edit: number | null;
+}
+
 /** Runs an admitted request. @throws Refusal */
 export async function run(services: Services, request: Admitted): Promise<Ran> {
   const { route, admission } = request;
   const query = readQuery(route, request.query);
   const body = bodyOf(route, request.body);
-  const left: { row: AppendedRow | null } = { row: null };
+  const left: Left = { row: null, edit: null };
   const answer = await route.handle(new RequestCall(services, request, { query, body, left }));
   if (isRead(route)) return { answer, version: await recheckKey(services, admission) };
-  if (left.row === null || query.wait !== 'published' || query.validateOnly) return { answer, version: null };
+  if (query.validateOnly) return { answer, version: null };
+  if (left.edit !== null) return { answer: inDraft(answer, left.edit), version: null };
+  if (left.row === null || query.wait !== 'published') return { answer, version: null };
   const revision = await waitForRevision(services, left.row);
   const headers = { 'x-revision': String(revision), ...answer.headers };
   return { answer: { ...answer, headers }, version: null };
+}
+
+/** The answer to a change of rules that waits in a draft. */
+function inDraft(answer: Response, edit: number): Response {
+  return { ...answer, headers: { 'x-draft': String(edit), ...answer.headers } };
 }
 
 /**
@@ -129,7 +143,7 @@ async function newestRow(tx: ReadTransaction, domain: AppendedRow['domain']): Pr
 interface CallParts {
   readonly query: ReadQuery;
   readonly body: unknown;
-  readonly left: { row: AppendedRow | null };
+  readonly left: Left;
 }
 
 /**
@@ -171,7 +185,8 @@ class RequestCall implements Call<unknown> {
           const writing = await openWriting(services, request, { tx, left });
           const result = await work(writing.writing);
           writing.close();
-          if (query.wait === 'published' && place !== null) left.row ??= await newestRow(tx, place.domain);
+          if (query.wait === 'published' && place !== null && left.edit === null)
+            left.row ??= await newestRow(tx, place.domain);
           return result;
         },
         { discard: query.validateOnly },
@@ -197,7 +212,7 @@ function present(place: MatchedRoute | null): MatchedRoute {
 /** The transaction, and where its outbox row goes. */
 interface WritingParts {
   readonly tx: WriteTransaction;
-  readonly left: { row: AppendedRow | null };
+  readonly left: Left;
 }
 
 /**
@@ -259,6 +274,12 @@ async function openWriting(
         reason,
       });
       left.row = { domain: { id: there.id, name: there.name }, id };
+    },
+    async publishRules(reason) {
+      left.edit = null;
+      const { id, publish_mode } = present(place).domain;
+      if (publish_mode === 'automatic') return reason === null ? undefined : writing.publish(reason);
+      left.edit = reason === null ? (await tx.drafts.get(id))!.edit : await tx.drafts.addEdit(id, now);
     },
     waitFor(outboxId) {
       if (outboxId === null) return;

@@ -4,6 +4,7 @@ import { openPlan } from '../plan/open.ts';
 import { diffSealed, printSealed } from '../publisher/printed.ts';
 import type { AnswerPage, DiffJob, PrintJob, TextDiffJob, TextPage } from './job.ts';
 import { MAX_RESULT_PAGE_OCTETS } from './limits.ts';
+import { proveOutcomes } from './outcomes.ts';
 import { fitEntry, type PageNote, type Shortened, takePage } from './take-page.ts';
 
 /** One entry of a part of the answer: an element of a list (`key: null`), or a member of an object. */
@@ -13,19 +14,48 @@ interface Entry {
   readonly value: unknown;
 }
 
-/** A page of the answer of `/diff`; its entries are the changes of hosts, then those of rules. @throws PlanFault */
-export function compareRevisions({ from, to, before, after, page }: DiffJob): string {
-  const { hosts, rules, ...rest } = diffPlans(opened(before), opened(after));
-  const entries = [...entriesOf('hosts', hosts), ...entriesOf('rules', rules)];
+/** A page of the answer of `/diff`. @throws PlanFault */
+export function compareRevisions({ from, to, before, after, proof, page }: DiffJob): string {
+  return comparePlans({ before, after, proof, page, head: { from, to }, cursor: `${from}-${to}` });
+}
+
+/** Two sealed plans, and the page of their differences. */
+export interface ComparedPlans {
+  /** `null`: a tombstone. */
+  readonly before: Uint8Array | null;
+  readonly after: Uint8Array | null;
+  readonly proof: boolean;
+  readonly page: AnswerPage;
+  /** The first fields of the answer. */
+  readonly head: object;
+  /** The beginning of the cursor of the next page. */
+  readonly cursor: string;
+}
+
+/**
+ * The differences of two plans as JSON text. Entries of its pages are the changes of hosts, then those of rules, then those of
+ * outcomes. @throws PlanFault
+ */
+export function comparePlans({ before, after, proof, page, ...around }: ComparedPlans): string {
+  const sides = { before: opened(before), after: opened(after) };
+  const { hosts, rules, ...rest } = diffPlans(sides.before, sides.after);
+  const outcomes = proof ? proveOutcomes(before, after) : null;
+  const entries = [
+    ...entriesOf('hosts', hosts),
+    ...entriesOf('rules', rules),
+    ...entriesOf('outcomes', outcomes?.changes ?? []),
+  ];
   const counts = { hosts: hosts.length, ...countRules(rules) };
-  const head = { from, to, ...rest, counts };
+  const proved = proof ? { proof: outcomes?.summary ?? null } : {};
+  const head = { ...around.head, ...rest, counts, ...proved };
   const { parts, note, shortened } = pageOf(entries, page, head);
-  const next = note.next === null ? null : `${from}-${to}-${note.next}`;
-  const { hosts: hostsShown = [], rules: rulesShown = [] } = parts;
+  const next = note.next === null ? null : `${around.cursor}-${note.next}`;
+  const { hosts: hostsShown = [], rules: rulesShown = [], outcomes: outcomesShown = [] } = parts;
   return JSON.stringify({
     ...head,
     hosts: hostsShown,
     rules: rulesShown,
+    ...(proof ? { outcomes: outcomesShown } : {}),
     page: { ...note, next },
     shortened,
   });

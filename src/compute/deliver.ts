@@ -4,6 +4,7 @@ import { PlanFault } from '../plan/fault.ts';
 import { StoreFault, type StoreFaultCode } from '../store/fault.ts';
 import { analyse } from './analyse.ts';
 import { compareRevisions, compareTexts, printRevision } from './compare.ts';
+import { checkDraft, compareDraft } from './draft.ts';
 import type { Job, JobKind, JobResults } from './job.ts';
 import { recommendPage } from './recommend.ts';
 import { simulatePage } from './simulate-page.ts';
@@ -39,6 +40,10 @@ function resultOf(job: Job, snapshots: Snapshots): JobResults[JobKind] | Promise
       return simulatePage(job);
     case 'diff':
       return compareRevisions(job);
+    case 'draft_diff':
+      return compareDraft(job, snapshots);
+    case 'draft_check':
+      return checkDraft(job, snapshots);
     case 'text_diff':
       return compareTexts(job);
     case 'print':

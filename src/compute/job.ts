@@ -46,7 +46,23 @@ export interface DiffJob {
   /** `null`: a tombstone. */
   readonly before: Uint8Array | null;
   readonly after: Uint8Array | null;
+  /** Proves which outcomes differ. */
+  readonly proof: boolean;
   readonly page: AnswerPage;
+}
+
+/** Compares the draft of a domain with its published rules. */
+export interface DraftDiffJob {
+  readonly kind: 'draft_diff';
+  readonly domain: DomainRow;
+  readonly proof: boolean;
+  readonly page: AnswerPage;
+}
+
+/** Checks the draft of a domain before it is published. */
+export interface DraftCheckJob {
+  readonly kind: 'draft_check';
+  readonly domain: DomainRow;
 }
 
 /** Compares two printed plans as a unified diff. */
@@ -109,6 +125,8 @@ export type Job =
   | AnalysisJob
   | SimulateJob
   | DiffJob
+  | DraftDiffJob
+  | DraftCheckJob
   | TextDiffJob
   | PrintJob
   | ZoneJob
@@ -154,11 +172,28 @@ export interface TextPage {
   readonly next: number | null;
 }
 
+/** A page of the comparison of a draft, as JSON text. */
+export interface DraftComparison {
+  /** The number of the draft. */
+  readonly edit: number;
+  readonly text: string;
+}
+
+/** A draft that was checked. */
+export interface CheckedDraft {
+  /** The number of the draft. */
+  readonly edit: number;
+  /** Why it must not be published, as a sentence; `null`: it may be. */
+  readonly problem: string | null;
+}
+
 /** Results by kind. JSON answers are JSON text already, so that the API's thread only sends them. */
 export interface JobResults {
   readonly analysis: ListPage;
   readonly simulate: string;
   readonly diff: string;
+  readonly draft_diff: DraftComparison;
+  readonly draft_check: CheckedDraft;
   readonly text_diff: TextPage;
   readonly print: string;
   readonly zone: ReadZoneFile;

@@ -12,6 +12,8 @@ export interface Session {
   readonly locking: boolean;
   /** Domains locked so far. */
   readonly lockedDomains: Set<number>;
+  /** Whether domains that were read publish by hand, so that a write of rules need not ask again. Absent: a reading session. */
+  readonly manualDomains?: Map<number, boolean>;
   /** Runs one statement and returns its rows. Throws `StoreFault`. */
   run(sql: string, values: readonly SqlValue[]): Promise<readonly unknown[]>;
   /** Adds a change that listeners are notified of after the commit. */

@@ -18,6 +18,7 @@ import type {
   ContactRow,
   DeliveryRow,
   DomainRow,
+  DraftRow,
   IncidentRow,
   InvitationRow,
   KeyRow,
@@ -29,6 +30,8 @@ import type {
   OutboxRow,
   PatternRow,
   PreferenceRow,
+  PublishedRuleRow,
+  PublishMode,
   RecordRow,
   ReplacedTokenRow,
   ReportRow,
@@ -70,7 +73,9 @@ export interface Tables {
   readonly accounts: Numbered<AccountRow>;
   readonly api_keys: Numbered<KeyRow>;
   readonly key_uses: Table<KeyUseRow>;
-  readonly domains: Numbered<DomainRow>;
+  readonly domains: Omit<Numbered<DomainRow>, 'publish_mode'> & {
+    readonly publish_mode: ColumnType<PublishMode, PublishMode | undefined, PublishMode>;
+  };
   readonly domain_members: Table<MemberRow>;
   readonly invitations: Numbered<InvitationRow>;
   readonly subscriptions: Numbered<SubscriptionRow>;
@@ -109,6 +114,9 @@ export interface Tables {
   readonly rule_contents: Table<RuleContentRow>;
   /** Which rules name which records: the `record_ids` of rule bodies, searchable. */
   readonly rule_records: { readonly rule_id: number; readonly record_id: number };
+  readonly drafts: Table<DraftRow>;
+  readonly published_rules: Table<PublishedRuleRow>;
+  readonly published_patterns: PatternRow & { readonly rule_id: number; readonly head: string };
   readonly audit_entries: Numbered<AuditRow>;
   readonly outbox: Numbered<OutboxRow> & { readonly claimed_until: ColumnType<number, never, number> };
   readonly plan_blobs: { readonly digest: string; readonly bytes: Uint8Array; readonly created_at: number };

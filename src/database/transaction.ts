@@ -8,6 +8,7 @@ import { caches } from './repositories/caches.ts';
 import { certificates } from './repositories/certificates.ts';
 import { contacts } from './repositories/contacts.ts';
 import { domains } from './repositories/domains.ts';
+import { drafts } from './repositories/drafts.ts';
 import { groups } from './repositories/groups.ts';
 import { invitations } from './repositories/invitations.ts';
 import { issuance } from './repositories/issuance.ts';
@@ -45,6 +46,7 @@ const NOUNS = {
   records,
   scans,
   rules,
+  drafts,
   audit,
   outbox,
   plans,

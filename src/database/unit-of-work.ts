@@ -36,6 +36,7 @@ export async function runWork<T>(
     database: connection.database,
     locking: connection.locking,
     lockedDomains: new Set(),
+    manualDomains: new Map(),
     failed: null,
     note: (change) => changes.add(change),
     async run(sql, values) {

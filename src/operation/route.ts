@@ -171,6 +171,11 @@ export interface Writing {
   /** Appends the outbox row that makes the publisher compile: needed for every change of what the edge does. */
   publish(reason: string, domain?: Pick<DomainRow, 'id' | 'name'>): Promise<void>;
   /**
+   * As `publish`, for a change of rules: where the domain publishes by hand, the change waits in its draft, and `?wait=published`
+   * does not wait for it. `null`: the stored rules are as requested already.
+   */
+  publishRules(reason: string | null): Promise<void>;
+  /**
    * As `publish`, for a row of the path's domain that the lifecycle appended in this transaction: `?wait=published` waits
    * for the revision that covers it. `null`: none was appended.
    */

@@ -45,7 +45,9 @@ function threadFile(): URL | null {
 async function isSmall(tx: ReadTransaction, domainId: number): Promise<boolean> {
   let entries = await tx.records.count(domainId);
   let octets = 0;
-  for (const totals of await tx.rules.totals(domainId)) {
+  // Published rules that a draft has deleted or shortened are in no total of the domain.
+  const beside = await tx.drafts.storedBeside(domainId);
+  for (const totals of [beside, ...(await tx.rules.totals(domainId))]) {
     entries += totals.rules;
     octets += totals.octets;
   }

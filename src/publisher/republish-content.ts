@@ -4,7 +4,7 @@
  */
 import { PlanFault } from '../plan/fault.ts';
 import { PLAN_VERSION } from '../plan/layout.ts';
-import type { ManifestRow, OutboxRow } from '../store/rows.ts';
+import type { ManifestRow, OutboxRow, RevisionRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { readBlob, reseal } from './blob.ts';
 import { PublishFault } from './fault.ts';
@@ -20,6 +20,11 @@ export const REQUEST_REASON = 'every domain published again on request';
 /** The reason of a revision that `rollBack` makes. */
 export function rollbackReason(revision: number): string {
   return `${ROLLBACK}${revision}`;
+}
+
+/** Whether a revision is a rollback, or its content published once more. */
+export function isRollback({ reason }: Pick<RevisionRow, 'reason'>): boolean {
+  return reason.startsWith(ROLLBACK);
 }
 
 /** The plan of a rollback that is current, to be published once more. */
@@ -41,7 +46,7 @@ export async function findRolledBack(
   if (current?.digest == null || current.domain_id !== domainId) return null;
   if (!waiting.every(({ reason }) => reason === REQUEST_REASON || reason.startsWith(FORMAT))) return null;
   const revision = await tx.plans.get(domainId, current.revision);
-  if (revision === null || !revision.reason.startsWith(ROLLBACK)) return null;
+  if (revision === null || !isRollback(revision)) return null;
   const [reason = ''] = revision.reason.split(';', 1);
   try {
     const bytes = await readBlob(tx, current.digest);

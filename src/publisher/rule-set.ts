@@ -26,7 +26,10 @@ export interface PublishedEntitlements {
 
 export const EVERYTHING: PublishedEntitlements = { ws_enabled: true };
 
-/** Reads everything that shapes `domain`; call it inside one snapshot or write. It grows with the domain: see `PlanMaker`. */
+/**
+ * Reads everything that shapes `domain` with its rules as they are stored; call it inside one snapshot or write. It grows with
+ * the domain: see `PlanMaker`.
+ */
 export async function readDomainRows(
   tx: ReadTransaction,
   domain: DomainRow,
@@ -34,8 +37,25 @@ export async function readDomainRows(
 ): Promise<DomainRows> {
   const records = await tx.records.list(domain.id);
   const rules = await tx.rules.listAll(domain.id);
-  const contents = rules.some((rule) => rule.type === 'error_page') ? await tx.rules.contents(domain.id) : [];
+  const contents = hasPages(rules) ? await tx.rules.contents(domain.id) : [];
   return { domain, records, rules, contents, websocketsOff: !ws_enabled };
+}
+
+/** The same with the published rules, which are others while the domain publishes by hand and has a draft. */
+export async function readPublishedRows(
+  tx: ReadTransaction,
+  domain: DomainRow,
+  entitlements: PublishedEntitlements = EVERYTHING,
+): Promise<DomainRows> {
+  if (domain.publish_mode === 'automatic') return readDomainRows(tx, domain, entitlements);
+  const records = await tx.records.list(domain.id);
+  const rules = await tx.drafts.publishedRules(domain.id);
+  const contents = hasPages(rules) ? await tx.drafts.publishedContents(domain.id) : [];
+  return { domain, records, rules, contents, websocketsOff: !entitlements.ws_enabled };
+}
+
+function hasPages(rules: readonly RuleRow[]): boolean {
+  return rules.some((rule) => rule.type === 'error_page');
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Migration } from './migration.ts';
 import { SQLITE_BILLING } from './sqlite-billing.ts';
 import { SQLITE_CACHE_CONTENTS } from './sqlite-cache-contents.ts';
 import { SQLITE_CERTIFICATES } from './sqlite-certificates.ts';
+import { SQLITE_DRAFTS } from './sqlite-drafts.ts';
 import { SQLITE_ISSUANCE } from './sqlite-issuance.ts';
 import { SQLITE_PURGES } from './sqlite-purges.ts';
 import { SQLITE_ZONES } from './sqlite-zones.ts';
@@ -678,4 +679,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 19, ddl: SQLITE_ISSUANCE },
   { version: 20, ddl: SQLITE_PURGES },
   { version: 21, ddl: SQLITE_CACHE_CONTENTS },
+  { version: 22, ddl: SQLITE_DRAFTS },
 ];

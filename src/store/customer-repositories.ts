@@ -74,8 +74,8 @@ export interface KeyWrites {
   pruneUses(day: number): Promise<void>;
 }
 
-/** A domain to insert. */
-export type NewDomain = Omit<DomainRow, 'id'>;
+/** A domain to insert; it publishes automatically. */
+export type NewDomain = Omit<DomainRow, 'id' | 'publish_mode'>;
 /** The fields of a domain to change; the others stay. */
 export type DomainChanges = Partial<Omit<DomainRow, 'id' | 'name' | 'created_at'>>;
 
@@ -346,6 +346,11 @@ export interface RuleWrites {
 export interface AuditReads {
   /** Newest first. */
   list(domainId: number, page: PageBack): Promise<readonly AuditRow[]>;
+  /** Who changed what since a time, by the newest entries, at most `limit`: newest first, without what the objects were. */
+  authors(
+    domainId: number,
+    page: { readonly since: number; readonly limit: number },
+  ): Promise<readonly Pick<AuditRow, 'at' | 'action' | 'subject' | 'account_id'>[]>;
 }
 
 /** Appends to the audit log; no entry is ever changed. */

@@ -12,6 +12,11 @@ export const DNS_MODES = ['managed', 'external'] as const;
 /** One of DNS_MODES. */
 export type DnsMode = (typeof DNS_MODES)[number];
 
+/** Whether each change of rules is published at once, or collected in a draft that somebody publishes. */
+export const PUBLISH_MODES = ['automatic', 'manual'] as const;
+/** One of PUBLISH_MODES. */
+export type PublishMode = (typeof PUBLISH_MODES)[number];
+
 /** Roles that can be granted; `owner` belongs to the account in `user_id` and is never stored. */
 export const MEMBER_ROLES = ['viewer', 'editor', 'admin'] as const;
 /** One of MEMBER_ROLES. */
@@ -94,6 +99,8 @@ export interface DomainRow extends DomainSettings {
   readonly last_manual_ns_check_at: number | null;
   /** The cache is bypassed before this time. */
   readonly developer_mode_until: number | null;
+  /** A new domain has `automatic`. */
+  readonly publish_mode: PublishMode;
   /** In addition to the status: a suspended domain serves nothing. */
   readonly suspended: boolean;
   readonly suspended_at: number | null;
@@ -211,6 +218,29 @@ export interface RuleRow {
   readonly body: string;
   readonly created_at: number;
   readonly updated_at: number;
+}
+
+/** The draft of a domain. It begins when the domain publishes by hand for the first time, and its number only rises. */
+export interface DraftRow {
+  readonly domain_id: number;
+  /** Rises with each change of the draft, and when it is published or discarded. */
+  readonly edit: number;
+  /** When the first change was made after the last publication; `null`: none was. */
+  readonly since: number | null;
+}
+
+/**
+ * A rule as nodes run it, of a domain that publishes by hand: stored before the first change of a draft to that rule. Rules without
+ * such a row are published as they are stored.
+ */
+export interface PublishedRuleRow extends Omit<RuleRow, 'id' | 'body'> {
+  readonly rule_id: number;
+  /** `null`: the rule was created in the draft, nodes have none. */
+  readonly body: string | null;
+  /** The HTML of an error page; `null`: it has none. */
+  readonly content: string | null;
+  /** Entries of a drop rule's `ips`. */
+  readonly addresses: number;
 }
 
 /** The HTML of an error_page rule. */

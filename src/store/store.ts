@@ -47,6 +47,7 @@ import type {
   SubscriptionReads,
   SubscriptionWrites,
 } from './customer-repositories.ts';
+import type { DraftReads, DraftWrites } from './draft-repositories.ts';
 import type {
   GroupReads,
   GroupWrites,
@@ -198,6 +199,7 @@ export interface ReadTransaction {
   readonly records: RecordReads;
   readonly scans: ScanReads;
   readonly rules: RuleReads;
+  readonly drafts: DraftReads;
   readonly audit: AuditReads;
   readonly outbox: OutboxReads;
   readonly plans: PlanReads;
@@ -236,6 +238,7 @@ export interface WriteTransaction {
   readonly records: RecordReads & RecordWrites;
   readonly scans: ScanReads & ScanWrites;
   readonly rules: RuleReads & RuleWrites;
+  readonly drafts: DraftReads & DraftWrites;
   readonly audit: AuditReads & AuditWrites;
   readonly outbox: OutboxReads & OutboxWrites;
   readonly plans: PlanReads & PlanWrites;

@@ -153,9 +153,11 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'platform',
     'base',
   ],
+  drafts: ['operation', 'compute', 'publisher', 'analysis', 'store', 'model', 'base'],
   api: [
     'certificates',
     'issuance',
+    'drafts',
     'operation',
     'billing',
     'zones',

@@ -36,7 +36,8 @@ permissions of its owner: \`owner\` on a domain of their own, else the role gran
 - Every answer to a key says what is left of its budget (\`RateLimit\`, \`RateLimit-Policy\`), and comes in gzip where
   \`Accept-Encoding\` asks for it.
 - Every write takes \`?validate_only=true\` (every check, no change) and \`?wait=published\` (the answer comes once a
-  revision that covers the change is out, and \`X-Revision\` names it; 504 after ${PUBLISH_WAIT_MS / 1_000} s).
+  revision that covers the change is out, and \`X-Revision\` names it; 504 after ${PUBLISH_WAIT_MS / 1_000} s). Of a domain that
+  publishes by hand, a change of rules is answered at once: \`X-Draft\` names the draft that it waits in.
 - A name that nobody has proved may be added by several accounts; the first that proves it has it, and the others' domains
   are deleted. Where \`check-ns\` says \`contested\`, the TXT record of \`verification\` proves it. Unproved domains are
   deleted after 14 days.
@@ -135,6 +136,10 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
     name: 'Publication',
     tags: [
       {
+        name: 'Drafts',
+        description: 'Changes of rules that wait: collect, review, publish or discard them.',
+      },
+      {
         name: 'Plans',
         description: 'Revisions of a domain: what was published, what differs, and back again.',
       },
@@ -165,6 +170,8 @@ const PARTS: Readonly<Record<string, string>> = {
   members: 'Members',
   audit: 'Audit log',
   plans: 'Plans',
+  publishing: 'Drafts',
+  draft: 'Drafts',
   simulate: 'Questions',
   analysis: 'Questions',
   recommendations: 'Questions',

@@ -12,6 +12,9 @@ export async function removeRecords(w: Writing, rows: readonly RecordRow[]): Pro
   const gone = new Set(ids);
   const rules = await tx.rules.naming(domain.id, ids);
   const changes = rules.map((rule) => unscoped(rule, gone)).filter((change) => change !== null);
+  // What a deleted record does to rules is no change of a draft: published rules lose it as well.
+  const published = domain.publish_mode === 'manual' ? await tx.drafts.naming(domain.id, ids) : [];
+  const others = published.map(({ rule_id: id, body }) => unscoped({ id, body: body! }, gone));
   const ruleEntries = changes.map(({ before, body }) => ({
     action: 'rule.update',
     subject: `${before.type}/${before.id}`,
@@ -27,13 +30,17 @@ export async function removeRecords(w: Writing, rows: readonly RecordRow[]): Pro
   await Promise.all([
     tx.records.remove(domain.id, ids),
     tx.rules.rescope(domain.id, rescoped, now),
+    tx.drafts.rescope(
+      domain.id,
+      others.flatMap((other) => (other === null ? [] : [{ id: other.before.id, body: other.body }])),
+    ),
     w.audit(...ruleEntries, ...recordEntries),
   ]);
 }
 
 /** A rule whose records change: the stored row, its new body, and the ids that the body lists. */
-interface Rescoped {
-  readonly before: RuleRow;
+interface Rescoped<Row> {
+  readonly before: Row;
   readonly body: string;
   readonly record_ids: readonly number[];
 }
@@ -42,7 +49,10 @@ interface Rescoped {
  * A rule without the deleted record ids; `null`: it names none of them. A rule that would have no id left is disabled
  * with its list unchanged: a rule limited to records must never become one for the whole zone.
  */
-function unscoped(rule: RuleRow, gone: ReadonlySet<number>): Rescoped | null {
+function unscoped<Row extends Pick<RuleRow, 'body'>>(
+  rule: Row,
+  gone: ReadonlySet<number>,
+): Rescoped<Row> | null {
   const body = bodyOf(rule);
   const left = body.record_ids.filter((recordId) => !gone.has(recordId));
   const changed = left.length === 0 ? { ...body, enabled: false } : { ...body, record_ids: left };

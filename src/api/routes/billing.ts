@@ -14,6 +14,7 @@ import {
   WALLET,
 } from '../../billing/shapes.ts';
 import { MAX_PAGE, MAX_SUBSCRIPTIONS, USUAL_PAGE } from '../../operation/limits.ts';
+import { nextPage } from '../../operation/next-page.ts';
 import { idOf } from '../../operation/paths.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { badRequest, notFound } from '../../operation/refusal.ts';
@@ -23,7 +24,6 @@ import type { InvoicePlace } from '../../store/billing-repositories.ts';
 import { INVOICE_STATUSES, type InvoiceRow, type InvoiceStatus } from '../../store/billing-rows.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { nextPage } from '../next-page.ts';
 
 /** `GET /wallet`: an account without a wallet has a balance of nothing. */
 export const wallet = operation({

@@ -3,23 +3,15 @@
  * way.
  */
 import { z } from 'zod';
-import { RULE_CHANGES } from '../../analysis/diff.ts';
+import { DIFF, PROOF_QUERY } from '../../drafts/diff-shape.ts';
 import { MAX_PAGE } from '../../operation/limits.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { badRequest, conflict } from '../../operation/refusal.ts';
 import { jsonText, operation } from '../../operation/route.ts';
-import { pageNote, shortenedList } from '../../operation/shapes.ts';
+import { currentOf } from '../../publisher/current.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { currentOf, side } from './plans.ts';
-
-/** A field that differs, with both values. */
-const field = z.object({
-  field: z.string(),
-  /** Absent where the older, or the newer, revision has no such field. */
-  was: z.unknown().optional(),
-  now: z.unknown().optional(),
-});
+import { side } from './plans.ts';
 
 /**
  * `GET /domains/{domain}/diff`: the changes of hosts and rules between two published revisions, page by page. 404 for an
@@ -32,56 +24,34 @@ export const diff = operation({
     from: queryNumber(1, Number.MAX_SAFE_INTEGER),
     to: queryNumber(1, Number.MAX_SAFE_INTEGER),
     limit: queryNumber(1, MAX_PAGE),
+    proof: PROOF_QUERY.describe(
+      'also prove which outcomes differ, each with a request that shows it; off without it',
+    ),
     cursor: z.string().optional().describe('`page.next` of the page before; it has `from` and `to` in it'),
   }),
-  response: z.object({
-    from: z.int(),
-    to: z.int(),
-    same: z.boolean(),
-    domain: z.array(field),
-    hosts: z.array(
-      z.object({ change: z.enum(['added', 'removed', 'changed']), host: z.string(), fields: z.array(field) }),
-    ),
-    rules: z.array(
-      z.object({
-        change: z.enum(RULE_CHANGES),
-        /** `<type>/<id>`. */
-        rule: z.string(),
-        /** Its id in the older revision, where that is another one. */
-        before: z.string().optional(),
-        fields: z.array(field),
-      }),
-    ),
-    /** Changes of all pages. */
-    counts: z.object({
-      hosts: z.int(),
-      added: z.int(),
-      removed: z.int(),
-      changed: z.int(),
-      moved: z.int(),
-    }),
-    /** Its entries are changes of hosts, then of rules. */
-    page: pageNote.extend({
-      /** The `cursor` of the next page; `null` on the last one. */
-      next: z.string().nullable(),
-    }),
-    shortened: shortenedList,
-  }),
+  response: DIFF.extend({ from: z.int(), to: z.int() }),
   statuses: [409],
   async handle({ caller, domain, query, read, services }) {
-    const { limit = MAX_PAGE, ...given } = query as Question & { readonly limit?: number };
+    const { limit = MAX_PAGE, proof, ...given } = query as Question & DiffPage;
     const start = startOf(given);
     const text = await services.compute.run(caller.account_id, () =>
       read(async (tx) => {
         const { from, to } = await revisionsOf(tx, domain, start);
         const [before, after] = [await side(tx, domain, from), await side(tx, domain, to)];
         const page = { limit, from: start.entries };
-        return { kind: 'diff', from, to, before: before.bytes, after: after.bytes, page };
+        const sides = { before: before.bytes, after: after.bytes };
+        return { kind: 'diff', from, to, ...sides, proof: proof === 'true', page };
       }),
     );
     return jsonText(text);
   },
 });
+
+/** The parameters of every comparison. */
+interface DiffPage {
+  readonly limit?: number;
+  readonly proof?: 'true' | 'false';
+}
 
 /** The parameters that select a page. Defaults: `to` the current revision, `from` the one before `to`. */
 interface Question {

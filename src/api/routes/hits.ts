@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { timeText } from '../../base/time-text.ts';
 import { MAX_PAGE } from '../../operation/limits.ts';
+import { nextPage } from '../../operation/next-page.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { jsonText, operation } from '../../operation/route.ts';
 import { USUAL_RETENTION } from '../../traffic/retention.ts';
 import { HITS } from '../../traffic/shapes.ts';
-import { nextPage } from '../next-page.ts';
 import { type AskedPeriod, PERIOD_QUERY, readPeriod } from '../traffic/period.ts';
 
 /** `GET /domains/{domain}/rules/hits/`: runs in a compute thread, page by page. */

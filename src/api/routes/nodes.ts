@@ -1,10 +1,10 @@
 /** Nodes as customers see them; the operations of nodes are in `feed.ts`. */
 import { z } from 'zod';
 import { ok, operation } from '../../operation/route.ts';
+import { currentOf } from '../../publisher/current.ts';
 import { nodesOf } from '../../publisher/propagation.ts';
 import type { DomainRow, ReportRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { currentOf } from './plans.ts';
 
 /**
  * Milliseconds after a node's last contact from which it is reported as away; a connected node renews it at least twice

@@ -2,20 +2,21 @@
  * `/domains/{domain}/plans/`: published revisions with author, reason and progress on nodes; comparison and rollback.
  */
 import { z } from 'zod';
+import { accountNames } from '../../operation/account-names.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../../operation/limits.ts';
+import { nextPage } from '../../operation/next-page.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { conflict, notFound } from '../../operation/refusal.ts';
 import { jsonText, message, ok, operation } from '../../operation/route.ts';
 import { pageNote, shortenedList } from '../../operation/shapes.ts';
 import { readBlob } from '../../publisher/blob.ts';
+import { currentOf } from '../../publisher/current.ts';
 import type { Side } from '../../publisher/printed.ts';
 import { propagationOf } from '../../publisher/propagation.ts';
 import { prunedSentence } from '../../publisher/prune.ts';
 import { rollBack } from '../../publisher/rollback.ts';
-import type { FiledRevision, ManifestRow } from '../../store/rows.ts';
+import type { FiledRevision } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { accountNames } from '../account-names.ts';
-import { nextPage } from '../next-page.ts';
 
 /** A revision in the list. */
 const revisionShape = z.object({
@@ -80,18 +81,6 @@ function answerOf(row: FiledRevision, names: ReadonlyMap<number, string>): Revis
 function revisionOf(segment: string | undefined): number {
   if (segment === undefined || !/^[1-9]\d{0,14}$/.test(segment)) throw notFound();
   return Number(segment);
-}
-
-/**
- * The revision that nodes should serve for this domain; `null`: none is published. Manifest rows belong to a name, so
- * before the first publication the row may be that of an earlier domain of the name, possibly of another account.
- */
-export async function currentOf(
-  tx: ReadTransaction,
-  { id, name }: { readonly id: number; readonly name: string },
-): Promise<ManifestRow | null> {
-  const current = await tx.plans.current(name);
-  return current?.domain_id === id ? current : null;
 }
 
 /** A revision of a domain. @throws Refusal 404 for an unknown one */

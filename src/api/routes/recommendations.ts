@@ -1,12 +1,12 @@
 /** Recommendations for a domain: what its stored facts say should change, with the change. */
 import { z } from 'zod';
 import type { Entitlements } from '../../access/entitlements.ts';
+import { nextPage } from '../../operation/next-page.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { type Call, jsonText, operation } from '../../operation/route.ts';
 import { MAX_RECOMMENDATIONS } from '../../recommendations/limits.ts';
 import { type EntryLines, readEntries } from '../../recommendations/read-entries.ts';
 import { RECOMMENDATION } from '../../recommendations/shapes.ts';
-import { nextPage } from '../next-page.ts';
 
 /** `GET /domains/{domain}/recommendations/`: runs in a compute thread, page by page. */
 export const recommendations = operation({

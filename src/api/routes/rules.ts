@@ -132,12 +132,12 @@ export async function addRule(w: Writing, type: RuleType, input: unknown): Promi
   const entry = { action: 'rule.create', subject: `${type}/${row.id}`, after };
   const reason = `rule ${type}/${row.id} created`;
   if (type !== 'redirect') {
-    await Promise.all([w.audit(entry), w.publish(reason)]);
+    await Promise.all([w.audit(entry), w.publishRules(reason)]);
     return { id: row.id, answer: after };
   }
   await w.audit(entry);
   const made = await provisionWww(w, fields as StoredRule<RedirectRule>);
-  await w.publish(reason);
+  await w.publishRules(reason);
   return { id: row.id, answer: made === null ? after : { ...after, www_record: made } };
 }
 
@@ -243,7 +243,10 @@ export async function changeRule(w: Writing, { before, input, action }: Change):
   const had = type === 'error_page' ? await tx.rules.content(ruleId) : undefined;
   const content = rule.content === undefined ? had : rule.content;
   const shown = showRule(before, had);
-  if (rule.body === before.body && rule.priority === before.priority && content === had) return ok(shown);
+  if (rule.body === before.body && rule.priority === before.priority && content === had) {
+    await w.publishRules(null);
+    return ok(shown);
+  }
   const { body, priority } = rule;
   await judgeText(w, { body, content: content ?? null }, { body: before.body, content: had ?? null });
   const after = showRule({ ...before, body, priority, updated_at: now }, content);
@@ -251,7 +254,7 @@ export async function changeRule(w: Writing, { before, input, action }: Change):
   await Promise.all([
     tx.rules.update({ domain_id, type, id: ruleId }, { ...rule, updated_at: now }),
     w.audit({ action, subject: `${type}/${ruleId}`, before: shown, after }),
-    w.publish(`rule ${type}/${ruleId} changed`),
+    w.publishRules(`rule ${type}/${ruleId} changed`),
   ]);
   return ok(after);
 }
@@ -279,7 +282,7 @@ export async function removeRule(w: Writing, row: RuleRow): Promise<void> {
   await Promise.all([
     w.tx.rules.remove({ domain_id, type, id: ruleId }),
     w.audit({ action: 'rule.delete', subject: `${type}/${ruleId}`, before }),
-    w.publish(`rule ${type}/${ruleId} deleted`),
+    w.publishRules(`rule ${type}/${ruleId} deleted`),
   ]);
 }
 
@@ -321,11 +324,14 @@ async function reorderRules(w: Writing, type: RuleType, ids: readonly number[]):
     const [from, to] = [had.get(ruleId)!, (index + 1) * PRIORITY_STEP];
     return from === to ? [] : [{ id: ruleId, from, to }];
   });
-  if (moved.length === 0) return ok(await show());
+  if (moved.length === 0) {
+    await w.publishRules(null);
+    return ok(await show());
+  }
   const wanted = moved.map(({ id: ruleId, to }) => ({ id: ruleId, priority: to }));
   await tx.rules.prioritise(domain.id, wanted, now);
   await w.audit({ action: 'rule.reorder', subject: type, ...auditOrder(moved) });
-  await w.publish(`rules of type ${type} reordered`);
+  await w.publishRules(`rules of type ${type} reordered`);
   return ok(await show());
 }
 

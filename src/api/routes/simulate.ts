@@ -5,17 +5,17 @@
  */
 import { z } from 'zod';
 import { MAX_PAGE, USUAL_FINDINGS, USUAL_PAGE } from '../../operation/limits.ts';
+import { nextPage } from '../../operation/next-page.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { badRequest, conflict } from '../../operation/refusal.ts';
 import { jsonText, operation } from '../../operation/route.ts';
 import { shortenedList } from '../../operation/shapes.ts';
 import { findBlob } from '../../publisher/blob.ts';
+import { currentOf } from '../../publisher/current.ts';
 import { requestMistake } from '../../simulator/request-fields.ts';
 import type { SimulatedRequest } from '../../simulator/simulate.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { nextPage } from '../next-page.ts';
-import { currentOf } from './plans.ts';
 
 /** The body of a simulation. */
 const question = z.strictObject({

@@ -14,6 +14,7 @@ import {
 } from '../../billing/ticket-shapes.ts';
 import { closeTicket, openTicket, type TicketOutcome, writeToTicket } from '../../billing/tickets.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../../operation/limits.ts';
+import { nextPage } from '../../operation/next-page.ts';
 import { idOf } from '../../operation/paths.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { formBody } from '../../operation/read-body.ts';
@@ -21,7 +22,6 @@ import { badRequest, conflict, notFound } from '../../operation/refusal.ts';
 import { ok, operation } from '../../operation/route.ts';
 import { TICKET_STATUSES, type TicketStatus } from '../../store/billing-rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { nextPage } from '../next-page.ts';
 
 /** The account's ticket of a path, with its messages. @throws Refusal 404, also for another account's */
 async function own(

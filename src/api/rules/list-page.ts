@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
 import { MAX_PAGE, MAX_SEARCH } from '../../operation/limits.ts';
+import { nextPage } from '../../operation/next-page.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { badRequest } from '../../operation/refusal.ts';
 import { ok, type Response } from '../../operation/route.ts';
 import type { RulePage } from '../../store/customer-repositories.ts';
 import type { RuleRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { nextPage } from '../next-page.ts';
 import { showRule } from './show.ts';
 
 /** The query of a rule list. */

@@ -32,6 +32,8 @@ export async function provisionWww(w: Writing, rule: StoredRule<RedirectRule>): 
   const made = await tryInsert(w, mirror(mayName ? apex : { ...apex, host_header: '' }, now));
   if (made === null) return 'failed';
   await w.audit({ action: 'record.create', subject: `record/${made.id}`, after: showRecord(made) });
+  // Records take effect at once, also where the redirect waits in a draft.
+  if (domain.publish_mode === 'manual') await w.publish(`record/${made.id} created`);
   return domain.dns_mode === 'external' ? 'created_external' : 'created';
 }
 

@@ -7,6 +7,7 @@ import type { Subject } from '../../analysis/subject.ts';
 import { servesNow } from '../../evaluator/facts.ts';
 import type { Evaluator } from '../../evaluator/index.ts';
 import { loggedDecision } from '../../proxy/log/line.ts';
+import { changesDocument, changesText } from '../../simulator/render-changes.ts';
 import { requests } from '../../simulator/requests.ts';
 import { fixedEvaluator } from '../../simulator/simulate.ts';
 import { nothingCompared, printGaps, replayText } from '../decision-log/print-replay.ts';
@@ -18,7 +19,6 @@ import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
 import { readChunks } from '../input/read-file.ts';
 import { colourOption, gather, readNodeId, signatureOptions } from '../options.ts';
 import { write, writeDocument } from '../output.ts';
-import { changesDocument, changesText } from '../print/changes.ts';
 import { diffText } from '../print/diff.ts';
 
 /** The options of the command, as commander parses them. */

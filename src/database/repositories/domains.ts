@@ -174,6 +174,7 @@ export function domains(session: Session): DomainReads & DomainWrites {
         // Two statements: in one that locks the domain, the role could be older than the lock.
         if (session.locking && found(session, await named(session, { name })).length === 0) return null;
         const row = await one(session, seenBy, { account_id: accountId, name });
+        if (row !== null) session.manualDomains?.set(row.id, row.publish_mode === 'manual');
         return row && Object.freeze(seen(row, accountId));
       }),
     async listSeenBy(accountId) {
@@ -193,7 +194,7 @@ export function domains(session: Session): DomainReads & DomainWrites {
       const [row] = await insert(session, domain);
       session.lockedDomains.add(row!.id);
       await markDomain(session, domain.name);
-      return { ...domain, id: row!.id };
+      return { ...domain, id: row!.id, publish_mode: 'automatic' };
     },
     async update(id, changes) {
       if (Object.keys(changes).length === 0) return this.get(id);
@@ -211,7 +212,10 @@ export function domains(session: Session): DomainReads & DomainWrites {
 
 /** In a writing session the rows have just been locked. */
 function found(session: Session, rows: readonly StoredColumns<DomainRow>[]): readonly DomainRow[] {
-  for (const { id } of rows) session.lockedDomains.add(id);
+  for (const { id, publish_mode } of rows) {
+    session.lockedDomains.add(id);
+    session.manualDomains?.set(id, publish_mode === 'manual');
+  }
   return rows.map(decode);
 }
 

@@ -135,7 +135,7 @@ export async function dropPatterns(session: Session, ruleId: number): Promise<vo
   await forgetPatterns(session, { rule_id: ruleId });
 }
 
-/** The only count over all patterns of a domain; it runs once, after an upgrade. */
+/** The count over all patterns of a domain; it runs after an upgrade, and where a draft is discarded. */
 const recount = statement((builder, p: { domain_id: number }) =>
   raw(
     sql`insert into pattern_totals (domain_id, octets, build, eighths, counted)
@@ -156,6 +156,17 @@ export async function countPatterns(
   const rows = [...rules].flatMap(([ruleId, patterns]) => patternRows(ruleId, patterns));
   await filePatterns(session, { domain_id: domainId, patterns: listedRows(rows, PATTERN_COLUMNS) });
   await recount(session, { domain_id: domainId });
+}
+
+/** Without a row the domain has never had patterns; patterns that are not counted yet stay so. */
+const isCounted = statement((builder, p: { domain_id: number }) =>
+  builder.selectFrom('pattern_totals').select('counted').where('domain_id', '=', p.domain_id),
+);
+
+/** Counts the patterns of a domain again, after many rules were replaced at once. */
+export async function recountPatterns(session: Session, domainId: number): Promise<void> {
+  const row = await one(session, isCounted, { domain_id: domainId });
+  if (row?.counted === 1) await recount(session, { domain_id: domainId });
 }
 
 /** The cost of a domain's patterns without those that only the rule `without` has. */

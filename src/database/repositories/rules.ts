@@ -21,6 +21,7 @@ import {
   raw,
   statement,
 } from '../statement.ts';
+import { forgetCreated, saveCreated, savePublished } from './published-rules.ts';
 import {
   addRules,
   countPatterns,
@@ -304,6 +305,7 @@ export function rules(session: Session): RuleReads & RuleWrites {
       const patterns = rule.costs?.patterns ?? [];
       if (patterns.length > 0) await putPatterns(session, inserted, patterns);
       await addRules(session, { domainId: rule.domain_id, ids: [inserted.id], by: 1 });
+      await saveCreated(session, inserted);
       return inserted;
     },
     async update(key, change) {
@@ -312,6 +314,7 @@ export function rules(session: Session): RuleReads & RuleWrites {
       const { priority, body, updated_at, costs } = change;
       const addresses = costs?.addresses ?? null;
       const totals = { domainId: domain_id, ids: [id] };
+      await savePublished(session, domain_id, [id]);
       const [, row] = await Promise.all([
         addRules(session, { ...totals, by: -1 }),
         one(session, update, { id, domain_id, type, priority, body, updated_at, addresses }),
@@ -345,17 +348,21 @@ export function rules(session: Session): RuleReads & RuleWrites {
     async prioritise(domainId, order, updatedAt) {
       await lockDomain(session, domainId);
       const wanted = order.map(({ id, priority }) => ({ id, priority }));
+      const ids = wanted.map(({ id }) => id);
+      await savePublished(session, domainId, ids);
       await prioritise(session, { domain_id: domainId, order: JSON.stringify(wanted), at: updatedAt });
     },
     async remove(key) {
       await lockDomain(session, key.domain_id);
       const totals = { domainId: key.domain_id, ids: [key.id] };
       if ((await one(session, get, key)) === null) return false;
+      await savePublished(session, key.domain_id, [key.id]);
       await Promise.all([
         addRules(session, { ...totals, by: -1 }),
         dropPatterns(session, key.id),
         remove(session, key),
       ]);
+      await forgetCreated(session, key.domain_id, key.id);
       return true;
     },
   };

@@ -98,7 +98,7 @@ describe.each(kinds)('$name keeps', (kind) => {
   });
 
   test('an account sees the domains that it owns or is a member of', async () => {
-    expect(domain).toEqual({ ...newDomain(domain.name, ownerId), id: domain.id });
+    expect(domain).toEqual({ ...newDomain(domain.name, ownerId), publish_mode: 'automatic', id: domain.id });
     expect(await store.latest.domains.get(domain.id)).toEqual(domain);
     expect(await store.latest.domains.byName(domain.name)).toEqual(domain);
     expect(await store.latest.domains.byName(domain.name.toUpperCase())).toBeNull();

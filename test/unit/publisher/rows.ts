@@ -23,6 +23,7 @@ export function toRows({ domain, records, rules }: RuleSet): DomainRows {
     websocketsOff: domain.websockets_off,
     domain: {
       id: 7,
+      publish_mode: 'automatic',
       ...activeDomain(domain.name, 1, {
         ...settings,
         status: domain.status,

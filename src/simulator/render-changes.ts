@@ -1,14 +1,14 @@
 /** Prints the proved changes of two plans: old and new outcome, and a request that shows the change, ready to be tried. */
-import type { ProvedChanges } from '../../analysis/changes.ts';
-import type { OpenPair, OutcomeChange } from '../../analysis/differences.ts';
-import { effectFields, nameOfRule } from '../../analysis/effects.ts';
-import type { Subject, SubjectRule } from '../../analysis/subject.ts';
-import type { Decision } from '../../evaluator/decision.ts';
-import { quantity, visible } from '../../simulator/render-text.ts';
-import { decisionText, requestText } from '../../simulator/witness-text.ts';
+import type { ProvedChanges } from '../analysis/changes.ts';
+import type { OpenPair, OutcomeChange } from '../analysis/differences.ts';
+import { effectFields, nameOfRule } from '../analysis/effects.ts';
+import type { Subject, SubjectRule } from '../analysis/subject.ts';
+import type { Decision } from '../evaluator/decision.ts';
+import { quantity, visible } from './render-text.ts';
+import { decisionText, requestText } from './witness-text.ts';
 
 /** The plans whose changes are printed. */
-interface Sides {
+export interface ChangedSides {
   readonly before: Subject;
   readonly after: Subject;
 }
@@ -16,15 +16,22 @@ interface Sides {
 /** Changes that are printed as text; `--json` lists all. */
 const MAX_PRINTED = 40;
 
+/** A change in words: the outcome before and after, and the request as arguments of `edgeplan simulate`. */
+export interface DescribedChange {
+  readonly was: string;
+  readonly now: string;
+  readonly command: string;
+}
+
 /** The text below the differences of rules, ending in a newline. `settings`: settings of the domain differ, too. */
-export function changesText(proved: ProvedChanges, sides: Sides, settings: boolean): string {
+export function changesText(proved: ProvedChanges, sides: ChangedSides, settings: boolean): string {
   const { changes, open, isIncomplete } = proved;
   const outcomes = changes.filter(({ kind }) => kind === 'outcome');
   const others = changes.length - outcomes.length;
   const left = outcomes.length - MAX_PRINTED;
   const lines = [
     headline(proved, outcomes.length),
-    ...outcomes.slice(0, MAX_PRINTED).flatMap((change) => changeLines(change, sides)),
+    ...outcomes.slice(0, MAX_PRINTED).flatMap((change) => changeLines(describeChange(change, sides))),
     ...(left > 0 ? [`and ${left} more; --json lists all`] : []),
     ...(others > 0
       ? [`${quantity(others, 'pair')} of rules take each other's place with the same outcome`]
@@ -45,16 +52,21 @@ function headline({ changes, open, isIncomplete }: ProvedChanges, outcomes: numb
   return `${quantity(outcomes, 'outcome')} ${shown}:`;
 }
 
-/** Old and new outcome, and the request. */
-function changeLines(change: OutcomeChange, sides: Sides): readonly string[] {
+/** Describes a change in words. */
+function describeChange(change: OutcomeChange, sides: ChangedSides): DescribedChange {
   const [was, now] = outcomeTexts(change, sides);
-  return [`  ${was} → ${now}`, `      ${requestText(change.witness)}`];
+  return { was, now, command: requestText(change.witness) };
+}
+
+/** Old and new outcome, and the request. */
+export function changeLines({ was, now, command }: DescribedChange): readonly string[] {
+  return [`  ${was} → ${now}`, `      ${command}`];
 }
 
 /** Both outcomes in words. */
 function outcomeTexts(
   { component, before, after, host, profiles }: OutcomeChange,
-  sides: Sides,
+  sides: ChangedSides,
 ): readonly [string, string] {
   // Which of several records a request goes to is the balancer's turn, so the pair is about all of them.
   if (component === 'origin' && host !== null) return [`origin: the records of ${host}`, 'those it has now'];
@@ -88,18 +100,37 @@ export function changesDocument({ changes, open, isIncomplete }: ProvedChanges, 
   return {
     equivalent: changes.length + open.length === 0 && !isIncomplete && !settings,
     complete: !isIncomplete && open.length === 0,
-    changes: changes.map((change) => ({
-      component: change.component,
-      kind: change.kind,
-      before: sideDocument(change.profiles.before.decision, change.before),
-      after: sideDocument(change.profiles.after.decision, change.after),
-      request: change.witness,
-    })),
-    open: open.map(({ component, before, after }) => ({
-      component,
-      before: before === null ? null : nameOfRule(before),
-      after: after === null ? null : nameOfRule(after),
-    })),
+    changes: changes.map(changeDocument),
+    open: open.map(openDocument),
+  };
+}
+
+function changeDocument({ component, kind, profiles, before, after, witness }: OutcomeChange): object {
+  return {
+    component,
+    kind,
+    before: sideDocument(profiles.before.decision, before),
+    after: sideDocument(profiles.after.decision, after),
+    request: witness,
+  };
+}
+
+function openDocument({ component, before, after }: OpenPair): object {
+  return {
+    component,
+    before: before === null ? null : nameOfRule(before),
+    after: after === null ? null : nameOfRule(after),
+  };
+}
+
+/** The changes and the open pairs of a proof as JSON values, each change with its words. */
+export function describedChanges(
+  { changes, open }: ProvedChanges,
+  sides: ChangedSides,
+): { readonly changes: readonly object[]; readonly open: readonly object[] } {
+  return {
+    changes: changes.map((change) => ({ ...changeDocument(change), ...describeChange(change, sides) })),
+    open: open.map(openDocument),
   };
 }
 

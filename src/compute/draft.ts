@@ -1,0 +1,59 @@
+/**
+ * The draft of a domain: its differences from the published rules, and the checks before it is published. Records and settings
+ * take effect at once, so both sides have those of the moment.
+ */
+import { serving } from '../analysis/serving.ts';
+import { describeDiagnostic, hasErrors } from '../base/diagnostic.ts';
+import { compile } from '../compiler/index.ts';
+import type { Snapshots } from '../database/snapshots.ts';
+import { seal } from '../plan/seal.ts';
+import { PublishFault } from '../publisher/fault.ts';
+import { type DomainRows, readDomainRows, readPublishedRows, toRuleSet } from '../publisher/rule-set.ts';
+import type { DomainRow } from '../store/rows.ts';
+import type { ReadTransaction } from '../store/store.ts';
+import { comparePlans } from './compare.ts';
+import type { CheckedDraft, DraftCheckJob, DraftComparison, DraftDiffJob } from './job.ts';
+
+/** The number of the draft in the same snapshot as its rows. */
+async function editOf(tx: ReadTransaction, { id }: DomainRow): Promise<number> {
+  return (await tx.drafts.get(id))?.edit ?? 0;
+}
+
+/** The sealed plan of the rows of a domain that serves. @throws PublishFault if they do not compile */
+function planOf(rows: DomainRows): Uint8Array {
+  const { plan, diagnostics } = compile(serving(toRuleSet(rows)));
+  const [first] = diagnostics.filter(({ severity }) => severity === 'error');
+  if (hasErrors(diagnostics)) throw new PublishFault('compile', describeDiagnostic(first!));
+  return seal(plan, { revision: 1 });
+}
+
+/** A page of the differences of draft and published rules. @throws StoreFault, PublishFault */
+export async function compareDraft(
+  { domain, proof, page }: DraftDiffJob,
+  snapshots: Snapshots,
+): Promise<DraftComparison> {
+  const { edit, published, draft } = await snapshots.read(async (tx) => ({
+    edit: await editOf(tx, domain),
+    published: await readPublishedRows(tx, domain),
+    draft: await readDomainRows(tx, domain),
+  }));
+  const [before, after] = [planOf(published), planOf(draft)];
+  const compared = { before, after, proof, page, head: { edit }, cursor: String(edit) };
+  return { edit, text: comparePlans(compared) };
+}
+
+/** Checks the draft in the order of this function; the first problem is the answer. @throws StoreFault */
+export async function checkDraft({ domain }: DraftCheckJob, snapshots: Snapshots): Promise<CheckedDraft> {
+  const { edit, rows } = await snapshots.read(async (tx) => ({
+    edit: await editOf(tx, domain),
+    rows: await readDomainRows(tx, domain),
+  }));
+  try {
+    // Each write was checked already; a draft that does not compile must not reach the publisher, which would try it forever.
+    planOf(rows);
+  } catch (error) {
+    if (!(error instanceof PublishFault)) throw error;
+    return { edit, problem: `the draft does not compile: ${error.message}` };
+  }
+  return { edit, problem: null };
+}
