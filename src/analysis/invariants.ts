@@ -32,10 +32,10 @@ import {
 } from './situations.ts';
 import { AXES } from './space/axis.ts';
 import { type Box, commonSets, isEmptyBox, withAxis } from './space/box.ts';
-import { createBudget, type StepBudget } from './space/budget.ts';
+import { createBudget, type StepBudget, shareOf } from './space/budget.ts';
 import { findUncovered } from './space/cover.ts';
 import { type AtomSet, atomSet, subtract } from './space/int-set.ts';
-import { MAX_INVARIANT_STEPS } from './space/limits.ts';
+import { MAX_INVARIANT_STEPS, MAX_TOTAL_STEPS } from './space/limits.ts';
 import { createSpace, type SpaceAxes } from './space/space.ts';
 import { type Witness, witnessOf } from './space/witness.ts';
 import { readSubject, type Subject, type SubjectRule } from './subject.ts';
@@ -107,17 +107,22 @@ export function proveInvariants(
   }
   const around: SubjectSpace = { space, subject, plan: 0, lists: new Map() };
   const proving: Proving = { around, scopes, sources: sourcesOf(around) };
+  const total = createBudget(MAX_TOTAL_STEPS);
   return invariants.map((invariant, index) => ({
     invariant,
-    result: proveOne(proving, invariant, index + 1),
+    result: proveOne(proving, invariant, { id: index + 1, total }),
   }));
 }
 
-function proveOne(proving: Proving, invariant: Invariant, id: number): InvariantResult {
+function proveOne(
+  proving: Proving,
+  invariant: Invariant,
+  { id, total }: { readonly id: number; readonly total: StepBudget },
+): InvariantResult {
   const { around, sources } = proving;
   const target = meantBy(proving, invariant, id);
   if (target === null) return { kind: 'unknown', open: 'the paths of `when`' };
-  const budget = createBudget(MAX_INVARIANT_STEPS);
+  const budget = shareOf(total, MAX_INVARIANT_STEPS);
   const any = { target, blockers: [], count: 0, within: [], outside: [] };
   const some = findUncovered(any, around.space, budget);
   if (some.kind === 'covered') return { kind: 'empty' };

@@ -5,7 +5,7 @@
 import type { RuleRef } from '../evaluator/decision.ts';
 import { type Confirmation, changedUntil, tryDecision } from './confirm.ts';
 import { redirectExtras, type Situation, type SubjectSpace, situationsOf } from './situations.ts';
-import { createBudget, type StepBudget } from './space/budget.ts';
+import { createBudget, type StepBudget, shareOf } from './space/budget.ts';
 import { type CoverResult, findUncovered, type Point } from './space/cover.ts';
 import { MAX_MINIMISED, MAX_RULE_STEPS, MAX_TOTAL_STEPS } from './space/limits.ts';
 import { createSpace, type Space } from './space/space.ts';
@@ -42,7 +42,7 @@ export function proveReach(subject: Subject): readonly Reach[] {
 function reachOf(around: SubjectSpace, rule: SubjectRule, total: StepBudget): ReachResult {
   const situations = situationsOf(around, rule);
   if (situations === null) return UNKNOWN;
-  const budget = shareOf(total);
+  const budget = shareOf(total, MAX_RULE_STEPS);
   for (const one of situations) {
     const witness = confirmed(around, rule, one, budget);
     if (witness !== null) return { kind: 'reached', witness };
@@ -60,14 +60,8 @@ function reachOf(around: SubjectSpace, rule: SubjectRule, total: StepBudget): Re
   if (used.size === 0) return { kind: 'unmatched' };
   return {
     kind: 'shadowed',
-    by: minimal(situations, [...used], { space: around.space, budget: shareOf(total) }),
+    by: minimal(situations, [...used], { space: around.space, budget: shareOf(total, MAX_RULE_STEPS) }),
   };
-}
-
-/** A budget for one rule, which also takes from the total. */
-function shareOf(total: StepBudget): StepBudget {
-  const own = createBudget(MAX_RULE_STEPS);
-  return { take: (steps) => total.take(steps) && own.take(steps), used: own.used };
 }
 
 /** The first request of a situation, whatever blocks it: most rules are reached by it. */

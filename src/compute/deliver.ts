@@ -5,6 +5,7 @@ import { StoreFault, type StoreFaultCode } from '../store/fault.ts';
 import { analyse } from './analyse.ts';
 import { compareRevisions, compareTexts, printRevision } from './compare.ts';
 import { checkDraft, compareDraft } from './draft.ts';
+import { provedText } from './invariants.ts';
 import type { Job, JobKind, JobResults } from './job.ts';
 import { recommendPage } from './recommend.ts';
 import { simulatePage } from './simulate-page.ts';
@@ -44,6 +45,8 @@ function resultOf(job: Job, snapshots: Snapshots): JobResults[JobKind] | Promise
       return compareDraft(job, snapshots);
     case 'draft_check':
       return checkDraft(job, snapshots);
+    case 'invariants':
+      return provedText(job, snapshots);
     case 'text_diff':
       return compareTexts(job);
     case 'print':

@@ -12,6 +12,7 @@ import { type DomainRows, readDomainRows, readPublishedRows, toRuleSet } from '.
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { comparePlans } from './compare.ts';
+import { brokenText } from './invariants.ts';
 import type { CheckedDraft, DraftCheckJob, DraftComparison, DraftDiffJob } from './job.ts';
 
 /** The number of the draft in the same snapshot as its rows. */
@@ -42,18 +43,23 @@ export async function compareDraft(
   return { edit, text: comparePlans(compared) };
 }
 
-/** Checks the draft in the order of this function; the first problem is the answer. @throws StoreFault */
+/**
+ * Checks the draft: it compiles, and every invariant that the domain requires is proved. The first problem is the answer.
+ * @throws StoreFault
+ */
 export async function checkDraft({ domain }: DraftCheckJob, snapshots: Snapshots): Promise<CheckedDraft> {
-  const { edit, rows } = await snapshots.read(async (tx) => ({
+  const { edit, required, rows } = await snapshots.read(async (tx) => ({
     edit: await editOf(tx, domain),
+    required: await tx.invariants.get(domain.id),
     rows: await readDomainRows(tx, domain),
   }));
+  const checked = { edit, required: required?.edit ?? 0 };
   try {
     // Each write was checked already; a draft that does not compile must not reach the publisher, which would try it forever.
     planOf(rows);
   } catch (error) {
     if (!(error instanceof PublishFault)) throw error;
-    return { edit, problem: `the draft does not compile: ${error.message}` };
+    return { ...checked, problem: `the draft does not compile: ${error.message}` };
   }
-  return { edit, problem: null };
+  return { ...checked, problem: required === null ? null : brokenText(toRuleSet(rows), required.body) };
 }

@@ -121,12 +121,19 @@ export interface RecommendJob extends AnswerPage, FactsAsked {
   readonly kind: 'recommend';
 }
 
+/** Proves the invariants of a domain. */
+export interface InvariantsJob {
+  readonly kind: 'invariants';
+  readonly domain: DomainRow;
+}
+
 export type Job =
   | AnalysisJob
   | SimulateJob
   | DiffJob
   | DraftDiffJob
   | DraftCheckJob
+  | InvariantsJob
   | TextDiffJob
   | PrintJob
   | ZoneJob
@@ -183,6 +190,8 @@ export interface DraftComparison {
 export interface CheckedDraft {
   /** The number of the draft. */
   readonly edit: number;
+  /** The number of the invariants; 0: the domain never had any. */
+  readonly required: number;
   /** Why it must not be published, as a sentence; `null`: it may be. */
   readonly problem: string | null;
 }
@@ -194,6 +203,8 @@ export interface JobResults {
   readonly diff: string;
   readonly draft_diff: DraftComparison;
   readonly draft_check: CheckedDraft;
+  /** JSON text. */
+  readonly invariants: string;
   readonly text_diff: TextPage;
   readonly print: string;
   readonly zone: ReadZoneFile;

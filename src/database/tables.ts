@@ -20,6 +20,7 @@ import type {
   DomainRow,
   DraftRow,
   IncidentRow,
+  InvariantsRow,
   InvitationRow,
   KeyRow,
   KeyUseRow,
@@ -115,6 +116,7 @@ export interface Tables {
   /** Which rules name which records: the `record_ids` of rule bodies, searchable. */
   readonly rule_records: { readonly rule_id: number; readonly record_id: number };
   readonly drafts: Table<DraftRow>;
+  readonly domain_invariants: Table<InvariantsRow>;
   readonly published_rules: Table<PublishedRuleRow>;
   readonly published_patterns: PatternRow & { readonly rule_id: number; readonly head: string };
   readonly audit_entries: Numbered<AuditRow>;

@@ -10,6 +10,7 @@ import { contacts } from './repositories/contacts.ts';
 import { domains } from './repositories/domains.ts';
 import { drafts } from './repositories/drafts.ts';
 import { groups } from './repositories/groups.ts';
+import { invariants } from './repositories/invariants.ts';
 import { invitations } from './repositories/invitations.ts';
 import { issuance } from './repositories/issuance.ts';
 import { keys } from './repositories/keys.ts';
@@ -47,6 +48,7 @@ const NOUNS = {
   scans,
   rules,
   drafts,
+  invariants,
   audit,
   outbox,
   plans,

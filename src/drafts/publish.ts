@@ -31,7 +31,7 @@ export const publish = operation({
 
 /** Checks the draft in a compute thread. A domain that has no draft is refused in the transaction, after its other checks. */
 async function check({ caller, domain, services }: Call<undefined>): Promise<CheckedDraft> {
-  if (domain.publish_mode !== 'manual') return { edit: 0, problem: null };
+  if (domain.publish_mode !== 'manual') return { edit: 0, required: 0, problem: null };
   return services.compute.run(caller.account_id, async () => ({ kind: 'draft_check', domain }));
 }
 
@@ -39,7 +39,8 @@ async function check({ caller, domain, services }: Call<undefined>): Promise<Che
 async function publishChecked(w: Writing, checked: CheckedDraft): Promise<Response | null> {
   const { domain, tx } = w;
   const draft = await openDraft(w);
-  if (draft.edit !== checked.edit) return null;
+  const required = await tx.invariants.get(domain.id);
+  if (draft.edit !== checked.edit || (required?.edit ?? 0) !== checked.required) return null;
   if (checked.problem !== null) throw conflict(checked.problem);
   const changed = await tx.drafts.count(domain.id);
   if (changed === 0) return ok({ message: 'the draft has no changes; nothing was published', changed });

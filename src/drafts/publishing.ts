@@ -50,6 +50,8 @@ async function setMode(w: Writing, wanted: PublishMode): Promise<Response> {
   else {
     const changed = await tx.drafts.count(domain.id);
     if (changed > 0) throw conflict(waitingChanges(domain.name, changed));
+    const required = await tx.invariants.get(domain.id);
+    if (required !== null && required.body !== '[]') throw conflict(requiredInvariants(domain.name));
     // Rules that were changed and changed back are stored beside the draft still.
     await tx.drafts.publish(domain.id);
   }
@@ -63,5 +65,12 @@ function waitingChanges(domain: string, changed: number): string {
   return (
     `the draft changes ${amountOfRules(changed)}, which nobody has published; ` +
     `POST ${draft}/publish publishes them, DELETE ${draft} throws them away`
+  );
+}
+
+function requiredInvariants(domain: string): string {
+  return (
+    'the domain requires invariants, which are proved when a draft is published; ' +
+    `PUT /domains/${domain}/invariants with \`{ "invariants": [] }\` first`
   );
 }

@@ -9,6 +9,7 @@ import { POSTGRES_BILLING } from './postgres-billing.ts';
 import { POSTGRES_CACHE_CONTENTS } from './postgres-cache-contents.ts';
 import { POSTGRES_CERTIFICATES } from './postgres-certificates.ts';
 import { POSTGRES_DRAFTS } from './postgres-drafts.ts';
+import { POSTGRES_INVARIANTS } from './postgres-invariants.ts';
 import { POSTGRES_ISSUANCE } from './postgres-issuance.ts';
 import { POSTGRES_PURGES } from './postgres-purges.ts';
 import { POSTGRES_ZONES } from './postgres-zones.ts';
@@ -691,4 +692,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 20, ddl: POSTGRES_PURGES },
   { version: 21, ddl: POSTGRES_CACHE_CONTENTS },
   { version: 22, ddl: POSTGRES_DRAFTS },
+  { version: 23, ddl: POSTGRES_INVARIANTS },
 ];

@@ -8,6 +8,7 @@ import { SQLITE_BILLING } from './sqlite-billing.ts';
 import { SQLITE_CACHE_CONTENTS } from './sqlite-cache-contents.ts';
 import { SQLITE_CERTIFICATES } from './sqlite-certificates.ts';
 import { SQLITE_DRAFTS } from './sqlite-drafts.ts';
+import { SQLITE_INVARIANTS } from './sqlite-invariants.ts';
 import { SQLITE_ISSUANCE } from './sqlite-issuance.ts';
 import { SQLITE_PURGES } from './sqlite-purges.ts';
 import { SQLITE_ZONES } from './sqlite-zones.ts';
@@ -680,4 +681,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 20, ddl: SQLITE_PURGES },
   { version: 21, ddl: SQLITE_CACHE_CONTENTS },
   { version: 22, ddl: SQLITE_DRAFTS },
+  { version: 23, ddl: SQLITE_INVARIANTS },
 ];

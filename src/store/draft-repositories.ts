@@ -4,7 +4,7 @@
  * twice, so a publication and a draft cost what the draft changes.
  */
 import type { RuleCosts } from './customer-repositories.ts';
-import type { DraftRow, PublishedRuleRow, RuleContentRow, RuleRow } from './rows.ts';
+import type { DraftRow, InvariantsRow, PublishedRuleRow, RuleContentRow, RuleRow } from './rows.ts';
 
 /** How a draft changes a rule. `reordered`: its priority alone differs. */
 export const DRAFT_CHANGES = ['created', 'changed', 'deleted', 'reordered'] as const;
@@ -55,4 +55,16 @@ export interface DraftWrites {
   discard(domainId: number): Promise<void>;
   /** Writes bodies of published rules that are stored beside the draft's. */
   rescope(domainId: number, changes: readonly Pick<RuleRow, 'id' | 'body'>[]): Promise<void>;
+}
+
+/** What a domain requires of its rules before a draft is published. */
+export interface InvariantReads {
+  /** `null`: it never required anything. */
+  get(domainId: number): Promise<InvariantsRow | null>;
+}
+
+/** Changes of them. */
+export interface InvariantWrites {
+  /** Replaces the list, whose number rises. `body`: JSON text. */
+  put(domainId: number, body: string): Promise<void>;
 }

@@ -229,6 +229,15 @@ export interface DraftRow {
   readonly since: number | null;
 }
 
+/** The invariants that a domain requires. */
+export interface InvariantsRow {
+  readonly domain_id: number;
+  /** Rises whenever the list is replaced. */
+  readonly edit: number;
+  /** The list as JSON text. */
+  readonly body: string;
+}
+
 /**
  * A rule as nodes run it, of a domain that publishes by hand: stored before the first change of a draft to that rule. Rules without
  * such a row are published as they are stored.

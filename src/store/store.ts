@@ -47,7 +47,7 @@ import type {
   SubscriptionReads,
   SubscriptionWrites,
 } from './customer-repositories.ts';
-import type { DraftReads, DraftWrites } from './draft-repositories.ts';
+import type { DraftReads, DraftWrites, InvariantReads, InvariantWrites } from './draft-repositories.ts';
 import type {
   GroupReads,
   GroupWrites,
@@ -200,6 +200,7 @@ export interface ReadTransaction {
   readonly scans: ScanReads;
   readonly rules: RuleReads;
   readonly drafts: DraftReads;
+  readonly invariants: InvariantReads;
   readonly audit: AuditReads;
   readonly outbox: OutboxReads;
   readonly plans: PlanReads;
@@ -239,6 +240,7 @@ export interface WriteTransaction {
   readonly scans: ScanReads & ScanWrites;
   readonly rules: RuleReads & RuleWrites;
   readonly drafts: DraftReads & DraftWrites;
+  readonly invariants: InvariantReads & InvariantWrites;
   readonly audit: AuditReads & AuditWrites;
   readonly outbox: OutboxReads & OutboxWrites;
   readonly plans: PlanReads & PlanWrites;

@@ -21,6 +21,12 @@ export function createBudget(most: number = MAX_TOTAL_STEPS): StepBudget {
   };
 }
 
+/** A budget of so many steps, which also takes from the total. */
+export function shareOf(total: StepBudget, most: number): StepBudget {
+  const own = createBudget(most);
+  return { take: (steps) => total.take(steps) && own.take(steps), used: own.used };
+}
+
 /** What the automata of a space may still take. */
 export interface SpaceRoom {
   /** Takes cells of tables that are built; false, and none taken, if there are not so many. */

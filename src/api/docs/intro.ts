@@ -172,6 +172,7 @@ const PARTS: Readonly<Record<string, string>> = {
   plans: 'Plans',
   publishing: 'Drafts',
   draft: 'Drafts',
+  invariants: 'Drafts',
   simulate: 'Questions',
   analysis: 'Questions',
   recommendations: 'Questions',
