@@ -144,7 +144,16 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan apply --dry-run',
     'edgeplan apply -f edge.yaml --prune',
     'edgeplan apply -f edge.yaml --json',
+    'edgeplan apply --draft',
   ],
+  'draft show': ['edgeplan draft show example.com', 'edgeplan draft show example.com --json'],
+  'draft diff': ['edgeplan draft diff example.com', 'edgeplan draft diff example.com --no-proof --json'],
+  'draft publish': [
+    'edgeplan draft publish example.com',
+    'edgeplan draft publish example.com --if-match \'"Gf1x8NGzbRhBqDLrXcYAiw"\'',
+  ],
+  'draft discard': ['edgeplan draft discard example.com'],
+  'draft mode': ['edgeplan draft mode example.com manual', 'edgeplan draft mode example.com automatic'],
   'import zone': [
     'edgeplan import zone example.com --zone example.com.zone --dry-run',
     'dig @ns1.old.example AXFR example.com | edgeplan import zone example.com --zone - --json',

@@ -38,6 +38,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
   export: async () => (await import('./commands/export.ts')).exportCommand(),
   apply: async () => (await import('./commands/apply.ts')).applyCommand(),
+  draft: async () => (await import('./commands/draft.ts')).draftCommand(),
   import: async () => (await import('./commands/import.ts')).importCommand(),
   audit: async () => (await import('./commands/audit.ts')).auditCommand(),
   hits: async () => (await import('./commands/hits.ts')).hitsCommand(),
@@ -78,6 +79,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Work with a server:': [
     'export',
     'apply',
+    'draft',
     'import',
     'audit',
     'hits',

@@ -34,7 +34,7 @@ export interface House {
   readonly app: FastifyInstance;
   readonly accountId: number;
   /** A request with the owner's key. */
-  call(method: string, path: string, body?: unknown): Promise<Answer>;
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** A new node's token. */
   token(name: string): Promise<string>;
   close(): Promise<void>;
@@ -87,8 +87,8 @@ export async function openHouse({ database, maxBacklog, idle }: HouseOptions): P
     log: lines,
     app,
     accountId,
-    call: (method, path, body) =>
-      send(port, { method, path, body, headers: { authorization: `Bearer ${key}` } }),
+    call: (method, path, body, headers) =>
+      send(port, { method, path, body, headers: { authorization: `Bearer ${key}`, ...headers } }),
     token: async (name) => (await store.write((tx) => createNode(tx, name, Date.now()))).token,
     async close() {
       await publisher.stop();

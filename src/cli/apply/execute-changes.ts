@@ -23,7 +23,12 @@ export interface ExecuteOptions extends ServerAccess {
  * The outcome: the revision of the last change (`null`: unknown), or the number of changes made before the fault.
  */
 export type ApplyOutcome =
-  | { readonly ok: true; readonly revision: string | null }
+  | {
+      readonly ok: true;
+      readonly revision: string | null;
+      /** The numbers of the draft that changes of rules were answered with; none: nothing waits in a draft. */
+      readonly edits: ReadonlySet<number>;
+    }
   | {
       readonly ok: false;
       readonly made: number;
@@ -40,12 +45,15 @@ export async function executeChanges(plan: ChangePlan, options: ExecuteOptions):
     gone: new Set(plan.changes.flatMap((change) => (isRecordDeletion(change) ? [change.before.id] : []))),
   };
   let revision: string | null = null;
+  const edits = new Set<number>();
   let made = 0;
   for (const [index, change] of plan.changes.entries()) {
     try {
       const last = index === plan.changes.length - 1;
       const { headers, body } = await execute(change, running, last ? '?wait=published' : '');
       revision = headers.get('x-revision');
+      const waiting = headers.get('x-draft');
+      if (waiting !== null) edits.add(Number(waiting));
       made = index + 1;
       await options.onDone?.(change, createdId(change, body));
     } catch (error) {
@@ -54,7 +62,7 @@ export async function executeChanges(plan: ChangePlan, options: ExecuteOptions):
       throw error;
     }
   }
-  return { ok: true, revision };
+  return { ok: true, revision, edits };
 }
 
 /** The id of the object that a change has created. */

@@ -7,6 +7,7 @@ import { executeChanges } from '../apply/execute-changes.ts';
 import { lockPath } from '../apply/lock-file.ts';
 import { type ChangePlan, type PlannedChange, planChanges } from '../apply/plan-changes.ts';
 import { changeLines, countText, headingOf, nounText } from '../apply/print-changes.ts';
+import { draftFor, publishWritten } from '../apply/publish-draft.ts';
 import { openRuleLock, type RuleLock } from '../apply/rule-lock.ts';
 import { CommandFault, EXIT, type ExitCode } from '../exit.ts';
 import { domainFiles } from '../input/domain-files.ts';
@@ -30,6 +31,8 @@ interface Flags extends ServerAccess {
   readonly ids?: boolean;
   /** `false`: the lock is neither read nor written. */
   readonly lock: boolean;
+  /** Leaves changes of rules in the draft of a domain in manual mode. */
+  readonly draft?: boolean;
   /** Prints every change. */
   readonly all?: boolean;
   /** Prints JSON. */
@@ -67,7 +70,7 @@ async function run(flags: Flags): Promise<void> {
 async function applyFile(flags: Flags): Promise<void> {
   const { file, color } = flags;
   const desired = await readDesiredState(file, color);
-  const progress: Progress = { plan: null, applied: 0, revision: null, error: null };
+  const progress: Progress = { plan: null, applied: 0, revision: null, edit: null, error: null };
   try {
     await reconcile(desired, flags, progress);
   } catch (error) {
@@ -87,6 +90,8 @@ interface Progress {
   applied: number;
   /** `null`: none was published. */
   revision: string | null;
+  /** The number of the draft that the changes of rules wait in; `null`: none waits. */
+  edit: number | null;
   /** The failure that ended the command. */
   error: CommandFault | null;
 }
@@ -116,6 +121,7 @@ async function reconcile(desired: DesiredState, flags: Flags, progress: Progress
     process.exitCode = EXIT.no;
     return say(`dry run: ${countText(plan.changes)}; nothing was changed`);
   }
+  const from = await draftFor(domain, flags);
   await lock?.begin(plan);
   const outcome = await executeChanges(plan, {
     ...flags,
@@ -128,14 +134,26 @@ async function reconcile(desired: DesiredState, flags: Flags, progress: Progress
     if (flags.json !== true) noteStop(plan, outcome.made, flags);
     throw outcome.failed === null ? outcome.fault : stopFault(outcome.failed, outcome.fault);
   }
-  const { revision } = outcome;
-  const applied = plan.changes.length;
-  progress.applied = applied;
+  const { edits } = outcome;
+  const edit = [...edits].at(-1) ?? null;
+  progress.applied = plan.changes.length;
+  progress.edit = edit;
+  const isPublished = edit === null || flags.draft !== true;
+  const revision =
+    edit === null || !isPublished ? outcome.revision : await publishWritten(domain, flags, { from, edits });
   progress.revision = revision;
+  if (isPublished) progress.edit = null;
+  const applied = `applied ${quantity(plan.changes.length, 'change')}`;
+  if (!isPublished) {
+    await say(`${applied}; changes of rules wait in the draft of ${domain}`);
+    note(
+      `  edgeplan draft diff ${domain} shows what they change, edgeplan draft publish ${domain} publishes them`,
+    );
+    return;
+  }
   // A late publication has no revision yet.
   const out = revision === null ? null : await publicationOutcome(domain, revision, flags);
-  const published = out === null ? '' : `; ${out.clause}`;
-  await say(`applied ${quantity(applied, 'change')}${published}`);
+  await say(`${applied}${out === null ? '' : `; ${out.clause}`}`);
   if (typeof out?.remedy === 'string') note(`  ${out.remedy}`);
 }
 
@@ -169,7 +187,7 @@ function unchangedText(domain: string, { leftAlone }: ChangePlan): string {
 
 /** Prints the object of `--json`: all changes, each with its state, and the failure. */
 function writeProgress(domain: string, progress: Progress, { dryRun, several }: Flags): Promise<void> {
-  const { plan, applied, revision, error } = progress;
+  const { plan, applied, revision, edit, error } = progress;
   const changes = plan?.changes ?? [];
   const stateOf = (index: number) => {
     if (index < applied) return 'applied';
@@ -188,6 +206,7 @@ function writeProgress(domain: string, progress: Progress, { dryRun, several }: 
     })),
     applied,
     revision: revision === null ? null : Number(revision),
+    draft: edit,
     left_alone: plan?.leftAlone ?? [],
     warnings: plan?.warnings ?? [],
     error: error === null ? null : { message: error.message, status: statusOf(error) },
@@ -248,6 +267,10 @@ export function applyCommand(): Command {
     .option('--dry-run', 'only show the changes; exits with 1 when there are any')
     .option('--prune', 'delete records and rules that the file does not have')
     .option('--ids', "the file's ids are the server's, as export --ids writes them")
+    .option(
+      '--draft',
+      'leave changes of rules in the draft of a domain in manual mode; edgeplan draft publishes it',
+    )
     .option('--no-lock', 'neither read nor write edge.lock, which has the id of each key')
     .option('--all', `show every change, not only the first ${MOST_LISTED}`)
     .addOption(jsonOption('apply'))
