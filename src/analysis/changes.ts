@@ -50,7 +50,7 @@ export interface ProvedChanges {
   readonly changes: readonly OutcomeChange[];
   /** Pairs for which neither a request nor a proof was found. */
   readonly open: readonly OpenPair[];
-  /** Whether more pairs are open than are listed, since the budget ended or host filters are too complex. */
+  /** Whether more pairs are open than are listed: the budget ended, host filters are too complex, or a change was enough. */
   readonly isIncomplete: boolean;
 }
 
@@ -63,12 +63,26 @@ interface Comparison extends ReadInput {
   readonly budget: StepBudget;
   readonly found: Map<string, OutcomeChange>;
   readonly open: Map<string, OpenPair>;
+  readonly isEnough: (change: OutcomeChange) => boolean;
+  /** A change was found that is enough. */
+  isDone: boolean;
+}
+
+/** Options of a proof. */
+export interface ChangeOptions {
+  /** Steps of all questions. Default: `MAX_CHANGE_STEPS`. */
+  readonly steps?: number;
+  /** Whether no more changes are wanted after this one; called once for each. Default: all are. */
+  readonly isEnough?: (change: OutcomeChange) => boolean;
 }
 
 const HOST = AXES.indexOf('host');
 
-/** Finds all changes. */
-export function proveChanges({ before, after, pairs }: ChangeInput): ProvedChanges {
+/** Finds all changes, or those up to the first that is enough. */
+export function proveChanges(
+  { before, after, pairs }: ChangeInput,
+  { steps = MAX_CHANGE_STEPS, isEnough = () => false }: ChangeOptions = {},
+): ProvedChanges {
   const subjects = [before.subject, after.subject];
   const space = createSpace(
     subjects.map(({ loaded }) => loaded),
@@ -82,7 +96,7 @@ export function proveChanges({ before, after, pairs }: ChangeInput): ProvedChang
     lists: new Map(),
     hosts: hostsOf(side.subject),
   });
-  const budget = createBudget(MAX_CHANGE_STEPS);
+  const budget = createBudget(steps);
   const comparison: Comparison = {
     before: sideOf(before, 0),
     after: sideOf(after, 1),
@@ -90,6 +104,8 @@ export function proveChanges({ before, after, pairs }: ChangeInput): ProvedChang
     budget,
     found: new Map(),
     open: new Map(),
+    isEnough,
+    isDone: false,
   };
   compareHosts(comparison);
   for (const component of COMPONENTS) {
@@ -100,7 +116,7 @@ export function proveChanges({ before, after, pairs }: ChangeInput): ProvedChang
   return {
     changes: [...comparison.found.values()].sort((a, b) => order(a) - order(b)),
     open: [...comparison.open.values()],
-    isIncomplete: !budget.take(0),
+    isIncomplete: comparison.isDone || !budget.take(0),
   };
 }
 
@@ -242,7 +258,7 @@ interface Restriction {
 function ask(comparison: Comparison, pair: OpenPair, { hosts, ...pins }: Restriction = {}): void {
   const { before, after, budget, found, open } = comparison;
   const key = keyOf(pair);
-  if (found.has(key) || (hosts === undefined && kindOf(comparison, pair.before, pair.after) === null)) return;
+  if (comparison.isDone || found.has(key) || (hosts === undefined && kindOf(comparison, pair.before, pair.after) === null)) return;
   const was = regionOf(before, pair.component, { rule: pair.before, pin: pins.before });
   const now = regionOf(after, pair.component, { rule: pair.after, pin: pins.after });
   const excluded = isSeparate(pair.component) ? unmatched(comparison, pair) : [];
@@ -259,7 +275,7 @@ function ask(comparison: Comparison, pair: OpenPair, { hosts, ...pins }: Restric
       const blockers = [...query.blockers, ...excluded];
       const asked = { ...query, target, blockers, count: blockers.length };
       const result = probe(comparison, asked, { ...trial, acme: a.acme });
-      if (found.has(key)) return;
+      if (comparison.isDone || found.has(key)) return;
       // All URLs of a request that a redirect may lead to itself were tried.
       const isTried = result === 'point' && (a.mayBeOwnUrl || b.mayBeOwnUrl);
       if (result !== 'covered' && !isTried) open.set(key, pair);
@@ -377,8 +393,10 @@ function probe(
     const { witness: solved, ...profiles } = profilesOf(subjects, witness);
     for (const change of differencesOf(comparison, profiles, solved)) {
       const key = keyOf(change);
-      if (!found.has(key)) found.set(key, change);
       open.delete(key);
+      if (found.has(key)) continue;
+      found.set(key, change);
+      comparison.isDone ||= comparison.isEnough(change);
     }
   }
   return 'point';
