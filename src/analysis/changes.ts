@@ -41,9 +41,9 @@ import { createBudget, type StepBudget } from './space/budget.ts';
 import { type CoverQuery, findUncovered } from './space/cover.ts';
 import { subtract } from './space/int-set.ts';
 import { MAX_CHANGE_STEPS } from './space/limits.ts';
-import { createSpace } from './space/space.ts';
+import { createSpace, type Space } from './space/space.ts';
 import { type Witness, witnessOf } from './space/witness.ts';
-import type { SubjectRule } from './subject.ts';
+import type { Subject, SubjectRule } from './subject.ts';
 
 /** The changes, in the order of components. */
 export interface ProvedChanges {
@@ -68,8 +68,17 @@ interface Comparison extends ReadInput {
   isDone: boolean;
 }
 
+/** A space that several proofs share, with the places of the two plans in it. */
+export interface SharedSpace {
+  readonly space: Space;
+  readonly before: number;
+  readonly after: number;
+}
+
 /** Options of a proof. */
 export interface ChangeOptions {
+  /** A space of more plans than the two. Default: one of the two. */
+  readonly shared?: SharedSpace;
   /** Steps of all questions. Default: `MAX_CHANGE_STEPS`. */
   readonly steps?: number;
   /** Whether no more changes are wanted after this one; called once for each. Default: all are. */
@@ -78,16 +87,20 @@ export interface ChangeOptions {
 
 const HOST = AXES.indexOf('host');
 
-/** Finds all changes, or those up to the first that is enough. */
-export function proveChanges(
-  { before, after, pairs }: ChangeInput,
-  { steps = MAX_CHANGE_STEPS, isEnough = () => false }: ChangeOptions = {},
-): ProvedChanges {
-  const subjects = [before.subject, after.subject];
-  const space = createSpace(
+/** The space of subjects, in their order; `null`: their host filters are too complex for proofs. */
+export function spaceOf(subjects: readonly Subject[]): Space | null {
+  return createSpace(
     subjects.map(({ loaded }) => loaded),
     redirectExtras(subjects),
   );
+}
+
+/** Finds all changes, or those up to the first that is enough. */
+export function proveChanges(
+  { before, after, pairs }: ChangeInput,
+  { steps = MAX_CHANGE_STEPS, isEnough = () => false, shared }: ChangeOptions = {},
+): ProvedChanges {
+  const space = shared === undefined ? spaceOf([before.subject, after.subject]) : shared.space;
   if (space === null) return { changes: [], open: [], isIncomplete: true };
   const sideOf = (side: ChangeSide, plan: number): Side => ({
     ...side,
@@ -98,8 +111,8 @@ export function proveChanges(
   });
   const budget = createBudget(steps);
   const comparison: Comparison = {
-    before: sideOf(before, 0),
-    after: sideOf(after, 1),
+    before: sideOf(before, shared?.before ?? 0),
+    after: sideOf(after, shared?.after ?? 1),
     pairs,
     budget,
     found: new Map(),

@@ -1,17 +1,17 @@
 /**
- * Judges a mutant that no test kills: is there a request that it decides differently? In: the rules as written and the mutant.
- * Out: a request with its test, the proof that there is no such request, or neither.
+ * Judges mutants that no test kills: is there a request that one decides differently? In: the rules as written and the mutants.
+ * Out: for each a request with its test, the proof that there is no such request, or neither.
  *
  * The decision and its shadow are proved apart: the shadow is the decision of the plan in which every dry_run rule is enforced
  * (semantics §4).
  */
-import { type ProvedChanges, proveChanges } from '../analysis/changes.ts';
+import { proveChanges, spaceOf } from '../analysis/changes.ts';
 import type { ChangeSide } from '../analysis/differences.ts';
-import type { Witness } from '../analysis/space/witness.ts';
+import type { Space } from '../analysis/space/space.ts';
 import { readSubject, type Subject } from '../analysis/subject.ts';
 import { compile } from '../compiler/compile.ts';
 import type { KnownPatterns } from '../compiler/patterns.ts';
-import type { Rule, RuleSet } from '../model/types.ts';
+import type { RuleSet } from '../model/types.ts';
 import { seal } from '../plan/seal.ts';
 import { MAX_MUTANT_STEPS } from './limits.ts';
 import type { Mutant } from './mutant.ts';
@@ -61,58 +61,78 @@ function hasDryRun({ rules }: RuleSet): boolean {
   return rules.some(({ enabled, action_mode }) => enabled && action_mode === 'dry_run');
 }
 
-/** Judges a mutant. `likely`: requests that are tried before anything is proved. */
-export function judge(
-  original: Original,
-  mutant: Mutant,
-  { plans, likely }: { readonly plans: TrialPlans; readonly likely: readonly Witness[] },
-): Judgement {
-  for (const witness of likely) {
-    const shown = testOf(witness, mutant, plans);
-    if (shown !== null) return { outcome: 'survived', shown };
-  }
-  const changed = mutate(original.ruleSet, mutant);
-  const sides: (readonly [Subject, RuleSet])[] = [[original.subject, changed]];
-  if (hasDryRun(original.ruleSet) || hasDryRun(changed)) sides.push([original.shadow, enforced(changed)]);
-  let reason: 'symbols' | 'budget' | null = null;
-  for (const [before, after] of sides) {
-    let shown: ShownDifference | null = null;
-    const proved = prove(before, { after: subjectOf(after, original.patterns), mutant }, (witness) => {
-      shown = testOf(witness, mutant, plans);
-      return shown !== null;
-    });
-    if (shown !== null) return { outcome: 'survived', shown };
-    if (proved.changes.length > 0) reason ??= 'symbols';
-    else if (proved.open.length > 0 || proved.isIncomplete) reason = 'budget';
-  }
-  return reason === null ? { outcome: 'equivalent' } : { outcome: 'unknown', reason };
+/** A mutant that no test kills, with its plan. */
+export interface Unkilled {
+  readonly mutant: Mutant;
+  readonly plans: TrialPlans;
 }
 
-/** Proves what a mutant changes, up to the first request that is enough. */
-function prove(
-  before: Subject,
-  { after, mutant }: { readonly after: Subject; readonly mutant: Mutant },
-  isEnough: (witness: Witness) => boolean,
-): ProvedChanges {
-  const nameOf = ({ type, id }: Rule): string => `${type}/${id}`;
-  const names = mutant.differing.map(nameOf);
+/** Judges several mutants, which are proved in one space. */
+export function judge(original: Original, mutants: readonly Unkilled[]): readonly Judgement[] {
+  const changed = mutants.map(({ mutant }) => mutate(original.ruleSet, mutant));
+  const plain = comparison(original.subject, changed, original.patterns);
+  const judged = mutants.map((one, place) => judgeSide(one, plain, place));
+  // What the decision does not show, the shadow may.
+  const left = mutants.flatMap((_, place) => {
+    const isShadowed = hasDryRun(original.ruleSet) || hasDryRun(changed[place]!);
+    return judged[place]!.outcome !== 'survived' && isShadowed ? [place] : [];
+  });
+  if (left.length === 0) return judged;
+  const shadows = left.map((place) => enforced(changed[place]!));
+  const shadow = comparison(original.shadow, shadows, original.patterns);
+  left.forEach((place, index) => {
+    judged[place] = joined(judged[place]!, judgeSide(mutants[place]!, shadow, index));
+  });
+  return judged;
+}
+
+/** What is known of a decision and its shadow together. */
+function joined(decision: Judgement, shadow: Judgement): Judgement {
+  return shadow.outcome === 'survived' || decision.outcome === 'equivalent' ? shadow : decision;
+}
+
+/** A plan as written with mutants of it, in one space. */
+interface Compared {
+  readonly before: Subject;
+  readonly after: readonly Subject[];
+  /** `null`: host filters are too complex for proofs. */
+  readonly space: Space | null;
+}
+
+function comparison(before: Subject, changed: readonly RuleSet[], patterns: KnownPatterns): Compared {
+  const after = changed.map((ruleSet) => subjectOf(ruleSet, patterns));
+  return { before, after, space: spaceOf([before, ...after]) };
+}
+
+/** Looks for a request that a mutant decides otherwise, up to the first that a test can show. */
+function judgeSide({ mutant, plans }: Unkilled, { before, after, space }: Compared, place: number): Judgement {
+  if (space === null) return { outcome: 'unknown', reason: 'budget' };
+  const changed = after[place]!;
+  const names = mutant.differing.map(({ type, id }) => ({ type, id, name: `${type}/${id}` }));
   const sideOf = (subject: Subject): ChangeSide => ({
     subject,
     differing: new Set(
-      names.filter((name) => {
-        const [type, id] = name.split('/');
-        return subject.ruleOf(type!, Number(id)) !== null;
-      }),
+      names.filter(({ type, id }) => subject.ruleOf(type, id) !== null).map(({ name }) => name),
     ),
   });
   const pairs = new Map(
-    after.rules.flatMap(({ type, ref }) => {
-      const name = `${type}/${ref.id}`;
-      return before.ruleOf(type, ref.id) === null ? [] : [[name, name] as const];
-    }),
+    changed.rules
+      .filter(({ type, ref }) => before.ruleOf(type, ref.id) !== null)
+      .map(({ type, ref }) => [`${type}/${ref.id}`, `${type}/${ref.id}`]),
   );
-  return proveChanges(
-    { before: sideOf(before), after: sideOf(after), pairs },
-    { steps: MAX_MUTANT_STEPS, isEnough: ({ witness }) => isEnough(witness) },
+  let shown: ShownDifference | null = null;
+  const { changes, open, isIncomplete } = proveChanges(
+    { before: sideOf(before), after: sideOf(changed), pairs },
+    {
+      shared: { space, before: 0, after: place + 1 },
+      steps: MAX_MUTANT_STEPS,
+      isEnough({ witness }) {
+        shown = testOf(witness, mutant, plans);
+        return shown !== null;
+      },
+    },
   );
+  if (shown !== null) return { outcome: 'survived', shown };
+  if (changes.length > 0) return { outcome: 'unknown', reason: 'symbols' };
+  return open.length > 0 || isIncomplete ? { outcome: 'unknown', reason: 'budget' } : { outcome: 'equivalent' };
 }

@@ -8,3 +8,5 @@ export const MAX_DROPPED_ENTRIES = 6;
 export const MAX_MUTANT_STEPS = 400_000;
 /** Requests to one rate limit that a printed test repeats; a limit that needs more is left open. */
 export const MAX_REPEATED = 5_000;
+/** Mutants that are proved in one space: more would share more of it, and divide it finer. */
+export const MAX_BATCH = 12;

@@ -4,7 +4,8 @@
  * test ready to be added.
  */
 import { proveReach } from '../analysis/reach.ts';
-import type { Witness } from '../analysis/space/witness.ts';
+import { requestOf, type Witness } from '../analysis/space/witness.ts';
+import { readSubject } from '../analysis/subject.ts';
 import { compile } from '../compiler/compile.ts';
 import type { KnownPatterns } from '../compiler/patterns.ts';
 import type { Trace } from '../evaluator/trace.ts';
@@ -14,9 +15,11 @@ import { seal } from '../plan/seal.ts';
 import type { RuleNames } from '../simulator/rule-tests/names.ts';
 import type { ReadyTest } from '../simulator/rule-tests/prepare.ts';
 import { findFailing, runTests, withBots } from '../simulator/rule-tests/run.ts';
-import { type Judgement, judge, type Original, readOriginal } from './judge.ts';
+import { type Judgement, judge, type Original, readOriginal, type Unkilled } from './judge.ts';
+import { MAX_BATCH } from './limits.ts';
 import type { Mutant } from './mutant.ts';
 import { mutantsOf, mutate, type Selection } from './mutants.ts';
+import { testOf } from './witness-test.ts';
 
 /** What is mutated. */
 export interface MutationSubject {
@@ -55,8 +58,8 @@ interface Prepared extends MutationSubject {
   readonly original: Original;
   /** Places of tests by `<type>/<id>` of the rules that match in them. */
   readonly testsOf: ReadonlyMap<string, readonly number[]>;
-  /** Requests that reach a rule, by the rule's slot: most mutants of a rule are shown by one. */
-  readonly reaching: readonly Witness[];
+  /** Requests that reach the rules, with their decisions. */
+  readonly reaching: readonly { readonly witness: Witness; readonly decision: string }[];
 }
 
 function prepare(subject: MutationSubject): Prepared {
@@ -65,9 +68,11 @@ function prepare(subject: MutationSubject): Prepared {
   const bytes = seal(compile(ruleSet, { patterns }).plan, { revision: 0 });
   const tests = withBots(subject.tests, bytes);
   const original = readOriginal(ruleSet, patterns);
-  const reaching = proveReach(original.subject).flatMap(({ result }) =>
+  const witnesses = proveReach(original.subject).flatMap(({ result }) =>
     result.kind === 'reached' ? [result.witness] : [],
   );
+  const decisions = decisionsOn(bytes, witnesses);
+  const reaching = witnesses.map((witness, place) => ({ witness, decision: decisions[place]! }));
   const testsOf = matchedIn(tests, { ...subject, bytes });
   return { ...subject, tests, patterns, bytes, original, testsOf, reaching };
 }
@@ -92,17 +97,42 @@ function matchedIn(
 }
 
 function* resultsOf(prepared: Prepared, mutants: readonly Mutant[]): Iterable<MutantResult> {
-  for (const mutant of mutants) yield { mutant, judged: judged(prepared, mutant) };
+  let waiting: Unkilled[] = [];
+  const proved = (): readonly MutantResult[] => {
+    const judged = judge(prepared.original, waiting);
+    const results = waiting.map(({ mutant }, place) => ({ mutant, judged: judged[place]! }));
+    waiting = [];
+    return results;
+  };
+  for (const mutant of mutants) {
+    const quick = quicklyJudged(prepared, mutant);
+    if ('judged' in quick) yield quick;
+    else waiting.push(quick);
+    if (waiting.length === MAX_BATCH) yield* proved();
+  }
+  if (waiting.length > 0) yield* proved();
 }
 
-function judged(prepared: Prepared, mutant: Mutant): MutantResult['judged'] {
-  const { ruleSet, patterns, names, waf, bytes, original, reaching } = prepared;
+/** Runs the tests, and tries the requests that reach rules: they show most differences, and cost no proof. */
+function quicklyJudged(prepared: Prepared, mutant: Mutant): MutantResult | Unkilled {
+  const { ruleSet, patterns, names, waf, bytes, reaching } = prepared;
   const changed = seal(compile(mutate(ruleSet, mutant), { patterns }).plan, { revision: 0 });
   const tests = inOrder(prepared, mutant);
   const failing = findFailing(tests, { bytes: changed, names, waf });
-  if (failing !== null) return { outcome: 'killed', by: tests[failing]!.name };
+  if (failing !== null) return { mutant, judged: { outcome: 'killed', by: tests[failing]!.name } };
   const plans = { ruleSet, before: { bytes, waf, names }, after: { bytes: changed, waf, names } };
-  return judge(original, mutant, { plans, likely: reaching });
+  const decided = decisionsOn(changed, reaching.map(({ witness }) => witness));
+  for (const [place, { witness, decision }] of reaching.entries()) {
+    const shown = decided[place] === decision ? null : testOf(witness, mutant, plans);
+    if (shown !== null) return { mutant, judged: { outcome: 'survived', shown } };
+  }
+  return { mutant, plans };
+}
+
+/** The decisions of requests as text. */
+function decisionsOn(bytes: Uint8Array, witnesses: readonly Witness[]): readonly string[] {
+  const { evaluator, moment } = readSubject(bytes);
+  return witnesses.map((witness) => JSON.stringify(evaluator.evaluate(requestOf(witness, moment()))));
 }
 
 /** Tests in which the mutated rules match come first: they are the likely ones to fail. */
