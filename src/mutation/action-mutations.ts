@@ -14,18 +14,19 @@ import type {
 } from '../model/types.ts';
 import { type Mutation, shown } from './mutant.ts';
 
-/** Values of fields by name; a mutation for each. */
-type Changes = readonly (readonly [name: string, value: unknown])[];
+/** A value of a field, and what changes in words if the values do not say it. */
+type Change = readonly [name: string, value: unknown, words?: string];
+type Changes = readonly Change[];
 
 /** The action mutations of a rule. */
 export function actionMutations(rule: Rule): readonly Mutation[] {
   const fields = rule as object as Readonly<Record<string, unknown>>;
   return changesOf(rule)
     .filter(([name, value]) => JSON.stringify(fields[name]) !== JSON.stringify(value))
-    .map(([name, value]) => ({
+    .map(([name, value, words]) => ({
       operator: 'change_action',
       field: [name],
-      change: `${shown(fields[name])} → ${shown(value)}`,
+      change: words ?? `${shown(fields[name])} → ${shown(value)}`,
       rule: { ...rule, [name]: value } as Rule,
     }));
 }
@@ -67,12 +68,25 @@ function after<Value>(values: readonly Value[], value: Value): Value {
   return values[(values.indexOf(value) + 1) % values.length]!;
 }
 
+/** The list without each of its values. */
+function without<Value>(
+  name: string,
+  values: readonly Value[],
+  textOf: (value: Value, place: number) => string,
+): Changes {
+  return values.map((value, place) => [
+    name,
+    values.toSpliced(place, 1),
+    `without ${textOf(value, place)}`,
+  ]);
+}
+
 function botChanges({ action, status, body, alt_dest, alt_port, alt_scheme }: BotRouteRule): Changes {
   const others = BOT_ACTIONS.filter((one) => one === 'block' || one === 'tag');
-  const other: readonly [string, unknown] = ['action', after(others, action as (typeof others)[number])];
+  const other: Change = ['action', after(others, action as (typeof others)[number])];
   switch (action) {
     case 'alt_content':
-      return [other, ['status', status === 200 ? 403 : 200], ['body', `${body}x`]];
+      return [other, ['status', status === 200 ? 403 : 200], ['body', `${body}x`, 'another text']];
     case 'alt_origin':
       return [
         other,
@@ -102,8 +116,8 @@ function wafChanges({ threshold, paranoia, body_cap_kb, exclusions, rule_exclude
     ['threshold', threshold - 1],
     ['paranoia', paranoia + 1],
     ['body_cap_kb', body_cap_kb === 0 ? 128 : 0],
-    ...exclusions.map((_, place) => ['exclusions', exclusions.toSpliced(place, 1)] as const),
-    ...rule_excludes.map((_, place) => ['rule_excludes', rule_excludes.toSpliced(place, 1)] as const),
+    ...without('exclusions', exclusions, (_, place) => `number ${place + 1}`),
+    ...without('rule_excludes', rule_excludes, shown),
   ];
 }
 
@@ -136,7 +150,7 @@ function cacheChanges({ mode, edge_ttl_sec, browser_ttl_sec, query_mode, query_p
     ['edge_ttl_sec', (edge_ttl_sec ?? 0) + 60],
     ['browser_ttl_sec', (browser_ttl_sec ?? 0) + 60],
     ['query_mode', query_mode === 'none' ? 'all' : 'none'],
-    ...query_params.map((_, place) => ['query_params', query_params.toSpliced(place, 1)] as const),
+    ...without('query_params', query_params, shown),
   ];
   return [['mode', after(CACHE_MODES, mode)], ...(mode === 'bypass' ? [] : lifetimes)];
 }
@@ -161,8 +175,11 @@ function poolChanges({ origins, lb_type, host_header }: OriginPoolRule): Changes
   return [
     ['lb_type', lb_type === 'geo' ? 'round_robin' : 'geo'],
     ['host_header', host_header === '' ? 'x.invalid' : `x-${host_header}`],
-    ...(origins.length === 1 ? [] : origins.map((_, at) => ['origins', origins.toSpliced(at, 1)] as const)),
-    ...origins.map((one, at) => ['origins', origins.with(at, { ...one, weight: one.weight + 1 })] as const),
+    ...(origins.length === 1 ? [] : without('origins', origins, ({ address }) => shown(address))),
+    ...origins.map((one, at): Change => {
+      const words = `weight ${one.weight} → ${one.weight + 1} of ${shown(one.address)}`;
+      return ['origins', origins.with(at, { ...one, weight: one.weight + 1 }), words];
+    }),
   ];
 }
 
@@ -172,7 +189,10 @@ function pageChanges({ mode, content }: ErrorPageRule): Changes {
   return [
     ['mode', mode === 'custom' ? others[0] : after(others, mode)],
     ...(mode === 'custom'
-      ? pages.map(([code, page]) => ['content', { ...content, [code]: `${page}x` }] as const)
+      ? pages.map(([code, page]): Change => {
+          const words = `another text for ${code === '0' ? 'other statuses' : code}`;
+          return ['content', { ...content, [code]: `${page}x` }, words];
+        })
       : []),
   ];
 }

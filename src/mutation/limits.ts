@@ -10,3 +10,5 @@ export const MAX_MUTANT_STEPS = 400_000;
 export const MAX_REPEATED = 5_000;
 /** Mutants that are proved in one space: more would share more of it, and divide it finer. */
 export const MAX_BATCH = 12;
+/** Requests by which the turns of a pool are compared. */
+export const MAX_TURNS = 16;

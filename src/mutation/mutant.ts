@@ -22,6 +22,18 @@ export const OPERATORS = [
 ] as const;
 export type Operator = (typeof OPERATORS)[number];
 
+/** The kinds in words, as the names of tests say them. */
+export const OPERATOR_WORDS: Readonly<Record<Operator, string>> = {
+  remove_rule: 'removed',
+  swap_rules: 'swapped',
+  drop_entry: 'dropped',
+  widen_pattern: 'widened',
+  narrow_pattern: 'narrowed',
+  flip_list: 'flipped',
+  flip_mode: 'flipped',
+  change_action: 'changed',
+};
+
 /** A change of one rule, before it is known to be valid. */
 export interface Mutation {
   readonly operator: Operator;

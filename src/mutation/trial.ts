@@ -4,7 +4,7 @@
  */
 import type { Witness } from '../analysis/space/witness.ts';
 import { hostOfWitness } from '../analysis/space/witness.ts';
-import type { Decision, ErrorPageAnswer } from '../evaluator/decision.ts';
+import type { Decision, ErrorPageAnswer, Origin } from '../evaluator/decision.ts';
 import { loadPlan } from '../evaluator/evaluate.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
 import type { WafProgram } from '../evaluator/waf.ts';
@@ -18,6 +18,8 @@ export interface TrialStep {
   readonly times: number;
   /** Seconds before the first. */
   readonly after: number;
+  /** Appended to the path. */
+  readonly suffix: string;
 }
 
 /** What is sent. */
@@ -42,6 +44,8 @@ export interface TrialDifference {
   /** The outcomes of the step that differs, in words. */
   readonly was: string;
   readonly now: string;
+  /** Nothing differs but which enforced rules matched. */
+  readonly isWeak: boolean;
 }
 
 /** A plan that is asked. */
@@ -61,17 +65,21 @@ interface Outcome {
 export function outcomesOf({ bytes, waf }: TrialPlan, { witness, steps }: Trial): readonly Outcome[] {
   let now = DEFAULT_NOW;
   const evaluator = loadPlan(bytes, { clock: () => now, random: () => 0, waf, trusted: true });
-  const request = withAssumedBody(requestOf(witness));
-  return steps.map(({ times, after }) => {
+  return steps.map(({ times, after, suffix }) => {
     now += after * 1_000;
+    const request = withAssumedBody(requestOf({ ...witness, url: longerUrl(witness.url, suffix) }));
     for (let time = 1; time < times; time++) evaluator.evaluate({ ...request, now });
     const decision = evaluator.evaluate({ ...request, now });
     const page =
-      witness.status === null
-        ? null
-        : evaluator.errorPage({ ...request, now }, witness.status, 'origin');
+      witness.status === null ? null : evaluator.errorPage({ ...request, now }, witness.status, 'origin');
     return { decision, page };
   });
+}
+
+/** The URL with a longer path. */
+export function longerUrl(url: string, suffix: string): string {
+  const [bare = '', ...query] = url.split('?');
+  return [`${bare}${suffix}`, ...query].join('?');
 }
 
 function requestOf(witness: Witness): EdgeRequest {
@@ -107,7 +115,7 @@ export function differenceOf(
 /** What a step expects, and whether the outcomes differ in it. */
 interface StepPair {
   readonly expected: Expected;
-  readonly differs: Pick<TrialDifference, 'was' | 'now'> | null;
+  readonly differs: Omit<TrialDifference, 'expected'> | null;
 }
 
 function pairOf(was: Outcome, now: Outcome, names: RuleNames): StepPair {
@@ -126,72 +134,109 @@ function pairOf(was: Outcome, now: Outcome, names: RuleNames): StepPair {
   const [text, otherText] = [shadow, other].map((one) => describeDecision(one, names));
   return {
     expected: { ...decided.expected, would: text! },
-    differs: asWould({ was: text!, now: otherText! }),
+    differs: asWould({ was: text!, now: otherText!, isWeak: false }),
   };
 }
 
-function asWould({ was, now }: { readonly was: string; readonly now: string }): StepPair['differs'] {
-  return { was: `would: ${was}`, now: `would: ${now}` };
+function asWould({ was, now, isWeak }: NonNullable<StepPair['differs']>): StepPair['differs'] {
+  return { was: `would: ${was}`, now: `would: ${now}`, isWeak };
 }
 
 function pagePair(was: ErrorPageAnswer, now: ErrorPageAnswer, names: RuleNames): StepPair {
   const [text, other] = [was, now].map((one) => describePage(one, names));
-  if (text !== other) return { expected: { expect: text! }, differs: { was: text!, now: other! } };
+  if (text !== other) return plainPair(text!, other!);
   const [html, otherHtml] = [was, now].map(({ page }) => page?.html ?? null);
   if (html !== otherHtml)
     return {
       expected: { expect: { kind: was.page!.kind, html } },
-      differs: { was: `${text}, html ${cut(html)}`, now: `html ${cut(otherHtml)}` },
+      differs: { was: `${text}, html ${cut(html)}`, now: `html ${cut(otherHtml)}`, isWeak: false },
     };
   const [shadow, otherShadow] = [was.shadow, now.shadow].map((one) => describePage(one, names));
   const expected = { expect: text! };
   if (shadow === otherShadow) return { expected, differs: null };
-  const differs = asWould({ was: shadow!, now: otherShadow! });
+  const differs = asWould({ was: shadow!, now: otherShadow!, isWeak: false });
   return { expected: { ...expected, would: shadow! }, differs };
 }
 
 /** Characters of a page that a report shows. */
 const MAX_SHOWN = 40;
 
+/** The end of a page, where the page of a mutant differs. */
 function cut(html: string | null | undefined): string {
   const text = JSON.stringify(html ?? null);
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return text.length > MAX_SHOWN ? `…${text.slice(-MAX_SHOWN)}` : text;
+}
+
+/** Outcomes whose short forms differ. */
+function plainPair(was: string, now: string): StepPair {
+  return { expected: { expect: was }, differs: { was, now, isWeak: false } };
 }
 
 function decisionPair(was: Decision, now: Decision, names: RuleNames): StepPair {
   const [text, other] = [was, now].map((one) => describeDecision(one, names));
-  if (text !== other) return { expected: { expect: text! }, differs: { was: text!, now: other! } };
+  if (text !== other) return plainPair(text!, other!);
   const [fields, others] = [was, now].map((one) => fieldsOf(one, names));
-  const changed = Object.keys(fields!).filter(
-    (name) => JSON.stringify(fields![name]) !== JSON.stringify(others![name]),
-  );
-  // Which rules matched is expected only if nothing else differs.
-  const chosen = changed.length > 1 ? changed.filter((name) => name !== 'matches') : changed;
-  if (chosen.length === 0) return { expected: { expect: text! }, differs: null };
-  const select = (all: Fields): Fields => Object.fromEntries(chosen.map((name) => [name, all[name]]));
-  const shown = (all: Fields): string =>
-    chosen.map((name) => `${name} ${JSON.stringify(all[name])}`).join(', ');
+  const changed = differing(fields!, others!);
+  if (Object.keys(changed.was).length > 0) {
+    return {
+      expected: { expect: { action: was.action, ...changed.was } },
+      differs: {
+        was: `${was.action}, ${fieldsText(changed.was)}`,
+        now: fieldsText(changed.now),
+        isWeak: false,
+      },
+    };
+  }
+  const [acting, otherActing] = [was, now].map((one) => actingText(one, names));
+  if (acting === otherActing) return { expected: { expect: text! }, differs: null };
   return {
-    expected: { expect: { action: was.action, ...select(fields!) } },
-    differs: { was: `${was.action}, ${shown(fields!)}`, now: shown(others!) },
+    expected: { expect: { action: was.action, matches: was.matches.map((match) => matchText(match, names)) } },
+    differs: { was: `${was.action}, acting: ${acting}`, now: `acting: ${otherActing}`, isWeak: true },
   };
+}
+
+/** The fields that differ, and of objects their fields that differ. */
+function differing(was: Fields, now: Fields): { readonly was: Fields; readonly now: Fields } {
+  const found: { was: Record<string, unknown>; now: Record<string, unknown> } = { was: {}, now: {} };
+  for (const [name, value] of Object.entries(was)) {
+    const other = now[name];
+    if (JSON.stringify(value) === JSON.stringify(other)) continue;
+    const inner = isFields(value) && isFields(other) ? differing(value, other) : { was: value, now: other };
+    found.was[name] = inner.was;
+    found.now[name] = inner.now;
+  }
+  return found;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Fields in words: `cache mode bypass, tags []`. */
+function fieldsText(fields: Fields): string {
+  const texts = Object.entries(fields).map(([name, value]) =>
+    isFields(value) ? `${name} ${fieldsText(value)}` : `${name} ${JSON.stringify(value)}`,
+  );
+  return texts.join(', ');
+}
+
+/** The enforced rules that act, in words. */
+function actingText({ matches }: Decision, names: RuleNames): string {
+  const acting = matches.filter(({ mode, effect }) => mode === 'enforce' && effect !== 'self_redirect');
+  return acting.length === 0 ? 'no rule' : acting.map((match) => matchText(match, names)).join(', ');
+}
+
+/** A match as a test file writes it. */
+function matchText(match: Decision['matches'][number], names: RuleNames): string {
+  return `${names.nameOf(match)} ${match.effect}${match.mode === 'dry_run' ? ' dry_run' : ''}`;
 }
 
 /** The fields of a decision that its short form does not show, as a test file writes them. */
 function fieldsOf(decision: Decision, names: RuleNames): Fields {
   const { origin, cache, body, retryAfter, waf, path, query, matches } = decision;
-  const enforced = matches.filter(({ mode, effect }) => mode === 'enforce' && effect !== 'self_redirect');
+  const tagging = matches.filter(({ mode, effect }) => mode === 'enforce' && effect === 'tag');
   return {
-    origin:
-      origin === null
-        ? null
-        : {
-            address: origin.address,
-            port: origin.port,
-            scheme: origin.scheme,
-            host_header: origin.hostHeader,
-            source: origin.source,
-          },
+    origin: origin === null ? null : originFields(origin),
     path,
     query,
     cache:
@@ -199,12 +244,12 @@ function fieldsOf(decision: Decision, names: RuleNames): Fields {
         ? null
         : { mode: cache.mode, edge_ttl: cache.edgeTtl, browser_ttl: cache.browserTtl, key: cache.key },
     body,
-    tags: enforced.filter(({ effect }) => effect === 'tag').map((match) => names.nameOf(match)),
+    tags: tagging.map((match) => names.nameOf(match)),
     retry_after: retryAfter,
     waf: waf === null ? null : { score: waf.score, ids: waf.ids },
-    matches: matches.map((match) => {
-      const mode = match.mode === 'dry_run' ? ' dry_run' : '';
-      return `${names.nameOf(match)} ${match.effect}${mode}`;
-    }),
   };
+}
+
+function originFields({ address, port, scheme, hostHeader, source }: Origin): Fields {
+  return { address, port, scheme, host_header: hostHeader, source };
 }
