@@ -271,7 +271,12 @@ interface Restriction {
 function ask(comparison: Comparison, pair: OpenPair, { hosts, ...pins }: Restriction = {}): void {
   const { before, after, budget, found, open } = comparison;
   const key = keyOf(pair);
-  if (comparison.isDone || found.has(key) || (hosts === undefined && kindOf(comparison, pair.before, pair.after) === null)) return;
+  if (
+    comparison.isDone ||
+    found.has(key) ||
+    (hosts === undefined && kindOf(comparison, pair.before, pair.after) === null)
+  )
+    return;
   const was = regionOf(before, pair.component, { rule: pair.before, pin: pins.before });
   const now = regionOf(after, pair.component, { rule: pair.after, pin: pins.after });
   const excluded = isSeparate(pair.component) ? unmatched(comparison, pair) : [];

@@ -74,11 +74,7 @@ function without<Value>(
   values: readonly Value[],
   textOf: (value: Value, place: number) => string,
 ): Changes {
-  return values.map((value, place) => [
-    name,
-    values.toSpliced(place, 1),
-    `without ${textOf(value, place)}`,
-  ]);
+  return values.map((value, place) => [name, values.toSpliced(place, 1), `without ${textOf(value, place)}`]);
 }
 
 function botChanges({ action, status, body, alt_dest, alt_port, alt_scheme }: BotRouteRule): Changes {

@@ -105,7 +105,11 @@ function comparison(before: Subject, changed: readonly RuleSet[], patterns: Know
 }
 
 /** Looks for a request that a mutant decides otherwise, up to the first that a test can show. */
-function judgeSide({ mutant, plans }: Unkilled, { before, after, space }: Compared, place: number): Judgement {
+function judgeSide(
+  { mutant, plans }: Unkilled,
+  { before, after, space }: Compared,
+  place: number,
+): Judgement {
   if (space === null) return { outcome: 'unknown', reason: 'budget' };
   const changed = after[place]!;
   const names = mutant.differing.map(({ type, id }) => ({ type, id, name: `${type}/${id}` }));
@@ -134,5 +138,7 @@ function judgeSide({ mutant, plans }: Unkilled, { before, after, space }: Compar
   );
   if (shown !== null) return { outcome: 'survived', shown };
   if (changes.length > 0) return { outcome: 'unknown', reason: 'symbols' };
-  return open.length > 0 || isIncomplete ? { outcome: 'unknown', reason: 'budget' } : { outcome: 'equivalent' };
+  return open.length > 0 || isIncomplete
+    ? { outcome: 'unknown', reason: 'budget' }
+    : { outcome: 'equivalent' };
 }

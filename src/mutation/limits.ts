@@ -12,3 +12,5 @@ export const MAX_REPEATED = 5_000;
 export const MAX_BATCH = 12;
 /** Requests by which the turns of a pool are compared. */
 export const MAX_TURNS = 16;
+/** Survivors, and mutants left open, that the report for people lists. */
+export const MAX_PRINTED = 20;

@@ -121,7 +121,10 @@ function quicklyJudged(prepared: Prepared, mutant: Mutant): MutantResult | Unkil
   const failing = findFailing(tests, { bytes: changed, names, waf });
   if (failing !== null) return { mutant, judged: { outcome: 'killed', by: tests[failing]!.name } };
   const plans = { ruleSet, before: { bytes, waf, names }, after: { bytes: changed, waf, names } };
-  const decided = decisionsOn(changed, reaching.map(({ witness }) => witness));
+  const decided = decisionsOn(
+    changed,
+    reaching.map(({ witness }) => witness),
+  );
   for (const [place, { witness, decision }] of reaching.entries()) {
     const shown = decided[place] === decision ? null : testOf(witness, mutant, plans);
     if (shown !== null) return { mutant, judged: { outcome: 'survived', shown } };

@@ -190,7 +190,7 @@ function decisionPair(was: Decision, now: Decision, names: RuleNames): StepPair 
   const [acting, otherActing] = [was, now].map((one) => actingText(one, names));
   if (acting === otherActing) return { expected: { expect: text! }, differs: null };
   return {
-    expected: { expect: { action: was.action, matches: was.matches.map((match) => matchText(match, names)) } },
+    expected: { expect: { action: was.action, matches: matchTexts(was, now, names) } },
     differs: { was: `${was.action}, acting: ${acting}`, now: `acting: ${otherActing}`, isWeak: true },
   };
 }
@@ -224,6 +224,15 @@ function fieldsText(fields: Fields): string {
 function actingText({ matches }: Decision, names: RuleNames): string {
   const acting = matches.filter(({ mode, effect }) => mode === 'enforce' && effect !== 'self_redirect');
   return acting.length === 0 ? 'no rule' : acting.map((match) => matchText(match, names)).join(', ');
+}
+
+/** The matches, with the mode of those that another decision has in another mode. */
+function matchTexts(was: Decision, now: Decision, names: RuleNames): readonly string[] {
+  return was.matches.map((match) => {
+    const { type, id, mode } = match;
+    const isFlipped = now.matches.some((one) => one.type === type && one.id === id && one.mode !== mode);
+    return `${matchText(match, names)}${isFlipped && mode === 'enforce' ? ' enforce' : ''}`;
+  });
 }
 
 /** A match as a test file writes it. */

@@ -4,10 +4,10 @@
  */
 import { stringify } from 'yaml';
 import type { Witness } from '../analysis/space/witness.ts';
-import { hasErrors } from '../base/diagnostic.ts';
-import type { OriginPoolRule, RateLimitRule, Rule, RuleSet } from '../model/types.ts';
+import { type FieldPath, hasErrors } from '../base/diagnostic.ts';
 import { layOutText } from '../files/layout.ts';
 import { readTestBytes } from '../files/test-file.ts';
+import type { OriginPoolRule, RateLimitRule, Rule, RuleSet } from '../model/types.ts';
 import type { RuleNames } from '../simulator/rule-tests/names.ts';
 import { prepareTests } from '../simulator/rule-tests/prepare.ts';
 import { findFailing } from '../simulator/rule-tests/run.ts';
@@ -105,7 +105,8 @@ function rateSequences(rules: readonly Rule[]): readonly (readonly TrialStep[])[
   const step = (times: number, after = 0, suffix = ''): TrialStep => ({ times, after, suffix });
   const breaching = counts.map((most) => [step(most + 1)]);
   // Counted by address, or by address and path.
-  const elsewhere = new Set(rates.map(({ key_by }) => key_by)).size > 1 ? [[step(count), step(1, 0, '/y')]] : [];
+  const elsewhere =
+    new Set(rates.map(({ key_by }) => key_by)).size > 1 ? [[step(count), step(1, 0, '/y')]] : [];
   const [short, long] = [...new Set(rates.map(({ window_sec }) => window_sec))].sort((a, b) => a - b);
   // A slice of the shorter window may count a sixteenth longer (semantics §5).
   const between = Math.ceil(((short ?? 0) * 17) / 16) + 1;
@@ -137,7 +138,7 @@ function written(
     ...(times === 1 ? {} : { repeat: times }),
     ...difference.expected[step],
   }));
-  const field = mutant.field.length === 0 ? '' : ` ${fieldText(mutant)}`;
+  const field = mutant.field.length === 0 ? '' : ` ${fieldText(mutant.field)}`;
   const test = {
     name: `${names.nameOf(mutant.rule)}${field}, ${OPERATOR_WORDS[mutant.operator]}: ${witness.method} ${pathOf(witness)}`,
     request: line(''),
@@ -156,9 +157,11 @@ function pathOf({ url }: Witness): string {
 /** The line above the list of tests. */
 const HEAD = 'tests:\n';
 
-/** The field of a mutant: `path_includes[0]`. */
-export function fieldText({ field }: Pick<Mutant, 'field'>): string {
-  return field.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${part}`)).join('');
+/** A field within a rule: `path_includes[0]`. */
+export function fieldText(field: FieldPath): string {
+  return field
+    .map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${part}`))
+    .join('');
 }
 
 /** The facts of a request as fields of `with`. */

@@ -53,7 +53,7 @@ export interface RunOptions {
   /** Absent or `null`: waf rules do not inspect. */
   readonly waf?: WafProgram | null;
   /** Receives every traced request. */
-  readonly coverage?: Pick<Coverage, "note" | "noteAnswer">;
+  readonly coverage?: Pick<Coverage, 'note' | 'noteAnswer'>;
   /** Milliseconds, for `seconds` of the results. */
   readonly stopwatch?: () => number;
   /** `false`: requests are evaluated without traces, several times as fast; failures have no reasons. Default: true. */
