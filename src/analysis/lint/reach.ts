@@ -2,29 +2,24 @@
  * Finds rules that no request reaches, by proof: other rules take all their requests, or they match none. Also redirects of
  * several rules that lead round in a circle. Every claim is proved; what a budget leaves open is reported as such.
  */
-import { compile } from '../../compiler/compile.ts';
-import { parseRule } from '../../model/parse.ts';
-import type { Rule, RuleSet } from '../../model/types.ts';
-import { seal } from '../../plan/seal.ts';
+import type { Rule } from '../../model/types.ts';
 import { findCircles } from '../circles.ts';
 import { effectOf, nameOfRule } from '../effects.ts';
-import { proveReach, type Reach } from '../reach.ts';
+import type { Reach } from '../reach.ts';
 import { MAX_RULE_STEPS } from '../space/limits.ts';
 import type { Subject, SubjectRule } from '../subject.ts';
-import { readSubject } from '../subject.ts';
-import type { Finding, LintContext } from './finding.ts';
+import type { Finding } from './finding.ts';
+import type { ProofContext } from './proved.ts';
 
 /** Rules that a message names; the others are counted. */
 const MAX_NAMED = 8;
 
-/** Proves which enabled rules are reached. `found`: rules with an error already get no second one. */
-export function lintReach({ ruleSet, enabled }: LintContext, found: readonly Finding[]): readonly Finding[] {
-  if (enabled.length === 0 || !ruleSet.records.some(({ proxied }) => proxied)) return [];
-  const subject = readSubject(seal(compile(serving(ruleSet)).plan, { revision: 1 }));
-  const rules = new Map(ruleSet.rules.map((rule) => [`${rule.type}/${rule.id}`, rule]));
-  const ruleOf = ({ ref }: SubjectRule): Rule => rules.get(`${ref.type}/${ref.id}`)!;
+/** Reports what is not reached. Rules with an error already get no second one. */
+export function lintReach(
+  { subject, ruleOf, found }: ProofContext,
+  reaches: readonly Reach[],
+): readonly Finding[] {
   const broken = new Set(found.filter(({ severity }) => severity === 'error').map(({ rule }) => rule));
-  const reaches = proveReach(subject);
   const unreached = reaches.flatMap((reach): readonly Finding[] => {
     const rule = ruleOf(reach.rule);
     return broken.has(rule) ? [] : unreachedFinding(reach, rule, subject);
@@ -41,23 +36,6 @@ export function lintReach({ ruleSet, enabled }: LintContext, found: readonly Fin
     };
   });
   return [...unreached, ...circles];
-}
-
-/**
- * The rule set of a domain that serves, since its state is no property of its rules. Rules that the model refuses match
- * nothing and do not compile.
- */
-function serving(ruleSet: RuleSet): RuleSet {
-  const domain = {
-    ...ruleSet.domain,
-    status: 'active',
-    suspended: false,
-    developer_mode_until: null,
-  } as const;
-  const rules = ruleSet.rules.filter(
-    ({ id: _, type, ...fields }) => parseRule(type, fields, { stored: true }).ok,
-  );
-  return { ...ruleSet, domain, rules };
 }
 
 /** The finding about a rule that is not known to be reached. */

@@ -1,0 +1,59 @@
+/**
+ * What lint proves: rules that no request reaches, entries that the rest of their rule makes needless, and rules whose order is
+ * left to their ids. One space serves all proofs about a rule set.
+ */
+import { compile } from '../../compiler/compile.ts';
+import { parseRule } from '../../model/parse.ts';
+import type { Rule, RuleSet } from '../../model/types.ts';
+import { seal } from '../../plan/seal.ts';
+import { proveReach, subjectSpace } from '../reach.ts';
+import type { SubjectSpace } from '../situations.ts';
+import { readSubject, type Subject, type SubjectRule } from '../subject.ts';
+import { lintConflicts } from './conflicts.ts';
+import type { Finding, LintContext } from './finding.ts';
+import { lintReach } from './reach.ts';
+import { lintUnions } from './unions.ts';
+
+/** What the families of proofs read. */
+export interface ProofContext {
+  readonly subject: Subject;
+  /** `null`: host filters are too complex for proofs. */
+  readonly around: SubjectSpace | null;
+  /** The rule of the rule set that a rule of the plan is. */
+  ruleOf(rule: SubjectRule): Rule;
+  /** Findings of the families without proofs. */
+  readonly found: readonly Finding[];
+}
+
+/** Everything that is proved about enabled rules. `found`: what is known already is not reported again. */
+export function lintProved({ ruleSet, enabled }: LintContext, found: readonly Finding[]): readonly Finding[] {
+  if (enabled.length === 0 || !ruleSet.records.some(({ proxied }) => proxied)) return [];
+  const subject = readSubject(seal(compile(serving(ruleSet)).plan, { revision: 1 }));
+  const rules = new Map(ruleSet.rules.map((rule) => [`${rule.type}/${rule.id}`, rule]));
+  const around = subjectSpace(subject);
+  const context: ProofContext = {
+    subject,
+    around,
+    ruleOf: ({ ref }) => rules.get(`${ref.type}/${ref.id}`)!,
+    found,
+  };
+  const reaches = proveReach(subject, around);
+  return [...lintReach(context, reaches), ...lintUnions(context), ...lintConflicts(context, reaches)];
+}
+
+/**
+ * The rule set of a domain that serves, since its state is no property of its rules. Rules that the model refuses match
+ * nothing and do not compile.
+ */
+function serving(ruleSet: RuleSet): RuleSet {
+  const domain = {
+    ...ruleSet.domain,
+    status: 'active',
+    suspended: false,
+    developer_mode_until: null,
+  } as const;
+  const rules = ruleSet.rules.filter(
+    ({ id: _, type, ...fields }) => parseRule(type, fields, { stored: true }).ok,
+  );
+  return { ...ruleSet, domain, rules };
+}
