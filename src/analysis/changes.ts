@@ -41,16 +41,16 @@ import { createBudget, type StepBudget } from './space/budget.ts';
 import { type CoverQuery, findUncovered } from './space/cover.ts';
 import { subtract } from './space/int-set.ts';
 import { MAX_CHANGE_STEPS } from './space/limits.ts';
-import { createSpace } from './space/space.ts';
+import { createSpace, type Space } from './space/space.ts';
 import { type Witness, witnessOf } from './space/witness.ts';
-import type { SubjectRule } from './subject.ts';
+import type { Subject, SubjectRule } from './subject.ts';
 
 /** The changes, in the order of components. */
 export interface ProvedChanges {
   readonly changes: readonly OutcomeChange[];
   /** Pairs for which neither a request nor a proof was found. */
   readonly open: readonly OpenPair[];
-  /** Whether more pairs are open than are listed, since the budget ended or host filters are too complex. */
+  /** Whether more pairs are open than are listed: the budget ended, host filters are too complex, or a change was enough. */
   readonly isIncomplete: boolean;
 }
 
@@ -63,17 +63,44 @@ interface Comparison extends ReadInput {
   readonly budget: StepBudget;
   readonly found: Map<string, OutcomeChange>;
   readonly open: Map<string, OpenPair>;
+  readonly isEnough: (change: OutcomeChange) => boolean;
+  /** A change was found that is enough. */
+  isDone: boolean;
+}
+
+/** A space that several proofs share, with the places of the two plans in it. */
+export interface SharedSpace {
+  readonly space: Space;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Options of a proof. */
+export interface ChangeOptions {
+  /** A space of more plans than the two. Default: one of the two. */
+  readonly shared?: SharedSpace;
+  /** Steps of all questions. Default: `MAX_CHANGE_STEPS`. */
+  readonly steps?: number;
+  /** Whether no more changes are wanted after this one; called once for each. Default: all are. */
+  readonly isEnough?: (change: OutcomeChange) => boolean;
 }
 
 const HOST = AXES.indexOf('host');
 
-/** Finds all changes. */
-export function proveChanges({ before, after, pairs }: ChangeInput): ProvedChanges {
-  const subjects = [before.subject, after.subject];
-  const space = createSpace(
+/** The space of subjects, in their order; `null`: their host filters are too complex for proofs. */
+export function spaceOf(subjects: readonly Subject[]): Space | null {
+  return createSpace(
     subjects.map(({ loaded }) => loaded),
     redirectExtras(subjects),
   );
+}
+
+/** Finds all changes, or those up to the first that is enough. */
+export function proveChanges(
+  { before, after, pairs }: ChangeInput,
+  { steps = MAX_CHANGE_STEPS, isEnough = () => false, shared }: ChangeOptions = {},
+): ProvedChanges {
+  const space = shared === undefined ? spaceOf([before.subject, after.subject]) : shared.space;
   if (space === null) return { changes: [], open: [], isIncomplete: true };
   const sideOf = (side: ChangeSide, plan: number): Side => ({
     ...side,
@@ -82,14 +109,16 @@ export function proveChanges({ before, after, pairs }: ChangeInput): ProvedChang
     lists: new Map(),
     hosts: hostsOf(side.subject),
   });
-  const budget = createBudget(MAX_CHANGE_STEPS);
+  const budget = createBudget(steps);
   const comparison: Comparison = {
-    before: sideOf(before, 0),
-    after: sideOf(after, 1),
+    before: sideOf(before, shared?.before ?? 0),
+    after: sideOf(after, shared?.after ?? 1),
     pairs,
     budget,
     found: new Map(),
     open: new Map(),
+    isEnough,
+    isDone: false,
   };
   compareHosts(comparison);
   for (const component of COMPONENTS) {
@@ -100,7 +129,7 @@ export function proveChanges({ before, after, pairs }: ChangeInput): ProvedChang
   return {
     changes: [...comparison.found.values()].sort((a, b) => order(a) - order(b)),
     open: [...comparison.open.values()],
-    isIncomplete: !budget.take(0),
+    isIncomplete: comparison.isDone || !budget.take(0),
   };
 }
 
@@ -242,7 +271,12 @@ interface Restriction {
 function ask(comparison: Comparison, pair: OpenPair, { hosts, ...pins }: Restriction = {}): void {
   const { before, after, budget, found, open } = comparison;
   const key = keyOf(pair);
-  if (found.has(key) || (hosts === undefined && kindOf(comparison, pair.before, pair.after) === null)) return;
+  if (
+    comparison.isDone ||
+    found.has(key) ||
+    (hosts === undefined && kindOf(comparison, pair.before, pair.after) === null)
+  )
+    return;
   const was = regionOf(before, pair.component, { rule: pair.before, pin: pins.before });
   const now = regionOf(after, pair.component, { rule: pair.after, pin: pins.after });
   const excluded = isSeparate(pair.component) ? unmatched(comparison, pair) : [];
@@ -259,7 +293,7 @@ function ask(comparison: Comparison, pair: OpenPair, { hosts, ...pins }: Restric
       const blockers = [...query.blockers, ...excluded];
       const asked = { ...query, target, blockers, count: blockers.length };
       const result = probe(comparison, asked, { ...trial, acme: a.acme });
-      if (found.has(key)) return;
+      if (comparison.isDone || found.has(key)) return;
       // All URLs of a request that a redirect may lead to itself were tried.
       const isTried = result === 'point' && (a.mayBeOwnUrl || b.mayBeOwnUrl);
       if (result !== 'covered' && !isTried) open.set(key, pair);
@@ -377,20 +411,26 @@ function probe(
     const { witness: solved, ...profiles } = profilesOf(subjects, witness);
     for (const change of differencesOf(comparison, profiles, solved)) {
       const key = keyOf(change);
-      if (!found.has(key)) found.set(key, change);
       open.delete(key);
+      if (found.has(key)) continue;
+      found.set(key, change);
+      comparison.isDone ||= comparison.isEnough(change);
     }
   }
   return 'point';
 }
 
-/** The witness, and if redirects are concerned, the same over either scheme and with the queries of their targets. */
+/**
+ * The witness, and if redirects are concerned, the same over either scheme and with each kind of query that decides whether a
+ * location is the request's own URL: none, those of the targets, and one that no target has.
+ */
 function withUrls(witness: Witness, targets: readonly string[]): readonly Witness[] {
   if (targets.length === 0) return [witness];
   const queries = new Set([
     '',
     ...targets.map(splitReference).map(({ query }) => (query === null ? '' : `?${query}`)),
   ]);
+  queries.add(`?${'x'.repeat(1 + Math.max(...[...queries].map(({ length }) => length)))}`);
   const rest = witness.url.slice(witness.url.indexOf(':'));
   return ['https', 'http'].flatMap((scheme) =>
     [...queries].map((query) => ({ ...witness, url: `${scheme}${rest}${query}` })),

@@ -72,8 +72,19 @@ export function changesAt({ before, after, pairs }: ChangeInput, witness: Witnes
   return differencesOf({ before: read(before), after: read(after), pairs }, profiles, solved);
 }
 
+/** The own settings of each group of the plans that were asked for: one plan is often compared with many. */
+const HOSTS = new WeakMap<Subject, ReadSide['hosts']>();
+
 /** The own settings of each group of a plan. */
-export function hostsOf({ loaded }: Subject): ReadSide['hosts'] {
+export function hostsOf(subject: Subject): ReadSide['hosts'] {
+  const known = HOSTS.get(subject);
+  if (known !== undefined) return known;
+  const made = printedHosts(subject);
+  HOSTS.set(subject, made);
+  return made;
+}
+
+function printedHosts({ loaded }: Subject): ReadSide['hosts'] {
   const { hosts } = printPlan({ plan: loaded.plan, revision: loaded.revision, version: 0 });
   return (hosts as readonly Readonly<Record<string, unknown>>[]).map((host) => ({
     captcha: JSON.stringify(host['captcha_record']),

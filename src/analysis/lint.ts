@@ -15,7 +15,7 @@ import { lintKeys } from './lint/keys.ts';
 import { lintNeedless } from './lint/needless.ts';
 import { lintOriginDifferences } from './lint/origin-differences.ts';
 import { lintPaths } from './lint/paths.ts';
-import { lintReach } from './lint/reach.ts';
+import { lintProved } from './lint/proved.ts';
 import { lintRedirects } from './lint/redirects.ts';
 import { lintScope } from './lint/scope.ts';
 import { lintWaf } from './lint/waf.ts';
@@ -53,7 +53,7 @@ export interface LintSources {
 export interface LintOptions {
   /** The signatures that waf rules inspect with; `none`: they inspect with none. Absent: exclusions are not checked. */
   readonly signatures?: LintSignatures | 'none' | null;
-  /** Whether to prove which rules no request reaches. Default: true. */
+  /** Whether to prove what is about several entries or rules together (`lint/proved.ts`). Default: true. */
   readonly proofs?: boolean;
 }
 
@@ -78,7 +78,7 @@ export function lintRuleSet(
   };
   const order = new Map(ruleSet.rules.map((rule, index) => [rule, index]));
   const found = FAMILIES.flatMap((family) => family(context));
-  const findings = proofs ? [...found, ...lintReach(context, found)] : found;
+  const findings = proofs ? [...found, ...lintProved(context, found)] : found;
   return [...findings]
     .sort((a, b) => order.get(a.rule)! - order.get(b.rule)!)
     .map((finding) => toDiagnostic(finding, order.get(finding.rule)!, sources));

@@ -30,11 +30,18 @@ export interface Reach {
 
 const UNKNOWN: ReachResult = { kind: 'unknown' };
 
-/** Proves or disproves for every enabled rule of a plan that it can be reached. */
-export function proveReach(subject: Subject): readonly Reach[] {
+/** The space of one subject; `null`: its host filters are too complex for proofs. */
+export function subjectSpace(subject: Subject): SubjectSpace | null {
   const space = createSpace([subject.loaded], redirectExtras([subject]));
-  if (space === null) return subject.rules.map((rule) => ({ rule, result: UNKNOWN }));
-  const around: SubjectSpace = { space, subject, plan: 0, lists: new Map() };
+  return space === null ? null : { space, subject, plan: 0, lists: new Map() };
+}
+
+/** Proves or disproves for every enabled rule of a plan that it can be reached. */
+export function proveReach(
+  subject: Subject,
+  around: SubjectSpace | null = subjectSpace(subject),
+): readonly Reach[] {
+  if (around === null) return subject.rules.map((rule) => ({ rule, result: UNKNOWN }));
   const total = createBudget(MAX_TOTAL_STEPS);
   return subject.rules.map((rule) => ({ rule, result: reachOf(around, rule, total) }));
 }

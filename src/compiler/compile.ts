@@ -27,6 +27,7 @@ import { actionNumber, placeFields } from './fields.ts';
 import { fileRules, KEY } from './filing.ts';
 import * as filters from './filters.ts';
 import { groupRecords, isMonitored, layNames } from './names.ts';
+import type { KnownPatterns } from './patterns.ts';
 import { placeString, placeWords, sealStrings } from './pools.ts';
 import { layTree, reversed, type TreeEntries } from './trees.ts';
 
@@ -34,6 +35,12 @@ import { layTree, reversed, type TreeEntries } from './trees.ts';
 export interface CompileResult {
   readonly plan: Plan;
   readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Options of a compile. */
+export interface CompileOptions {
+  /** Patterns that earlier compiles have left, and to which this one adds its own. Default: none. */
+  readonly patterns?: KnownPatterns;
 }
 
 /**
@@ -72,9 +79,9 @@ const STAGES: readonly { readonly name: string; readonly run: (draft: PlanDraft)
  * const bytes = seal(plan, { revision: 1 });
  * ```
  */
-export function compile(ruleSet: RuleSet): CompileResult {
+export function compile(ruleSet: RuleSet, { patterns = new Map() }: CompileOptions = {}): CompileResult {
   checkRuleSet(ruleSet);
-  const draft = createDraft(ruleSet);
+  const draft = createDraft(ruleSet, patterns);
   for (const stage of STAGES) stage.run(draft);
   return { plan: assemble(draft), diagnostics: draft.diagnostics };
 }

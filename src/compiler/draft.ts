@@ -3,7 +3,7 @@ import type { Diagnostic } from '../base/diagnostic.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import type { DnsRecord, Rule, RuleSet } from '../model/types.ts';
 import { META, NONE, typeIndex } from '../plan/layout.ts';
-import { createPatternPool, type PatternPool } from './patterns.ts';
+import { createPatternPool, type KnownPatterns, type PatternPool } from './patterns.ts';
 import { createStringPool, createWordPool, type StringPool, type WordPool } from './pools.ts';
 
 /** A host name with its proxied records, in id order. */
@@ -72,7 +72,7 @@ export interface LabelPool {
 }
 
 /** A draft before its first stage. Every word of `meta` is NONE. */
-export function createDraft(ruleSet: RuleSet): PlanDraft {
+export function createDraft(ruleSet: RuleSet, patterns: KnownPatterns): PlanDraft {
   return {
     ruleSet,
     diagnostics: [],
@@ -81,7 +81,7 @@ export function createDraft(ruleSet: RuleSet): PlanDraft {
     groupOf: new Map(),
     words: createWordPool(),
     strings: createStringPool(),
-    patterns: createPatternPool(),
+    patterns: createPatternPool(patterns),
     filing: { byKey: new Map(), intervals: [], always: [] },
     postings: { numbers: new Map(), lists: [] },
     meta: new Uint32Array(META.size).fill(NONE),

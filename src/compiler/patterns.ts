@@ -33,11 +33,16 @@ export interface CompiledPattern {
 export interface PatternPool {
   readonly numbers: Map<string, number>;
   readonly list: CompiledPattern[];
+  /** What earlier compiles have made of patterns. */
+  readonly known: KnownPatterns;
 }
 
+/** Compiled patterns by their kind and source, which several compiles share: most of a compile is the automata of regexes. */
+export type KnownPatterns = Map<string, CompiledPattern>;
+
 /** An empty pool. */
-export function createPatternPool(): PatternPool {
-  return { numbers: new Map(), list: [] };
+export function createPatternPool(known: KnownPatterns): PatternPool {
+  return { numbers: new Map(), list: [], known };
 }
 
 /** What a list entry is: its filter and its match type. */
@@ -46,10 +51,15 @@ export type PatternForm = 'host_exact' | 'host_wildcard' | 'host_regex' | 'path_
 /** The number of the pattern for `source`, compiled at its first use. A source that the model has accepted compiles. */
 export function placePattern(pool: PatternPool, form: PatternForm, source: string): number {
   const key = `${form} ${source}`;
-  const known = pool.numbers.get(key);
-  if (known !== undefined) return known;
+  const placed = pool.numbers.get(key);
+  if (placed !== undefined) return placed;
   const number = pool.list.length;
-  pool.list.push(compilePattern(form, source));
+  let pattern = pool.known.get(key);
+  if (pattern === undefined) {
+    pattern = compilePattern(form, source);
+    pool.known.set(key, pattern);
+  }
+  pool.list.push(pattern);
   pool.numbers.set(key, number);
   return number;
 }

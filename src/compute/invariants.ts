@@ -6,7 +6,7 @@ import { parseInvariants } from '../model/invariant.ts';
 import type { RuleSet } from '../model/types.ts';
 import { readDomainRows, toRuleSet } from '../publisher/rule-set.ts';
 import { breachText } from '../simulator/rule-tests/invariants.ts';
-import { requestText } from '../simulator/witness-text.ts';
+import { witnessText } from '../simulator/witness-text.ts';
 import type { InvariantsJob } from './job.ts';
 
 /** What is known of one invariant. */
@@ -33,7 +33,7 @@ function documentsOf(ruleSet: RuleSet, body: string): readonly InvariantDocument
     result: result.kind,
     outcome: result.kind === 'broken' ? breachText(result) : null,
     request: result.kind === 'broken' ? result.witness : null,
-    command: result.kind === 'broken' ? requestText(result.witness) : null,
+    command: result.kind === 'broken' ? witnessText(result.witness) : null,
     open: result.kind === 'unknown' ? result.open : null,
   }));
 }

@@ -5,7 +5,7 @@ import { effectFields, nameOfRule } from '../analysis/effects.ts';
 import type { Subject, SubjectRule } from '../analysis/subject.ts';
 import type { Decision } from '../evaluator/decision.ts';
 import { quantity, visible } from './render-text.ts';
-import { decisionText, requestText } from './witness-text.ts';
+import { decisionText, witnessText } from './witness-text.ts';
 
 /** The plans whose changes are printed. */
 export interface ChangedSides {
@@ -55,7 +55,7 @@ function headline({ changes, open, isIncomplete }: ProvedChanges, outcomes: numb
 /** Describes a change in words. */
 function describeChange(change: OutcomeChange, sides: ChangedSides): DescribedChange {
   const [was, now] = outcomeTexts(change, sides);
-  return { was, now, command: requestText(change.witness) };
+  return { was, now, command: witnessText(change.witness) };
 }
 
 /** Old and new outcome, and the request. */

@@ -6,7 +6,7 @@ import type { Decision } from '../evaluator/decision.ts';
 import { shellWord } from './shell-word.ts';
 
 /** The request as operands and options of `edgeplan simulate`. */
-export function requestText(witness: Witness): string {
+export function witnessText(witness: Witness): string {
   const { method, url, ip, country, bot, ja4, ja4h, cleared, status } = witness;
   const options: readonly (readonly [string, string | null])[] = [
     ['--ip', ip],

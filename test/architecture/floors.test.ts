@@ -62,6 +62,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'plan',
     'base',
   ],
+  mutation: ['simulator', 'files', 'analysis', 'compiler', 'evaluator', 'model', 'plan', 'base'],
   buffers: ['http', 'platform', 'base'],
   'http-cache': ['buffers', 'http', 'platform', 'base'],
   markdown: ['buffers', 'http', 'platform', 'base'],

@@ -5,23 +5,21 @@
 import type { Rule } from '../../model/types.ts';
 import { findCircles } from '../circles.ts';
 import { effectOf, nameOfRule } from '../effects.ts';
-import { proveReach, type Reach } from '../reach.ts';
-import { compileSubject } from '../serving.ts';
+import type { Reach } from '../reach.ts';
 import { MAX_RULE_STEPS } from '../space/limits.ts';
 import type { Subject, SubjectRule } from '../subject.ts';
-import type { Finding, LintContext } from './finding.ts';
+import type { Finding } from './finding.ts';
+import type { ProofContext } from './proved.ts';
 
 /** Rules that a message names; the others are counted. */
 const MAX_NAMED = 8;
 
-/** Proves which enabled rules are reached. `found`: rules with an error already get no second one. */
-export function lintReach({ ruleSet, enabled }: LintContext, found: readonly Finding[]): readonly Finding[] {
-  if (enabled.length === 0 || !ruleSet.records.some(({ proxied }) => proxied)) return [];
-  const subject = compileSubject(ruleSet);
-  const rules = new Map(ruleSet.rules.map((rule) => [`${rule.type}/${rule.id}`, rule]));
-  const ruleOf = ({ ref }: SubjectRule): Rule => rules.get(`${ref.type}/${ref.id}`)!;
+/** Reports what is not reached. Rules with an error already get no second one. */
+export function lintReach(
+  { subject, ruleOf, found }: ProofContext,
+  reaches: readonly Reach[],
+): readonly Finding[] {
   const broken = new Set(found.filter(({ severity }) => severity === 'error').map(({ rule }) => rule));
-  const reaches = proveReach(subject);
   const unreached = reaches.flatMap((reach): readonly Finding[] => {
     const rule = ruleOf(reach.rule);
     return broken.has(rule) ? [] : unreachedFinding(reach, rule, subject);

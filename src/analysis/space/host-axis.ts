@@ -27,6 +27,8 @@ export interface HostAxis {
   readonly all: AtomSet;
   /** The hosts in a slot's scope that its host filter accepts; `null`: every host; `unknown`: there are too many to test. */
   setOf(plan: number, slot: number): AtomSet | null | 'unknown';
+  /** The hosts that entries of a plan's filters accept; `null`: there are too many to test. */
+  setOfEntries(plan: number, entries: FilterEntries): AtomSet | null;
   /** The hosts that a plan serves. */
   served(plan: number): AtomSet;
   /** The atom of one host, if it has an atom of its own. */
@@ -81,6 +83,7 @@ export function createHostAxis(input: HostAxisInput): HostAxis | null {
       const scoped = cachedSet(cache, key, () => atomsWhere(atoms, (atom) => groups.has(atom.groups[plan]!)));
       return hosts === null ? scoped : intersect(hosts, scoped);
     },
+    setOfEntries: (plan, entries) => matching(entries, plan),
     served: (plan) =>
       cachedSet(cache, `served ${plan}`, () => atomsWhere(atoms, (atom) => atom.groups[plan] !== NONE)),
     atomOf: (host) => places.get(host) ?? null,

@@ -29,3 +29,13 @@ export const MAX_RULE_STEPS = 300_000;
 export const MAX_CHANGE_STEPS = 4_000_000;
 /** Steps of all questions about one invariant; about a second. */
 export const MAX_INVARIANT_STEPS = 1_000_000;
+/** Steps of the question whether the other entries of a list cover one. */
+export const MAX_ENTRY_STEPS = 20_000;
+/** Steps of all such questions about one rule set: a second or so. */
+export const MAX_ENTRIES_STEPS = 1_000_000;
+/** Entries of a covering that is reduced to a minimal one. */
+export const MAX_COVERING = 24;
+/** Steps of the question whether two rules of equal priority share a request. */
+export const MAX_CONFLICT_STEPS = 20_000;
+/** Steps of all such questions about one rule set: a second or so. */
+export const MAX_CONFLICTS_STEPS = 1_000_000;

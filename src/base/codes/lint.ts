@@ -22,6 +22,12 @@ export const LINT_CODES = {
     meaning: '`/admin/*` does not match `/admin`, which many origins answer alike',
     remedy: 'list the path without `/*` too',
   },
+  decided_by_id: {
+    severity: 'info',
+    meaning:
+      'two rules of equal `priority` match the same request with different effects, so the lower id, or the place in the edge file, decides',
+    remedy: 'give the rule that is to win the lower `priority`',
+  },
   deprecated_field: {
     severity: 'warning',
     meaning: 'the field is deprecated and does what another field does',
@@ -73,7 +79,8 @@ export const LINT_CODES = {
   },
   needless_entry: {
     severity: 'info',
-    meaning: 'another entry of the list matches everything that this one matches',
+    meaning:
+      'the rule matches the same requests without the entry: another entry, or several together, match all that it matches',
     remedy: 'remove it',
   },
   path_in_host: {

@@ -6,19 +6,27 @@ import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
 import { type RuleTest, readTestBytes, type WrittenInvariant } from '../../files/test-file.ts';
 import type { RuleSet } from '../../model/types.ts';
+import { type MutationReport, sumOfMutations } from '../../mutation/report.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { type CoverageReport, createCoverage, sumOfCoverage } from '../../simulator/rule-tests/coverage.ts';
 import { proveWritten } from '../../simulator/rule-tests/invariants.ts';
 import { nameRules, type RuleNames } from '../../simulator/rule-tests/names.ts';
 import { prepareTests, type ReadyTest } from '../../simulator/rule-tests/prepare.ts';
 import { percentText } from '../../simulator/rule-tests/report.ts';
-import { runTests } from '../../simulator/rule-tests/run.ts';
+import { runTests, type TestResult } from '../../simulator/rule-tests/run.ts';
 import { DiagnosedFault, EXIT, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturePaths, signaturesFor } from '../input/choose-signatures.ts';
 import { domainFiles, edgePaths, isFolder } from '../input/domain-files.ts';
 import { compileFile } from '../input/open-subject.ts';
 import { readBytes } from '../input/read-file.ts';
 import { testsBeside } from '../input/tests-beside.ts';
+import {
+  lowScoreText,
+  type MutationFlags,
+  mutationOptions,
+  runMutation,
+  wantsMutation,
+} from '../mutation/run-mutation.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
 import { colourFor, note, noteFault } from '../output.ts';
 import { diagnosticsText, tally } from '../print/diagnostics.ts';
@@ -32,7 +40,7 @@ import {
 import { watchOption, watchRuns } from '../watch-runs.ts';
 
 /** The options of the command, as commander parses them. */
-interface Flags extends ChoiceFlags, ReporterFlags {
+interface Flags extends ChoiceFlags, ReporterFlags, MutationFlags {
   /** The path of the rules; `-` is stdin. */
   readonly file: string;
   /** Runs again after changes. */
@@ -155,8 +163,8 @@ function prepare(
   return prepared.tests;
 }
 
-/** The results of a run, and of its coverage where it is asked for. */
-interface Tested extends Pick<TestReport, 'results' | 'coverage' | 'uncovered'> {
+/** The results of a run, and of its coverage and mutants where they are asked for. */
+interface Tested extends Pick<TestReport, 'results' | 'coverage' | 'uncovered' | 'mutation' | 'unkilled'> {
   /** The first domain of a tree whose tests cannot be run; the others are. */
   readonly fault: DiagnosedFault | null;
   readonly mistakes: readonly Diagnostic[];
@@ -178,7 +186,29 @@ async function runDomain(files: readonly string[], flags: Flags, texts: Texts): 
   ];
   // --fail-under implies --coverage.
   const report = flags.coverage === true || flags.failUnder !== undefined ? coverage.report() : null;
-  return { results, coverage: report, uncovered: uncoveredText(report, flags), fault: null, mistakes: [] };
+  const mutation = mutationOf({ ...subject, tests: ready, waf }, results, flags);
+  return {
+    results,
+    coverage: report,
+    uncovered: uncoveredText(report, flags),
+    mutation,
+    unkilled: lowScoreText(mutation, flags),
+    fault: null,
+    mistakes: [],
+  };
+}
+
+/** The mutation run; `null`: it is not wanted, or tests fail, which then kill every mutant. */
+function mutationOf(
+  subject: Parameters<typeof runMutation>[0],
+  results: readonly TestResult[],
+  flags: Flags,
+): MutationReport | null {
+  if (!wantsMutation(flags)) return null;
+  const failed = results.filter(({ passed, claim }) => !passed && claim === null).length;
+  if (failed === 0) return runMutation(subject, flags);
+  note(`edgeplan: no mutants are tried, since ${quantity(failed, 'test')} fail without any`);
+  return null;
 }
 
 /** Runs the tests of every domain of a tree; one that has none is left out. @throws CommandFault */
@@ -203,6 +233,8 @@ async function runTree(flags: Flags, texts: Texts): Promise<Tested> {
   const reports = parts.map(({ coverage }) => coverage).filter((coverage) => coverage !== null);
   const coverage = reports.length === 0 ? null : sumOfCoverage(reports);
   const results = parts.flatMap((part) => part.results);
+  const mutations = parts.map(({ mutation }) => mutation).filter((mutation) => mutation !== null);
+  const mutation = mutations.length === 0 ? null : sumOfMutations(mutations);
   const [first] = faults;
   const fault =
     first === undefined
@@ -212,7 +244,15 @@ async function runTree(flags: Flags, texts: Texts): Promise<Tested> {
           first.diagnostics,
         );
   const mistakes = faults.flatMap(({ diagnostics }) => errorsOf(diagnostics));
-  return { results, coverage, uncovered: uncoveredText(coverage, flags), fault, mistakes };
+  return {
+    results,
+    coverage,
+    uncovered: uncoveredText(coverage, flags),
+    mutation,
+    unkilled: lowScoreText(mutation, flags),
+    fault,
+    mistakes,
+  };
 }
 
 /** The errors among diagnostics. */
@@ -254,15 +294,23 @@ async function test(files: readonly string[], flags: Flags): Promise<void> {
   } catch (error) {
     if (error instanceof DiagnosedFault) {
       const mistakes = errorsOf(error.diagnostics);
-      await report({ results: [], mistakes, coverage: null, uncovered: null });
+      await report({
+        results: [],
+        mistakes,
+        coverage: null,
+        uncovered: null,
+        mutation: null,
+        unkilled: null,
+      });
     }
     throw error;
   }
   await report(tested);
-  const { results, uncovered, fault } = tested;
+  const { results, uncovered, unkilled, fault } = tested;
   if (fault !== null) throw fault;
-  if (uncovered !== null) note(`edgeplan: ${uncovered}`);
-  if (uncovered !== null || results.some((result) => !result.passed)) process.exitCode = EXIT.no;
+  const short = [uncovered, unkilled].filter((text) => text !== null);
+  for (const text of short) note(`edgeplan: ${text}`);
+  if (short.length > 0 || results.some((result) => !result.passed)) process.exitCode = EXIT.no;
 }
 
 /** Parses `--fail-under`. */
@@ -283,10 +331,14 @@ export function testCommand(): Command {
     .option('--filter <text>', 'only tests with this in their name')
     .option('--coverage', 'list rules and list entries that no test covers')
     .option('--fail-under <percent>', 'fail when coverage is lower', readPercent);
+  for (const option of mutationOptions(readPercent)) command.addOption(option);
   for (const option of reporterOptions('edgeplan.tests/v1')) command.addOption(option);
   return command
     .addOption(watchOption())
     .addOption(colourOption())
-    .addHelpText('after', '\nExits with 1 when a test fails or coverage is too low.')
+    .addHelpText(
+      'after',
+      '\nExits with 1 when a test fails, or when coverage or the mutation score is too low.',
+    )
     .action(runTestFiles);
 }

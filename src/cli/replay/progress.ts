@@ -77,7 +77,8 @@ export function progressText({ done, octets, lines, elapsedMs }: ProgressState):
   return `${barText(done, octets)}  ${rate}, ${left} left`;
 }
 
-function barText(done: number, all: number): string {
+/** `[########                ]  33 %`. */
+export function barText(done: number, all: number): string {
   const share = Math.min(1, done / all);
   const full = Math.floor(share * BAR);
   return `[${'#'.repeat(full)}${' '.repeat(BAR - full)}] ${String(Math.floor(share * 100)).padStart(3)} %`;

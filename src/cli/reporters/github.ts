@@ -4,6 +4,7 @@
  * of a step as annotations; all others are in its log.
  */
 import { type Diagnostic, describeDiagnostic, type SourcePlace } from '../../base/diagnostic.ts';
+import { type MutantReport, mutantText, survivorText } from '../../mutation/report.ts';
 import { paint } from '../../simulator/paint.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { failureText, summaryLine, tallyOf } from '../../simulator/rule-tests/report.ts';
@@ -19,15 +20,25 @@ export const GITHUB: Reporter = {
     const findings = inputs.flatMap((input) => input.findings);
     return `${findings.map(annotation).join('')}${quantity(findings.length, 'finding')}\n`;
   },
-  test({ results, mistakes, uncovered }: TestReport): string {
+  test({ results, mistakes, uncovered, mutation, unkilled }: TestReport): string {
     const failures = results.flatMap((result) =>
       result.failures.map((failure) =>
         command('error', { at: failure.at, title: result.name, message: failureText(failure) }),
       ),
     );
     const short = uncovered === null ? '' : command('error', { title: 'coverage', message: uncovered });
+    const low = unkilled === null ? '' : command('error', { title: 'mutation', message: unkilled });
+    const survivors = (mutation?.mutants ?? []).filter(({ judged }) => judged.outcome === 'survived');
     const summary = results.length === 0 ? '' : paint([summaryLine(tallyOf(results))], false).trimStart();
-    return `${mistakes.map(annotation).join('')}${failures.join('')}${short}${summary}`;
+    const parts = [
+      ...mistakes.map(annotation),
+      ...failures,
+      short,
+      low,
+      ...survivors.map(survivorCommand),
+      summary,
+    ];
+    return parts.join('');
   },
 };
 
@@ -36,6 +47,12 @@ function annotation(diagnostic: Diagnostic): string {
   const { at, code, severity } = diagnostic;
   const message = describeDiagnostic(diagnostic);
   return command(COMMANDS[severity], { ...(at === undefined ? {} : { at }), title: code, message });
+}
+
+/** A mutant that no test notices. */
+function survivorCommand(mutant: MutantReport): string {
+  const at = mutant.at === undefined ? {} : { at: mutant.at };
+  return command('notice', { ...at, title: mutantText(mutant), message: survivorText(mutant) });
 }
 
 /** What an annotation shows. */

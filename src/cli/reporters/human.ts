@@ -1,4 +1,5 @@
 /** Reports for people: text for a terminal. */
+import { mutationLines } from '../../mutation/report.ts';
 import { paint } from '../../simulator/paint.ts';
 import { coverageLines, resultLines, summaryLine, tallyOf } from '../../simulator/rule-tests/report.ts';
 import { diagnosticsText } from '../print/diagnostics.ts';
@@ -11,13 +12,14 @@ export const HUMAN: Reporter = {
       { colour, texts },
     );
   },
-  test({ results, coverage, colour, mistakes }: TestReport): string {
+  test({ results, coverage, mutation, colour, mistakes }: TestReport): string {
     if (results.length === 0 && mistakes.length > 0) return '';
     const lines = [
       ...resultLines(results),
       [],
       summaryLine(tallyOf(results)),
       ...(coverage === null ? [] : coverageLines(coverage)),
+      ...(mutation === null ? [] : mutationLines(mutation)),
     ];
     return paint(lines, colour);
   },

@@ -1,5 +1,6 @@
 /** Reports for programs: one JSON document. */
 import { type Diagnostic, diagnosticFields } from '../../base/diagnostic.ts';
+import { mutationDocument } from '../../mutation/report.ts';
 import { reportDocument } from '../../simulator/rule-tests/report.ts';
 import { jsonDocument } from '../print/json-document.ts';
 import type { LintReport, Reporter, TestReport } from './report.ts';
@@ -11,9 +12,10 @@ export const JSON_REPORTER: Reporter = {
       findings: inputs.flatMap(({ findings }) => findings.map(findingOf)),
     });
   },
-  test({ results, coverage, mistakes }: TestReport): string {
+  test({ results, coverage, mutation, mistakes }: TestReport): string {
     if (results.length === 0 && mistakes.length > 0) return '';
-    return `${JSON.stringify(reportDocument(results, coverage), null, 2)}\n`;
+    const mutants = mutation === null ? null : mutationDocument(mutation);
+    return `${JSON.stringify({ ...reportDocument(results, coverage), mutation: mutants }, null, 2)}\n`;
   },
 };
 

@@ -3,7 +3,8 @@
  * each edge file, a case for each finding, and one that passes for a file without findings. An attribute `time` is in seconds.
  */
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostic.ts';
-import { failureText } from '../../simulator/rule-tests/report.ts';
+import { type MutationReport, mutantText, survivorText } from '../../mutation/report.ts';
+import { failureText, percentText } from '../../simulator/rule-tests/report.ts';
 import type { TestFailure, TestResult } from '../../simulator/rule-tests/run.ts';
 import { fails, fileName, type LintReport, type Reporter, type TestReport } from './report.ts';
 
@@ -44,7 +45,7 @@ export const JUNIT: Reporter = {
     return documentText('edgeplan lint', suites, report.seconds);
   },
   test(report: TestReport): string {
-    const { results, mistakes, coverage, uncovered, seconds } = report;
+    const { results, mistakes, coverage, uncovered, mutation, unkilled, seconds } = report;
     const byFile = new Map<string, Case[]>();
     const add = (file: string, one: Case): void => {
       byFile.set(file, [...(byFile.get(file) ?? []), one]);
@@ -56,9 +57,26 @@ export const JUNIT: Reporter = {
       const problems = uncovered === null ? [] : [problem('coverage', uncovered)];
       suites.push({ name: 'coverage', cases: [{ name: 'coverage', line: null, seconds: 0, problems }] });
     }
+    if (mutation !== null) suites.push(mutationSuite(mutation, unkilled));
     return documentText('edgeplan test', suites, seconds);
   },
 };
+
+/** A case for the score, and one that passes for each survivor: the score alone fails. */
+function mutationSuite({ mutants, score }: MutationReport, unkilled: string | null): Suite {
+  const problems = unkilled === null ? [] : [problem('mutation', unkilled)];
+  const survivors = mutants.filter(({ judged }) => judged.outcome === 'survived');
+  return {
+    name: 'mutation',
+    cases: [
+      { name: `score ${percentText(score)}`, line: null, seconds: 0, problems },
+      ...survivors.map((mutant): Case => {
+        const line = mutant.at?.line ?? null;
+        return { name: mutantText(mutant), line, seconds: 0, problems: [], output: survivorText(mutant) };
+      }),
+    ],
+  };
+}
 
 /** The case of a finding; one below the threshold of `--fail-on` passes. */
 function findingCase(finding: Diagnostic, report: LintReport): Case {

@@ -1,6 +1,7 @@
 /** What a reporter is given: the findings of `lint`, or the results of `test`. */
 import { relative, resolve } from 'node:path';
 import type { Diagnostic } from '../../base/diagnostic.ts';
+import type { MutationReport } from '../../mutation/report.ts';
 import type { CoverageReport } from '../../simulator/rule-tests/coverage.ts';
 import type { TestResult } from '../../simulator/rule-tests/run.ts';
 
@@ -37,6 +38,10 @@ export interface TestReport extends ReportStyle {
   readonly coverage: CoverageReport | null;
   /** Why the coverage fails the command; `null`: it does not. */
   readonly uncovered: string | null;
+  /** `null`: it was not asked for, or tests fail. */
+  readonly mutation: MutationReport | null;
+  /** Why the mutation score fails the command; `null`: it does not. */
+  readonly unkilled: string | null;
   readonly seconds: number;
 }
 

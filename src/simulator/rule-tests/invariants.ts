@@ -4,7 +4,7 @@ import { type Breach, type InvariantResult, proveInvariants } from '../../analys
 import { MAX_INVARIANT_STEPS } from '../../analysis/space/limits.ts';
 import type { WrittenInvariant } from '../../files/test-file.ts';
 import type { RuleSet } from '../../model/types.ts';
-import { decisionText, requestText } from '../witness-text.ts';
+import { decisionText, witnessText } from '../witness-text.ts';
 import type { TestFailure, TestResult } from './run.ts';
 
 /** Proves invariants in order. `stopwatch`: milliseconds. */
@@ -35,7 +35,7 @@ function failuresOf(
     case 'proved':
       return [];
     case 'broken':
-      return failure(requestText(result.witness), breachText(result));
+      return failure(witnessText(result.witness), breachText(result));
     case 'empty':
       return failure('every request of `when`', 'no request that the domain serves is meant');
     case 'unknown':

@@ -55,14 +55,40 @@ export interface RunOptions {
   /** Absent or `null`: waf rules do not inspect. */
   readonly waf?: WafProgram | null;
   /** Receives every traced request. */
-  readonly coverage?: Coverage;
+  readonly coverage?: Pick<Coverage, 'note' | 'noteAnswer'>;
   /** Milliseconds, for `seconds` of the results. */
   readonly stopwatch?: () => number;
+  /** `false`: requests are evaluated without traces, several times as fast; failures have no reasons. Default: true. */
+  readonly traced?: boolean;
 }
 
 /** Runs tests in order. @throws PlanFault when the bytes are not a plan */
 export function runTests(tests: readonly ReadyTest[], options: RunOptions): readonly TestResult[] {
   return tests.map((test) => runTest(test, options));
+}
+
+/** The place of the first test that fails; `null`: every test passes. Nothing is traced. @throws PlanFault */
+export function findFailing(tests: readonly ReadyTest[], options: RunOptions): number | null {
+  const place = tests.findIndex((test) => !runTest(test, { ...options, traced: false }).passed);
+  return place < 0 ? null : place;
+}
+
+/**
+ * The same tests with requests that state their bot, which is the same for every plan: without this each step classifies its
+ * request again.
+ */
+export function withBots(tests: readonly ReadyTest[], bytes: Uint8Array): readonly ReadyTest[] {
+  const evaluator = loadPlan(bytes, { random: () => 0 });
+  const stated = (request: EdgeRequest): EdgeRequest => {
+    const completed = withGenericBot(request, (bare) => evaluator.explain(bare));
+    if (completed.bot !== undefined) return completed;
+    const { bot } = evaluator.explain(completed).facts;
+    return { ...completed, bot: bot === null ? null : { kind: bot.kind, verified: bot.verified } };
+  };
+  return tests.map((test) => ({
+    ...test,
+    steps: test.steps.map((step) => ({ ...step, request: stated(step.request) })),
+  }));
 }
 
 /** The state of one test while it runs. */
@@ -132,13 +158,11 @@ function earlierRequests(step: ReadyStep, running: Running): readonly TestFailur
   for (let time = 1; time < step.times; time++) {
     const request = requestAt(step, running);
     const traced = time === 1 || (step.earlier !== null && failed.length === 0);
-    const trace = traced ? explain(request, running) : null;
-    if (trace === null) running.evaluator.evaluate(request);
-    else if (step.earlier !== null && failed.length === 0) {
-      failed = check(
-        { step, trace, what: 'earlier', expectation: step.earlier, got: trace.decision, time },
-        running,
-      );
+    const { decision: got, trace } = traced
+      ? decided(request, running)
+      : { decision: running.evaluator.evaluate(request), trace: null };
+    if (traced && step.earlier !== null && failed.length === 0) {
+      failed = check({ step, trace, what: 'earlier', expectation: step.earlier, got, time }, running);
     }
     running.now += step.everyMs;
   }
@@ -148,12 +172,12 @@ function earlierRequests(step: ReadyStep, running: Running): readonly TestFailur
 /** Sends a step's last request and compares its decision (or error page) and shadow with the expected ones. */
 function lastRequest(step: ReadyStep, running: Running): readonly TestFailure[] {
   const request = requestAt(step, running);
-  const trace = explain(request, running);
+  const { decision, trace } = decided(request, running);
   const base = { step, trace, time: step.times };
   const { response } = step;
-  if (response === null) return both(base, { got: trace.decision, shadow: trace.decision.shadow }, running);
+  if (response === null) return both(base, { got: decision, shadow: decision.shadow }, running);
   const answer = running.evaluator.errorPage(request, response.status, response.by);
-  running.coverage?.noteAnswer(answer, trace);
+  if (trace !== null) running.coverage?.noteAnswer(answer, trace);
   return both(base, { got: answer, shadow: answer.shadow }, running);
 }
 
@@ -163,7 +187,8 @@ type Got = Decision | ErrorPageAnswer | null;
 /** A sent request. */
 interface Base {
   readonly step: ReadyStep;
-  readonly trace: Trace;
+  /** `null`: it was not traced. */
+  readonly trace: Trace | null;
   /** Which request of a repetition it is, from 1. */
   readonly time: number;
 }
@@ -211,7 +236,7 @@ function check(
       expected: expectation.text,
       got: about,
       differences,
-      reasons: reasonsFor({ trace, got, expectation }, names),
+      reasons: trace === null ? [] : reasonsFor({ trace, got, expectation }, names),
     },
   ];
 }
@@ -221,9 +246,13 @@ function requestAt(step: ReadyStep, { request, now }: Running): EdgeRequest {
   return withAssumedBody({ ...(request ?? step.request), now });
 }
 
-/** Traces a request and adds it to the coverage. */
-function explain(request: EdgeRequest, { evaluator, coverage }: Running): Trace {
+/** Decides a request and, unless the run is not traced, traces it and adds it to the coverage. */
+function decided(
+  request: EdgeRequest,
+  { evaluator, coverage, traced }: Running,
+): { readonly decision: Decision; readonly trace: Trace | null } {
+  if (traced === false) return { decision: evaluator.evaluate(request), trace: null };
   const trace = evaluator.explain(request);
   coverage?.note(trace);
-  return trace;
+  return { decision: trace.decision, trace };
 }

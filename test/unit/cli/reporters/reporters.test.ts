@@ -64,7 +64,16 @@ function result(name: string, failure: string | null): TestResult {
 }
 
 function testReport(results: readonly TestResult[], fields: Partial<TestReport> = {}): TestReport {
-  const rest = { mistakes: [], coverage: null, uncovered: null, seconds: 1, colour: false, texts: new Map() };
+  const rest = {
+    mistakes: [],
+    coverage: null,
+    uncovered: null,
+    mutation: null,
+    unkilled: null,
+    seconds: 1,
+    colour: false,
+    texts: new Map(),
+  };
   return { results, ...rest, ...fields };
 }
 
