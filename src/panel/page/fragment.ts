@@ -1,0 +1,44 @@
+/** The state of the page in the URL's fragment: a link opens the same request in the same view. It never leaves the browser. */
+import { EMPTY_FORM, FIELDS, type RequestForm } from './form.ts';
+import { type PageState, TABS, type TabName } from './state.ts';
+
+/** The part of the state that a link has. */
+type Linked = Pick<PageState, 'form' | 'tab' | 'older' | 'rule'>;
+
+/** Milliseconds without a change before the address is written; browsers bound how often. */
+const SETTLE_MS = 250;
+
+/** The fragment of a state, without `#`. */
+export function fragmentOf({ form, tab, older, rule }: Linked): string {
+  const given = FIELDS.filter((name) => form[name] !== EMPTY_FORM[name]);
+  const words = new URLSearchParams(given.map((name) => [name, form[name]]));
+  if (tab !== 'trace') words.set('tab', tab);
+  if (older !== null) words.set('before', older);
+  if (rule !== null) words.set('rule', rule);
+  return words.toString();
+}
+
+/** The state of a fragment; unknown names are ignored. */
+export function stateOfFragment(fragment: string): Linked {
+  const words = new URLSearchParams(fragment.replace(/^#/, ''));
+  const form = Object.fromEntries(FIELDS.map((name) => [name, words.get(name) ?? EMPTY_FORM[name]]));
+  const tab = TABS.find((name) => name === words.get('tab')) ?? ('trace' satisfies TabName);
+  return {
+    form: form as unknown as RequestForm,
+    tab,
+    older: words.get('before'),
+    rule: words.get('rule'),
+  };
+}
+
+let writing: ReturnType<typeof setTimeout> | undefined;
+
+/** Writes the state into the address once it settles. */
+export function writeFragment(state: Linked): void {
+  clearTimeout(writing);
+  writing = setTimeout(() => {
+    const fragment = fragmentOf(state);
+    if (fragment === location.hash.slice(1)) return;
+    history.replaceState(null, '', fragment === '' ? location.pathname : `#${fragment}`);
+  }, SETTLE_MS);
+}
