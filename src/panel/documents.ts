@@ -3,6 +3,7 @@
  * this file, so it depends on no platform. Field names are snake_case, as in all JSON of this project.
  */
 import type { Severity } from '../base/severity.ts';
+import type { RuleType } from '../base/vocabulary.ts';
 import type { RuleSet } from '../model/types.ts';
 import type { SignaturesNote } from '../simulator/document.ts';
 import type { SimulationSubject } from '../simulator/simulate.ts';
@@ -92,4 +93,39 @@ function ruleSetOf(document: RuleSetDocument | null): RuleSet | null {
   const { keys, ...others } = document;
   if (keys === null) return others;
   return { ...others, keys: { rules: new Map(keys.rules), records: new Map(keys.records) } };
+}
+
+/** One field of a form over the API. */
+export interface FormField {
+  readonly name: string;
+  /** The control; `objects`: a list of objects, written as JSON, as `object` is. */
+  readonly kind: 'boolean' | 'integer' | 'text' | 'texts' | 'integers' | 'object' | 'objects';
+  readonly required: boolean;
+  /** Whether `null` is a value: the field may be empty. */
+  readonly nullable: boolean;
+  readonly description: string;
+  /** The value where none is given. */
+  readonly fallback: unknown;
+  readonly example: unknown;
+  /** The values, of a list those of its entries; `null`: any. */
+  readonly options: readonly (string | number)[] | null;
+  readonly minimum: number | null;
+  readonly maximum: number | null;
+  /** Characters of a text, entries of a list. */
+  readonly most: number | null;
+}
+
+/** The form of one kind of object. */
+export interface FormSection {
+  /** What the object is for, in one line. */
+  readonly summary: string;
+  readonly fields: readonly FormField[];
+  /** Fields that every rule has. */
+  readonly common: readonly FormField[];
+}
+
+/** The forms of the page over the API. */
+export interface FieldDocument {
+  readonly rules: Readonly<Record<RuleType, FormSection>>;
+  readonly record: FormSection;
 }
