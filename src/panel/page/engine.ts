@@ -57,7 +57,7 @@ function wordsOf(text: string): readonly string[] {
 function flagsOf(form: RequestForm): RequestFlags {
   const header = form.headers.split('\n').filter((line) => line.trim() !== '');
   return {
-    method: form.method === 'GET' && form.body === '' ? undefined : given(form.method),
+    method: given(form.method),
     header,
     userAgent: form.agent === '' ? undefined : form.agent,
     data: form.body === '' ? undefined : form.body,

@@ -3,18 +3,19 @@ import { EMPTY_FORM, FIELDS, type RequestForm } from './form.ts';
 import { type PageState, TABS, type TabName } from './state.ts';
 
 /** The part of the state that a link has. */
-type Linked = Pick<PageState, 'form' | 'tab' | 'older' | 'rule'>;
+type Linked = Pick<PageState, 'form' | 'tab' | 'older' | 'rule' | 'enforced'>;
 
 /** Milliseconds without a change before the address is written; browsers bound how often. */
 const SETTLE_MS = 250;
 
 /** The fragment of a state, without `#`. */
-export function fragmentOf({ form, tab, older, rule }: Linked): string {
+export function fragmentOf({ form, tab, older, rule, enforced }: Linked): string {
   const given = FIELDS.filter((name) => form[name] !== EMPTY_FORM[name]);
   const words = new URLSearchParams(given.map((name) => [name, form[name]]));
   if (tab !== 'trace') words.set('tab', tab);
   if (older !== null) words.set('before', older);
   if (rule !== null) words.set('rule', rule);
+  if (enforced) words.set('enforced', '1');
   return words.toString();
 }
 
@@ -28,6 +29,7 @@ export function stateOfFragment(fragment: string): Linked {
     tab,
     older: words.get('before'),
     rule: words.get('rule'),
+    enforced: words.get('enforced') === '1',
   };
 }
 

@@ -50,7 +50,13 @@ async function evaluate({ form, source: known, older }: PageState): Promise<void
       answerOf(plans[0]?.digest ?? null, form),
       answerOf(beside, form),
     ]);
-    if (mine === turn) setState({ answer, olderAnswer, fault: null });
+    if (mine === turn)
+      setState({
+        answer,
+        olderAnswer,
+        subject: answer?.ok === true ? answer.subject : getState().subject,
+        fault: null,
+      });
   } catch (error) {
     if (mine === turn) setState({ fault: error instanceof Error ? error.message : String(error) });
   }

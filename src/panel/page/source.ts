@@ -1,5 +1,5 @@
 /**
- * Where plans, rules and findings come from. The page asks a `PlanSource` and nothing else; `sources/` has one implementation for
+ * Where plans, rules and findings come from. The page asks a `PageSource` and nothing else; `sources/` has one implementation for
  * each server that serves the page.
  */
 import type { SimulationSubject } from '../../simulator/simulate.ts';
@@ -32,7 +32,7 @@ export interface SourceState {
 }
 
 /** A source of plans. */
-export interface PlanSource {
+export interface PageSource {
   /** Reports the state now and after each change, until the page is closed. */
   follow(report: (state: SourceState) => void): void;
   /** The plan of a digest with what it was compiled from. @throws Error in a sentence when it cannot be had */

@@ -1,4 +1,6 @@
 /** The state of the page: one value, replaced as a whole. Views read it; handlers replace parts of it with `setState`. */
+
+import type { SimulationSubject } from '../../simulator/simulate.ts';
 import type { FindingDocument } from '../documents.ts';
 import type { Answer } from './engine.ts';
 import { EMPTY_FORM, type RequestForm } from './form.ts';
@@ -22,8 +24,12 @@ export interface PageState {
   readonly answer: Answer | null;
   /** The answer of the plan beside it. */
   readonly olderAnswer: Answer | null;
-  /** The request as a test; `null`: not printed yet. */
-  readonly test: string | null;
+  /** The newest plan, ready for evaluations; `null`: not loaded yet. */
+  readonly subject: SimulationSubject | null;
+  /** Whether the trace lists every rule. */
+  readonly all: boolean;
+  /** What a pasted curl line lacks; `null`: nothing was pasted, or it was read. */
+  readonly pasteError: string | null;
   /** Whether the decision is shown as if every `dry_run` rule were enforced. */
   readonly enforced: boolean;
   /** Why the page cannot work, in a sentence; `null`: it does. */
@@ -38,7 +44,9 @@ let state: PageState = {
   source: null,
   answer: null,
   olderAnswer: null,
-  test: null,
+  subject: null,
+  all: false,
+  pasteError: null,
   enforced: false,
   fault: null,
 };

@@ -1,9 +1,9 @@
 /** The file of `edgeplan play`: its state arrives as server-sent events, its plans by digest. */
 import { type PlayState, type SubjectDocument, subjectOfDocument } from '../../documents.ts';
-import type { PlanSource, SourcePlan, SourceState } from '../source.ts';
+import type { PageSource, SourcePlan, SourceState } from '../source.ts';
 
 /** The source of the page that `edgeplan play` serves. */
-export function playSource(): PlanSource {
+export function playSource(): PageSource {
   let last: SourceState | null = null;
   return {
     follow(report) {

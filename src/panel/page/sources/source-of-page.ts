@@ -1,8 +1,8 @@
 /** Chooses the source by the server that served the page. */
-import type { PlanSource } from '../source.ts';
+import type { PageSource } from '../source.ts';
 import { playSource } from './play.ts';
 
 /** The source of this page. */
-export function sourceOfPage(): PlanSource {
+export function sourceOfPage(): PageSource {
   return playSource();
 }

@@ -1,14 +1,25 @@
 /** The whole page. */
 import type { VNode } from 'preact';
-import { type PageState, setForm } from '../state.ts';
+import type { PageState } from '../state.ts';
+import { addressBar } from './address-bar.ts';
+import { decisionView } from './decision.ts';
+import { factsForm } from './facts-form.ts';
 import { html } from './html.ts';
+import { mistakesBox } from './mistakes.ts';
+import { tabsView } from './tabs.ts';
+import { topBar } from './top-bar.ts';
 
 /** The page of a state. */
 export function app({ state }: { readonly state: PageState }): VNode {
-  const { answer, form } = state;
-  return html`<main>
-    <label>URL <input value=${form.url} onInput=${(event: Event) => setForm({ url: (event.target as HTMLInputElement).value })} /></label>
-    <p role="status">${answer === null ? '' : answer.ok ? answer.document.decision.text : answer.error}</p>
-    <p>${state.fault}</p>
-  </main>`;
+  const { answer, source } = state;
+  return html`<${topBar} state=${state} />
+    <main>
+      ${source !== null && html`<${mistakesBox} source=${source} />`}
+      <${addressBar} state=${state} />
+      <div class="bench">
+        <${decisionView} state=${state} />
+        <${factsForm} state=${state} />
+        ${answer?.ok === true && html`<${tabsView} state=${state} answer=${answer} />`}
+      </div>
+    </main>`;
 }
