@@ -9,6 +9,9 @@ import { fileURLToPath } from 'node:url';
 /** Where the page's plans come from: the file of `edgeplan play`, or the management API. */
 export type PanelSource = 'play' | 'api';
 
+/** Where the API process serves the page. */
+export const PANEL_PATH = '/panel/';
+
 /** A file of the page. */
 export interface PanelFile {
   readonly type: string;

@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { addOpen, FOREVER, FRESH, type OpenFile, once, openFile, sendFile } from '../operation/open-files.ts';
 import { notFound } from '../operation/refusal.ts';
-import { PANEL_HEADERS, readPanel } from './assets.ts';
+import { PANEL_HEADERS, PANEL_PATH, readPanel } from './assets.ts';
 import { fieldDocument } from './field-document.ts';
 
 /** Chunks have a digest in their name: another content has another name. */
@@ -14,9 +14,9 @@ const CHUNK = /-[A-Z0-9]{8}\.js$/;
 /** Adds the routes. The files are read at the first request. */
 export function addPanel(app: FastifyInstance): void {
   const files = once(openFiles);
-  addOpen(app, '/panel', (_request, reply) => reply.redirect('/panel/', 308));
-  addOpen(app, '/panel/', (request, reply) => sendFile(files().get('index.html')!, { request, reply }));
-  addOpen(app, '/panel/:file', (request, reply) => {
+  addOpen(app, PANEL_PATH.slice(0, -1), (_request, reply) => reply.redirect(PANEL_PATH, 308));
+  addOpen(app, PANEL_PATH, (request, reply) => sendFile(files().get('index.html')!, { request, reply }));
+  addOpen(app, `${PANEL_PATH}:file`, (request, reply) => {
     const file = files().get((request.params as { readonly file: string }).file);
     if (file === undefined) throw notFound();
     return sendFile(file, { request, reply });

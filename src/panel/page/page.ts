@@ -7,12 +7,11 @@ import type { SimulationSubject } from '../../simulator/simulate.ts';
 import type * as Engine from './engine.ts';
 import type { RequestForm } from './form.ts';
 import { stateOfFragment, writeFragment } from './fragment.ts';
-import { sourceOfPage } from './sources/source-of-page.ts';
+import { partsOfPage } from './sources/source-of-page.ts';
 import { getState, onState, type PageState, setState } from './state.ts';
-import { app } from './views/app.ts';
 import { html } from './views/html.ts';
 
-const source = sourceOfPage();
+const { source, view } = await partsOfPage();
 /** The evaluator's chunk; it loads while the page is drawn. */
 const engine: Promise<typeof Engine> = import('./engine.ts');
 /** Plans by digest. PERF: a plan with its rules is read once. */
@@ -68,7 +67,7 @@ const root = document.getElementById('page')!;
 root.replaceChildren();
 
 onState((state, before) => {
-  render(html`<${app} state=${state} />`, root);
+  render(html`<${view} state=${state} />`, root);
   const newest = state.source?.plans[0]?.digest !== before.source?.plans[0]?.digest;
   if (state.form !== before.form || state.older !== before.older || newest) void evaluate(state);
   writeFragment(state);

@@ -13,7 +13,8 @@ export interface PlanEntry {
   readonly label: string;
   /** When it was made: RFC 3339. */
   readonly at: string;
-  readonly rules: number;
+  /** `null`: not known. */
+  readonly rules: number | null;
 }
 
 /** What a source last reported. */

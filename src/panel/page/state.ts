@@ -2,6 +2,7 @@
 
 import type { SimulationSubject } from '../../simulator/simulate.ts';
 import type { FindingDocument } from '../documents.ts';
+import type { ApiState } from './api/api-state.ts';
 import type { Answer } from './engine.ts';
 import { EMPTY_FORM, type RequestForm } from './form.ts';
 import type { SourceState } from './source.ts';
@@ -9,6 +10,10 @@ import type { SourceState } from './source.ts';
 /** The tabs of the result, in order. */
 export const TABS = ['trace', 'rules', 'json', 'curl', 'test'] as const;
 export type TabName = (typeof TABS)[number];
+
+/** The sections of the page over the API, in order. A section that reviews a draft has its place after the rules. */
+export const SECTIONS = ['request', 'rules', 'records', 'history', 'nodes'] as const;
+export type SectionName = (typeof SECTIONS)[number];
 
 /** The whole state. */
 export interface PageState {
@@ -32,6 +37,14 @@ export interface PageState {
   readonly pasteError: string | null;
   /** Whether the decision is shown as if every `dry_run` rule were enforced. */
   readonly enforced: boolean;
+  /** What is known over the management API; `null`: the page is about a file. */
+  readonly api: ApiState | null;
+  /** The section that is shown over the API. */
+  readonly section: SectionName;
+  /** The domain that was chosen over the API; `null`: none was. */
+  readonly domain: string | null;
+  /** The revision that was chosen; `null`: the newest. */
+  readonly revision: number | null;
   /** Why the page cannot work, in a sentence; `null`: it does. */
   readonly fault: string | null;
 }
@@ -48,6 +61,10 @@ let state: PageState = {
   all: false,
   pasteError: null,
   enforced: false,
+  api: null,
+  section: 'request',
+  domain: null,
+  revision: null,
   fault: null,
 };
 

@@ -11,15 +11,23 @@ import { topBar } from './top-bar.ts';
 
 /** The page of a state. */
 export function app({ state }: { readonly state: PageState }): VNode {
-  const { answer, source } = state;
+  const { source } = state;
   return html`<${topBar} state=${state} />
     <main>
       ${source !== null && html`<${mistakesBox} source=${source} />`}
-      <${addressBar} state=${state} />
-      <div class="bench">
-        <${decisionView} state=${state} />
-        <${factsForm} state=${state} />
-        ${answer?.ok === true && html`<${tabsView} state=${state} answer=${answer} />`}
-      </div>
+      <${bench} state=${state} />
     </main>`;
+}
+
+/** The request and its result. */
+export function bench({ state }: { readonly state: PageState }): VNode {
+  const { answer } = state;
+  return html`<div>
+    <${addressBar} state=${state} />
+    <div class="bench">
+      <${decisionView} state=${state} />
+      <${factsForm} state=${state} />
+      ${answer?.ok === true && html`<${tabsView} state=${state} answer=${answer} />`}
+    </div>
+  </div>`;
 }

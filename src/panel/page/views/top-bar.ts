@@ -11,7 +11,7 @@ function timeOf({ at }: PlanEntry): string {
 }
 
 /** The choice of the plan beside the newest. */
-function besideChoice({ state }: { readonly state: PageState }): VNode | null {
+export function besideChoice({ state }: { readonly state: PageState }): VNode | null {
   const [, ...older] = state.source?.plans ?? [];
   if (older.length === 0) return null;
   const chosen = older.some(({ digest }) => digest === state.older) ? state.older : '';
@@ -33,7 +33,7 @@ export function topBar({ state }: { readonly state: PageState }): VNode {
     ${
       source !== null &&
       html`<p class="subject"><b>${source.title}</b>
-      ${newest !== undefined && html`<span>plan ${newest.label}, ${newest.rules} ${newest.rules === 1 ? 'rule' : 'rules'}, ${timeOf(newest)}</span>`}
+      ${newest !== undefined && html`<span>plan ${newest.label}, ${newest.rules !== null && `${newest.rules} ${newest.rules === 1 ? 'rule' : 'rules'}, `}${timeOf(newest)}</span>`}
       <span class=${source.live ? 'live' : 'live off'}>${source.live ? 'live' : 'not connected: edgeplan does not answer'}</span></p>`
     }
     <${besideChoice} state=${state} />
