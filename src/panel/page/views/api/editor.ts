@@ -26,6 +26,8 @@ export interface EditorProps {
   readonly groups: readonly FieldGroup[];
   /** Choices of lists by field, where the page knows them. */
   readonly options: Readonly<Record<string, readonly Option[]>>;
+  /** Values that a new object begins with, where the page proposes others than the API. */
+  readonly proposed?: Draft;
   /** Whether the key may save. */
   readonly editable: boolean;
   /** The sentence after it was saved. */
@@ -48,10 +50,10 @@ interface Edited {
 }
 
 /** Reads the object, or starts an empty one. */
-async function open({ path, isNew, groups }: EditorProps): Promise<Edited> {
+async function open({ path, isNew, groups, proposed }: EditorProps): Promise<Edited> {
   const read = isNew ? { value: NOTHING, tag: '' } : await readTagged<Plain>(path);
   const before = draftOf(fieldsOf(groups), read.value);
-  return { read, before, draft: before };
+  return { read, before, draft: isNew ? { ...before, ...proposed } : before };
 }
 
 function fieldsOf(groups: readonly FieldGroup[]): readonly FormField[] {
@@ -153,14 +155,13 @@ function useEditor(props: EditorProps): EditorState {
     }
     setBusy(false);
   };
-  const hasChange = isNew || Object.keys(values).length > 0;
   return {
     edited,
     busy,
     conflict,
     values,
     mistakes: mistakes.size > 0 ? mistakes : said,
-    ready: hasChange && mistakes.size === 0 && said.size === 0,
+    ready: Object.keys(values).length > 0 && mistakes.size === 0 && said.size === 0,
     change: (name, text) => {
       if (edited !== null) setEdited({ ...edited, draft: { ...edited.draft, [name]: text } });
     },

@@ -25,10 +25,18 @@ export interface FormFieldProps {
 /** Characters from which a text gets several lines. */
 const LONG_TEXT = 4_000;
 
+/** Names whose words alone would not say what is meant. */
+const LABELS: Readonly<Record<string, string>> = { record_ids: 'Records', ips: 'IP addresses', ja4: 'JA4', ja4h: 'JA4H' };
+/** Words that are not written in lower case. */
+const SPELLED: Readonly<Record<string, string>> = { ip: 'IP', ja4: 'JA4', ja4h: 'JA4H', ttl: 'TTL', mx: 'MX', lb: 'LB', id: 'ID', ids: 'IDs' };
+
 /** `path_includes` as people read it. */
 export function labelOfField(name: string): string {
-  const words = name.replaceAll('_', ' ');
-  return words.slice(0, 1).toUpperCase() + words.slice(1).replace(/\b(?:ip|ips|ja4|ja4h|ttl|mx)\b/gi, (word) => word.toUpperCase());
+  const label = LABELS[name];
+  if (label !== undefined) return label;
+  const words = name.split('_').map((word) => SPELLED[word] ?? word);
+  const [first = '', ...others] = words;
+  return [first.slice(0, 1).toUpperCase() + first.slice(1), ...others].join(' ');
 }
 
 /** The choices of a list or a text; `null`: it is free. */
@@ -93,7 +101,7 @@ export function formField(props: FormFieldProps): VNode {
   const { field, text, mistake, change, disabled } = props;
   const id = `of-${field.name}`;
   const label = labelOfField(field.name);
-  const note = html`<p class="note" id=${`${id}-note`}>${described(field.description)}${field.kind === 'texts' && field.options === null && ' One on each line.'}</p>
+  const note = html`<p class="note" id=${`${id}-note`}>${described(noteOf(field))}</p>
     <p class="refused" id=${`${id}-mistake`} role="alert">${mistake}</p>`;
   if (field.kind === 'boolean')
     return html`<div class="form-field"><label class="check"><input type="checkbox" role="switch" checked=${text === true} disabled=${disabled}
@@ -102,6 +110,12 @@ export function formField(props: FormFieldProps): VNode {
   if (isGroup)
     return html`<fieldset class="form-field" aria-describedby=${`${id}-note`}><legend>${label}</legend>${control(props)}${note}</fieldset>`;
   return html`<div class="form-field"><label for=${id}>${label}${field.required && html` <span class="needed">needed</span>`}</label>${control(props)}${note}</div>`;
+}
+
+/** The description as a sentence. */
+function noteOf({ description, kind, options }: FormField): string {
+  const list = kind === 'texts' && options === null ? ' One on each line.' : '';
+  return description === '' ? list : `${description}.${list}`;
 }
 
 /** A description, with its values in monospace. */

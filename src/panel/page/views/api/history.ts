@@ -85,8 +85,8 @@ function row(entry: RevisionEntry, { compare, back }: RowActions, state: PageSta
   const decides = (state.revision ?? current?.revision) === entry.revision;
   return html`<tr key=${entry.revision}>
     <th scope="row">#${entry.revision}</th>
-    <td>${whenText(entry.created_at)}</td>
-    <td>${entry.reason} ${stateOf(entry, current)}</td>
+    <td class="when">${whenText(entry.created_at)}</td>
+    <td class="why">${entry.reason} ${stateOf(entry, current)}</td>
     <td>${entry.account ?? html`<span class="dim">the service</span>`}</td>
     <td class="end"><span class="actions">
       ${stored && html`<button type="button" class="quiet" aria-pressed=${decides} aria-label=${`Evaluate with revision ${entry.revision}`}

@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { RULE_TYPES, type RuleType } from '../../../../base/vocabulary.ts';
 import type { FormField } from '../../../documents.ts';
+import type { Draft } from '../../api/drafts.ts';
 import { type RuleShown, rulesPath } from '../../api/documents.ts';
 import { getApi, may } from '../../api/state.ts';
 import { ruleName, rulePath } from '../../api/writes.ts';
@@ -45,6 +46,11 @@ export function ruleDialog({ rule, close }: { readonly rule: RuleShown; readonly
   <//>`;
 }
 
+/** What a new rule begins with: a dry run, so that a form that was sent too early refuses nobody. */
+const DRY: Partial<Readonly<Record<RuleType, Draft>>> = Object.fromEntries(
+  RULE_TYPES.filter((type) => type !== 'cache').map((type) => [type, { action_mode: 'dry_run' }]),
+);
+
 /** A new rule: its type, then its form. */
 export function newRuleDialog({ close }: { readonly close: () => void }): VNode {
   const [type, setType] = useState<RuleType>('drop');
@@ -53,8 +59,8 @@ export function newRuleDialog({ close }: { readonly close: () => void }): VNode 
     <div class="form-field type-field"><label for="new-type">Type</label>
       <select id="new-type" value=${type} onChange=${(event: Event) => setType(typedIn(event) as RuleType)}>
         ${RULE_TYPES.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
-      </select><p class="note">${fields?.rules[type].summary}</p></div>
-    <${editor} key=${type} path=${rulesPath(domain?.name ?? '', type)} isNew=${true} groups=${groupsOf(type)} options=${recordOptions()} editable=${true}
+      </select><p class="note">${fields?.rules[type].summary}.${DRY[type] !== undefined && ' A new rule begins as a dry run: it records what it would do, until you enforce it.'}</p></div>
+    <${editor} key=${type} path=${rulesPath(domain?.name ?? '', type)} isNew=${true} groups=${groupsOf(type)} options=${recordOptions()} editable=${true} proposed=${DRY[type] ?? {}}
       done=${`A rule of type ${type} is added.`} close=${close} />
   <//>`;
 }

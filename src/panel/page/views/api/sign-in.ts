@@ -41,7 +41,7 @@ export function signInView({ api }: { readonly api: ApiState }): VNode {
         onInput=${(event: Event) => setKey(typedIn(event))} disabled=${opening} />
       <p id="key-problem" class="refused" role="alert">${opening ? null : problem}</p>
       <button type="submit" class="primary" disabled=${opening}>${opening ? 'Signing in…' : 'Sign in'}</button>
-      <p id="key-note" class="note">The key stays in the memory of this page until you close it, reload it or sign out. It is sent to this server only.
+      <p id="key-note" class="note">The key stays in the memory of this page until you close it, reload it or sign out. It is sent to this server only.${' '}
         <code>edgeplan try</code> prints a key; <code>edgeplan key create</code> makes one.</p>
     </form>
     ${api.waiting !== null && html`<p class="notice warn" role="status">${api.waiting}</p>`}
