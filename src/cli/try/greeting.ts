@@ -1,6 +1,7 @@
 /** The text that `try` prints: addresses, and commands ready to paste. */
-import { shellWord } from '../../simulator/shell-word.ts';
+
 import { PANEL_PATH } from '../../panel/assets.ts';
+import { shellWord } from '../../simulator/shell-word.ts';
 import { commandName } from '../print/command-name.ts';
 
 /** What the text contains. */

@@ -3,7 +3,8 @@ import { EMPTY_FORM, FIELDS, type RequestForm } from './form.ts';
 import { type PageState, SECTIONS, TABS, type TabName } from './state.ts';
 
 /** The part of the state that a link has. */
-type Linked = Pick<PageState, 
+type Linked = Pick<
+  PageState,
   'form' | 'tab' | 'older' | 'rule' | 'enforced' | 'section' | 'domain' | 'revision'
 >;
 

@@ -20,7 +20,8 @@ type Read = { readonly value: unknown } | { readonly mistake: string };
 export function textOf(field: FormField, value: unknown): string | boolean {
   if (field.kind === 'boolean') return value === true;
   if (value === null || value === undefined) return '';
-  if (field.kind === 'texts' || field.kind === 'integers') return (value as readonly unknown[]).map(String).join('\n');
+  if (field.kind === 'texts' || field.kind === 'integers')
+    return (value as readonly unknown[]).map(String).join('\n');
   if (field.kind === 'object' || field.kind === 'objects') return JSON.stringify(value, null, 2);
   return String(value);
 }
@@ -71,7 +72,9 @@ function readField(field: FormField, text: string | boolean): Read {
     case 'integers': {
       const lines = linesOf(text);
       const wrong = lines.find((line) => !/^\d{1,10}$/.test(line));
-      return wrong === undefined ? readList(field, lines.map(Number)) : { mistake: `\`${wrong}\` is not a number` };
+      return wrong === undefined
+        ? readList(field, lines.map(Number))
+        : { mistake: `\`${wrong}\` is not a number` };
     }
     case 'object':
     case 'objects':
@@ -89,12 +92,15 @@ function readInteger({ minimum, maximum, nullable, required, fallback }: FormFie
   const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(value)) return { mistake: `\`${text}\` is not a whole number` };
   if ((minimum !== null && value < minimum) || (maximum !== null && value > maximum))
-    return { mistake: `must be ${minimum ?? 'at most'}${minimum !== null && maximum !== null ? ' to ' : ' '}${maximum ?? 'or more'}` };
+    return {
+      mistake: `must be ${minimum ?? 'at most'}${minimum !== null && maximum !== null ? ' to ' : ' '}${maximum ?? 'or more'}`,
+    };
   return { value };
 }
 
 function readList({ most }: FormField, entries: readonly (string | number)[]): Read {
-  if (most !== null && entries.length > most) return { mistake: `has ${entries.length} entries; ${most} is the most` };
+  if (most !== null && entries.length > most)
+    return { mistake: `has ${entries.length} entries; ${most} is the most` };
   return { value: entries };
 }
 

@@ -16,7 +16,7 @@ import {
   type RevisionEntry,
   type RuleShown,
 } from './documents.ts';
-import { getApi, setApi, SIGNED_OUT } from './state.ts';
+import { getApi, SIGNED_OUT, setApi } from './state.ts';
 
 /** Milliseconds between two questions for new revisions. */
 const POLL_MS = 2_500;
@@ -53,7 +53,13 @@ export function signOut(refused: string | null): void {
   chosen++;
   listTag = undefined;
   const { fields } = getApi();
-  setState({ api: { ...SIGNED_OUT, refused, fields }, answer: null, olderAnswer: null, source: null, subject: null });
+  setState({
+    api: { ...SIGNED_OUT, refused, fields },
+    answer: null,
+    olderAnswer: null,
+    source: null,
+    subject: null,
+  });
 }
 
 /** What a refused key means: before the first answer it is wrong, later it has ended. */
@@ -68,7 +74,8 @@ function keyRefused(): void {
 
 async function readFields(): Promise<FieldDocument> {
   const answer = await fetch('fields.json');
-  if (!answer.ok) throw new ApiFault(answer.status, `the server answers ${answer.status} for the fields of forms`);
+  if (!answer.ok)
+    throw new ApiFault(answer.status, `the server answers ${answer.status} for the fields of forms`);
   return (await answer.json()) as FieldDocument;
 }
 
@@ -79,7 +86,8 @@ export async function chooseDomain(name: string): Promise<void> {
   const { session, domains, fields } = getApi();
   const sameDomain = getState().domain === name;
   setState({ api: { ...SIGNED_OUT, session, domains, fields }, domain: name });
-  if (!sameDomain) setState({ revision: null, older: null, form: { ...getState().form, url: `https://${name}/` } });
+  if (!sameDomain)
+    setState({ revision: null, older: null, form: { ...getState().form, url: `https://${name}/` } });
   try {
     const path = domainPath(name);
     const [{ body: domain }, revisions] = await Promise.all([
@@ -129,7 +137,10 @@ export function readRules(): Promise<void> {
 
 /** Reads the records. */
 export function readRecords(): Promise<void> {
-  return readInto('records', async (path) => (await callJson<readonly RecordShown[]>(`${path}/records/`)).body);
+  return readInto(
+    'records',
+    async (path) => (await callJson<readonly RecordShown[]>(`${path}/records/`)).body,
+  );
 }
 
 /** Reads what nodes have reported. */

@@ -50,7 +50,10 @@ async function readShown<Value>(path: string, shown: unknown): Promise<Tagged<Va
 /** Sends a write and reads the domain again. @param done the sentence that is shown then. @throws ApiFault */
 export async function commit(
   path: string,
-  { done, ...call }: {
+  {
+    done,
+    ...call
+  }: {
     readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
     readonly body?: unknown;
     readonly ifMatch?: string;
@@ -59,7 +62,9 @@ export async function commit(
 ): Promise<void> {
   const { headers } = await callJson(`${path}${path.includes('?') ? '&' : '?'}wait=published`, call);
   const revision = headers.get('x-revision');
-  setApi({ notice: { tone: 'good', text: revision === null ? done : `${done} Published as revision ${revision}.` } });
+  setApi({
+    notice: { tone: 'good', text: revision === null ? done : `${done} Published as revision ${revision}.` },
+  });
   await Promise.all([readRevisions(), readRules(), readRecords()]);
   void readMarks();
 }
@@ -142,7 +147,11 @@ export function deleteRecord(record: RecordShown): Promise<void> {
   const path = recordPath(record.id);
   return attempt(async () => {
     const { tag } = await readShown(path, record);
-    await commit(path, { method: 'DELETE', ifMatch: tag, done: `Record ${record.name} ${record.type} is deleted.` });
+    await commit(path, {
+      method: 'DELETE',
+      ifMatch: tag,
+      done: `Record ${record.name} ${record.type} is deleted.`,
+    });
   });
 }
 

@@ -2,12 +2,13 @@
  * The domain that was chosen over the management API: its revisions are the plans, fetched octet by octet and compared with their
  * digests by WebCrypto.
  */
+
+import type { FindingDocument } from '../../documents.ts';
+import type { ApiState } from '../api/api-state.ts';
 import { ApiFault, callOctets } from '../api/call.ts';
 import { domainPath, type LintEntry, type RuleShown } from '../api/documents.ts';
 import { followServer } from '../api/session.ts';
-import type { ApiState } from '../api/api-state.ts';
 import { getApi } from '../api/state.ts';
-import type { FindingDocument } from '../../documents.ts';
 import type { PageSource, PlanEntry, SourcePlan, SourceState } from '../source.ts';
 import { onState } from '../state.ts';
 
@@ -44,7 +45,12 @@ function stateOf(
 }
 
 /** A revision as a plan; tombstones and pruned revisions cannot be evaluated. */
-function planEntry({ digest, revision, pruned, created_at }: ApiState['revisions'][number]): readonly PlanEntry[] {
+function planEntry({
+  digest,
+  revision,
+  pruned,
+  created_at,
+}: ApiState['revisions'][number]): readonly PlanEntry[] {
   if (digest === null || pruned) return [];
   return [{ digest, label: `#${revision}`, at: created_at, rules: null }];
 }
@@ -80,7 +86,8 @@ async function readSignatures(
 
 /** Compares octets with their digest. @throws Error when they differ, or cannot be compared */
 async function check(octets: Uint8Array, digest: string): Promise<void> {
-  if (!isSecureContext) throw new Error('plans are checked with WebCrypto, which browsers offer over HTTPS and on loopback only');
+  if (!isSecureContext)
+    throw new Error('plans are checked with WebCrypto, which browsers offer over HTTPS and on loopback only');
   const found = new Uint8Array(await crypto.subtle.digest('SHA-256', octets as Uint8Array<ArrayBuffer>));
   const hex = [...found].map((octet) => octet.toString(16).padStart(2, '0')).join('');
   if (hex !== digest) throw new Error(`the octets of plan ${digest} arrived damaged: their digest is ${hex}`);

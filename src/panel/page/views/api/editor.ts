@@ -76,7 +76,8 @@ function useServerCheck(
         await callJson(`${path}?validate_only=true`, { method, body: values, signal: gone.signal });
         report(new Map());
       } catch (error) {
-        if (!gone.signal.aborted && error instanceof ApiFault) report(mistakesOf(error.message, fieldsOf(groups)));
+        if (!gone.signal.aborted && error instanceof ApiFault)
+          report(mistakesOf(error.message, fieldsOf(groups)));
       }
     };
     const timer = setTimeout(() => void check(), SETTLE_MS);
@@ -183,7 +184,9 @@ export function editor(props: EditorProps): VNode {
     ${groups.map(
       ({ title, fields }) => html`<section key=${title} aria-label=${title}><h3>${title}</h3>
         <div class="form-fields">${fields.map(
-          (field) => html`<${formField} key=${field.name} field=${field} text=${edited.draft[field.name]} mistake=${mistakes.get(field.name)}
+          (
+            field,
+          ) => html`<${formField} key=${field.name} field=${field} text=${edited.draft[field.name]} mistake=${mistakes.get(field.name)}
             change=${(text: string | boolean) => change(field.name, text)} disabled=${!editable || busy} options=${options[field.name]} />`,
         )}</div></section>`,
     )}

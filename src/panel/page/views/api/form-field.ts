@@ -26,9 +26,23 @@ export interface FormFieldProps {
 const LONG_TEXT = 4_000;
 
 /** Names whose words alone would not say what is meant. */
-const LABELS: Readonly<Record<string, string>> = { record_ids: 'Records', ips: 'IP addresses', ja4: 'JA4', ja4h: 'JA4H' };
+const LABELS: Readonly<Record<string, string>> = {
+  record_ids: 'Records',
+  ips: 'IP addresses',
+  ja4: 'JA4',
+  ja4h: 'JA4H',
+};
 /** Words that are not written in lower case. */
-const SPELLED: Readonly<Record<string, string>> = { ip: 'IP', ja4: 'JA4', ja4h: 'JA4H', ttl: 'TTL', mx: 'MX', lb: 'LB', id: 'ID', ids: 'IDs' };
+const SPELLED: Readonly<Record<string, string>> = {
+  ip: 'IP',
+  ja4: 'JA4',
+  ja4h: 'JA4H',
+  ttl: 'TTL',
+  mx: 'MX',
+  lb: 'LB',
+  id: 'ID',
+  ids: 'IDs',
+};
 
 /** `path_includes` as people read it. */
 export function labelOfField(name: string): string {
@@ -42,7 +56,10 @@ export function labelOfField(name: string): string {
 /** The choices of a list or a text; `null`: it is free. */
 function optionsOf({ field, options }: FormFieldProps): readonly Option[] | null {
   if (options !== undefined) return options;
-  return field.options?.map((value) => ({ value: String(value), label: value === '' ? 'none' : String(value) })) ?? null;
+  return (
+    field.options?.map((value) => ({ value: String(value), label: value === '' ? 'none' : String(value) })) ??
+    null
+  );
 }
 
 /** An example as the control takes it. */
@@ -63,7 +80,10 @@ function choices(props: FormFieldProps, all: readonly Option[]): VNode {
         .join('\n'),
     );
   return html`<div class="options">${all.map(
-    ({ value, label }) => html`<label class="check" key=${value}><input type="checkbox" checked=${chosen.includes(value)} disabled=${props.disabled}
+    ({
+      value,
+      label,
+    }) => html`<label class="check" key=${value}><input type="checkbox" checked=${chosen.includes(value)} disabled=${props.disabled}
       onChange=${(event: Event) => toggle(value, (event.target as HTMLInputElement).checked)} /> ${label}</label>`,
   )}</div>`;
 }

@@ -89,14 +89,32 @@ function row(entry: RevisionEntry, { compare, back }: RowActions, state: PageSta
     <td class="why">${entry.reason} ${stateOf(entry, current)}</td>
     <td>${entry.account ?? html`<span class="dim">the service</span>`}</td>
     <td class="end"><span class="actions">
-      ${stored && html`<button type="button" class="quiet" aria-pressed=${decides} aria-label=${`Evaluate with revision ${entry.revision}`}
-        onClick=${() => setState({ revision: entry === current ? null : entry.revision, section: 'request' })}>Try it</button>`}
-      ${stored && before !== undefined && !before.pruned && html`<button type="button" class="quiet" aria-label=${`What revision ${entry.revision} changed`}
-        onClick=${() => compare({ from: before.revision, to: entry.revision })}>Changes</button>`}
-      ${stored && entry !== current && current !== undefined && html`<button type="button" class="quiet" aria-label=${`Compare revision ${entry.revision} with the current one`}
-        onClick=${() => compare({ from: entry.revision, to: current.revision })}>Compare</button>`}
-      ${stored && entry !== current && may('rules.edit') && html`<button type="button" class="quiet" aria-label=${`Roll back to revision ${entry.revision}`}
-        onClick=${() => back(entry.revision)}>Roll back</button>`}
+      ${
+        stored &&
+        html`<button type="button" class="quiet" aria-pressed=${decides} aria-label=${`Try it: revision ${entry.revision}`}
+        onClick=${() => setState({ revision: entry === current ? null : entry.revision, section: 'request' })}>Try it</button>`
+      }
+      ${
+        stored &&
+        before !== undefined &&
+        !before.pruned &&
+        html`<button type="button" class="quiet" aria-label=${`Changes of revision ${entry.revision}`}
+        onClick=${() => compare({ from: before.revision, to: entry.revision })}>Changes</button>`
+      }
+      ${
+        stored &&
+        entry !== current &&
+        current !== undefined &&
+        html`<button type="button" class="quiet" aria-label=${`Compare revision ${entry.revision} with the current one`}
+        onClick=${() => compare({ from: entry.revision, to: current.revision })}>Compare</button>`
+      }
+      ${
+        stored &&
+        entry !== current &&
+        may('rules.edit') &&
+        html`<button type="button" class="quiet" aria-label=${`Roll back to revision ${entry.revision}`}
+        onClick=${() => back(entry.revision)}>Roll back</button>`
+      }
     </span></td>
   </tr>`;
 }

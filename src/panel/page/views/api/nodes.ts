@@ -36,7 +36,9 @@ export function nodesView(): VNode {
     <div class="scroll" tabindex="0" role="region" aria-label="List of nodes"><table>
       <thead><tr><th scope="col">Node</th><th scope="col">Revision</th><th scope="col">State</th><th scope="col">Reported</th></tr></thead>
       <tbody>${nodes.map(
-        (node) => html`<tr key=${node.id}><th scope="row">${node.name}</th><td>${node.revision === null ? '' : `#${node.revision}`}</td><td>${stateOf(node)}</td>
+        (
+          node,
+        ) => html`<tr key=${node.id}><th scope="row">${node.name}</th><td>${node.revision === null ? '' : `#${node.revision}`}</td><td>${stateOf(node)}</td>
           <td>${node.reported_at === null ? '' : whenText(node.reported_at)}</td></tr>`,
       )}</tbody>
     </table></div>`

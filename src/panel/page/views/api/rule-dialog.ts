@@ -3,8 +3,8 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { RULE_TYPES, type RuleType } from '../../../../base/vocabulary.ts';
 import type { FormField } from '../../../documents.ts';
-import type { Draft } from '../../api/drafts.ts';
 import { type RuleShown, rulesPath } from '../../api/documents.ts';
+import type { Draft } from '../../api/drafts.ts';
 import { getApi, may } from '../../api/state.ts';
 import { ruleName, rulePath } from '../../api/writes.ts';
 import { typedIn } from '../fields.ts';
@@ -33,7 +33,9 @@ function groupsOf(type: RuleType): readonly FieldGroup[] {
 /** The proxied records, which a rule can be narrowed to. */
 function recordOptions(): Readonly<Record<string, readonly Option[]>> {
   const proxied = (getApi().records ?? []).filter((record) => record.proxied);
-  return { record_ids: proxied.map(({ id, name, type }) => ({ value: String(id), label: `${name} ${type}` })) };
+  return {
+    record_ids: proxied.map(({ id, name, type }) => ({ value: String(id), label: `${name} ${type}` })),
+  };
 }
 
 /** A rule. */

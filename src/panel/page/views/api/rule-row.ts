@@ -1,10 +1,10 @@
 /** One rule of the list: its switches, what it applies to, what became of it in the request, its hits and its findings. */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { FindingDocument } from '../../../documents.ts';
 import type { Rule } from '../../../../model/types.ts';
 import type { RuleNote } from '../../../../simulator/document.ts';
 import { verdictOf } from '../../../../simulator/render-rule.ts';
+import type { FindingDocument } from '../../../documents.ts';
 import type { HitsShown, RuleShown } from '../../api/documents.ts';
 import { ruleName, switchMode, toggleRule } from '../../api/writes.ts';
 import { html } from '../html.ts';
@@ -38,7 +38,10 @@ function hitMark(rule: RuleShown, { hits }: RowContext): VNode {
   const known = hits.get(rule.id);
   if (known === undefined) return html`<span class="hits"></span>`;
   const { last_at, would_change } = known;
-  const title = last_at === null ? 'No hit in the last day' : `The last one ${whenText(last_at)}${would_change > 0 ? `; ${would_change} decisions would differ if it were enforced` : ''}`;
+  const title =
+    last_at === null
+      ? 'No hit in the last day'
+      : `The last one ${whenText(last_at)}${would_change > 0 ? `; ${would_change} decisions would differ if it were enforced` : ''}`;
   return html`<span class="hits ${known.hits === 0 ? 'dim' : ''}" title=${title}>${known.hits.toLocaleString()} ${known.hits === 1 ? 'hit' : 'hits'}</span>`;
 }
 
@@ -51,12 +54,16 @@ function verdictMark(rule: RuleShown, { notes }: RowContext): VNode {
 }
 
 /** The buttons of a rule that may be changed. */
-function actions({ rule, first, last, context }: RowProps, busy: boolean, run: (act: () => Promise<void>) => void): VNode {
+function actions(
+  { rule, first, last, context }: RowProps,
+  busy: boolean,
+  run: (act: () => Promise<void>) => void,
+): VNode {
   const name = ruleName(rule);
   return html`<span class="actions">
     <button type="button" class="quiet" aria-label=${`Move ${name} up`} disabled=${first || busy} onClick=${() => context.move(rule, -1)}>↑</button>
     <button type="button" class="quiet" aria-label=${`Move ${name} down`} disabled=${last || busy} onClick=${() => context.move(rule, 1)}>↓</button>
-    <button type="button" class="quiet" aria-label=${rule.action_mode === 'dry_run' ? `Enforce ${name}` : `Dry run of ${name}`} aria-pressed=${rule.action_mode === 'dry_run'}
+    <button type="button" class="quiet" aria-label=${`Dry run of ${name}`} aria-pressed=${rule.action_mode === 'dry_run'}
       disabled=${busy || rule.type === 'cache'} onClick=${() => run(() => switchMode(rule))}>Dry run</button>
     <button type="button" class="quiet" aria-label=${`Delete ${name}`} disabled=${busy} onClick=${() => context.remove(rule)}>Delete</button>
   </span>`;

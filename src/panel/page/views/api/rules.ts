@@ -11,8 +11,8 @@ import { findingsByRule, type PageState, setState } from '../../state.ts';
 import { html } from '../html.ts';
 import { filtersOf } from '../rules.ts';
 import { confirmDialog } from './modal.ts';
-import { type RowContext, ruleRow } from './rule-row.ts';
 import { newRuleDialog, ruleDialog } from './rule-dialog.ts';
+import { type RowContext, ruleRow } from './rule-row.ts';
 
 /** What is open above the list. */
 type Open =
@@ -51,9 +51,10 @@ function typeSection(type: RuleType, rules: readonly RuleShown[], context: Omit<
   };
   const summary = getApi().fields?.rules[type].summary;
   return html`<section class="rule-type" key=${type} aria-label=${type}>
-    <h3>${type} <span class="dim">${summary}</span></h3>
+    <h3 class="type-title">${type} <span class="type-summary">${summary}</span></h3>
     <ol>${rules.map(
-      (rule, index) => html`<${ruleRow} key=${rule.id} rule=${rule} first=${index === 0} last=${index === rules.length - 1} context=${{ ...context, move }} />`,
+      (rule, index) =>
+        html`<${ruleRow} key=${rule.id} rule=${rule} first=${index === 0} last=${index === rules.length - 1} context=${{ ...context, move }} />`,
     )}</ol>
   </section>`;
 }

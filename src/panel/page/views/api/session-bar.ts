@@ -1,7 +1,7 @@
 /** The top of the page: the domain, the revision that decides, the one beside it, and the end of the session. */
 import type { VNode } from 'preact';
-import { chooseDomain, signOut } from '../../api/session.ts';
 import type { ApiState } from '../../api/api-state.ts';
+import { chooseDomain, signOut } from '../../api/session.ts';
 import { may } from '../../api/state.ts';
 import { type PageState, setState } from '../../state.ts';
 import { typedIn } from '../fields.ts';

@@ -1,8 +1,8 @@
 /** The sign-in: an API key, which stays in the memory of this page. */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { signIn } from '../../api/session.ts';
 import type { ApiState } from '../../api/api-state.ts';
+import { signIn } from '../../api/session.ts';
 import { typedIn } from '../fields.ts';
 import { html } from '../html.ts';
 
@@ -12,7 +12,8 @@ const PREFIX = 'svc_';
 /** What is wrong with the text before any server sees it; `null`: nothing. */
 function mistakeIn(text: string): string | null {
   if (text === '') return 'Type or paste an API key.';
-  if (!/^[\x21-\x7e]+$/.test(text)) return 'A key has letters, digits and underscores only. Was more than the key pasted?';
+  if (!/^[\x21-\x7e]+$/.test(text))
+    return 'A key has letters, digits and underscores only. Was more than the key pasted?';
   return text.startsWith(PREFIX) ? null : `A key begins with ${PREFIX}.`;
 }
 
