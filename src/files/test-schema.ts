@@ -4,7 +4,7 @@
  */
 import { MAX_ID } from '../base/limits.ts';
 import { BOT_KINDS } from '../base/vocabulary.ts';
-import { JSON_SCHEMA_DRAFT, type JsonSchema } from './edge-schema.ts';
+import { JSON_SCHEMA_DRAFT, type JsonSchema } from './json-schema.ts';
 
 /** The largest number of repetitions of a request, so that a test takes seconds. */
 export const MAX_REPEAT = 100_000;

@@ -21,10 +21,7 @@ export function rulesOf({ phases }: TraceDocument): ReadonlyMap<string, RuleNote
 /** Whether two outcomes are one to the reader. */
 function isSame(left: RuleNote, right: RuleNote): boolean {
   return (
-    left.outcome === right.outcome &&
-    left.effect === right.effect &&
-    left.mode === right.mode &&
-    left.reason.text === right.reason.text
+    left.outcome === right.outcome && left.effect === right.effect && left.reason.text === right.reason.text
   );
 }
 

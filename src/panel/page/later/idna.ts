@@ -9,5 +9,5 @@ export let toASCII: typeof ToAscii = () => {
 };
 
 async function load(): Promise<void> {
-  ({ toASCII } = await import('tr46'));
+  ({ toASCII } = await import('./idna-tables.ts'));
 }

@@ -47,6 +47,9 @@ function targetOf({ decision, effective }: TraceDocument, headline: Headline): s
   return headline.action === 'redirect' ? (effective.location ?? '') : '';
 }
 
+/** Whose error page is shown. */
+const PAGES = { svc: 'the standard page', custom: 'its own page', origin: "the origin's page" } as const;
+
 /** A fact of the outcome; `null` and empty values are left out. */
 type Fact = readonly [name: string, value: unknown];
 
@@ -93,7 +96,7 @@ function factsOf(document: TraceDocument, headline: Headline): readonly Fact[] {
       'Error page',
       page === null || page.by === null
         ? null
-        : html`${page.page} for ${page.status}, by <${ruleLink} rule=${page.by} />`,
+        : html`${PAGES[page.page ?? 'svc']}, by <${ruleLink} rule=${page.by} />`,
     ],
   ];
 }

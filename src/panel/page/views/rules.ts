@@ -35,7 +35,7 @@ export function filtersOf(rule: Rule): string {
       : typeof value === 'string' && value !== ''
         ? [value]
         : [];
-    if (entries.length === 0) return [];
+    if (entries.length === 0 || (name === 'path_includes' && entries.join() === '/*')) return [];
     const kind =
       name === 'ips'
         ? fields['ip_match_type']

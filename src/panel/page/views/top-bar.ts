@@ -7,7 +7,12 @@ import { html } from './html.ts';
 
 /** The time of a plan, by the browser's clock. */
 function timeOf({ at }: PlanEntry): string {
-  return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  return new Date(at).toLocaleTimeString([], {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
 }
 
 /** The choice of the plan beside the newest. */
