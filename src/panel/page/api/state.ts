@@ -35,8 +35,5 @@ export function setApi(change: Partial<ApiState>): void {
 /** Whether the key may do something on the domain. */
 export function may(permission: DomainShown['permissions'][number]): boolean {
   const { domain, readOnlyKey } = getApi();
-  return (
-    domain?.permissions.includes(permission) === true &&
-    (permission === 'domain.view' || !readOnlyKey)
-  );
+  return domain?.permissions.includes(permission) === true && (permission === 'domain.view' || !readOnlyKey);
 }

@@ -182,7 +182,10 @@ export function editor(props: EditorProps): VNode {
   };
   return html`<form class="editor" onSubmit=${submit}>
     ${groups.map(
-      ({ title, fields }) => html`<section key=${title} aria-label=${title}><h3>${title}</h3>
+      ({
+        title,
+        fields,
+      }) => html`<section key=${title} aria-label=${title}><h3 class="editor-title">${title}</h3>
         <div class="form-fields">${fields.map(
           (
             field,

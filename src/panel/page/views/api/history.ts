@@ -52,7 +52,7 @@ function diffView({ from, to }: Pair): VNode {
   const { text, next, error } = diff;
   const lines = text.replace(/\n$/, '').split('\n');
   return html`<section class="diff" aria-label=${`Revision ${from} and revision ${to}`}>
-    <h3>From revision ${from} to revision ${to}</h3>
+    <h3 class="diff-title">From revision ${from} to revision ${to}</h3>
     ${error !== null && html`<p class="refused">${error}</p>`}
     ${
       text === ''
