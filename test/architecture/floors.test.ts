@@ -153,7 +153,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'platform',
     'base',
   ],
-  panel: ['operation', 'simulator', 'files', 'evaluator', 'waf/load', 'model', 'plan', 'base'],
+  panel: ['operation', 'client', 'simulator', 'files', 'evaluator', 'waf/load', 'model', 'plan', 'base'],
   api: [
     'panel',
     'certificates',

@@ -12,7 +12,7 @@ import type {
 } from './documents.ts';
 
 /** A sentence at the top of the page. */
-export interface Notice {
+export interface PageNotice {
   readonly tone: 'good' | 'bad';
   readonly text: string;
 }
@@ -25,7 +25,7 @@ export interface ApiState {
   readonly refused: string | null;
   /** Why a call waits; `null`: none does. */
   readonly waiting: string | null;
-  readonly notice: Notice | null;
+  readonly notice: PageNotice | null;
   /** Whether the server answered the last call. */
   readonly live: boolean;
   readonly domains: readonly DomainEntry[];

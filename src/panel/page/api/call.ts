@@ -1,17 +1,17 @@
 /**
- * Calls of the management API on the server that served the page. In: a request. Out: its answer, or an `ApiFault` with the server's
+ * Calls of the management API on the server that served the page. In: a request. Out: its answer, or an `CallFault` with the server's
  * sentence. The key stays in this module's memory: it is in no storage, no URL and no message.
  */
 import { setApi } from './state.ts';
 
 /** Why a call has no answer. */
-export class ApiFault extends Error {
+export class CallFault extends Error {
   /** The status; 0: the server does not answer. */
   readonly status: number;
 
   constructor(status: number, message: string) {
     super(message);
-    this.name = 'ApiFault';
+    this.name = 'CallFault';
     this.status = status;
   }
 }
@@ -47,13 +47,13 @@ export function useKey(next: string | null, refused: (() => void) | null): void 
   whenRefused = refused;
 }
 
-/** JSON of a GET or a write. @throws ApiFault */
+/** JSON of a GET or a write. @throws CallFault */
 export async function callJson<Body>(path: string, call: ApiCall = {}): Promise<ApiAnswer<Body>> {
   const response = await send(path, call);
   return { body: (await response.json()) as Body, headers: response.headers };
 }
 
-/** JSON, or `null` while nothing has changed. @throws ApiFault */
+/** JSON, or `null` while nothing has changed. @throws CallFault */
 export async function callIfChanged<Body>(
   path: string,
   tag: string | undefined,
@@ -63,19 +63,19 @@ export async function callIfChanged<Body>(
   return { body: (await response.json()) as Body, headers: response.headers };
 }
 
-/** A text. @throws ApiFault */
+/** A text. @throws CallFault */
 export async function callText(path: string): Promise<ApiAnswer<string>> {
   const response = await send(path, {});
   return { body: await response.text(), headers: response.headers };
 }
 
-/** Octets. @throws ApiFault */
+/** Octets. @throws CallFault */
 export async function callOctets(path: string): Promise<ApiAnswer<Uint8Array>> {
   const response = await send(path, {});
   return { body: new Uint8Array(await response.arrayBuffer()), headers: response.headers };
 }
 
-/** Every page of a list. @throws ApiFault */
+/** Every page of a list. @throws CallFault */
 export async function callPages<Item>(path: string): Promise<readonly Item[]> {
   const items: Item[] = [];
   for (let next: string | null = path; next !== null; ) {
@@ -93,7 +93,7 @@ export function nextOf(headers: Headers): string | null {
   return link.startsWith('<') && end > 0 ? link.slice(1, end) : null;
 }
 
-/** Sends a request, and again after the wait that a 429 or 503 asks for. @throws ApiFault */
+/** Sends a request, and again after the wait that a 429 or 503 asks for. @throws CallFault */
 async function send(path: string, call: ApiCall): Promise<Response> {
   for (let sent = 1; ; sent++) {
     const response = await sendOnce(path, call);
@@ -108,7 +108,7 @@ async function send(path: string, call: ApiCall): Promise<Response> {
 
 async function sendOnce(path: string, call: ApiCall): Promise<Response> {
   const { method = 'GET', body, ifMatch, ifNoneMatch, signal } = call;
-  if (key === null) throw new ApiFault(401, 'you are signed out');
+  if (key === null) throw new CallFault(401, 'you are signed out');
   const headers = new Headers({ authorization: `Bearer ${key}` });
   if (body !== undefined) headers.set('content-type', 'application/json');
   if (ifMatch !== undefined) headers.set('if-match', ifMatch);
@@ -125,16 +125,16 @@ async function sendOnce(path: string, call: ApiCall): Promise<Response> {
     });
   } catch (cause) {
     if (signal?.aborted === true) throw cause;
-    throw new ApiFault(0, 'the server does not answer');
+    throw new CallFault(0, 'the server does not answer');
   }
 }
 
 /** The fault of a refusal; a refused key ends the session. */
-async function faultOf(response: Response): Promise<ApiFault> {
+async function faultOf(response: Response): Promise<CallFault> {
   const { status } = response;
   if (status === 401) whenRefused?.();
   const text = await response.text();
-  return new ApiFault(status, sentenceOf(text) ?? `the server answers ${status}`);
+  return new CallFault(status, sentenceOf(text) ?? `the server answers ${status}`);
 }
 
 /** The sentence of an answer; `null`: it is not of the API's form. */

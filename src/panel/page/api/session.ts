@@ -4,7 +4,7 @@
  */
 import type { FieldDocument } from '../../documents.ts';
 import { getState, setState } from '../state.ts';
-import { ApiFault, callIfChanged, callJson, callPages, useKey } from './call.ts';
+import { CallFault, callIfChanged, callJson, callPages, useKey } from './call.ts';
 import {
   type DomainEntry,
   type DomainShown,
@@ -75,7 +75,7 @@ function keyRefused(): void {
 async function readFields(): Promise<FieldDocument> {
   const answer = await fetch('fields.json');
   if (!answer.ok)
-    throw new ApiFault(answer.status, `the server answers ${answer.status} for the fields of forms`);
+    throw new CallFault(answer.status, `the server answers ${answer.status} for the fields of forms`);
   return (await answer.json()) as FieldDocument;
 }
 
@@ -111,9 +111,9 @@ async function isReadOnly(path: string): Promise<boolean> {
     await callJson(`${path}/plans/?validate_only=true`, { method: 'POST' });
     return false;
   } catch (error) {
-    if (error instanceof ApiFault && error.status === 403) return true;
+    if (error instanceof CallFault && error.status === 403) return true;
     // A disabled domain refuses each write, and says so then.
-    if (error instanceof ApiFault && error.status === 409) return false;
+    if (error instanceof CallFault && error.status === 409) return false;
     throw error;
   }
 }
@@ -212,6 +212,6 @@ export function sentence(error: unknown): string {
 export function report(error: unknown): void {
   // The sign-in shows it.
   if (getApi().session === 'out') return;
-  if (error instanceof ApiFault && error.status === 0) setApi({ live: false });
+  if (error instanceof CallFault && error.status === 0) setApi({ live: false });
   else setApi({ notice: { tone: 'bad', text: sentence(error) } });
 }

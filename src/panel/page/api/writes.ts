@@ -3,7 +3,7 @@
  * change is lost, and waits until a revision that covers it is out. Out: `null`, or the version on the server where it has changed.
  */
 import type { RuleType } from '../../../base/vocabulary.ts';
-import { ApiFault, callJson } from './call.ts';
+import { CallFault, callJson } from './call.ts';
 import { domainPath, type RecordShown, type RuleShown, rulesPath } from './documents.ts';
 import { readMarks, readRecords, readRevisions, readRules, report } from './session.ts';
 import { getApi, setApi } from './state.ts';
@@ -20,7 +20,7 @@ export const CHANGED = 'somebody else has changed it since this page read it';
 /** The name of the domain. */
 function domainName(): string {
   const { domain } = getApi();
-  if (domain === null) throw new ApiFault(409, 'no domain is chosen');
+  if (domain === null) throw new CallFault(409, 'no domain is chosen');
   return domain.name;
 }
 
@@ -34,20 +34,20 @@ export function recordPath(id: number | null): string {
   return `${domainPath(domainName())}/records/${id ?? ''}`;
 }
 
-/** Reads an object with its tag. @throws ApiFault */
+/** Reads an object with its tag. @throws CallFault */
 export async function readTagged<Value>(path: string): Promise<Tagged<Value>> {
   const { body, headers } = await callJson<Value>(path);
   return { value: body, tag: headers.get('etag') ?? '"none"' };
 }
 
-/** Reads an object whose version the page shows. @throws ApiFault 412 where the server has another */
+/** Reads an object whose version the page shows. @throws CallFault 412 where the server has another */
 async function readShown<Value>(path: string, shown: unknown): Promise<Tagged<Value>> {
   const now = await readTagged<Value>(path);
-  if (JSON.stringify(now.value) !== JSON.stringify(shown)) throw new ApiFault(412, CHANGED);
+  if (JSON.stringify(now.value) !== JSON.stringify(shown)) throw new CallFault(412, CHANGED);
   return now;
 }
 
-/** Sends a write and reads the domain again. @param done the sentence that is shown then. @throws ApiFault */
+/** Sends a write and reads the domain again. @param done the sentence that is shown then. @throws CallFault */
 export async function commit(
   path: string,
   {
@@ -75,7 +75,7 @@ async function attempt(what: () => Promise<void>): Promise<void> {
   try {
     await what();
   } catch (error) {
-    if (error instanceof ApiFault && error.status === 412) {
+    if (error instanceof CallFault && error.status === 412) {
       const text = `Nothing was changed: ${CHANGED}. Now you see the newest version; look at it and try again.`;
       setApi({ notice: { tone: 'bad', text } });
       await Promise.all([readRules(), readRecords()]).catch(report);
@@ -94,10 +94,10 @@ function listed(rule: RuleShown): unknown {
   return others;
 }
 
-/** Reads a rule for a write. @throws ApiFault 412 where the server has another version than the page shows */
+/** Reads a rule for a write. @throws CallFault 412 where the server has another version than the page shows */
 async function tagOfRule(rule: RuleShown): Promise<string> {
   const { value, tag } = await readTagged<RuleShown>(rulePath(rule));
-  if (JSON.stringify(listed(value)) !== JSON.stringify(listed(rule))) throw new ApiFault(412, CHANGED);
+  if (JSON.stringify(listed(value)) !== JSON.stringify(listed(rule))) throw new CallFault(412, CHANGED);
   return tag;
 }
 

@@ -5,7 +5,7 @@
 
 import type { FindingDocument } from '../../documents.ts';
 import type { ApiState } from '../api/api-state.ts';
-import { ApiFault, callOctets } from '../api/call.ts';
+import { CallFault, callOctets } from '../api/call.ts';
 import { domainPath, type LintEntry, type RuleShown } from '../api/documents.ts';
 import { followServer } from '../api/session.ts';
 import { getApi } from '../api/state.ts';
@@ -65,7 +65,7 @@ export function findingDocument(finding: LintEntry, rules: readonly RuleShown[])
 async function readPlan(digest: string): Promise<SourcePlan> {
   const { domain, revisions } = getApi();
   const revision = revisions.find((one) => one.digest === digest);
-  if (domain === null || revision === undefined) throw new ApiFault(404, 'this plan is not listed any more');
+  if (domain === null || revision === undefined) throw new CallFault(404, 'this plan is not listed any more');
   const path = `${domainPath(domain.name)}/plans/${revision.revision}`;
   const { body: bytes, headers } = await callOctets(`${path}/bytes`);
   await check(bytes, digest);

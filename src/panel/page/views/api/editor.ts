@@ -5,7 +5,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { FormField } from '../../../documents.ts';
-import { ApiFault, callJson } from '../../api/call.ts';
+import { CallFault, callJson } from '../../api/call.ts';
 import { type Draft, draftOf, mistakesOf, readDraft } from '../../api/drafts.ts';
 import { sentence } from '../../api/session.ts';
 import { CHANGED, commit, readTagged, type Tagged } from '../../api/writes.ts';
@@ -76,7 +76,7 @@ function useServerCheck(
         await callJson(`${path}?validate_only=true`, { method, body: values, signal: gone.signal });
         report(new Map());
       } catch (error) {
-        if (!gone.signal.aborted && error instanceof ApiFault)
+        if (!gone.signal.aborted && error instanceof CallFault)
           report(mistakesOf(error.message, fieldsOf(groups)));
       }
     };
@@ -122,8 +122,8 @@ function useEditor(props: EditorProps): EditorState {
   const [said, setSaid] = useState<ReadonlyMap<string, string>>(new Map());
   const fields = fieldsOf(groups);
   const refuse = (error: unknown): void => {
-    if (error instanceof ApiFault && error.status === 412) setConflict(true);
-    else if (error instanceof ApiFault && error.status === 400) setSaid(mistakesOf(error.message, fields));
+    if (error instanceof CallFault && error.status === 412) setConflict(true);
+    else if (error instanceof CallFault && error.status === 400) setSaid(mistakesOf(error.message, fields));
     else setSaid(new Map([['', sentence(error)]]));
   };
   const reload = async (): Promise<void> => {
