@@ -22,8 +22,6 @@ export interface ApiCall {
   readonly body?: unknown;
   /** `If-Match`: the write is refused with 412 if the object has changed since. */
   readonly ifMatch?: string;
-  /** `If-None-Match`: the answer is 304 and `null` while nothing has changed. */
-  readonly ifNoneMatch?: string | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -50,16 +48,6 @@ export function useKey(next: string | null, refused: (() => void) | null): void 
 /** JSON of a GET or a write. @throws CallFault */
 export async function callJson<Body>(path: string, call: ApiCall = {}): Promise<ApiAnswer<Body>> {
   const response = await send(path, call);
-  return { body: (await response.json()) as Body, headers: response.headers };
-}
-
-/** JSON, or `null` while nothing has changed. @throws CallFault */
-export async function callIfChanged<Body>(
-  path: string,
-  tag: string | undefined,
-): Promise<ApiAnswer<Body> | null> {
-  const response = await send(path, { ifNoneMatch: tag });
-  if (response.status === 304) return null;
   return { body: (await response.json()) as Body, headers: response.headers };
 }
 
@@ -98,7 +86,7 @@ async function send(path: string, call: ApiCall): Promise<Response> {
   for (let sent = 1; ; sent++) {
     const response = await sendOnce(path, call);
     const { status } = response;
-    if (response.ok || status === 304) return response;
+    if (response.ok) return response;
     const seconds = Number(response.headers.get('retry-after') ?? 0);
     const waits = (status === 429 || status === 503) && seconds > 0 && seconds <= LONGEST_WAIT_SEC;
     if (!waits || sent > MOST_WAITS) throw await faultOf(response);
@@ -107,12 +95,11 @@ async function send(path: string, call: ApiCall): Promise<Response> {
 }
 
 async function sendOnce(path: string, call: ApiCall): Promise<Response> {
-  const { method = 'GET', body, ifMatch, ifNoneMatch, signal } = call;
+  const { method = 'GET', body, ifMatch, signal } = call;
   if (key === null) throw new CallFault(401, 'you are signed out');
   const headers = new Headers({ authorization: `Bearer ${key}` });
   if (body !== undefined) headers.set('content-type', 'application/json');
   if (ifMatch !== undefined) headers.set('if-match', ifMatch);
-  if (ifNoneMatch !== undefined) headers.set('if-none-match', ifNoneMatch);
   try {
     return await fetch(`..${path}`, {
       method,

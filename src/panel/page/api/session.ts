@@ -4,7 +4,7 @@
  */
 import type { FieldDocument } from '../../documents.ts';
 import { getState, setState } from '../state.ts';
-import { CallFault, callIfChanged, callJson, callPages, useKey } from './call.ts';
+import { CallFault, callJson, callPages, useKey } from './call.ts';
 import {
   type DomainEntry,
   type DomainShown,
@@ -23,8 +23,6 @@ const POLL_MS = 2_500;
 /** Revisions that are listed. */
 const LISTED_REVISIONS = 50;
 
-/** The entity tag of the last list of revisions. */
-let listTag: string | undefined;
 /** Raised when another domain is chosen, so that answers about the one before are not shown. */
 let chosen = 0;
 
@@ -51,7 +49,6 @@ export async function signIn(key: string): Promise<void> {
 export function signOut(refused: string | null): void {
   useKey(null, null);
   chosen++;
-  listTag = undefined;
   const { fields } = getApi();
   setState({
     api: { ...SIGNED_OUT, refused, fields },
@@ -82,7 +79,6 @@ async function readFields(): Promise<FieldDocument> {
 /** Shows a domain. */
 export async function chooseDomain(name: string): Promise<void> {
   const mine = ++chosen;
-  listTag = undefined;
   const { session, domains, fields } = getApi();
   const sameDomain = getState().domain === name;
   setState({ api: { ...SIGNED_OUT, session, domains, fields }, domain: name });
@@ -92,11 +88,10 @@ export async function chooseDomain(name: string): Promise<void> {
     const path = domainPath(name);
     const [{ body: domain }, revisions] = await Promise.all([
       callJson<DomainShown>(path),
-      callIfChanged<readonly RevisionEntry[]>(`${path}/plans/?limit=${LISTED_REVISIONS}`, undefined),
+      callJson<readonly RevisionEntry[]>(`${path}/plans/?limit=${LISTED_REVISIONS}`),
     ]);
     if (mine !== chosen) return;
-    listTag = revisions?.headers.get('etag') ?? undefined;
-    setApi({ domain, revisions: revisions?.body ?? [], live: true });
+    setApi({ domain, revisions: revisions.body, live: true });
     if (domain.permissions.includes('rules.edit') && (await isReadOnly(path))) setApi({ readOnlyKey: true });
     await Promise.all([readRules(), readRecords()]);
     void readMarks();
@@ -163,13 +158,14 @@ export async function readRevisions(): Promise<boolean> {
   const { domain } = getApi();
   if (domain === null) return false;
   try {
-    const path = `${domainPath(domain.name)}/plans/?limit=${LISTED_REVISIONS}`;
-    const answer = await callIfChanged<readonly RevisionEntry[]>(path, listTag);
+    const path = `${domainPath(domain.name)}/plans/`;
+    const [newest] = (await callJson<readonly RevisionEntry[]>(`${path}?limit=1`)).body;
     if (mine !== chosen) return false;
     if (!getApi().live) setApi({ live: true });
-    if (answer === null) return false;
-    listTag = answer.headers.get('etag') ?? undefined;
-    setApi({ revisions: answer.body });
+    if (newest?.revision === getApi().revisions[0]?.revision) return false;
+    const { body } = await callJson<readonly RevisionEntry[]>(`${path}?limit=${LISTED_REVISIONS}`);
+    if (mine !== chosen) return false;
+    setApi({ revisions: body });
     return true;
   } catch (error) {
     if (mine === chosen) report(error);

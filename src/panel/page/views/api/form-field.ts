@@ -109,6 +109,7 @@ function control(props: FormFieldProps): VNode {
   if (isList && options !== null) return choices(props, options);
   if (options !== null)
     return html`<select ...${common} onInput=${null} onChange=${common.onInput}>
+      ${!options.some(({ value }) => value === text) && html`<option value="">choose one</option>`}
       ${options.map(({ value, label }) => html`<option key=${value} value=${value}>${label}</option>`)}</select>`;
   const lines = isList || field.kind === 'object' || field.kind === 'objects';
   if (lines || (field.kind === 'text' && (field.most ?? 0) > LONG_TEXT))

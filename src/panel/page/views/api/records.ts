@@ -11,6 +11,9 @@ import { confirmDialog, modal } from './modal.ts';
 /** Fields that matter only to proxied records. */
 const EDGE: ReadonlySet<string> = new Set(['captcha', 'scheme', 'port', 'host_header', 'monitor', 'timeout']);
 
+/** What a new record begins with. */
+const PROPOSED = { type: 'A' } as const;
+
 /** What is open above the list. */
 type Open =
   | { readonly kind: 'edit' | 'delete'; readonly record: RecordShown }
@@ -40,7 +43,7 @@ function dialogOf(open: Open, close: () => void): VNode | null {
   const title = open.kind === 'new' ? 'New record' : `Record ${open.record.name} ${open.record.type}`;
   const path = recordPath(open.kind === 'new' ? null : open.record.id);
   return html`<${modal} title=${title} close=${close} wide>
-    <${editor} path=${path} isNew=${isNew} groups=${groupsOf(isNew)} options=${{}} editable=${may('records.edit')}
+    <${editor} path=${path} isNew=${isNew} groups=${groupsOf(isNew)} options=${{}} proposed=${PROPOSED} editable=${may('records.edit')}
       done=${isNew ? 'The record is added.' : `${title} is saved.`} close=${close} />
   <//>`;
 }
