@@ -326,6 +326,7 @@ describe('in a browser', requires(missingBrowser()), () => {
     async (colorScheme, width) => {
       const domain = `axe-${width}.example`;
       const { admin } = await makeShop(domain);
+      await server.node(`node-${width}`);
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 850 });
       await page.goto(`${server.url}/panel/`);

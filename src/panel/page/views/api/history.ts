@@ -88,7 +88,7 @@ function row(entry: RevisionEntry, { compare, back }: RowActions, state: PageSta
     <td class="when">${whenText(entry.created_at)}</td>
     <td class="why">${entry.reason} ${stateOf(entry, current)}</td>
     <td>${entry.account ?? html`<span class="dim">the service</span>`}</td>
-    <td class="end"><span class="actions">
+    <td class="end"><span class="actions straight">
       ${
         stored &&
         html`<button type="button" class="quiet" aria-pressed=${decides} aria-label=${`Try it: revision ${entry.revision}`}
