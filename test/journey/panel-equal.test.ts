@@ -9,6 +9,7 @@ import { openSubject } from '../../src/cli/input/open-subject.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
 import { readEdgeFile } from '../../src/files/edge-file.ts';
 import { printEdge } from '../../src/files/print-edge.ts';
+import type { RuleSet } from '../../src/model/types.ts';
 import type { TraceDocument } from '../../src/simulator/document.ts';
 import { type RequestFlags, readRequest } from '../../src/simulator/request-line.ts';
 import { type SimulationSubject, simulate } from '../../src/simulator/simulate.ts';
@@ -20,7 +21,31 @@ import { requires } from '../support/requires.ts';
 
 /** Requests in all, and of one rule set at most. */
 const REQUESTS = 500;
-const OF_ONE = 50;
+const OF_ONE = 70;
+/** Seeds that are tried at most. */
+const MOST_SEEDS = 30;
+
+/** Destinations of generated records that an edge file may have; the generator writes names everywhere. */
+const ADDRESSES: Readonly<Record<string, string>> = { A: '192.0.2.1', AAAA: '2001:db8::1' };
+
+/** A rule set as an edge file, without the rules and records that a file refuses; `null`: it is refused all the same. */
+function writable({ domain, records, rules }: RuleSet): string | null {
+  let left = {
+    records: records.map((one) => ({ ...one, destination: ADDRESSES[one.type] ?? one.destination })),
+    rules,
+  };
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const { text } = printEdge({ domain, ...left, ids: true });
+    const read = readEdgeFile(text, 'edge.yaml');
+    if (read.ok) return text;
+    const isSound = (list: string) => (_: unknown, index: number) =>
+      !read.diagnostics.some(
+        ({ severity, path }) => severity === 'error' && path[0] === list && path[1] === index,
+      );
+    left = { records: left.records.filter(isSound('records')), rules: left.rules.filter(isSound('rules')) };
+  }
+  return null;
+}
 
 /** A request as a person types it. */
 interface TypedRequest {
@@ -94,14 +119,14 @@ function simulated(subject: SimulationSubject, { url, flags, now }: TypedRequest
 
 /** Fills the form and returns the JSON that the page shows for it, which the clock identifies. */
 function shownFor(page: Page, typed: TypedRequest): Promise<string> {
-  const at = JSON.stringify(new Date(typed.now).toISOString());
+  const at = JSON.stringify(`"at": "${new Date(typed.now).toISOString()}"`);
   return page.evaluate<string>(`new Promise((resolve, reject) => {
     location.hash = ${JSON.stringify(fragmentFor(typed))};
     const look = () => {
       const text = document.querySelector('pre')?.textContent ?? '';
       const refused = document.querySelector('.outcome .refused')?.textContent;
       if (refused) reject(new Error(refused));
-      else if (text.includes('"at": ${at.replaceAll('"', '\\"').replaceAll('\\\\"', '\\"')}')) resolve(text);
+      else if (text.includes(${at})) resolve(text);
       else setTimeout(look, 2);
     };
     setTimeout(look);
@@ -132,11 +157,10 @@ describe('in a browser', requires(missingBrowser()), () => {
     const { page, watch } = await openWatched(browser);
     const actions = new Map<string, number>();
     let compared = 0;
-    for (let seed = 1; compared < REQUESTS; seed++) {
-      const { ruleSet, requests } = generateCase(seed, 400);
-      const { domain, records, rules } = ruleSet;
-      const { text } = printEdge({ domain, records, rules, ids: true });
-      if (!readEdgeFile(text, 'edge.yaml').ok) continue;
+    for (let seed = 1; compared < REQUESTS && seed <= MOST_SEEDS; seed++) {
+      const { ruleSet, requests } = generateCase(seed, 100);
+      const text = writable(ruleSet);
+      if (text === null) continue;
       writeFileSync(file, text);
       const { subject: bare } = await openSubject(file, 'never');
       const subject = { ...bare, signatures: await signaturesFor(bare.bytes, { color: 'never' }) };
@@ -175,6 +199,7 @@ describe('in a browser', requires(missingBrowser()), () => {
     console.info(
       `page: ${compared} requests, ${[...actions].map(([action, count]) => `${action} ${count}`).join(', ')}`,
     );
+    expect(compared).toBe(REQUESTS);
     expect(actions.size).toBeGreaterThanOrEqual(5);
     expect(watch.complaints).toEqual([]);
     await page.close();

@@ -22,8 +22,17 @@ export interface Answered {
 /** An answer, or the mistake in the form. */
 export type Answer = Answered | { readonly ok: false; readonly error: string };
 
-/** Prepares a plan for evaluations: loads its signatures. */
+/** Whether a rule may read captures of its pattern, which needs the regex engine; unknown rules may. */
+function mayCapture({ ruleSet }: SimulationSubject): boolean {
+  return (
+    ruleSet === null ||
+    ruleSet.rules.some((rule) => rule.type === 'rewrite' && rule.path_match_type === 'regex')
+  );
+}
+
+/** Prepares a plan for evaluations: loads the regex engine and its signatures if it has rules that need them. */
 export async function openSource({ subject, signatures }: SourcePlan): Promise<SimulationSubject> {
+  if (mayCapture(subject)) await (await import('./later/regex.ts')).loadRegexes();
   if (signatures === null) return subject;
   const [{ loadSignatures }, { loadRegexes }] = await Promise.all([
     import('../../waf/load/load.ts'),
