@@ -3,13 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ComputeFault } from '../compute/fault.ts';
 import { LogFault } from '../logs/fault.ts';
 import { onlyReads } from '../operation/checks.ts';
+import { gzipped, isWorthCompressing, takesGzip } from '../operation/compress.ts';
 import { namesTag, tagOf } from '../operation/etag.ts';
 import { MAX_BODY_OCTETS } from '../operation/limits.ts';
 import { badRequest, conflict, notFound, Refusal } from '../operation/refusal.ts';
 import { type ApiRoute, JSON_TYPE, type Response } from '../operation/route.ts';
 import { StoreFault } from '../store/fault.ts';
 import { TrafficFault } from '../traffic/fault.ts';
-import { gzipped, isWorthCompressing, takesGzip } from './compress.ts';
 import type { CacheableResponse } from './response-cache.ts';
 
 /** One request and its reply, in Fastify's types. */
@@ -33,7 +33,7 @@ export function sendAnswer(
   answer: Response,
   { request, reply, route, store }: Exchange & AnswerOptions,
 ): FastifyReply | Promise<FastifyReply> {
-  const text = typeof answer.body === 'string' && answer.type ? answer.body : JSON.stringify(answer.body);
+  const text = isWritten(answer) ? answer.body : JSON.stringify(answer.body);
   reply.header('cache-control', 'no-store');
   if (answer.headers !== undefined) reply.headers(answer.headers);
   closeWhileDraining({ request, reply });
@@ -41,7 +41,7 @@ export function sendAnswer(
   if (route.method !== 'POST' && route.method !== 'DELETE') {
     const tag = tagOf(answer.tagged === undefined ? text : JSON.stringify(answer.tagged));
     reply.header('etag', tag);
-    store?.({ headers: headersOf(text, tag), text });
+    if (typeof text === 'string') store?.({ headers: headersOf(text, tag), text });
     const known = request.headers['if-none-match'];
     if (known !== undefined && onlyReads(route.method) && namesTag(known, tag)) return reply.code(304).send();
   }
@@ -55,8 +55,13 @@ export function sendAnswer(
   return sendGzipped(text, reply);
 }
 
-/** Sends a text in gzip. */
-async function sendGzipped(text: string, reply: FastifyReply): Promise<FastifyReply> {
+/** Whether the body is a text or octets of the answer's own type, which are sent as they are. */
+function isWritten(answer: Response): answer is Response & { readonly body: string | Uint8Array } {
+  return answer.body instanceof Uint8Array || (typeof answer.body === 'string' && Boolean(answer.type));
+}
+
+/** Sends a text or octets in gzip. */
+async function sendGzipped(text: string | Uint8Array, reply: FastifyReply): Promise<FastifyReply> {
   const octets = await gzipped(text);
   return reply.header('content-encoding', 'gzip').send(octets);
 }

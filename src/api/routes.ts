@@ -6,6 +6,7 @@ import { checkFeature, checkRecordType } from '../access/entitlement-checks.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import { DRAFT_ROUTES } from '../drafts/routes.ts';
 import { type AnyRoute, isNodeRoute } from '../operation/node-route.ts';
+import { plan as planOctets, signatures } from '../panel/plan-octets.ts';
 import * as analytics from './routes/analytics.ts';
 import * as audit from './routes/audit.ts';
 import * as billing from './routes/billing.ts';
@@ -146,6 +147,8 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'POST', path: '/domains/{domain}/plans/', permission: 'rules.edit', ...plans.publish },
   { method: 'GET', path: '/domains/{domain}/plans/{revision}', permission: 'domain.view', ...plans.read },
   { method: 'GET', path: '/domains/{domain}/plans/{revision}/diff/{other}', permission: 'domain.view', ...plans.diff },
+  { method: 'GET', path: '/domains/{domain}/plans/{revision}/bytes', permission: 'domain.view', ...planOctets },
+  { method: 'GET', path: '/domains/{domain}/plans/{revision}/signatures', permission: 'domain.view', ...signatures },
   { method: 'POST', path: '/domains/{domain}/plans/{revision}/rollback', permission: 'rules.edit', ...plans.rollback },
   { method: 'POST', path: '/domains/{domain}/simulate', permission: 'domain.view', asks: true, ...questions.simulate },
   { method: 'GET', path: '/domains/{domain}/diff', permission: 'domain.view', ...diff },

@@ -34,6 +34,7 @@ import {
 import { methodsAt, pathMeant, segmentsOf } from '../operation/paths.ts';
 import { badRequest, Refusal } from '../operation/refusal.ts';
 import type { NodeRouteServices, Services } from '../operation/services.ts';
+import { addPanel } from '../panel/open-panel.ts';
 import type { ShownNode } from '../publisher/node-token.ts';
 import type { SpanSource } from '../telemetry/spans.ts';
 import { addNodeRoute, addRoute } from './add-routes.ts';
@@ -156,6 +157,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const responses = createResponseCache({ services, log, watch, spans });
   offerToCache(app.server, { responses, spans });
   await addReference(app);
+  addPanel(app);
   app.after(() => {
     for (const route of ROUTES) {
       if (isNodeRoute(route)) addNodeRoute(app, nodes, route);

@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 /** Examples by the path of a command; groups of commands have those of their commands. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   try: ['edgeplan try', 'edgeplan try --keep ./try-data --port 9000'],
+  play: ['edgeplan play', 'edgeplan play -f shop/edge.yaml --port 9000'],
   init: ['edgeplan init', 'edgeplan init shop && edgeplan test -f shop/edge.yaml'],
   simulate: [
     "edgeplan simulate https://shop.example.com/api/orders --ip 203.0.113.7 --country RU -A 'GPTBot/1.2'",

@@ -6,6 +6,7 @@ import { version } from './version.ts';
 /** Loads each command; in the order of the help. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   try: async () => (await import('./commands/try.ts')).tryCommand(),
+  play: async () => (await import('./commands/play.ts')).playCommand(),
   init: async () => (await import('./commands/init.ts')).initCommand(),
   simulate: async () => (await import('./commands/simulate.ts')).simulateCommand(),
   test: async () => (await import('./commands/test.ts')).testCommand(),

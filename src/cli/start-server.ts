@@ -40,7 +40,7 @@ import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import type { Telemetry } from '../telemetry/options.ts';
 import type { UptimeWatch } from '../uptime/watch.ts';
-import { sealedSignaturesFor } from './input/choose-signatures.ts';
+import { hasWafRule, sealedSignaturesFor } from './input/choose-signatures.ts';
 import { countryFinder, openCountryFile } from './input/open-countries.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { type DecisionLogs, openDecisionLogs } from './open-decision-logs.ts';
@@ -70,6 +70,7 @@ export interface RunningServer {
 function createSignatures(): NonNullable<Services['signaturesFor']> {
   let opened: SealedSignatures | null = null;
   return async (plan) => {
+    if (!hasWafRule(plan)) return null;
     opened ??= await sealedSignaturesFor(plan, { color: 'never' });
     return opened;
   };

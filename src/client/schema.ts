@@ -3011,6 +3011,46 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/plans/{revision}/bytes": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Fetch the sealed plan of a revision, as nodes evaluate it; `edgeplan-digest` is its SHA-256, `edgeplan-signatures` that of the signatures of its `waf` rules
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainPlansByRevisionBytes"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/plans/{revision}/signatures": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Fetch the sealed signatures that `waf` rules of a revision inspect with; `edgeplan-digest` is their SHA-256
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainPlansByRevisionSignatures"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/plans/{revision}/rollback": {
         readonly parameters: {
             readonly query?: never;
@@ -16211,6 +16251,74 @@ export interface operations {
                 };
                 content: {
                     readonly "text/plain; charset=utf-8": string;
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainPlansByRevisionBytes: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly revision: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Fetch the sealed plan of a revision, as nodes evaluate it; `edgeplan-digest` is its SHA-256, `edgeplan-signatures` that of the signatures of its `waf` rules */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": string;
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainPlansByRevisionSignatures: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly revision: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Fetch the sealed signatures that `waf` rules of a revision inspect with; `edgeplan-digest` is their SHA-256 */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": string;
                 };
             };
             readonly 400: components["responses"]["BadRequest"];

@@ -18,10 +18,7 @@ import type { Fields } from '../model/form.ts';
 import { recordForm } from '../model/record.ts';
 import { RULE_FORMS } from '../model/rule.ts';
 import { DOMAIN_SETTINGS } from '../model/settings.ts';
-
-export type JsonSchema = Readonly<Record<string, unknown>>;
-
-export const JSON_SCHEMA_DRAFT = 'http://json-schema.org/draft-07/schema#';
+import { JSON_SCHEMA_DRAFT, type JsonSchema } from './json-schema.ts';
 
 /** What only files have: a rule's stable name, and its records by name. */
 const RULE_KEY: JsonSchema = {

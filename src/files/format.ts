@@ -5,6 +5,7 @@
 import { Lexer } from 'yaml';
 import { assert } from '../base/assert.ts';
 import type { Diagnostic } from '../base/diagnostic.ts';
+import { FILE_ORDERS } from './key-order.ts';
 import { layOutText } from './layout.ts';
 import { same } from './print-edge.ts';
 import { readYaml } from './yaml.ts';
@@ -21,9 +22,9 @@ const MOST_PASSES = 6;
 export function formatFile(text: string, name: string): FormattedFile {
   const before = readYaml(text, name);
   if (!before.ok) return { ok: false, diagnostics: before.diagnostics };
-  let formatted = layOutText(text);
+  let formatted = layOutText(text, FILE_ORDERS);
   for (let pass = 1; pass < MOST_PASSES; pass++) {
-    const again = layOutText(formatted);
+    const again = layOutText(formatted, FILE_ORDERS);
     if (again === formatted) break;
     formatted = again;
   }

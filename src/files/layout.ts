@@ -15,7 +15,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import { DOMAIN_ORDER, FILE_ORDER, RECORD_ORDER, ruleOrder, TEST_ORDER, TEST_PARTS } from './key-order.ts';
+import { type KeyOrders, TEST_ORDER, TEST_PARTS } from './test-key-order.ts';
 import { parseWithComments } from './trailing-comments.ts';
 
 /** The longest list or mapping, in characters of JSON without its quotes, that is printed on one line. */
@@ -32,8 +32,15 @@ export const LAYOUT_SCHEMA = {
 
 type Collection = YAMLMap | YAMLSeq;
 
-/** Lays out a document and prints it. `text` is what it was parsed from; empty for a document that was built. */
-export function layOut(document: Document, text: string): string {
+/** What a document is laid out by. */
+export interface LayoutOptions {
+  /** What it was parsed from; empty for a document that was built. */
+  readonly text: string;
+  readonly orders: KeyOrders;
+}
+
+/** Lays out a document and prints it. */
+export function layOut(document: Document, { text, orders }: LayoutOptions): string {
   const root = document.contents;
   normaliseScalars(document);
   const headers = takeHeaders(document, text);
@@ -41,7 +48,7 @@ export function layOut(document: Document, text: string): string {
   if (isMap(root)) {
     // An alias must not precede its anchor.
     const sorts = !hasAlias(document);
-    const layout: Layout = { text, sort: (map, order) => sorts && sortKeys(map, order, text) };
+    const layout: Layout = { text, orders, sort: (map, order) => sorts && sortKeys(map, order, text) };
     layOutRoot(document, root, layout);
   }
   for (const [pair, header] of headers) putHeader(pair, header);
@@ -56,8 +63,8 @@ export function layOut(document: Document, text: string): string {
 }
 
 /** Lays out a text that is YAML without errors. */
-export function layOutText(text: string): string {
-  return layOut(parseWithComments(text, LAYOUT_SCHEMA), text);
+export function layOutText(text: string, orders: KeyOrders): string {
+  return layOut(parseWithComments(text, LAYOUT_SCHEMA), { text, orders });
 }
 
 /**
@@ -110,8 +117,7 @@ function moveUp(node: Collection, key: Scalar | null): void {
 }
 
 /** How collections are laid out. */
-interface Layout {
-  readonly text: string;
+interface Layout extends LayoutOptions {
   /** Sorts the keys of a mapping; whether another key is first now. */
   sort(map: YAMLMap, order: readonly string[]): boolean;
 }
@@ -134,14 +140,15 @@ function layOutRoot(document: Document, root: YAMLMap, layout: Layout): void {
   const [first] = root.items as readonly Pair[];
   const opening = isScalar(first?.key) ? first.key : null;
   const header = opening?.commentBefore ?? null;
-  if (layout.sort(root, FILE_ORDER) && opening !== null && header !== null) {
+  if (layout.sort(root, layout.orders.file) && opening !== null && header !== null) {
     // What opens a file is about the file, and editors read the schema's name in its first line.
     opening.commentBefore = null;
     document.commentBefore = [document.commentBefore, header].filter((one) => one != null).join('\n\n');
   }
+  const { domain = [], rule: ruleOrder = () => [] } = layout.orders;
   for (const { key, value } of root.items as readonly Pair[]) {
     const name = textOf(key);
-    if (name === 'domain' && isMap(value)) layOutFields(value, DOMAIN_ORDER, layout);
+    if (name === 'domain' && isMap(value)) layOutFields(value, domain, layout);
     else if (name === 'defaults' && isMap(value)) layOutFields(value, TEST_PARTS['defaults']!, layout);
     else if (name === 'records') layOutList(value, (record) => layOutRecord(record, layout));
     else if (name === 'rules')
@@ -162,8 +169,8 @@ function layOutList(list: unknown, layOutEntry: (entry: YAMLMap) => void): void 
 }
 
 /** Prints a record on one line, unless it has comments. */
-function layOutRecord(record: YAMLMap, { sort }: Layout): void {
-  sort(record, RECORD_ORDER);
+function layOutRecord(record: YAMLMap, { sort, orders }: Layout): void {
+  sort(record, orders.record ?? []);
   if (isPlain(record)) makeFlow(record);
   else layOutBlock(record);
 }

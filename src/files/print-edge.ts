@@ -12,6 +12,7 @@ import { recordForm } from '../model/record.ts';
 import { absoluteName } from '../model/record-name.ts';
 import { ruleForm } from '../model/rule.ts';
 import type { DnsRecord, OriginPoolRule, Rule } from '../model/types.ts';
+import { FILE_ORDERS } from './key-order.ts';
 import { LAYOUT_SCHEMA, layOut, layOutText } from './layout.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -86,7 +87,10 @@ export function printEdge({
   }
   return {
     // The second pass chooses the quotes of text that the first one has quoted.
-    text: layOutText(layOut(commented(new Document(document, BUILT), ordered, comments), '')),
+    text: layOutText(
+      layOut(commented(new Document(document, BUILT), ordered, comments), { text: '', orders: FILE_ORDERS }),
+      FILE_ORDERS,
+    ),
     orphans: shown.flatMap(({ rule, scope }) => (scope.kind === 'gone' ? [rule] : [])),
   };
 }

@@ -5,7 +5,7 @@
 import { MAX_ID, MAX_INVARIANTS } from '../base/limits.ts';
 import { ACTIONS, BOT_KINDS } from '../base/vocabulary.ts';
 import type { INVARIANT_FIELDS, WHEN_FIELDS } from '../model/invariant.ts';
-import { JSON_SCHEMA_DRAFT, type JsonSchema } from './edge-schema.ts';
+import { JSON_SCHEMA_DRAFT, type JsonSchema } from './json-schema.ts';
 
 /** The largest number of repetitions of a request, so that a test takes seconds. */
 export const MAX_REPEAT = 100_000;

@@ -201,7 +201,7 @@ export interface Response {
   /** The value that the ETag is computed from, where the body has fields that change with time (`seconds_remaining`). */
   readonly tagged?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body is a text of this content type. */
+  /** The body is a text, or octets, of this content type. */
   readonly type?: string;
 }
 

@@ -3,6 +3,7 @@ import { stringify } from 'yaml';
 import { isContentAddressed } from '../evaluator/identity.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
 import { layOutText } from '../files/layout.ts';
+import { TEST_FILE_ORDERS } from '../files/test-key-order.ts';
 import type { RuleSet } from '../model/types.ts';
 import type { ActingRule, Headline, TraceDocument } from './document.ts';
 import type { Typed } from './request-line.ts';
@@ -149,6 +150,6 @@ export function asTest(
     ...(shadow === null ? {} : { would: expected(shadow, null) }),
     ...pageFields(document),
   };
-  const text = layOutText(stringify({ tests: [test] }, { lineWidth: 0 }));
+  const text = layOutText(stringify({ tests: [test] }, { lineWidth: 0 }), TEST_FILE_ORDERS);
   return { ok: true, value: text.slice(HEAD.length) };
 }

@@ -1,6 +1,7 @@
 /** The JSON Schemas of `edge.yaml` and `edge.test.yaml`, as editors and `/docs/` get them. */
 import { ACTIONS } from '../evaluator/decision.ts';
-import { edgeFileSchema, type JsonSchema } from '../files/edge-schema.ts';
+import { edgeFileSchema } from '../files/edge-schema.ts';
+import type { JsonSchema } from '../files/json-schema.ts';
 import { testFileSchema } from '../files/test-schema.ts';
 import { EXPECTED_KEYS } from './rule-tests/expected-schema.ts';
 

@@ -27,6 +27,7 @@ function build(): void {
     [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
     ['dist/waf/signatures/seal-starter.js', 'src/waf/signatures'],
     ['dist/api/docs/write-documents.js'],
+    ['dist/panel/write-page.js'],
   ];
   for (const step of steps) {
     const { status, stdout, stderr } = spawnSync(process.execPath, step, { cwd: ROOT, encoding: 'utf8' });

@@ -28,7 +28,10 @@ const FIRST_ALONE: readonly Rule['type'][] = [
 ];
 
 /** The conflicts of reached rules; at most one for each, with the first rule that it conflicts with. */
-export function lintConflicts({ around, ruleOf }: ProofContext, reaches: readonly Reach[]): readonly Finding[] {
+export function lintConflicts(
+  { around, ruleOf }: ProofContext,
+  reaches: readonly Reach[],
+): readonly Finding[] {
   if (around === null) return [];
   const total = createBudget(MAX_CONFLICTS_STEPS);
   const acting = reaches.filter(({ rule, result }) => result.kind === 'reached' && actsAlone(rule));

@@ -9,11 +9,10 @@ import { queryNumber } from '../../operation/query.ts';
 import { conflict, notFound } from '../../operation/refusal.ts';
 import { jsonText, message, ok, operation } from '../../operation/route.ts';
 import { pageNote, shortenedList } from '../../operation/shapes.ts';
-import { readBlob } from '../../publisher/blob.ts';
+import { findRevision, planOf, revisionOf } from '../../operation/stored-revision.ts';
 import { currentOf } from '../../publisher/current.ts';
 import type { Side } from '../../publisher/printed.ts';
 import { propagationOf } from '../../publisher/propagation.ts';
-import { prunedSentence } from '../../publisher/prune.ts';
 import { rollBack } from '../../publisher/rollback.ts';
 import type { FiledRevision } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
@@ -75,19 +74,6 @@ function answerOf(row: FiledRevision, names: ReadonlyMap<number, string>): Revis
   const account = account_id === null ? null : (names.get(account_id) ?? null);
   const created_at = new Date(at).toISOString();
   return { revision, digest, pruned, reason, account_id, account, key_id, created_at };
-}
-
-/** The revision number of a path segment. @throws Refusal 404 for a text that is not one */
-function revisionOf(segment: string | undefined): number {
-  if (segment === undefined || !/^[1-9]\d{0,14}$/.test(segment)) throw notFound();
-  return Number(segment);
-}
-
-/** A revision of a domain. @throws Refusal 404 for an unknown one */
-async function findRevision(tx: ReadTransaction, domainId: number, revision: number): Promise<FiledRevision> {
-  const row = await tx.plans.get(domainId, revision);
-  if (row === null) throw notFound();
-  return row;
 }
 
 /** `GET /domains/{domain}/plans/`: the newest revisions first, page by page. */
@@ -180,12 +166,6 @@ export async function side(
 ): Promise<Side> {
   const row = await findRevision(tx, domain.id, revision);
   return { domain: domain.name, revision, bytes: await planOf(tx, row) };
-}
-
-/** The sealed plan of a revision; `null`: a tombstone. @throws Refusal 409 where it was pruned */
-async function planOf(tx: ReadTransaction, row: FiledRevision): Promise<Uint8Array | null> {
-  if (row.pruned) throw conflict(prunedSentence(row.revision));
-  return row.digest === null ? null : readBlob(tx, row.digest);
 }
 
 /** `POST /domains/{domain}/plans/`: publishes the stored rules again, for example after a compiler update. */

@@ -1,16 +1,12 @@
 /** `edgeplan lint`: reports rules of an edge file that very likely do something else than intended. */
 import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
-import { type LintSources, lintRuleSet } from '../../analysis/lint.ts';
-import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
-import { APPLICATION_HOST } from '../../base/vocabulary.ts';
-import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
-import { byPlace } from '../../files/yaml.ts';
-import type { Rule, RuleSet } from '../../model/types.ts';
+import { readEdgeBytes } from '../../files/edge-file.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { type CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
-import { type ChoiceFlags, signatureNames, signaturePaths } from '../input/choose-signatures.ts';
+import { type ChoiceFlags, signaturePaths } from '../input/choose-signatures.ts';
 import { domainFiles, edgePaths } from '../input/domain-files.ts';
+import { lintEdge } from '../input/lint-edge.ts';
 import { readEdge, textsOf } from '../input/open-subject.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
 import { colourFor, note } from '../output.ts';
@@ -38,38 +34,6 @@ interface Flags extends ChoiceFlags, ReporterFlags {
   readonly failOn: (typeof THRESHOLDS)[number];
 }
 
-/** The places of rules in an edge file, and the fields that the author wrote. */
-function sourcesOf(sources: EdgeSources): LintSources {
-  const path = (rule: Rule) => ['rules', sources.rules.get(rule.id)?.index ?? -1];
-  return {
-    path,
-    place: (rule, field) => sources.at([...path(rule), ...field]),
-    written: (rule, field) => sources.writes([...path(rule), field]),
-  };
-}
-
-/** Removes duplicates: the reader of the file reports some of the same mistakes. */
-function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const seen = new Set<string>();
-  return diagnostics.filter(({ code, path }) => {
-    const key = `${code} ${formatPath(path)}`;
-    const repeated = seen.has(key);
-    seen.add(key);
-    return !repeated;
-  });
-}
-
-/** A note for each record that the embedding application answers. */
-function applicationNotes({ records }: RuleSet, sources: EdgeSources): readonly Diagnostic[] {
-  return records
-    .filter(({ destination }) => destination === APPLICATION_HOST)
-    .map(({ id }) => {
-      const path = ['records', sources.records.get(id)?.index ?? 0];
-      const message = 'is answered by the application that embeds the edge: it has no `destination`';
-      return { code: 'application_record', severity: 'info', path, message, at: sources.at(path) };
-    });
-}
-
 /** What lint found in an edge file. */
 interface Linted extends LintedInput {
   /** The number of rules; `null`: the file does not compile. */
@@ -83,11 +47,7 @@ async function lintFile(file: string, flags: Flags, texts: Map<string, string>):
   for (const [name, text] of textsOf({ ...input, name: file })) texts.set(name, text);
   // Lint needs a rule set, so a file with errors ends here.
   if (!read.ok) return { name: file, findings: read.diagnostics, rules: null };
-  const signatures = await signatureNames(read.ruleSet, flags);
-  const found = lintRuleSet(read.ruleSet, sourcesOf(read.sources), { signatures });
-  const reported = [...read.diagnostics, ...found, ...applicationNotes(read.ruleSet, read.sources)];
-  const findings = [...withoutRepeats(reported)].sort(byPlace);
-  return { name: file, findings, rules: read.ruleSet.rules.length };
+  return { name: file, findings: await lintEdge(read, flags), rules: read.ruleSet.rules.length };
 }
 
 /** Lints once, or after each change too. */

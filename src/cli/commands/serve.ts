@@ -8,6 +8,7 @@ import { DnsFault } from '../../dns/fault.ts';
 import { DEFAULT_DAYS, MAX_DAYS } from '../../logs/limits.ts';
 import { judgePublicUrl } from '../../notify/link.ts';
 import { judgeGatewayUrl, judgeSender, judgeSmtpUrl } from '../../notify/outlet-options.ts';
+import { PANEL_PATH } from '../../panel/assets.ts';
 import { DAYS_FOR_MS, HOURS_FOR_MS, LEAST_HOURS_FOR_MS, MINUTES_FOR_MS } from '../../traffic/limits.ts';
 import { usageFault } from '../exit.ts';
 import { type IssuerFlags, issuerOptions, readIssuer } from '../issuer-options.ts';
@@ -145,7 +146,7 @@ async function run(flags: Flags, command: Command): Promise<void> {
     throw refusal(error, flags);
   }
   stopOnSignals(() => server.stop());
-  const started = `listening on ${server.url}\ndata in ${where}\noperators: ${server.operationsUrl}/metrics${server.zones === null ? '' : `\nzones on ${server.zones}`}`;
+  const started = `listening on ${server.url}\npage: ${server.url}${PANEL_PATH}\ndata in ${where}\noperators: ${server.operationsUrl}/metrics${server.zones === null ? '' : `\nzones on ${server.zones}`}`;
   // Entries on stdout are JSON lines and nothing else.
   if (flags.decisionLogs === '-') note(started);
   else await write(`${started}\n`);

@@ -112,7 +112,7 @@ export async function signatureNames(
 }
 
 /** Whether a sealed plan has an enabled waf rule. */
-function hasWafRule(bytes: Uint8Array): boolean {
+export function hasWafRule(bytes: Uint8Array): boolean {
   const { meta } = openPlan(bytes).plan;
   const phase = META.phases + typeIndex('waf');
   return meta[phase + 1]! > meta[phase]!;

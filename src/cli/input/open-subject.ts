@@ -123,7 +123,7 @@ export function compileInput(input: EdgeInput, colour: ColourChoice): CompiledFi
 }
 
 /** A compiled file as the subject of a simulation. */
-function subjectOf({ ruleSet, sources, bytes }: CompiledFile): SimulationSubject {
+export function compiledSubject({ ruleSet, sources, bytes }: CompiledFile): SimulationSubject {
   const name = basename(sources.file);
   const places = new Map<number, DescribedSource>();
   for (const [id, source] of sources.rules) {
@@ -143,5 +143,5 @@ export async function openSubject(file: string, colour: ColourChoice): Promise<O
   if (isPlan(input.octets, file)) return openSealed(input.octets, file);
   const compiled = compileInput(input, colour);
   const { diagnostics, texts } = compiled;
-  return { subject: subjectOf(compiled), opened: openPlan(compiled.bytes), diagnostics, texts };
+  return { subject: compiledSubject(compiled), opened: openPlan(compiled.bytes), diagnostics, texts };
 }

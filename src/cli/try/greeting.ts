@@ -1,4 +1,6 @@
 /** The text that `try` prints: addresses, and commands ready to paste. */
+
+import { PANEL_PATH } from '../../panel/assets.ts';
 import { shellWord } from '../../simulator/shell-word.ts';
 import { commandName } from '../print/command-name.ts';
 
@@ -31,6 +33,7 @@ export function greeting(tried: Tried): string {
     keptFolder ? 'Stop it with Ctrl-C.' : 'All of this is temporary. Stop it with Ctrl-C.',
     '',
     `  API        ${url}`,
+    `  page       ${url}${PANEL_PATH}, which asks for the key below`,
     `  reference  ${url}${tried.reference}`,
     `  metrics    ${operationsUrl}/metrics`,
     `  data       ${folder}, ${end}`,

@@ -1,12 +1,12 @@
 /** Compresses answers with gzip for clients that accept it (RFC 9110 §12.5.3), in Node's thread pool. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { COMPRESS_FROM } from '../operation/limits.ts';
+import { COMPRESS_FROM } from './limits.ts';
 
 const compress = promisify(gzip);
 
-/** Whether a text is long enough to compress, see `COMPRESS_FROM`. */
-export function isWorthCompressing(text: string): boolean {
+/** Whether a text, or octets, is long enough to compress, see `COMPRESS_FROM`. */
+export function isWorthCompressing(text: string | Uint8Array): boolean {
   return text.length >= COMPRESS_FROM;
 }
 
@@ -23,7 +23,7 @@ export function takesGzip(accepted: string | undefined): boolean {
   return star;
 }
 
-/** The octets of a text in gzip. */
-export function gzipped(text: string): Promise<Buffer> {
+/** A text or octets in gzip. */
+export function gzipped(text: string | Uint8Array): Promise<Buffer> {
   return compress(text, { level: 6 });
 }

@@ -1,0 +1,54 @@
+/** Lints an edge file that was read: what its reader, the families of lint and the command line itself have to say about it. */
+import { type LintSources, lintRuleSet } from '../../analysis/lint.ts';
+import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
+import { APPLICATION_HOST } from '../../base/vocabulary.ts';
+import type { EdgeFile, EdgeSources } from '../../files/edge-file.ts';
+import { byPlace } from '../../files/yaml.ts';
+import type { Rule, RuleSet } from '../../model/types.ts';
+import { type ChoiceFlags, signatureNames } from './choose-signatures.ts';
+
+/** A file without errors. */
+type SoundFile = Extract<EdgeFile, { readonly ok: true }>;
+
+/** Every finding, in the order of the file. @throws CommandFault when the chosen signatures cannot be opened */
+export async function lintEdge(
+  { ruleSet, sources, diagnostics }: SoundFile,
+  flags: ChoiceFlags,
+): Promise<readonly Diagnostic[]> {
+  const signatures = await signatureNames(ruleSet, flags);
+  const found = lintRuleSet(ruleSet, sourcesOf(sources), { signatures });
+  const reported = [...diagnostics, ...found, ...applicationNotes(ruleSet, sources)];
+  return [...withoutRepeats(reported)].sort(byPlace);
+}
+
+/** The places of rules in an edge file, and the fields that the author wrote. */
+function sourcesOf(sources: EdgeSources): LintSources {
+  const path = (rule: Rule) => ['rules', sources.rules.get(rule.id)?.index ?? -1];
+  return {
+    path,
+    place: (rule, field) => sources.at([...path(rule), ...field]),
+    written: (rule, field) => sources.writes([...path(rule), field]),
+  };
+}
+
+/** Removes duplicates: the reader of the file reports some of the same mistakes. */
+function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const seen = new Set<string>();
+  return diagnostics.filter(({ code, path }) => {
+    const key = `${code} ${formatPath(path)}`;
+    const repeated = seen.has(key);
+    seen.add(key);
+    return !repeated;
+  });
+}
+
+/** A note for each record that the embedding application answers. */
+function applicationNotes({ records }: RuleSet, sources: EdgeSources): readonly Diagnostic[] {
+  return records
+    .filter(({ destination }) => destination === APPLICATION_HOST)
+    .map(({ id }) => {
+      const path = ['records', sources.records.get(id)?.index ?? 0];
+      const message = 'is answered by the application that embeds the edge: it has no `destination`';
+      return { code: 'application_record', severity: 'info', path, message, at: sources.at(path) };
+    });
+}

@@ -1,0 +1,32 @@
+/** The code of the thread that lints for `edgeplan play`; `linter.ts` starts one for each text. */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { EdgeInput } from '../../embed/node/edge-input.ts';
+import { readEdgeBytes } from '../../files/edge-file.ts';
+import type { FindingDocument } from '../../panel/documents.ts';
+import { lowerPriority } from '../../platform/low-priority.ts';
+import type { ChoiceFlags } from '../input/choose-signatures.ts';
+import { lintEdge } from '../input/lint-edge.ts';
+import { findingDocument } from './finding-document.ts';
+
+/** The `workerData` of the thread. */
+export interface LintThreadData {
+  readonly input: EdgeInput;
+  readonly flags: ChoiceFlags;
+}
+
+/** Findings with the ids of their rules. */
+async function lint({ input, flags }: LintThreadData): Promise<readonly FindingDocument[]> {
+  const read = readEdgeBytes(input.octets, input.name, input.parts);
+  if (!read.ok) return [];
+  const ids = new Map([...read.sources.rules].map(([id, { index }]) => [index, id]));
+  const findings = await lintEdge(read, flags);
+  return findings.map((finding) => {
+    const [list, index] = finding.path;
+    return findingDocument(finding, list === 'rules' ? (ids.get(Number(index)) ?? null) : null);
+  });
+}
+
+if (parentPort !== null) {
+  lowerPriority();
+  parentPort.postMessage(await lint(workerData as LintThreadData));
+}

@@ -1,0 +1,79 @@
+/**
+ * The fields of rules and records as the page's forms draw them. In: the field reference, which is made from the forms that the API
+ * reads. Out: JSON for the browser.
+ */
+import type { RuleType } from '../base/vocabulary.ts';
+import { RULE_TYPES } from '../base/vocabulary.ts';
+import type { JsonSchema } from '../files/edge-schema.ts';
+import { type FieldEntry, fieldSections } from '../simulator/field-reference.ts';
+import type { FieldDocument, FormField, FormSection } from './documents.ts';
+
+/** Fields of the reference that a file has and the API has not, or that another field replaces. */
+const NOT_IN_FORMS: ReadonlySet<string> = new Set([
+  'type',
+  'key',
+  'id',
+  'records',
+  'record_id',
+  'host_pattern',
+]);
+/** Fields of a path filter, which not every type has. */
+const PATH_FIELD = /^path_(?:match_type|includes|excludes)$/;
+
+/** The fields of each type's form and of a record's. */
+export function fieldDocument(): FieldDocument {
+  const sections = new Map(fieldSections().map((section) => [section.name, section]));
+  const common = sections.get('rule')!.fields.filter(({ name }) => !NOT_IN_FORMS.has(name));
+  const rules = RULE_TYPES.map((type): readonly [RuleType, FormSection] => {
+    const { summary, fields, common: kind } = sections.get(type)!;
+    const shared = common.filter(({ name }) => kind === 'path' || !PATH_FIELD.test(name));
+    return [type, { summary, fields: formFields(fields), common: formFields(shared) }];
+  });
+  const { summary, fields } = sections.get('record')!;
+  const own = fields.filter(({ name }) => name !== 'id');
+  return {
+    rules: Object.fromEntries(rules) as FieldDocument['rules'],
+    record: { summary, fields: formFields(own), common: [] },
+  };
+}
+
+/** The fields of an object; those of objects in it belong to their own field. */
+function formFields(entries: readonly FieldEntry[]): readonly FormField[] {
+  return entries.filter(({ name }) => !/[.[]/.test(name)).map(formField);
+}
+
+function formField({ name, schema, required }: FieldEntry): FormField {
+  const simple = withoutNull(schema);
+  const { type, minimum, maximum, maxLength, maxItems } = simple;
+  const items = simple['items'] as JsonSchema | undefined;
+  const options = (items ?? simple)['enum'] as readonly (string | number)[] | undefined;
+  return {
+    name,
+    kind: kindOf(type as string | undefined, items),
+    required,
+    nullable: simple !== schema,
+    description: (schema['description'] ?? '') as string,
+    fallback: schema['default'] ?? null,
+    example: ((schema['examples'] ?? []) as readonly unknown[])[0] ?? null,
+    options: options ?? null,
+    minimum: (minimum ?? null) as number | null,
+    maximum: (maximum ?? null) as number | null,
+    most: (items === undefined ? maxLength : maxItems) as number | null,
+  };
+}
+
+/** The schema of the value where it is not null. */
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const choices = schema['anyOf'] as readonly JsonSchema[] | undefined;
+  return choices?.find(({ type }) => type !== 'null') ?? schema;
+}
+
+/** The control that fits a schema. */
+function kindOf(type: string | undefined, items: JsonSchema | undefined): FormField['kind'] {
+  if (items === undefined) {
+    if (type === 'boolean' || type === 'integer' || type === 'object') return type;
+    return 'text';
+  }
+  if (items['type'] === 'object') return 'objects';
+  return items['type'] === 'integer' ? 'integers' : 'texts';
+}

@@ -1,0 +1,163 @@
+/**
+ * Changes of rules, records and plans over the API. Each write names the version that the page shows (`If-Match`), so that nobody's
+ * change is lost, and waits until a revision that covers it is out. Out: `null`, or the version on the server where it has changed.
+ */
+import type { RuleType } from '../../../base/vocabulary.ts';
+import { CallFault, callJson } from './call.ts';
+import { domainPath, type RecordShown, type RuleShown, rulesPath } from './documents.ts';
+import { readMarks, readRecords, readRevisions, readRules, report } from './session.ts';
+import { getApi, setApi } from './state.ts';
+
+/** An object with the entity tag of its version. */
+export interface Tagged<Value> {
+  readonly value: Value;
+  readonly tag: string;
+}
+
+/** The sentence for a write that the server refused since its object has changed. */
+export const CHANGED = 'somebody else has changed it since this page read it';
+
+/** The name of the domain. */
+function domainName(): string {
+  const { domain } = getApi();
+  if (domain === null) throw new CallFault(409, 'no domain is chosen');
+  return domain.name;
+}
+
+/** The path of a rule. */
+export function rulePath({ type, id }: Pick<RuleShown, 'type' | 'id'>): string {
+  return `${rulesPath(domainName(), type)}${id}`;
+}
+
+/** The path of records, or of one. */
+export function recordPath(id: number | null): string {
+  return `${domainPath(domainName())}/records/${id ?? ''}`;
+}
+
+/** Reads an object with its tag. @throws CallFault */
+export async function readTagged<Value>(path: string): Promise<Tagged<Value>> {
+  const { body, headers } = await callJson<Value>(path);
+  return { value: body, tag: headers.get('etag') ?? '"none"' };
+}
+
+/** Reads an object whose version the page shows. @throws CallFault 412 where the server has another */
+async function readShown<Value>(path: string, shown: unknown): Promise<Tagged<Value>> {
+  const now = await readTagged<Value>(path);
+  if (JSON.stringify(now.value) !== JSON.stringify(shown)) throw new CallFault(412, CHANGED);
+  return now;
+}
+
+/** Sends a write and reads the domain again. @param done the sentence that is shown then. @throws CallFault */
+export async function commit(
+  path: string,
+  {
+    done,
+    ...call
+  }: {
+    readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+    readonly body?: unknown;
+    readonly ifMatch?: string;
+    readonly done: string;
+  },
+): Promise<void> {
+  const { headers } = await callJson(`${path}${path.includes('?') ? '&' : '?'}wait=published`, call);
+  const revision = headers.get('x-revision');
+  setApi({
+    notice: { tone: 'good', text: revision === null ? done : `${done} Published as revision ${revision}.` },
+  });
+  await Promise.all([readRevisions(), readRules(), readRecords()]);
+  void readMarks();
+}
+
+/** Runs a change that a button asks for; a refusal is shown, and what the server has is read again. */
+async function attempt(what: () => Promise<void>): Promise<void> {
+  setApi({ notice: null });
+  try {
+    await what();
+  } catch (error) {
+    if (error instanceof CallFault && error.status === 412) {
+      const text = `Nothing was changed: ${CHANGED}. Now you see the newest version; look at it and try again.`;
+      setApi({ notice: { tone: 'bad', text } });
+      await Promise.all([readRules(), readRecords()]).catch(report);
+    } else report(error);
+  }
+}
+
+/** How a rule is called. */
+export function ruleName({ type, id }: Pick<RuleShown, 'type' | 'id'>): string {
+  return `${type} #${id}`;
+}
+
+/** The rule as lists show it; pages are only in the answer for one rule. */
+function listed(rule: RuleShown): unknown {
+  const { content: _, ...others } = rule;
+  return others;
+}
+
+/** Reads a rule for a write. @throws CallFault 412 where the server has another version than the page shows */
+async function tagOfRule(rule: RuleShown): Promise<string> {
+  const { value, tag } = await readTagged<RuleShown>(rulePath(rule));
+  if (JSON.stringify(listed(value)) !== JSON.stringify(listed(rule))) throw new CallFault(412, CHANGED);
+  return tag;
+}
+
+/** Turns a rule on or off. */
+export function toggleRule(rule: RuleShown): Promise<void> {
+  const done = `Rule ${ruleName(rule)} is ${rule.enabled ? 'off' : 'on'}.`;
+  return attempt(async () => {
+    const ifMatch = await tagOfRule(rule);
+    await commit(`${rulePath(rule)}/toggle`, { method: 'PATCH', ifMatch, done });
+  });
+}
+
+/** Switches a rule between `enforce` and `dry_run`. */
+export function switchMode(rule: RuleShown): Promise<void> {
+  const action_mode = rule.action_mode === 'dry_run' ? 'enforce' : 'dry_run';
+  const done = action_mode === 'enforce' ? 'acts again' : 'only records what it would do';
+  return attempt(async () => {
+    const ifMatch = await tagOfRule(rule);
+    const call = { method: 'PUT', body: { action_mode }, ifMatch } as const;
+    await commit(rulePath(rule), { ...call, done: `Rule ${ruleName(rule)} ${done}.` });
+  });
+}
+
+/** Deletes a rule. */
+export function deleteRule(rule: RuleShown): Promise<void> {
+  return attempt(async () => {
+    const ifMatch = await tagOfRule(rule);
+    await commit(rulePath(rule), { method: 'DELETE', ifMatch, done: `Rule ${ruleName(rule)} is deleted.` });
+  });
+}
+
+/** Gives the rules of a type another order. @param shown the rules in the order that the page shows */
+export function reorderRules(
+  type: RuleType,
+  { shown, ids }: { readonly shown: readonly RuleShown[]; readonly ids: readonly number[] },
+): Promise<void> {
+  const path = rulesPath(domainName(), type);
+  return attempt(async () => {
+    const { tag } = await readShown(path, shown);
+    const call = { method: 'PUT', body: { ids }, ifMatch: tag } as const;
+    await commit(`${path}reorder`, { ...call, done: `The rules of type ${type} have a new order.` });
+  });
+}
+
+/** Deletes a record. */
+export function deleteRecord(record: RecordShown): Promise<void> {
+  const path = recordPath(record.id);
+  return attempt(async () => {
+    const { tag } = await readShown(path, record);
+    await commit(path, {
+      method: 'DELETE',
+      ifMatch: tag,
+      done: `Record ${record.name} ${record.type} is deleted.`,
+    });
+  });
+}
+
+/** Publishes the content of an older revision. */
+export function rollBack(revision: number): Promise<void> {
+  const path = `${domainPath(domainName())}/plans/${revision}/rollback`;
+  const done = `The content of revision ${revision} is published again. The stored rules are as they were, and the next change publishes them.`;
+  return attempt(() => commit(path, { method: 'POST', done }));
+}

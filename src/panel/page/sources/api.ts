@@ -1,0 +1,94 @@
+/**
+ * The domain that was chosen over the management API: its revisions are the plans, fetched octet by octet and compared with their
+ * digests by WebCrypto.
+ */
+
+import type { FindingDocument } from '../../documents.ts';
+import type { ApiState } from '../api/api-state.ts';
+import { CallFault, callOctets } from '../api/call.ts';
+import { domainPath, type LintEntry, type RuleShown } from '../api/documents.ts';
+import { followServer } from '../api/session.ts';
+import { getApi } from '../api/state.ts';
+import type { PageSource, PlanEntry, SourcePlan, SourceState } from '../source.ts';
+import { onState } from '../state.ts';
+
+/** The source of the page that the API process serves. */
+export function apiSource(): PageSource {
+  return {
+    follow(report) {
+      followServer();
+      onState(({ api, revision }, before) => {
+        if (api == null || (api === before.api && revision === before.revision)) return;
+        if (api.domain === null) return;
+        report(stateOf(api, { name: api.domain.name, revision }));
+      });
+    },
+    plan: readPlan,
+  };
+}
+
+/** The plans of a domain, the chosen one first. */
+function stateOf(
+  api: ApiState,
+  { name, revision }: { readonly name: string; readonly revision: number | null },
+): SourceState {
+  const plans = api.revisions.flatMap(planEntry);
+  const chosen = plans.find(({ label }) => label === `#${revision}`);
+  return {
+    live: api.live,
+    title: name,
+    domain: name,
+    plans: chosen === undefined ? plans : [chosen, ...plans.filter((plan) => plan !== chosen)],
+    mistakes: [],
+    findings: api.findings?.map((finding) => findingDocument(finding, api.rules ?? [])) ?? null,
+  };
+}
+
+/** A revision as a plan; tombstones and pruned revisions cannot be evaluated. */
+function planEntry({
+  digest,
+  revision,
+  pruned,
+  created_at,
+}: ApiState['revisions'][number]): readonly PlanEntry[] {
+  if (digest === null || pruned) return [];
+  return [{ digest, label: `#${revision}`, at: created_at, rules: null }];
+}
+
+/** A finding with the id of its rule: findings name rules by their place in the list of all rules. */
+export function findingDocument(finding: LintEntry, rules: readonly RuleShown[]): FindingDocument {
+  const place = /^rules\[(\d+)\]/.exec(finding.path)?.[1];
+  const rule = place === undefined ? null : (rules[Number(place)]?.id ?? null);
+  return { ...finding, at: null, rule };
+}
+
+async function readPlan(digest: string): Promise<SourcePlan> {
+  const { domain, revisions } = getApi();
+  const revision = revisions.find((one) => one.digest === digest);
+  if (domain === null || revision === undefined) throw new CallFault(404, 'this plan is not listed any more');
+  const path = `${domainPath(domain.name)}/plans/${revision.revision}`;
+  const { body: bytes, headers } = await callOctets(`${path}/bytes`);
+  await check(bytes, digest);
+  const named = /^sha256:([0-9a-f]{64}) (.+)$/.exec(headers.get('edgeplan-signatures') ?? '');
+  const signatures = named === null ? null : await readSignatures(path, { hex: named[1]!, name: named[2]! });
+  const subject = { bytes, digest: `sha256:${digest}`, name: domain.name, sources: new Map(), ruleSet: null };
+  return { subject, signatures };
+}
+
+async function readSignatures(
+  path: string,
+  { hex, name }: { readonly hex: string; readonly name: string },
+): Promise<SourcePlan['signatures']> {
+  const { body: sealed } = await callOctets(`${path}/signatures`);
+  await check(sealed, hex);
+  return { name, digest: `sha256:${hex}`, sealed };
+}
+
+/** Compares octets with their digest. @throws Error when they differ, or cannot be compared */
+async function check(octets: Uint8Array, digest: string): Promise<void> {
+  if (!isSecureContext)
+    throw new Error('plans are checked with WebCrypto, which browsers offer over HTTPS and on loopback only');
+  const found = new Uint8Array(await crypto.subtle.digest('SHA-256', octets as Uint8Array<ArrayBuffer>));
+  const hex = [...found].map((octet) => octet.toString(16).padStart(2, '0')).join('');
+  if (hex !== digest) throw new Error(`the octets of plan ${digest} arrived damaged: their digest is ${hex}`);
+}

@@ -1,0 +1,205 @@
+/**
+ * The editor of a rule or a record: a form from the field reference, checked by the server as it is typed (`validate_only`), and saved
+ * against the version that was read.
+ */
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { FormField } from '../../../documents.ts';
+import { CallFault, callJson } from '../../api/call.ts';
+import { type Draft, draftOf, mistakesOf, readDraft } from '../../api/drafts.ts';
+import { sentence } from '../../api/session.ts';
+import { CHANGED, commit, readTagged, type Tagged } from '../../api/writes.ts';
+import { html } from '../html.ts';
+import { formField, type Option } from './form-field.ts';
+
+/** A part of the form with a heading. */
+export interface FieldGroup {
+  readonly title: string;
+  readonly fields: readonly FormField[];
+}
+
+/** What is edited. */
+export interface EditorProps {
+  /** The path of the object; of the list, to which it is added, where `isNew`. */
+  readonly path: string;
+  readonly isNew: boolean;
+  readonly groups: readonly FieldGroup[];
+  /** Choices of lists by field, where the page knows them. */
+  readonly options: Readonly<Record<string, readonly Option[]>>;
+  /** Values that a new object begins with, where the page proposes others than the API. */
+  readonly proposed?: Draft;
+  /** Whether the key may save. */
+  readonly editable: boolean;
+  /** The sentence after it was saved. */
+  readonly done: string;
+  readonly close: () => void;
+}
+
+type Plain = Readonly<Record<string, unknown>>;
+
+/** Milliseconds without a change before the server checks. */
+const SETTLE_MS = 400;
+/** The draft of an object that does not exist. */
+const NOTHING: Plain = {};
+
+/** What the editor has read, and what was typed. */
+interface Edited {
+  readonly read: Tagged<Plain>;
+  readonly before: Draft;
+  readonly draft: Draft;
+}
+
+/** Reads the object, or starts an empty one. */
+async function open({ path, isNew, groups, proposed }: EditorProps): Promise<Edited> {
+  const read = isNew ? { value: NOTHING, tag: '' } : await readTagged<Plain>(path);
+  const before = draftOf(fieldsOf(groups), read.value);
+  return { read, before, draft: isNew ? { ...before, ...proposed } : before };
+}
+
+function fieldsOf(groups: readonly FieldGroup[]): readonly FormField[] {
+  return groups.flatMap(({ fields }) => fields);
+}
+
+/** Asks the server whether it would accept the values; calls `report` unless another change came first. */
+function useServerCheck(
+  { path, isNew, editable, groups }: EditorProps,
+  values: Plain | null,
+  report: (mistakes: ReadonlyMap<string, string>) => void,
+): void {
+  const text = values === null ? '' : JSON.stringify(values);
+  useEffect(() => {
+    if (values === null || !editable || text === '{}') return report(new Map());
+    const gone = new AbortController();
+    const check = async (): Promise<void> => {
+      try {
+        const method = isNew ? 'POST' : 'PUT';
+        await callJson(`${path}?validate_only=true`, { method, body: values, signal: gone.signal });
+        report(new Map());
+      } catch (error) {
+        if (!gone.signal.aborted && error instanceof CallFault)
+          report(mistakesOf(error.message, fieldsOf(groups)));
+      }
+    };
+    const timer = setTimeout(() => void check(), SETTLE_MS);
+    return () => {
+      clearTimeout(timer);
+      gone.abort();
+    };
+  }, [text, path]);
+}
+
+/** The box of an object that somebody else has changed. */
+function changedBox({ theirs, mine }: { readonly theirs: () => void; readonly mine: () => void }): VNode {
+  return html`<div class="conflict" role="alert">
+    <p><b>Not saved: ${CHANGED}.</b> Their version is on the server; yours is in this form.</p>
+    <div class="dialog-end">
+      <button type="button" class="quiet" onClick=${theirs}>Show their version</button>
+      <button type="button" class="quiet" onClick=${mine}>Save my changed fields over it</button>
+    </div>
+  </div>`;
+}
+
+/** The state and the actions of an editor. */
+interface EditorState {
+  readonly edited: Edited | null;
+  readonly busy: boolean;
+  readonly conflict: boolean;
+  readonly mistakes: ReadonlyMap<string, string>;
+  readonly values: Plain;
+  /** Whether there is anything to save, and nothing wrong with it. */
+  readonly ready: boolean;
+  change(name: string, text: string | boolean): void;
+  /** @param over whether another version is overwritten, once it was shown that there is one */
+  save(over: boolean): Promise<void>;
+  reload(): Promise<void>;
+}
+
+function useEditor(props: EditorProps): EditorState {
+  const { path, isNew, groups, done, close } = props;
+  const [edited, setEdited] = useState<Edited | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [conflict, setConflict] = useState(false);
+  const [said, setSaid] = useState<ReadonlyMap<string, string>>(new Map());
+  const fields = fieldsOf(groups);
+  const refuse = (error: unknown): void => {
+    if (error instanceof CallFault && error.status === 412) setConflict(true);
+    else if (error instanceof CallFault && error.status === 400) setSaid(mistakesOf(error.message, fields));
+    else setSaid(new Map([['', sentence(error)]]));
+  };
+  const reload = async (): Promise<void> => {
+    setConflict(false);
+    try {
+      setEdited(await open(props));
+    } catch (error) {
+      refuse(error);
+    }
+  };
+  useEffect(() => void reload(), [path]);
+  const { values, mistakes } =
+    edited === null
+      ? { values: NOTHING, mistakes: new Map<string, string>() }
+      : readDraft(fields, edited.draft, edited.before);
+  useServerCheck(props, edited === null || mistakes.size > 0 ? null : values, setSaid);
+  const save = async (over: boolean): Promise<void> => {
+    if (edited === null) return;
+    setBusy(true);
+    setConflict(false);
+    try {
+      if (isNew) await commit(path, { method: 'POST', body: values, done });
+      else {
+        const { tag } = over ? await readTagged(path) : edited.read;
+        await commit(path, { method: 'PUT', body: values, ifMatch: tag, done });
+      }
+      close();
+    } catch (error) {
+      refuse(error);
+    }
+    setBusy(false);
+  };
+  return {
+    edited,
+    busy,
+    conflict,
+    values,
+    mistakes: mistakes.size > 0 ? mistakes : said,
+    ready: Object.keys(values).length > 0 && mistakes.size === 0 && said.size === 0,
+    change: (name, text) => {
+      if (edited !== null) setEdited({ ...edited, draft: { ...edited.draft, [name]: text } });
+    },
+    save,
+    reload,
+  };
+}
+
+/** The editor. */
+export function editor(props: EditorProps): VNode {
+  const { groups, options, editable, isNew, close } = props;
+  const { edited, busy, conflict, mistakes, ready, change, save, reload } = useEditor(props);
+  if (edited === null) return html`<p class="note">${mistakes.get('') ?? 'Loading…'}</p>`;
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (ready && !busy) void save(false);
+  };
+  return html`<form class="editor" onSubmit=${submit}>
+    ${groups.map(
+      ({
+        title,
+        fields,
+      }) => html`<section key=${title} aria-label=${title}><h3 class="editor-title">${title}</h3>
+        <div class="form-fields">${fields.map(
+          (
+            field,
+          ) => html`<${formField} key=${field.name} field=${field} text=${edited.draft[field.name]} mistake=${mistakes.get(field.name)}
+            change=${(text: string | boolean) => change(field.name, text)} disabled=${!editable || busy} options=${options[field.name]} />`,
+        )}</div></section>`,
+    )}
+    ${conflict && html`<${changedBox} theirs=${() => void reload()} mine=${() => void save(true)} />`}
+    <div class="dialog-foot">
+      <p class="refused" role="alert">${mistakes.get('')}</p>
+      <div class="dialog-end">
+        <button type="button" class="quiet" onClick=${close}>${editable ? 'Cancel' : 'Close'}</button>
+        ${editable && html`<button type="submit" class="primary" disabled=${!ready || busy}>${busy ? 'Publishing…' : isNew ? 'Add and publish' : 'Save and publish'}</button>`}
+      </div>
+    </div>
+  </form>`;
+}

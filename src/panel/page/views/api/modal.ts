@@ -1,0 +1,62 @@
+/** Dialogs: the browser's own, which keep the focus inside and close with Escape. */
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { html } from '../html.ts';
+
+/** A dialog. */
+export interface ModalProps {
+  readonly title: string;
+  readonly close: () => void;
+  readonly wide?: boolean;
+  readonly children?: ComponentChildren;
+}
+
+/** The dialog; it is open while it is drawn. */
+export function modal({ title, close, wide, children }: ModalProps): VNode {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = element.current!;
+    const opener = document.activeElement;
+    dialog.showModal();
+    return () => {
+      dialog.close();
+      if (opener instanceof HTMLElement) opener.focus();
+    };
+  }, []);
+  return html`<dialog ref=${element} class=${wide === true ? 'wide-dialog' : ''} aria-labelledby="dialog-title"
+    onCancel=${(event: Event) => {
+      event.preventDefault();
+      close();
+    }}>
+    <div class="dialog-head"><h2 id="dialog-title">${title}</h2>
+      <button type="button" class="quiet" aria-label="Close" onClick=${close}>✕</button></div>
+    ${children}
+  </dialog>`;
+}
+
+/** A question before something that cannot be taken back. */
+export interface ConfirmProps {
+  readonly title: string;
+  readonly text: string;
+  /** The word of the button. */
+  readonly word: string;
+  readonly act: () => Promise<void>;
+  readonly close: () => void;
+}
+
+/** The question. */
+export function confirmDialog({ title, text, word, act, close }: ConfirmProps): VNode {
+  const [busy, setBusy] = useState(false);
+  const run = async (): Promise<void> => {
+    setBusy(true);
+    await act();
+    close();
+  };
+  return html`<${modal} title=${title} close=${close}>
+    <p>${text}</p>
+    <div class="dialog-end">
+      <button type="button" class="quiet" onClick=${close} disabled=${busy}>Cancel</button>
+      <button type="button" class="danger" onClick=${() => void run()} disabled=${busy}>${busy ? 'Working…' : word}</button>
+    </div>
+  <//>`;
+}

@@ -1,0 +1,163 @@
+/** The form beside the URL: what is known of the visitor, the message, and the conditions at the edge. */
+import type { VNode } from 'preact';
+import { BOT_KINDS } from '../../../base/vocabulary.ts';
+import type { RuleSet } from '../../../model/types.ts';
+import { labelOf } from '../../../simulator/render-rule.ts';
+import type { SimulationSubject } from '../../../simulator/simulate.ts';
+import { EMPTY_FORM, type RequestForm } from '../form.ts';
+import { type PageState, setForm, setState } from '../state.ts';
+import { idOfField, textField, typedIn, wordField } from './fields.ts';
+import { html } from './html.ts';
+
+/** Proposed User-Agents: a browser, programs, bots of each kind of behaviour. */
+const AGENTS = [
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36',
+  'curl/8.11.0',
+  'python-requests/2.32.3',
+  'GPTBot/1.2',
+  'ClaudeBot/1.0',
+  'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+];
+
+/** Addresses of the documentation blocks (RFC 5737, RFC 3849). */
+const ADDRESSES = ['203.0.113.7', '198.51.100.7', '192.0.2.7', '2001:db8::7'];
+
+/** A group of fields. */
+interface GroupProps {
+  readonly form: RequestForm;
+  readonly title: string;
+  readonly names: readonly (keyof RequestForm)[];
+  readonly open: boolean;
+  readonly children?: unknown;
+}
+
+/** A group that can be folded; folded, it says how many of its fields are filled in. */
+function group({ form, title, names, open, children }: GroupProps): VNode {
+  const given = names.filter((name) => form[name] !== EMPTY_FORM[name]).length;
+  return html`<details class="group" open=${open}>
+    <summary><h3>${title}</h3>${given > 0 && html`<span class="count">${given} set</span>`}</summary>
+    <div class="fields">${children}</div>
+  </details>`;
+}
+
+/** The kind of the bot and whether it is verified. */
+function botField({ form }: { readonly form: RequestForm }): VNode {
+  const [kind = '', mark] = form.bot.split(':');
+  const set = (next: string, verified: boolean): void =>
+    setForm({ bot: next === '' || next === 'none' || !verified ? next : `${next}:verified` });
+  const isKind = kind !== '' && kind !== 'none';
+  return html`<div class="field">
+      <label for=${idOfField('bot')}>Bot</label>
+      <select id=${idOfField('bot')} value=${kind} onChange=${(event: Event) => set(typedIn(event), mark === 'verified')}>
+        <option value="">as its User-Agent says</option>
+        <option value="none">no bot</option>
+        ${BOT_KINDS.map((one) => html`<option value=${one}>${one}</option>`)}
+      </select>
+    </div>
+    <div class="field end"><label class=${isKind ? 'check' : 'check off'}>
+      <input type="checkbox" disabled=${!isKind} checked=${mark === 'verified'}
+        onChange=${(event: Event) => set(kind, (event.target as HTMLInputElement).checked)} /> verified
+    </label></div>`;
+}
+
+/** The challenges of a rule set by the names that clearances have. */
+function challengesOf({
+  rules,
+  keys,
+}: RuleSet): readonly { readonly word: string; readonly label: string }[] {
+  return rules
+    .filter(
+      ({ type, enabled }) =>
+        enabled && (type === 'captcha' || type === 'fingerprint' || type === 'rate_limit'),
+    )
+    .filter(
+      (rule) =>
+        rule.type === 'captcha' ||
+        (rule.type === 'fingerprint' && rule.action === 'challenge') ||
+        (rule.type === 'rate_limit' && rule.on_breach === 'captcha'),
+    )
+    .map(({ type, id }) => {
+      const key = keys?.rules.get(id) ?? null;
+      return { word: `${type}/${key ?? id}`, label: labelOf({ type, id, key }) };
+    });
+}
+
+/** The origins of pools by the names that conditions have. */
+function originsOf({ rules, keys }: RuleSet): readonly { readonly word: string; readonly label: string }[] {
+  return rules.flatMap((rule) =>
+    rule.type !== 'origin_pool'
+      ? []
+      : rule.origins.map(({ address }, index) => ({
+          word: `${rule.id}/${index}`,
+          label: `${keys?.rules.get(rule.id) ?? `#${rule.id}`}: ${address}`,
+        })),
+  );
+}
+
+/** Challenges and origins that a plan has. */
+function planFields({
+  form,
+  subject,
+}: {
+  readonly form: RequestForm;
+  readonly subject: SimulationSubject;
+}): VNode | null {
+  if (subject.ruleSet === null) return null;
+  const challenges = challengesOf(subject.ruleSet);
+  const origins = originsOf(subject.ruleSet);
+  return html`${
+    challenges.length > 0 &&
+    html`<fieldset class="wide"><legend>Challenges solved</legend>
+      ${challenges.map((one) => html`<${wordField} key=${one.word} form=${form} name="cleared" ...${one} />`)}</fieldset>`
+  }
+    ${
+      origins.length > 0 &&
+      html`<fieldset class="wide"><legend>Origins down</legend>
+      ${origins.map((one) => html`<${wordField} key=${one.word} form=${form} name="down" ...${one} />`)}</fieldset>`
+    }`;
+}
+
+/** Sets the body; a request with a body is a POST unless another method was chosen. */
+function setBody(form: RequestForm, body: string): void {
+  setForm({ body, method: body !== '' && form.method === 'GET' ? 'POST' : form.method });
+}
+
+/** Groups are open where they are beside the result, and folded where they would be between the result and its reasons. */
+const WIDE = matchMedia('(min-width: 60rem)').matches;
+
+/** The form. */
+export function factsForm({ state }: { readonly state: PageState }): VNode {
+  const { form, subject } = state;
+  const isEmpty = Object.entries(form).every(
+    ([name, value]) => name === 'url' || value === EMPTY_FORM[name as keyof RequestForm],
+  );
+  const isOpen = (names: readonly (keyof RequestForm)[]): boolean =>
+    names.some((name) => form[name] !== EMPTY_FORM[name]);
+  const conditions = ['at', 'status', 'node', 'cleared', 'down'] as const;
+  return html`<aside class="facts" aria-label="Request">
+    <${group} form=${form} title="Visitor" names=${['ip', 'country', 'agent', 'bot', 'ja4', 'ja4h']} open=${WIDE}>
+      <${textField} form=${form} name="ip" label="IP address" placeholder="203.0.113.7" list=${ADDRESSES} />
+      <${textField} form=${form} name="country" label="Country" placeholder="DE" />
+      <${textField} form=${form} name="agent" label="User-Agent" placeholder="none" list=${AGENTS} wide />
+      <${botField} form=${form} />
+      <${textField} form=${form} name="ja4" label="JA4" placeholder="t13d1516h2_…" wide />
+      <${textField} form=${form} name="ja4h" label="JA4H" placeholder="ge11nn…" wide />
+    <//>
+    <${group} form=${form} title="Headers and body" names=${['headers', 'body']} open=${WIDE || isOpen(['headers', 'body'])}>
+      <${textField} form=${form} name="headers" label="Headers, one a line" placeholder="Accept-Language: de" rows=${2} wide />
+      <div class="field wide">
+        <label for=${idOfField('body')}>Body</label>
+        <textarea id=${idOfField('body')} rows="2" spellcheck=${false} placeholder="none" value=${form.body}
+          onInput=${(event: Event) => setBody(form, typedIn(event))}></textarea>
+      </div>
+    <//>
+    <${group} form=${form} title="At the edge" names=${conditions} open=${isOpen(conditions)}>
+      <${textField} form=${form} name="at" label="Clock" placeholder="now" wide />
+      <${textField} form=${form} name="status" label="Origin answers" placeholder="502, 502:edge" />
+      <${textField} form=${form} name="node" label="Node id" placeholder="unknown" />
+      ${subject !== null && html`<${planFields} form=${form} subject=${subject} />`}
+    <//>
+    <button type="button" class="quiet" disabled=${isEmpty}
+      onClick=${() => setState({ form: { ...EMPTY_FORM, url: form.url } })}>Clear all but the URL</button>
+  </aside>`;
+}

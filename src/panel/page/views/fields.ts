@@ -1,0 +1,82 @@
+/** Fields of the form: a label with its control, bound to one field of the state. */
+import type { VNode } from 'preact';
+import type { RequestForm } from '../form.ts';
+import { setForm } from '../state.ts';
+import { html } from './html.ts';
+
+/** One field. */
+export interface FieldProps {
+  readonly form: RequestForm;
+  readonly name: keyof RequestForm;
+  readonly label: string;
+  readonly placeholder?: string;
+  /** Proposed values. */
+  readonly list?: readonly string[];
+  /** Whether the field takes the whole width of its group. */
+  readonly wide?: boolean;
+  /** Lines; absent: one line that ends with Enter. */
+  readonly rows?: number;
+}
+
+/** The id of a field's control. */
+export function idOfField(name: keyof RequestForm): string {
+  return `field-${name}`;
+}
+
+/** Moves the focus to a field, whose group it opens. */
+export function focusField(name: keyof RequestForm): void {
+  const control = document.getElementById(idOfField(name));
+  const group = control?.closest('details');
+  if (group !== null && group !== undefined) group.open = true;
+  control?.focus();
+}
+
+/** The value of an event's control. */
+export function typedIn(event: Event): string {
+  return (event.target as HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement).value;
+}
+
+/** A text field. */
+export function textField({ form, name, label, placeholder = '', list, wide, rows }: FieldProps): VNode {
+  const id = idOfField(name);
+  const common = {
+    id,
+    name,
+    value: form[name],
+    placeholder,
+    autocomplete: 'off',
+    autocapitalize: 'off',
+    spellcheck: false,
+    onInput: (event: Event) => setForm({ [name]: typedIn(event) }),
+  };
+  const proposals = list === undefined ? null : `${id}-list`;
+  return html`<div class=${wide === true ? 'field wide' : 'field'}>
+    <label for=${id}>${label}</label>
+    ${rows === undefined ? html`<input type="text" ...${common} list=${proposals} />` : html`<textarea ...${common} rows=${rows}></textarea>`}
+    ${proposals !== null && html`<datalist id=${proposals}>${list?.map((value) => html`<option value=${value} />`)}</datalist>`}
+  </div>`;
+}
+
+/** A word of a field that lists several, as a checkbox. */
+export interface WordProps {
+  readonly form: RequestForm;
+  readonly name: 'cleared' | 'down';
+  readonly word: string;
+  readonly label: string;
+}
+
+/** The words of a field. */
+function wordsOf(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}
+
+/** A checkbox for one word. */
+export function wordField({ form, name, word, label }: WordProps): VNode {
+  const words = wordsOf(form[name]);
+  const toggle = (event: Event): void => {
+    const others = words.filter((one) => one !== word);
+    const next = (event.target as HTMLInputElement).checked ? [...others, word] : others;
+    setForm({ [name]: next.join(' ') });
+  };
+  return html`<label class="check"><input type="checkbox" checked=${words.includes(word)} onChange=${toggle} /> ${label}</label>`;
+}

@@ -1,0 +1,207 @@
+/** The page decides as the command line: 500 generated requests, each typed into the page, against `simulate` of the same file. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { signaturesFor } from '../../src/cli/input/choose-signatures.ts';
+import { openSubject } from '../../src/cli/input/open-subject.ts';
+import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import { readEdgeFile } from '../../src/files/edge-file.ts';
+import { printEdge } from '../../src/files/print-edge.ts';
+import type { RuleSet } from '../../src/model/types.ts';
+import type { TraceDocument } from '../../src/simulator/document.ts';
+import { type RequestFlags, readRequest } from '../../src/simulator/request-line.ts';
+import { type SimulationSubject, simulate } from '../../src/simulator/simulate.ts';
+import { missingBrowser, openWatched, startBrowser } from '../support/browser.ts';
+import { builtCli, edgeplan } from '../support/built.ts';
+import { generateCase } from '../support/generate.ts';
+import { type Play, startPlay } from '../support/play.ts';
+import { requires } from '../support/requires.ts';
+
+/** Requests in all, and of one rule set at most. */
+const REQUESTS = 500;
+const OF_ONE = 70;
+/** Seeds that are tried at most. */
+const MOST_SEEDS = 30;
+
+/** Destinations of generated records that an edge file may have; the generator writes names everywhere. */
+const ADDRESSES: Readonly<Record<string, string>> = { A: '192.0.2.1', AAAA: '2001:db8::1' };
+
+/** A rule set as an edge file, without the rules and records that a file refuses; `null`: it is refused all the same. */
+function writable({ domain, records, rules }: RuleSet): string | null {
+  let left = {
+    records: records.map((one) => ({ ...one, destination: ADDRESSES[one.type] ?? one.destination })),
+    rules,
+  };
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const { text } = printEdge({ domain, ...left, ids: true });
+    const read = readEdgeFile(text, 'edge.yaml');
+    if (read.ok) return text;
+    const isSound = (list: string) => (_: unknown, index: number) =>
+      !read.diagnostics.some(
+        ({ severity, path }) => severity === 'error' && path[0] === list && path[1] === index,
+      );
+    left = { records: left.records.filter(isSound('records')), rules: left.rules.filter(isSound('rules')) };
+  }
+  return null;
+}
+
+/** A request as a person types it. */
+interface TypedRequest {
+  readonly url: string;
+  readonly flags: RequestFlags;
+  readonly now: number;
+}
+
+/** Header lines; `null` if a line cannot state one of them. */
+function headerLines({ headers = {} }: EdgeRequest): readonly string[] | null {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one) => ({ name, value: one })),
+  );
+  const isPlain = lines.every(
+    ({ name, value }) =>
+      /^[a-z][a-z-]*$/.test(name) && /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value),
+  );
+  return isPlain ? lines.map(({ name, value }) => `${name}: ${value}`) : null;
+}
+
+/** The request in the fields of the form; `null` if they cannot state it. */
+function typedOf(request: EdgeRequest, now: number): TypedRequest | null {
+  const { scheme, host, target, method, ip, country, bot, ja4, ja4h, body, cleared } = request;
+  const lines = headerLines(request);
+  if (lines === null || typeof host !== 'string' || !/^[^/?#@\s]+$/.test(host)) return null;
+  if (!/^\/[^#\s]*$/.test(target) || (bot?.kind === undefined) !== (bot == null)) return null;
+  const flags = {
+    method,
+    header: lines,
+    ...(ip == null ? {} : { ip }),
+    ...(country == null ? {} : { country }),
+    ...(bot === undefined
+      ? {}
+      : { bot: bot === null ? 'none' : `${bot.kind}${bot.verified === true ? ':verified' : ''}` }),
+    ...(ja4 == null ? {} : { ja4 }),
+    ...(ja4h == null ? {} : { ja4h }),
+    ...(typeof body !== 'string' || body === '' ? {} : { data: body }),
+    ...(cleared === undefined ? {} : { cleared }),
+  };
+  const url = `${scheme}://${host}${target}`;
+  return readRequest(url, { ...flags, now }).ok ? { url, flags, now } : null;
+}
+
+/** The fragment that fills the form. */
+function fragmentFor({ url, flags, now }: TypedRequest): string {
+  const {
+    method = 'GET',
+    header = [],
+    ip = '',
+    country = '',
+    bot = '',
+    ja4 = '',
+    ja4h = '',
+    data = '',
+    cleared = [],
+  } = flags;
+  const fields = { method, url, ip, country, bot, ja4, ja4h, headers: header.join('\n'), body: data };
+  const others = { cleared: cleared.join(' '), at: String(now), tab: 'json' };
+  return `#${new URLSearchParams({ ...fields, ...others })}`;
+}
+
+/** What `edgeplan simulate` prints for the request. */
+function simulated(subject: SimulationSubject, { url, flags, now }: TypedRequest): TraceDocument {
+  const read = readRequest(url, { ...flags, now });
+  if (!read.ok) throw new Error(read.error);
+  const request = read.value;
+  const address = `${request.scheme}://${String(request.host)}${request.target}`;
+  const world = { down: [], nodeId: null, now, nowGiven: true };
+  return simulate(subject, { request, url: address, world });
+}
+
+/** Fills the form and returns the JSON that the page shows for it, which the clock identifies. */
+function shownFor(page: Page, typed: TypedRequest): Promise<string> {
+  const at = JSON.stringify(`"at": "${new Date(typed.now).toISOString()}"`);
+  return page.evaluate<string>(`new Promise((resolve, reject) => {
+    location.hash = ${JSON.stringify(fragmentFor(typed))};
+    const look = () => {
+      const text = document.querySelector('pre')?.textContent ?? '';
+      const refused = document.querySelector('.outcome .refused')?.textContent;
+      if (refused) reject(new Error(refused));
+      else if (text.includes(${at})) resolve(text);
+      else setTimeout(look, 2);
+    };
+    setTimeout(look);
+  })`);
+}
+
+// Skipped only where Debian's Chromium is missing; the reason is printed above.
+describe('in a browser', requires(missingBrowser()), () => {
+  let folder: string;
+  let file: string;
+  let browser: Browser;
+  let play: Play | null = null;
+  beforeAll(async () => {
+    await builtCli();
+    folder = mkdtempSync(join(tmpdir(), 'edgeplan-equal-'));
+    file = join(folder, 'edge.yaml');
+    browser = await startBrowser();
+  }, 240_000);
+  afterAll(async () => {
+    await browser.close();
+    await play?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('the trace of each request is that of the simulator, the decision that of the command', {
+    timeout: 600_000,
+  }, async () => {
+    const { page, watch } = await openWatched(browser);
+    const actions = new Map<string, number>();
+    let compared = 0;
+    for (let seed = 1; compared < REQUESTS && seed <= MOST_SEEDS; seed++) {
+      const { ruleSet, requests } = generateCase(seed, 100);
+      const text = writable(ruleSet);
+      if (text === null) continue;
+      writeFileSync(file, text);
+      const { subject: bare } = await openSubject(file, 'never');
+      const subject = { ...bare, signatures: await signaturesFor(bare.bytes, { color: 'never' }) };
+      play ??= await startPlay(folder);
+      await page.goto('about:blank');
+      await page.goto(`${play.url}#tab=json`);
+      const digest = subject.digest;
+      const typed = requests.flatMap(
+        (request, index) => typedOf(request, 1_700_000_000_000 + seed * 1_000_000 + index * 1_000) ?? [],
+      );
+      const lines: { readonly line: object; readonly headline: object }[] = [];
+      await page.locator('pre').filter({ hasText: digest }).waitFor();
+      for (const one of typed.slice(0, Math.min(OF_ONE, REQUESTS - compared))) {
+        const expected = simulated(subject, one);
+        const where = `seed ${seed}, ${one.url}`;
+        expect(JSON.parse(await shownFor(page, one)), where).toEqual(JSON.parse(JSON.stringify(expected)));
+        const { action, status, by } = expected.decision;
+        actions.set(action, (actions.get(action) ?? 0) + 1);
+        const read = readRequest(one.url, { ...one.flags, now: one.now });
+        const rule = by === null ? null : `${by.type}/${by.key ?? by.id}`;
+        if (read.ok) lines.push({ line: read.value, headline: { action, status, rule } });
+        compared++;
+      }
+      const run = await edgeplan(['simulate', '--requests', '-', '--json'], {
+        cwd: folder,
+        input: lines.map(({ line }) => `${JSON.stringify(line)}\n`).join(''),
+      });
+      const printed = run.out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).decision);
+      expect(printed.map(({ action, status, rule }) => ({ action, status, rule }))).toEqual(
+        lines.map(({ headline }) => headline),
+      );
+    }
+    console.info(
+      `page: ${compared} requests, ${[...actions].map(([action, count]) => `${action} ${count}`).join(', ')}`,
+    );
+    expect(compared).toBe(REQUESTS);
+    expect(actions.size).toBeGreaterThanOrEqual(5);
+    expect(watch.complaints).toEqual([]);
+    await page.close();
+  });
+});
