@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import type { Witness } from '../analysis/space/witness.ts';
 import { type FieldPath, hasErrors } from '../base/diagnostic.ts';
 import { layOutText } from '../files/layout.ts';
+import { TEST_FILE_ORDERS } from '../files/test-key-order.ts';
 import { readTestBytes } from '../files/test-file.ts';
 import type { OriginPoolRule, RateLimitRule, Rule, RuleSet } from '../model/types.ts';
 import type { RuleNames } from '../simulator/rule-tests/names.ts';
@@ -146,7 +147,7 @@ function written(
     ...response,
     ...(parts.length === 1 ? parts[0] : { steps: parts }),
   };
-  return layOutText(stringify({ tests: [test] }, { lineWidth: 0 })).slice(HEAD.length);
+  return layOutText(stringify({ tests: [test] }, { lineWidth: 0 }), TEST_FILE_ORDERS).slice(HEAD.length);
 }
 
 /** The path of a request, without its query. */
