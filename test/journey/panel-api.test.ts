@@ -118,14 +118,14 @@ describe('in a browser', requires(missingBrowser()), () => {
   const section = (name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();
   const said = (text: string | RegExp): Promise<void> => page.getByRole('status').getByText(text).waitFor();
 
-  /** Presses Tab until the element with the focus has this name. */
+  /** Presses Tab until the focus is on the element with this id, or with a name that begins so. */
   async function tabTo(name: string): Promise<void> {
     for (let presses = 0; presses < 120; presses++) {
       await page.keyboard.press('Tab');
-      const focused = await page.evaluate(
-        '(document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent).trim()',
-      );
-      if (String(focused).startsWith(name)) return;
+      const [id, label, text] = (await page.evaluate(
+        '[document.activeElement.id, document.activeElement.getAttribute("aria-label") ?? "", document.activeElement.textContent.trim()]',
+      )) as readonly string[];
+      if (id === name || label!.startsWith(name) || text!.startsWith(name)) return;
     }
     throw new Error(`Tab does not lead to ${name}`);
   }
@@ -140,16 +140,16 @@ describe('in a browser', requires(missingBrowser()), () => {
     await tabTo(`#${admin}`);
     await page.keyboard.press('Enter');
     await page.getByLabel('Path includes').waitFor();
-    await page.getByLabel('Path includes').focus();
+    await tabTo('of-path_includes');
     await page.keyboard.press('Control+a');
     await page.keyboard.type('/office/*');
-    await page.getByRole('button', { name: 'Save and publish' }).focus();
     await until(() => page.getByRole('button', { name: 'Save and publish' }).isEnabled(), 'the check');
-    await page.getByLabel('Priority').focus();
+    await tabTo('of-priority');
     await page.keyboard.press('Enter');
     await said(/is saved\. Published as revision \d+\./);
     await page.getByText('forward', { exact: true }).waitFor();
-    await section('Request');
+    await tabTo('Request');
+    await page.keyboard.press('Enter');
     await waitForDecision(page, 'Forward');
     expect(watch.complaints).toEqual([]);
     expect(watch.requests.filter((url) => !url.startsWith(server.url))).toEqual([]);

@@ -26,13 +26,16 @@ function rulesOf({ phases }: TraceDocument): readonly RuleNote[] {
   return phases.flatMap(({ rules }) => rules);
 }
 
-/** A rule as a button that opens it in the trace. */
-export function ruleLink({
-  rule,
-}: {
+/** A rule that is named. */
+interface RuleLinkProps {
   readonly rule: { readonly type: string; readonly id: number; readonly key: string | null };
-}): VNode {
-  return html`<button type="button" class="link" onClick=${() => chooseRule(refOf(rule))}>${labelOf(rule)}</button>`;
+  /** What the button shows. Default: type, id and key. */
+  readonly text?: string;
+}
+
+/** A rule as a button that opens it in the trace. */
+function ruleLink({ rule, text = labelOf(rule) }: RuleLinkProps): VNode {
+  return html`<button type="button" class="link" onClick=${() => chooseRule(refOf(rule))}>${text}</button>`;
 }
 
 /** The main part of the headline: where the request goes, or with which status it ends. */
@@ -151,7 +154,7 @@ function dryRunStrip({
   return html`<section class="dry-run" aria-label="Dry run">
     <ul>${would_have.map(
       ({ by, text }) =>
-        html`<li><span class="symbol" aria-hidden="true">◇</span> ${text}${by.key !== null && html` <${ruleLink} rule=${by} />`}</li>`,
+        html`<li><span class="symbol" aria-hidden="true">◇</span> ${text}${by.key !== null && html` <${ruleLink} rule=${by} text=${by.key} />`}</li>`,
     )}</ul>
     ${
       shadow !== null &&

@@ -49,7 +49,7 @@ function botField({ form }: { readonly form: RequestForm }): VNode {
   return html`<div class="field">
       <label for=${idOfField('bot')}>Bot</label>
       <select id=${idOfField('bot')} value=${kind} onChange=${(event: Event) => set(typedIn(event), mark === 'verified')}>
-        <option value="">as its User-Agent says</option>
+        <option value="">by User-Agent</option>
         <option value="none">no bot</option>
         ${BOT_KINDS.map((one) => html`<option value=${one}>${one}</option>`)}
       </select>

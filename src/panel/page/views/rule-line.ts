@@ -31,8 +31,9 @@ function markOf({ pass }: CheckTrace): {
 function checkList({ checks }: { readonly checks: readonly CheckTrace[] }): VNode {
   return html`<ul class="checks">${checks.map((check) => {
     const { symbol, word, tone } = markOf(check);
-    return html`<li key=${check.check}><span class="symbol ${tone}" aria-hidden="true">${symbol}</span><span class="unseen">${word}: </span>
-      <b>${check.check}</b> <span>${check.text}</span>${check.entry !== undefined && html` <code>${check.entry}</code>`}</li>`;
+    return html`<li key=${check.check}><span class=${`symbol ${tone}`} aria-hidden="true">${symbol}</span>
+      <b><span class="unseen">${word}: </span>${check.check}</b>
+      <span>${check.text}${check.entry !== undefined && html` <code>${check.entry}</code>`}</span></li>`;
   })}</ul>`;
 }
 

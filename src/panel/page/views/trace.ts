@@ -59,7 +59,8 @@ function phaseView(phase: PhaseNote, number: number, context: TraceContext): VNo
       : foldLine(counted)
           .map(({ text }) => text)
           .join('');
-  const outcome = OUTCOMES[phase.outcome];
+  // A page for an error ends nothing: the request ended before.
+  const outcome = phase.name === 'error_page' && phase.outcome === 'final' ? null : OUTCOMES[phase.outcome];
   return html`<li key=${phase.name} class="phase ${phase.outcome}">
     <h3><span class="number">${number}</span> ${phase.name}${outcome !== null && html` <span class="phase-outcome">${outcome}</span>`}</h3>
     <div class="phase-rules">
@@ -70,6 +71,35 @@ function phaseView(phase: PhaseNote, number: number, context: TraceContext): VNo
       ${phase.rules.length === 0 && phase.note === null && html`<p class="note">no rules</p>`}
     </div>
   </li>`;
+}
+
+/** Consecutive phases that were not reached, in one line. */
+function unreachedView(phases: readonly PhaseNote[], first: number, context: TraceContext): VNode {
+  const rules = phases.flatMap((phase) => phase.rules);
+  const names = phases.map(({ name }) => name).join(', ');
+  return html`<li key=${names} class="phase not_reached">
+    <h3><span class="number">${first}–${first + phases.length - 1}</span> not reached</h3>
+    <div class="phase-rules">${folded(rules, `${rules.length} ${rules.length === 1 ? 'rule' : 'rules'} of ${names}`, context)}</div>
+  </li>`;
+}
+
+/** Whether a phase was not reached and no rule of it is shown for itself. */
+function isUnreached({ outcome, rules }: PhaseNote, { state, differences }: TraceContext): boolean {
+  if (outcome !== 'not_reached' || state.all) return false;
+  return !rules.some((rule) => differences?.has(identityOf(rule)));
+}
+
+/** The phases in order; consecutive ones that were not reached share a line. */
+function phaseList(phases: readonly PhaseNote[], context: TraceContext): readonly VNode[] {
+  const views: VNode[] = [];
+  for (let at = 0; at < phases.length; ) {
+    let end = at;
+    while (end < phases.length && isUnreached(phases[end]!, context)) end++;
+    if (end - at > 1) views.push(unreachedView(phases.slice(at, end), at, context));
+    else if (!isSilent(phases[at]!)) views.push(phaseView(phases[at]!, at, context));
+    at = Math.max(end, at + 1);
+  }
+  return views;
 }
 
 /** Whether a phase says nothing: it has no rules and no note. */
@@ -105,14 +135,14 @@ export function traceView({
     found === null ? null : new Map(found.map((one) => [identityOf((one.now ?? one.before)!), one]));
   const context = { state, findings: findingsByRule(state), differences };
   const { considered, matched } = document.counts;
-  const silent = document.phases.filter(isSilent);
+  const silent = document.phases.filter((phase) => isSilent(phase) && phase.outcome !== 'not_reached');
   return html`<div class="trace">
     <div class="trace-head">
       <p>${considered} ${considered === 1 ? 'rule' : 'rules'} considered, ${matched} matched.${differences !== null && ` ${differenceText(differences)}`}</p>
       <label class="check"><input type="checkbox" checked=${state.all}
         onChange=${(event: Event) => setState({ all: (event.target as HTMLInputElement).checked })} /> Every rule</label>
     </div>
-    <ol class="phases">${document.phases.map((phase, number) => (isSilent(phase) ? null : phaseView(phase, number, context)))}</ol>
+    <ol class="phases">${phaseList(document.phases, context)}</ol>
     ${silent.length > 0 && html`<p class="silent">Without rules: ${silent.map(({ name }) => name).join(', ')}</p>`}
     ${removedRules(context)}
   </div>`;

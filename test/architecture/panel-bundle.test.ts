@@ -1,0 +1,68 @@
+/** The page as it is bundled: its size without and with the evaluator, what it is made of, and that its licences are with it. */
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import type { BuildResult } from 'esbuild';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { buildPage } from '../../src/panel/build-page.ts';
+
+/** Octets of gzip: of the script that draws the page, and of the evaluator that an ordinary plan needs. */
+const MOST_PAGE = 40 * 1024;
+const MOST_EVALUATOR = 56 * 1024;
+
+let built: BuildResult<{ metafile: true }>;
+beforeAll(async () => {
+  built = await buildPage('/page', { write: false });
+});
+
+/** An output by the beginning of its name. */
+function outputOf(name: string): string {
+  const found = Object.keys(built.metafile.outputs).find((path) =>
+    new RegExp(`/${name}(?:-[A-Z0-9]{8})?\\.js$`).test(path),
+  );
+  if (found === undefined) throw new Error(`there is no output ${name}`);
+  return found;
+}
+
+/** An output with all that it imports when it loads. */
+function closureOf(path: string, known = new Set<string>()): ReadonlySet<string> {
+  if (known.has(path)) return known;
+  known.add(path);
+  for (const { path: to, kind } of built.metafile.outputs[path]!.imports)
+    if (kind === 'import-statement') closureOf(to, known);
+  return known;
+}
+
+function gzipped(paths: Iterable<string>): number {
+  const names = [...paths].map((path) => path.split('/').at(-1)!);
+  const files = built.outputFiles!.filter(({ path }) => names.includes(path.split('/').at(-1)!));
+  return files.reduce((sum, { contents }) => sum + gzipSync(contents, { level: 9 }).length, 0);
+}
+
+describe('the page', () => {
+  test('its sizes are within the bounds', () => {
+    const page = closureOf(outputOf('page'));
+    const engine = [...closureOf(outputOf('engine'))].filter((path) => !page.has(path));
+    const later = ['build', 'idna-tables', 'load', 'test-writer'].map((name) => {
+      const own = [...closureOf(outputOf(name))].filter((path) => !page.has(path) && !engine.includes(path));
+      return `${name} ${gzipped(own)}`;
+    });
+    const css = gzipped(['page.css']);
+    console.info(
+      `page: ${gzipped(page)} octets of gzip, styles ${css}; evaluator ${gzipped(engine)}; on demand ${later.join(', ')}`,
+    );
+    expect(gzipped(page)).toBeLessThan(MOST_PAGE);
+    expect(gzipped(engine)).toBeLessThan(MOST_EVALUATOR);
+  });
+
+  test('loads no code but its own, and the notices name every package in it', () => {
+    const packages = new Set(
+      Object.keys(built.metafile.inputs).flatMap(
+        (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [],
+      ),
+    );
+    const notices = readFileSync(new URL('../../src/panel/NOTICES.md', import.meta.url), 'utf8');
+    expect([...packages].filter((name) => !notices.includes(`## ${name}\n`))).toEqual([]);
+    const foreign = Object.keys(built.metafile.inputs).filter((path) => path.startsWith('node:'));
+    expect(foreign).toEqual([]);
+  });
+});
