@@ -138,5 +138,5 @@ describe('a server that is killed', () => {
       await last.stop();
       rmSync(data, { recursive: true, force: true });
     }
-  }, 120_000);
+  }, 600_000);
 });
