@@ -76,7 +76,7 @@ for (const database of testDatabases()) {
         proxied: true,
       });
       expect(await revision()).toBe(before! + 1);
-      await until(async () => node.revision('www.shop.test') === before! + 1);
+      await until(() => node.revision('www.shop.test') === before! + 1, 'the record at the node');
       expect([await action('/a'), await action('/c')]).toEqual(['block', 'forward']);
       const out = await ok('POST', `${DRAFT}/publish?wait=published`);
       expect([out.body.changed, out.headers['x-revision']]).toEqual([2, String(before! + 2)]);
@@ -85,7 +85,7 @@ for (const database of testDatabases()) {
         'block',
         'block',
       ]);
-      await until(async () => node.revision('shop.test') === before! + 2);
+      await until(() => node.revision('shop.test') === before! + 2, 'the draft at the node');
       expect(await changes()).toEqual([]);
       expect((await ok('GET', DRAFT)).body).toMatchObject({ since: null, changed: 0, edit: 3 });
     });
@@ -315,7 +315,10 @@ for (const database of testDatabases()) {
       await ok('POST', `${DRAFT}/publish`);
       await house.close();
       house = await openHouse({ database: made.database });
-      await until(async () => (await house.store.latest.outbox.list(domain.id)).length === 0);
+      await until(
+        async () => (await house.store.latest.outbox.list(domain.id)).length === 0,
+        'the publication',
+      );
       expect(await action('/a')).toBe('block');
     });
   });
