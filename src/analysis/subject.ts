@@ -54,9 +54,12 @@ const FIRST_MOMENT = Date.UTC(2100, 0, 1);
 /** Twice the longest window of a rate limit. */
 const APART_MS = 2 * 86_400_000;
 
-/** Reads the plan in sealed bytes. @throws PlanFault */
-export function readSubject(bytes: Uint8Array): Subject {
-  const { plan, revision } = openPlan(bytes);
+/** Reads the plan in sealed bytes. `trusted`: this process has compiled them. @throws PlanFault */
+export function readSubject(
+  bytes: Uint8Array,
+  { trusted = false }: { readonly trusted?: boolean } = {},
+): Subject {
+  const { plan, revision } = openPlan(bytes, { trusted });
   const loaded = createLoaded(plan, revision);
   const count = plan.slots.length / SLOT.size;
   const rules = Array.from({ length: count }, (_, slot) => readRule(loaded, slot)).filter(

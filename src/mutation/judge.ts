@@ -16,6 +16,7 @@ import { seal } from '../plan/seal.ts';
 import { MAX_MUTANT_STEPS } from './limits.ts';
 import type { Mutant } from './mutant.ts';
 import { mutate } from './mutants.ts';
+import { mayReorder } from './order.ts';
 import { type ShownDifference, type TrialPlans, testOf } from './witness-test.ts';
 
 /** What is known of a mutant that no test kills. */
@@ -25,8 +26,11 @@ export type Judgement =
   | { readonly outcome: 'equivalent' }
   | {
       readonly outcome: 'unknown';
-      /** `symbols`: it differs in what counters, scores or turns of a balancer are compared with. `budget`: the steps ended. */
-      readonly reason: 'symbols' | 'budget';
+      /**
+       * `symbols`: it differs in what counters, scores or turns of a balancer are compared with. `order`: tags, challenges or
+       * limits of one phase may act in another order. `budget`: the steps ended.
+       */
+      readonly reason: 'symbols' | 'order' | 'budget';
     };
 
 /** The rules as written, as proofs read them. */
@@ -49,7 +53,7 @@ export function readOriginal(ruleSet: RuleSet, patterns: KnownPatterns): Origina
 }
 
 function subjectOf(ruleSet: RuleSet, patterns: KnownPatterns): Subject {
-  return readSubject(seal(compile(ruleSet, { patterns }).plan, { revision: 1 }));
+  return readSubject(seal(compile(ruleSet, { patterns }).plan, { revision: 1 }), { trusted: true });
 }
 
 /** The rule set in which every rule is enforced. */
@@ -138,7 +142,9 @@ function judgeSide(
   );
   if (shown !== null) return { outcome: 'survived', shown };
   if (changes.length > 0) return { outcome: 'unknown', reason: 'symbols' };
-  return open.length > 0 || isIncomplete
-    ? { outcome: 'unknown', reason: 'budget' }
+  if (open.length > 0 || isIncomplete) return { outcome: 'unknown', reason: 'budget' };
+  const placed = { before: { subject: before, plan: 0 }, after: { subject: changed, plan: place + 1 } };
+  return mayReorder(mutant, placed, space)
+    ? { outcome: 'unknown', reason: 'order' }
     : { outcome: 'equivalent' };
 }

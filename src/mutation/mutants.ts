@@ -62,7 +62,7 @@ function swapped(rule: Rule, enabled: readonly Rule[]): readonly Mutant[] {
     {
       operator: 'swap_rules',
       field: ['priority'],
-      change: 'after the next rule',
+      change: 'after the next rule of its type',
       rule,
       becomes: new Map(order.map((one, index) => [one.id, { ...one, priority: index }])),
       differing: [rule, next],

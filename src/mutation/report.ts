@@ -52,7 +52,9 @@ export function mutationReport(
   const mutants = results.map(({ mutant, judged }): MutantReport => {
     const { rule, field, operator, change } = mutant;
     const at = sources.at(['rules', ruleSet.rules.indexOf(rule), ...field]);
-    return { rule: names.nameOf(rule), field: fieldText(field), operator, change, at, judged };
+    const next = operator === 'swap_rules' ? mutant.differing[1] : undefined;
+    const words = next === undefined ? change : `after \`${names.nameOf(next)}\``;
+    return { rule: names.nameOf(rule), field: fieldText(field), operator, change: words, at, judged };
   });
   return reportOf(mutants, total, seed);
 }
@@ -115,7 +117,7 @@ export function mutationLines(report: MutationReport): readonly RenderedLine[] {
     ...(left > 0 ? [[span(`    and ${left} more survivors; --json lists all`, 'dim')]] : []),
     ...openLines(mutants),
     ...(survivors.length > 0 ? tested : []),
-    ...survivors.slice(0, MAX_PRINTED).flatMap(testLines),
+    ...distinctTests(survivors.slice(0, MAX_PRINTED)).flatMap(testLines),
   ];
 }
 
@@ -130,6 +132,13 @@ function survivorLines(mutant: MutantReport): readonly RenderedLine[] {
     [span('    ○ ', 'warn'), span(mutantText(mutant)), span(place(mutant.at), 'dim')],
     [span('        '), span(was, 'good'), span(' → ', 'dim'), span(now, 'bad')],
   ];
+}
+
+/** Survivors with different tests: one test often kills several. */
+function distinctTests(survivors: readonly MutantReport[]): readonly MutantReport[] {
+  const bodyOf = ({ judged }: MutantReport): string =>
+    judged.outcome === 'survived' ? judged.shown.test.replace(/^.*\n/, '') : '';
+  return [...new Map([...survivors].reverse().map((one) => [bodyOf(one), one])).values()].reverse();
 }
 
 function testLines({ judged }: MutantReport): readonly RenderedLine[] {
@@ -158,6 +167,7 @@ function openLines(mutants: readonly MutantReport[]): readonly RenderedLine[] {
 /** Why a mutant is left open. */
 export const REASONS = {
   symbols: 'unknown, since only counters, scores or turns of a balancer may show a difference',
+  order: 'unknown, since tags, challenges or limits of one phase may act in another order',
   budget: `unknown, since ${MAX_MUTANT_STEPS} steps were not enough for a proof`,
 } as const;
 

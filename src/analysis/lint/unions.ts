@@ -7,22 +7,15 @@ import { quoteValue } from '../../base/diagnostic.ts';
 import type { Rule } from '../../model/types.ts';
 import { FLAG, SLOT } from '../../plan/layout.ts';
 import type { SubjectSpace } from '../situations.ts';
-import type { LetterAutomaton } from '../space/automaton.ts';
 import { createBudget, type StepBudget } from '../space/budget.ts';
 import { isWithin, subtract, unite } from '../space/int-set.ts';
+import type { Language } from '../space/language.ts';
 import { MAX_COVERING, MAX_ENTRIES_STEPS, MAX_ENTRY_STEPS } from '../space/limits.ts';
 import { entriesAt, type FilterEntries } from '../space/patterns.ts';
 import { findText, fulfils, type TextQuery } from '../space/search.ts';
 import type { SubjectRule } from '../subject.ts';
 import { lintCoveredAddresses } from './addresses.ts';
-import {
-  type FilterEntry,
-  hasPaths,
-  hostExcludes,
-  hostIncludes,
-  pathExcludes,
-  pathIncludes,
-} from './filters.ts';
+import { type FilterEntry, hasPaths, hostExcludes, hostIncludes, pathExcludes, pathIncludes } from './filters.ts';
 import type { Finding } from './finding.ts';
 import type { ProofContext } from './proved.ts';
 
@@ -35,10 +28,7 @@ export function lintUnions({ subject, around, ruleOf, found }: ProofContext): re
   const total = createBudget(MAX_ENTRIES_STEPS);
   const findings = subject.rules.flatMap((subjectRule) => {
     const rule = ruleOf(subjectRule);
-    const lists =
-      around === null
-        ? []
-        : [...pathLists(around, subjectRule, rule), ...hostLists(around, subjectRule, rule)];
+    const lists = around === null ? [] : [...pathLists(around, subjectRule, rule), ...hostLists(around, subjectRule, rule)];
     return [...lists.flatMap((list) => needless(rule, list, total)), ...lintCoveredAddresses(rule)];
   });
   return findings.filter(({ rule, field }) => !known.has(`${rule.id} ${field.join(' ')}`));
@@ -101,15 +91,7 @@ function findingOf(
       : by.length === 1
         ? `is covered by ${names[0]} of the same list`
         : `is covered by ${names.join(', ')}${more} of the same list together`;
-  return {
-    rule,
-    field,
-    found: quoteValue(text),
-    code: 'needless_entry',
-    severity: 'info',
-    message,
-    remedy: 'remove it',
-  };
+  return { rule, field, found: quoteValue(text), code: 'needless_entry', severity: 'info', message, remedy: 'remove it' };
 }
 
 /** The path lists of a rule. The groups of a rewrite come from the first entry that matches, so there every entry counts. */
@@ -117,48 +99,50 @@ function pathLists(around: SubjectSpace, { slot }: SubjectRule, rule: Rule): rea
   const { space, plan, subject } = around;
   const { slots } = subject.loaded.plan;
   const filter = entriesAt(subject.loaded, slots[slot * SLOT.size + SLOT.path]!);
-  if (filter === null || !hasPaths(rule)) return [];
+  // A filter that is too complex as a whole is too complex for questions about its parts.
+  if (filter === null || !hasPaths(rule) || space.boxOf(plan, slot) === null) return [];
   if (rule.type === 'rewrite' && rule.path_match_type === 'regex') return [];
   const bothForms = (slots[slot * SLOT.size + SLOT.flags]! & FLAG.bothForms) !== 0;
-  const automaton = (includes: readonly number[], excludes: readonly number[]): LetterAutomaton | null =>
-    space.pathsOf(plan, { includes, excludes }, bothForms)?.automaton ?? null;
-  const isEmpty = (
-    parts: { readonly within: Parts; readonly outside: Parts },
-    budget: StepBudget,
-  ): boolean => {
-    const { within, outside } = parts;
+  const language = (includes: readonly number[], excludes: readonly number[]): Language | null =>
+    space.pathsOf(plan, { includes, excludes }, bothForms);
+  const isEmpty = (within: Parts, outside: Parts, budget: StepBudget): boolean => {
     if (!isBuilt(within) || !isBuilt(outside)) return false;
-    const query: TextQuery = { within: [space.canonical, ...within], outside };
-    if (space.probes(null).some((probe) => fulfils(probe, query))) return false;
+    const query: TextQuery = {
+      within: [space.canonical, ...within.map(({ automaton }) => automaton)],
+      outside: outside.map(({ automaton }) => automaton),
+    };
+    // PERF: a short path of the entry itself answers nearly every question.
+    const probes = [null, ...within].flatMap((paths) => space.probes(paths));
+    if (probes.some((probe) => fulfils(probe, query))) return false;
     return findText(query, space.letters, budget).kind === 'empty';
   };
-  const alone = (number: number): LetterAutomaton | null => automaton([number], []);
-  const spared = (number: number): LetterAutomaton | null => automaton([], [number]);
+  const spared = (place: number): Language | null => language([], [filter.excludes[place]!]);
   return [
     {
       entries: pathIncludes(rule),
       isExclude: false,
-      isNeedless(place, others, budget) {
-        const within = [automaton([filter.includes[place]!], filter.excludes)];
-        return isEmpty({ within, outside: others.map((other) => alone(filter.includes[other]!)) }, budget);
-      },
+      isNeedless: (place, others, budget) =>
+        isEmpty(
+          [language([filter.includes[place]!], filter.excludes)],
+          others.map((other) => language([filter.includes[other]!], [])),
+          budget,
+        ),
     },
     {
       entries: pathExcludes(rule),
       isExclude: true,
       isNeedless(place, others, budget) {
-        const included = filter.includes.length === 0 ? [] : [automaton(filter.includes, [])];
-        const within = [...included, ...others.map((other) => spared(filter.excludes[other]!))];
-        return isEmpty({ within, outside: [spared(filter.excludes[place]!)] }, budget);
+        const included = filter.includes.length === 0 ? [] : [language(filter.includes, [])];
+        return isEmpty([...included, ...others.map(spared)], [spared(place)], budget);
       },
     },
   ];
 }
 
-type Parts = readonly (LetterAutomaton | null)[];
+type Parts = readonly (Language | null)[];
 
-function isBuilt(automata: Parts): automata is readonly LetterAutomaton[] {
-  return !automata.includes(null);
+function isBuilt(languages: Parts): languages is readonly Language[] {
+  return !languages.includes(null);
 }
 
 /** The host lists of a rule. Hosts that no record serves are other families' business. */

@@ -58,7 +58,10 @@ export interface RunOptions {
   readonly coverage?: Pick<Coverage, 'note' | 'noteAnswer'>;
   /** Milliseconds, for `seconds` of the results. */
   readonly stopwatch?: () => number;
-  /** `false`: requests are evaluated without traces, several times as fast; failures have no reasons. Default: true. */
+  /**
+   * `false`: requests are evaluated without traces, several times as fast, on bytes that this process has compiled; failures
+   * have no reasons. Default: true.
+   */
   readonly traced?: boolean;
 }
 
@@ -126,11 +129,12 @@ function runTest(test: ReadyTest, options: RunOptions): TestResult {
 }
 
 /** An evaluator that reads clock, health and load from the running test. */
-function open({ node }: ReadyTest, { bytes, waf }: RunOptions, running: () => Running): Evaluator {
+function open({ node }: ReadyTest, { bytes, waf, traced }: RunOptions, running: () => Running): Evaluator {
   return loadPlan(bytes, {
     clock: () => running().now,
     random: () => 0,
     nodeId: node,
+    trusted: traced === false,
     waf: waf ?? null,
     origins: {
       healthy: (pool, origin) => running().step?.origins.down.has(`${pool}/${origin}`) !== true,
