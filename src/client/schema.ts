@@ -2947,6 +2947,94 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/publishing": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * How changes of rules are published: each at once, or together as a draft
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainPublishing"];
+        /**
+         * Publish changes of rules each at once, or collect them in a draft; 409 while a draft has changes
+         * @description Needs the permission `domain.settings` on the domain.
+         */
+        readonly put: operations["putDomainPublishing"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/draft": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The draft of a domain: which rules it changes, since when, by whom; `Link` leads to the next page
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainDraft"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Throw a draft away: the rules are again those that are published
+         * @description Needs the permission `rules.edit` on the domain.
+         */
+        readonly delete: operations["deleteDomainDraft"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/draft/diff": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What a draft would change: rules field by field, and proved outcomes, each with a request that shows it; page by page
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainDraftDiff"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/draft/publish": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Publish a draft; with `If-Match`, only the one that was read
+         * @description Needs the permission `rules.edit` on the domain.
+         */
+        readonly post: operations["postDomainDraftPublish"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/plans/": {
         readonly parameters: {
             readonly query?: never;
@@ -4436,6 +4524,44 @@ export interface components {
              * @enum {string}
              */
             readonly my_role: "viewer" | "editor" | "admin" | "owner";
+        };
+        readonly Draft: {
+            /**
+             * @description `automatic`: there is no draft, and nothing waits
+             * @enum {string}
+             */
+            readonly publish_mode: "automatic" | "manual";
+            /** @description the number of the draft: it rises with every change, and is in `X-Draft` of each */
+            readonly edit: number;
+            /**
+             * Format: date-time
+             * @description the first change after the last publication
+             */
+            readonly since: string | null;
+            /** @description what nodes should serve; `null`: nothing is published */
+            readonly published_revision: number | null;
+            /** @description that revision is a rollback, which the next publication ends; differences are those from the published rules */
+            readonly rolled_back: boolean;
+            /** @description rules that differ from the published ones, on all pages */
+            readonly changed: number;
+            /** @description by id of the rule */
+            readonly changes: readonly {
+                /** @description `<type>/<id>` */
+                readonly rule: string;
+                /**
+                 * @description `reordered`: its priority alone differs
+                 * @enum {string}
+                 */
+                readonly change: "created" | "changed" | "deleted" | "reordered";
+                /**
+                 * Format: date-time
+                 * @description when it was changed last; `null`: not known any more
+                 */
+                readonly at: string | null;
+                /** @description who changed it last; `null`: not known any more */
+                readonly account_id: number | null;
+                readonly account: string | null;
+            }[];
         };
         readonly DropRule: {
             readonly id: number;
@@ -5996,6 +6122,13 @@ export interface components {
                 /** @description what would be right */
                 readonly remedy: string | null;
             }[];
+        };
+        readonly Publishing: {
+            /**
+             * @description `automatic`: every change of rules is published; `manual`: changes wait in the draft
+             * @enum {string}
+             */
+            readonly publish_mode: "automatic" | "manual";
         };
         readonly Quantiles: {
             /** @description half of them took at most so long */
@@ -16064,6 +16197,343 @@ export interface operations {
             readonly 504: components["responses"]["NotPublishedInTime"];
         };
     };
+    readonly getDomainPublishing: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description How changes of rules are published: each at once, or together as a draft */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Publishing"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainPublishing: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /**
+                     * @description `automatic`: every change of rules is published; `manual`: changes wait in the draft
+                     * @enum {string}
+                     */
+                    readonly publish_mode: "automatic" | "manual";
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Publish changes of rules each at once, or collect them in a draft; 409 while a draft has changes */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Publishing"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainDraft: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description changes, at most; without it 100 */
+                readonly limit?: number;
+                /** @description from `Link` of the page before */
+                readonly cursor?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The draft of a domain: which rules it changes, since when, by whom; `Link` leads to the next page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Draft"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly deleteDomainDraft: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Throw a draft away: the rules are again those that are published */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly message: string;
+                        readonly changed: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainDraftDiff: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description `false`: compare fields alone */
+                readonly proof?: "true" | "false";
+                readonly limit?: number;
+                /** @description `page.next` of the page before */
+                readonly cursor?: string;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description What a draft would change: rules field by field, and proved outcomes, each with a request that shows it; page by page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly same: boolean;
+                        readonly domain: readonly {
+                            readonly field: string;
+                            readonly was?: unknown;
+                            readonly now?: unknown;
+                        }[];
+                        readonly hosts: readonly {
+                            /** @enum {string} */
+                            readonly change: "added" | "removed" | "changed";
+                            readonly host: string;
+                            readonly fields: readonly {
+                                readonly field: string;
+                                readonly was?: unknown;
+                                readonly now?: unknown;
+                            }[];
+                        }[];
+                        readonly rules: readonly {
+                            /** @enum {string} */
+                            readonly change: "added" | "removed" | "changed" | "moved";
+                            readonly rule: string;
+                            readonly before?: string;
+                            readonly fields: readonly {
+                                readonly field: string;
+                                readonly was?: unknown;
+                                readonly now?: unknown;
+                            }[];
+                        }[];
+                        readonly proof?: {
+                            /** @description proved: hosts and rules decide every request alike */
+                            readonly equivalent: boolean;
+                            /** @description false: some pairs of rules are proved neither way, so there may be more outcomes */
+                            readonly complete: boolean;
+                            /** @description changed outcomes of all pages */
+                            readonly outcomes: number;
+                            readonly open: readonly {
+                                readonly component: string;
+                                readonly before: string | null;
+                                readonly after: string | null;
+                            }[];
+                        } | null;
+                        readonly outcomes?: readonly {
+                            readonly component: string;
+                            /**
+                             * @description `other_rule`: the outcome is the same, by another rule
+                             * @enum {string}
+                             */
+                            readonly kind: "outcome" | "other_rule";
+                            readonly before: {
+                                readonly rule: string | null;
+                                readonly action: string;
+                                readonly status: number | null;
+                                readonly location: string | null;
+                            };
+                            readonly after: {
+                                readonly rule: string | null;
+                                readonly action: string;
+                                readonly status: number | null;
+                                readonly location: string | null;
+                            };
+                            /** @description a request that gets the one before and the other after */
+                            readonly request: {
+                                readonly [key: string]: unknown;
+                            };
+                            /** @description the outcome before, for people */
+                            readonly was: string;
+                            /** @description the outcome after, for people */
+                            readonly now: string;
+                            /** @description the request as arguments of `edgeplan simulate` */
+                            readonly command: string;
+                        }[];
+                        readonly counts: {
+                            readonly hosts: number;
+                            readonly added: number;
+                            readonly removed: number;
+                            readonly changed: number;
+                            readonly moved: number;
+                        };
+                        readonly page: {
+                            readonly limit: number;
+                            readonly shown: number;
+                            readonly of: number;
+                            readonly next: string | null;
+                        };
+                        readonly shortened: readonly {
+                            readonly path: string;
+                            readonly of: number;
+                        }[];
+                        /** @description the number of the draft that was compared */
+                        readonly edit: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainDraftPublish: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Publish a draft; with `If-Match`, only the one that was read */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly message: string;
+                        readonly changed: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
     readonly getDomainPlans: {
         readonly parameters: {
             readonly query?: {
@@ -16431,6 +16901,8 @@ export interface operations {
                 readonly from?: number;
                 readonly to?: number;
                 readonly limit?: number;
+                /** @description also prove which outcomes differ, each with a request that shows it; off without it */
+                readonly proof?: "true" | "false";
                 /** @description `page.next` of the page before; it has `from` and `to` in it */
                 readonly cursor?: string;
             };
@@ -16453,8 +16925,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": {
-                        readonly from: number;
-                        readonly to: number;
                         readonly same: boolean;
                         readonly domain: readonly {
                             readonly field: string;
@@ -16482,6 +16952,49 @@ export interface operations {
                                 readonly now?: unknown;
                             }[];
                         }[];
+                        readonly proof?: {
+                            /** @description proved: hosts and rules decide every request alike */
+                            readonly equivalent: boolean;
+                            /** @description false: some pairs of rules are proved neither way, so there may be more outcomes */
+                            readonly complete: boolean;
+                            /** @description changed outcomes of all pages */
+                            readonly outcomes: number;
+                            readonly open: readonly {
+                                readonly component: string;
+                                readonly before: string | null;
+                                readonly after: string | null;
+                            }[];
+                        } | null;
+                        readonly outcomes?: readonly {
+                            readonly component: string;
+                            /**
+                             * @description `other_rule`: the outcome is the same, by another rule
+                             * @enum {string}
+                             */
+                            readonly kind: "outcome" | "other_rule";
+                            readonly before: {
+                                readonly rule: string | null;
+                                readonly action: string;
+                                readonly status: number | null;
+                                readonly location: string | null;
+                            };
+                            readonly after: {
+                                readonly rule: string | null;
+                                readonly action: string;
+                                readonly status: number | null;
+                                readonly location: string | null;
+                            };
+                            /** @description a request that gets the one before and the other after */
+                            readonly request: {
+                                readonly [key: string]: unknown;
+                            };
+                            /** @description the outcome before, for people */
+                            readonly was: string;
+                            /** @description the outcome after, for people */
+                            readonly now: string;
+                            /** @description the request as arguments of `edgeplan simulate` */
+                            readonly command: string;
+                        }[];
                         readonly counts: {
                             readonly hosts: number;
                             readonly added: number;
@@ -16499,6 +17012,8 @@ export interface operations {
                             readonly path: string;
                             readonly of: number;
                         }[];
+                        readonly from: number;
+                        readonly to: number;
                     };
                 };
             };

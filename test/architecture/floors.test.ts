@@ -124,6 +124,8 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'recommendations',
     'simulator',
     'analysis',
+    'compiler',
+    'evaluator',
     'publisher',
     'traffic',
     'counts',
