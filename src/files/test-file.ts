@@ -49,6 +49,8 @@ export interface TestFile {
 /** An invariant, and where it is written. */
 export interface WrittenInvariant {
   readonly invariant: Invariant;
+  /** The value in the file, as the API takes it too. */
+  readonly written: unknown;
   readonly at: SourcePlace;
 }
 
@@ -91,6 +93,7 @@ function readInvariants(root: MapItem, yaml: YamlFile): Pick<TestFile, 'invarian
   if (!parsed.ok) return { invariants: [], diagnostics };
   const invariants = parsed.invariants.map((invariant, index) => ({
     invariant,
+    written: (written as readonly unknown[])[index],
     at: yaml.at(['invariants', index]),
   }));
   return { invariants, diagnostics };

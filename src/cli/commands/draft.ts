@@ -7,6 +7,7 @@ import { write, writeDocument } from '../output.ts';
 import { draftDiffText, draftText, type PrintedDraftDiff } from '../print/draft.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { publishDraft, readDraft } from '../remote/draft.ts';
+import { proveRemotely, requireInvariants } from '../remote/invariants.ts';
 import { publicationOutcome } from '../remote/publication.ts';
 import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
 
@@ -107,7 +108,7 @@ function ifMatchOption(): Option {
 /** Creates the command. */
 export function draftCommand(): Command {
   return new Command('draft')
-    .summary('changes of rules that wait: collect, show, compare, publish, discard')
+    .summary('changes of rules that wait: collect, show, compare, prove, publish, discard')
     .description(
       'Of a domain in manual mode, changes of rules wait in a draft until it is published as one revision. Records and settings ' +
         'take effect at once.',
@@ -142,6 +143,22 @@ export function draftCommand(): Command {
         .description('Throws the draft of a domain away: its rules are again those that are published.')
         .addOption(ifMatchOption())
         .action(discard),
+    )
+    .addCommand(
+      subcommand('require', 'invariants')
+        .summary('invariants that a draft must satisfy: show or set')
+        .description(
+          'Shows the invariants that are proved before a draft of a domain is published, or sets those of test files.',
+        )
+        .addArgument(new Argument('[files...]', 'test files whose invariants are required from now on'))
+        .option('--none', 'require none')
+        .action(requireInvariants),
+    )
+    .addCommand(
+      subcommand('prove', 'invariants-proof')
+        .summary('prove the required invariants of the draft')
+        .description('Proves the invariants that a domain requires, for its draft. Ends with 1 when one does not hold.')
+        .action(proveRemotely),
     )
     .addCommand(
       subcommand('mode', 'publishing')
