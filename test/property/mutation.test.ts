@@ -26,7 +26,12 @@ const MUTANTS = 40;
 
 /** Rules of a domain that serves; names of rules are their ids. */
 function serving(ruleSet: RuleSet): RuleSet {
-  const domain = { ...ruleSet.domain, status: 'active', suspended: false, developer_mode_until: null } as const;
+  const domain = {
+    ...ruleSet.domain,
+    status: 'active',
+    suspended: false,
+    developer_mode_until: null,
+  } as const;
   return { ...ruleSet, domain };
 }
 
@@ -65,7 +70,9 @@ function outcomesOf(evaluator: Evaluator, requests: readonly EdgeRequest[]): rea
   });
 }
 
-test(`no request shows a mutant that is called equivalent, on ${SETS} rule sets`, { timeout: 3_600_000 }, () => {
+test(`no request shows a mutant that is called equivalent, on ${SETS} rule sets`, {
+  timeout: 3_600_000,
+}, () => {
   const counts = { killed: 0, survived: 0, equivalent: 0, unknown: 0 };
   for (let seed = 1; seed <= SETS; seed++) {
     const generated = generateCase(seed, REQUESTS);

@@ -28,7 +28,10 @@ const FIRST_ALONE: readonly Rule['type'][] = [
 ];
 
 /** The conflicts of reached rules; at most one for each, with the first rule that it conflicts with. */
-export function lintConflicts({ around, ruleOf }: ProofContext, reaches: readonly Reach[]): readonly Finding[] {
+export function lintConflicts(
+  { around, ruleOf }: ProofContext,
+  reaches: readonly Reach[],
+): readonly Finding[] {
   if (around === null) return [];
   const total = createBudget(MAX_CONFLICTS_STEPS);
   const acting = reaches.filter(({ rule, result }) => result.kind === 'reached' && actsAlone(rule));
@@ -100,5 +103,5 @@ function shows(
   const traced = phases
     .flatMap(({ rules }) => rules)
     .find(({ type, id }) => type === later.type && id === later.ref.id);
-  return acts && traced !== undefined && traced.checks.every(({ pass }) => pass === true);
+  return acts && traced?.checks.every(({ pass }) => pass === true) === true;
 }
