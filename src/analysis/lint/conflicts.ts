@@ -103,5 +103,5 @@ function shows(
   const traced = phases
     .flatMap(({ rules }) => rules)
     .find(({ type, id }) => type === later.type && id === later.ref.id);
-  return acts && traced !== undefined && traced.checks.every(({ pass }) => pass === true);
+  return acts && traced?.checks.every(({ pass }) => pass === true) === true;
 }

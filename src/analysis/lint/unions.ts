@@ -15,7 +15,14 @@ import { entriesAt, type FilterEntries } from '../space/patterns.ts';
 import { findText, fulfils, type TextQuery } from '../space/search.ts';
 import type { SubjectRule } from '../subject.ts';
 import { lintCoveredAddresses } from './addresses.ts';
-import { type FilterEntry, hasPaths, hostExcludes, hostIncludes, pathExcludes, pathIncludes } from './filters.ts';
+import {
+  type FilterEntry,
+  hasPaths,
+  hostExcludes,
+  hostIncludes,
+  pathExcludes,
+  pathIncludes,
+} from './filters.ts';
 import type { Finding } from './finding.ts';
 import type { ProofContext } from './proved.ts';
 
@@ -28,7 +35,10 @@ export function lintUnions({ subject, around, ruleOf, found }: ProofContext): re
   const total = createBudget(MAX_ENTRIES_STEPS);
   const findings = subject.rules.flatMap((subjectRule) => {
     const rule = ruleOf(subjectRule);
-    const lists = around === null ? [] : [...pathLists(around, subjectRule, rule), ...hostLists(around, subjectRule, rule)];
+    const lists =
+      around === null
+        ? []
+        : [...pathLists(around, subjectRule, rule), ...hostLists(around, subjectRule, rule)];
     return [...lists.flatMap((list) => needless(rule, list, total)), ...lintCoveredAddresses(rule)];
   });
   return findings.filter(({ rule, field }) => !known.has(`${rule.id} ${field.join(' ')}`));
@@ -91,7 +101,15 @@ function findingOf(
       : by.length === 1
         ? `is covered by ${names[0]} of the same list`
         : `is covered by ${names.join(', ')}${more} of the same list together`;
-  return { rule, field, found: quoteValue(text), code: 'needless_entry', severity: 'info', message, remedy: 'remove it' };
+  return {
+    rule,
+    field,
+    found: quoteValue(text),
+    code: 'needless_entry',
+    severity: 'info',
+    message,
+    remedy: 'remove it',
+  };
 }
 
 /** The path lists of a rule. The groups of a rewrite come from the first entry that matches, so there every entry counts. */
