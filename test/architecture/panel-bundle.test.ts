@@ -51,6 +51,9 @@ describe('the page', () => {
       `page: ${gzipped(page)} octets of gzip, styles ${css}; evaluator ${gzipped(engine)}; on demand ${later.join(', ')}`,
     );
     expect(gzipped(page)).toBeLessThan(MOST_PAGE);
+    const withApi = new Set([...page, ...closureOf(outputOf('api')), ...closureOf(outputOf('shell'))]);
+    console.info(`page with its sections over the API: ${gzipped(withApi)} octets of gzip`);
+    expect(gzipped(withApi)).toBeLessThan(MOST_PAGE);
     expect(gzipped(engine)).toBeLessThan(MOST_EVALUATOR);
   });
 

@@ -69,6 +69,10 @@ function headerLines({ headers = {} }: EdgeRequest): readonly string[] | null {
 /** The request in the fields of the form; `null` if they cannot state it. */
 function typedOf(request: EdgeRequest, now: number): TypedRequest | null {
   const { scheme, host, target, method, ip, country, bot, ja4, ja4h, body, cleared } = request;
+  const facts: readonly unknown[] = [method, ip, country, ja4, ja4h, ...(cleared ?? [])];
+  // The generator also gives values of other types, which no form can.
+  if (facts.some((fact) => fact != null && typeof fact !== 'string') || typeof method !== 'string')
+    return null;
   const lines = headerLines(request);
   if (lines === null || typeof host !== 'string' || !/^[^/?#@\s]+$/.test(host)) return null;
   if (!/^\/[^#\s]*$/.test(target) || (bot?.kind === undefined) !== (bot == null)) return null;
