@@ -144,7 +144,7 @@ describe('the page', requires(missingBrowser()), () => {
     const chosen = page.locator('details.rule[open]');
     expect(await chosen.locator('.name').textContent()).toContain('drop #1 office');
     expect(await chosen.locator('.checks').textContent()).toContain(
-      'ip 203.0.113.7 is outside the allowlist',
+      '203.0.113.7 is outside the allowlist',
     );
     expect(new URL(page.url()).hash).toContain('ip=203.0.113.7');
     expect(watch.complaints).toEqual([]);
