@@ -154,7 +154,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan draft publish example.com --if-match \'"Gf1x8NGzbRhBqDLrXcYAiw"\'',
   ],
   'draft discard': ['edgeplan draft discard example.com'],
-  'draft require': ['edgeplan draft require example.com edge.test.yaml', 'edgeplan draft require example.com --none'],
+  'draft require': [
+    'edgeplan draft require example.com edge.test.yaml',
+    'edgeplan draft require example.com --none',
+  ],
   'draft prove': ['edgeplan draft prove example.com'],
   'draft mode': ['edgeplan draft mode example.com manual', 'edgeplan draft mode example.com automatic'],
   'import zone': [

@@ -3035,6 +3035,50 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/invariants": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What must be proved of the rules before a draft is published
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainInvariants"];
+        /**
+         * Require invariants of every draft before it is published; replaces the list
+         * @description Needs the permission `domain.settings` on the domain.
+         */
+        readonly put: operations["putDomainInvariants"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/invariants/proof": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Prove the invariants of the stored rules, which are those of the draft
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainInvariantsProof"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/plans/": {
         readonly parameters: {
             readonly query?: never;
@@ -5268,6 +5312,72 @@ export interface components {
             readonly requests: number;
             /** @description those of them that the origin did not answer, or answered with 500 or more */
             readonly errors: number;
+        };
+        readonly Invariants: {
+            readonly invariants: readonly {
+                /** @description what holds */
+                readonly name: string;
+                /** @description the requests that are meant; absent: all that the domain serves */
+                readonly when?: {
+                    readonly host?: (string | readonly string[]) | {
+                        readonly in?: string | readonly string[];
+                        readonly not?: string | readonly string[];
+                    };
+                    readonly path?: (string | readonly string[]) | {
+                        readonly in?: string | readonly string[];
+                        readonly not?: string | readonly string[];
+                    };
+                    readonly ip?: (string | readonly string[]) | {
+                        readonly in?: string | readonly string[];
+                        readonly not?: string | readonly string[];
+                    };
+                    readonly country?: (string | readonly string[]) | {
+                        readonly in?: string | readonly string[];
+                        readonly not?: string | readonly string[];
+                    };
+                    readonly bot?: (string | readonly string[]) | {
+                        readonly in?: string | readonly string[];
+                        readonly not?: string | readonly string[];
+                    };
+                };
+                /** @description what none of them may get */
+                readonly never?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
+                /** @description what all of them get; instead of `never` */
+                readonly always?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
+            }[];
+        };
+        readonly InvariantsInput: {
+            readonly invariants: readonly {
+                /** @description what holds */
+                readonly name: string;
+                /** @description the requests that are meant; absent: all that the domain serves */
+                readonly when?: {
+                    readonly host?: (string | readonly string[]) | {
+                        readonly in?: string | readonly string[];
+                        readonly not?: string | readonly string[];
+                    };
+                    readonly path?: (string | readonly string[]) | {
+                        readonly in?: string | readonly string[];
+                        readonly not?: string | readonly string[];
+                    };
+                    readonly ip?: (string | readonly string[]) | {
+                        readonly in?: string | readonly string[];
+                        readonly not?: string | readonly string[];
+                    };
+                    readonly country?: (string | readonly string[]) | {
+                        readonly in?: string | readonly string[];
+                        readonly not?: string | readonly string[];
+                    };
+                    readonly bot?: (string | readonly string[]) | {
+                        readonly in?: string | readonly string[];
+                        readonly not?: string | readonly string[];
+                    };
+                };
+                /** @description what none of them may get */
+                readonly never?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
+                /** @description what all of them get; instead of `never` */
+                readonly always?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
+            }[];
         };
         readonly Invitation: {
             /** @description the id of the invitation */
@@ -16532,6 +16642,137 @@ export interface operations {
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 503: components["responses"]["ServiceUnavailable"];
             readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainInvariants: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description What must be proved of the rules before a draft is published */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Invariants"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainInvariants: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["InvariantsInput"];
+            };
+        };
+        readonly responses: {
+            /** @description Require invariants of every draft before it is published; replaces the list */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Invariants"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainInvariantsProof: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Prove the invariants of the stored rules, which are those of the draft */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @description every invariant is proved */
+                        readonly holds: boolean;
+                        readonly invariants: readonly {
+                            readonly name: string;
+                            readonly claim: string;
+                            /**
+                             * @description `empty`: no request is meant; `unknown`: the budget of steps ended
+                             * @enum {string}
+                             */
+                            readonly result: "proved" | "broken" | "empty" | "unknown";
+                            /** @description what `request` gets, where the invariant is broken */
+                            readonly outcome: string | null;
+                            readonly request: {
+                                readonly [key: string]: unknown;
+                            } | null;
+                            /** @description the request as arguments of `edgeplan simulate` */
+                            readonly command: string | null;
+                            /** @description what was not decided */
+                            readonly open: string | null;
+                        }[];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly getDomainPlans: {

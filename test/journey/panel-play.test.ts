@@ -143,9 +143,7 @@ describe('the page', requires(missingBrowser()), () => {
     await page.waitForFunction('document.activeElement.tagName === "SUMMARY"');
     const chosen = page.locator('details.rule[open]');
     expect(await chosen.locator('.name').textContent()).toContain('drop #1 office');
-    expect(await chosen.locator('.checks').textContent()).toContain(
-      '203.0.113.7 is outside the allowlist',
-    );
+    expect(await chosen.locator('.checks').textContent()).toContain('203.0.113.7 is outside the allowlist');
     expect(new URL(page.url()).hash).toContain('ip=203.0.113.7');
     expect(watch.complaints).toEqual([]);
     const elsewhere = watch.requests.filter((url) => !url.startsWith(play.url));

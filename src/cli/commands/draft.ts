@@ -157,7 +157,9 @@ export function draftCommand(): Command {
     .addCommand(
       subcommand('prove', 'invariants-proof')
         .summary('prove the required invariants of the draft')
-        .description('Proves the invariants that a domain requires, for its draft. Ends with 1 when one does not hold.')
+        .description(
+          'Proves the invariants that a domain requires, for its draft. Ends with 1 when one does not hold.',
+        )
         .action(proveRemotely),
     )
     .addCommand(
