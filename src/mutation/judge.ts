@@ -20,7 +20,7 @@ import { mayReorder } from './order.ts';
 import { type ShownDifference, type TrialPlans, testOf } from './witness-test.ts';
 
 /** What is known of a mutant that no test kills. */
-export type Judgement =
+export type MutantVerdict =
   | { readonly outcome: 'survived'; readonly shown: ShownDifference }
   /** No request is decided differently, nor is its shadow. */
   | { readonly outcome: 'equivalent' }
@@ -72,7 +72,7 @@ export interface Unkilled {
 }
 
 /** Judges several mutants, which are proved in one space. */
-export function judge(original: Original, mutants: readonly Unkilled[]): readonly Judgement[] {
+export function judge(original: Original, mutants: readonly Unkilled[]): readonly MutantVerdict[] {
   const changed = mutants.map(({ mutant }) => mutate(original.ruleSet, mutant));
   const plain = comparison(original.subject, changed, original.patterns);
   const judged = mutants.map((one, place) => judgeSide(one, plain, place));
@@ -91,7 +91,7 @@ export function judge(original: Original, mutants: readonly Unkilled[]): readonl
 }
 
 /** What is known of a decision and its shadow together. */
-function joined(decision: Judgement, shadow: Judgement): Judgement {
+function joined(decision: MutantVerdict, shadow: MutantVerdict): MutantVerdict {
   return shadow.outcome === 'survived' || decision.outcome === 'equivalent' ? shadow : decision;
 }
 
@@ -113,7 +113,7 @@ function judgeSide(
   { mutant, plans }: Unkilled,
   { before, after, space }: Compared,
   place: number,
-): Judgement {
+): MutantVerdict {
   if (space === null) return { outcome: 'unknown', reason: 'budget' };
   const changed = after[place]!;
   const names = mutant.differing.map(({ type, id }) => ({ type, id, name: `${type}/${id}` }));

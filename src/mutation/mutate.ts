@@ -15,7 +15,7 @@ import { seal } from '../plan/seal.ts';
 import type { RuleNames } from '../simulator/rule-tests/names.ts';
 import type { ReadyTest } from '../simulator/rule-tests/prepare.ts';
 import { findFailing, runTests, withBots } from '../simulator/rule-tests/run.ts';
-import { type Judgement, judge, type Original, readOriginal, type Unkilled } from './judge.ts';
+import { judge, type MutantVerdict, type Original, readOriginal, type Unkilled } from './judge.ts';
 import { MAX_BATCH } from './limits.ts';
 import type { Mutant } from './mutant.ts';
 import { mutantsOf, mutate, type Selection } from './mutants.ts';
@@ -33,7 +33,7 @@ export interface MutationSubject {
 /** What became of a mutant. */
 export interface MutantResult {
   readonly mutant: Mutant;
-  readonly judged: Judgement | { readonly outcome: 'killed'; readonly by: string };
+  readonly judged: MutantVerdict | { readonly outcome: 'killed'; readonly by: string };
 }
 
 /** A mutation run, to be advanced mutant by mutant. */

@@ -28,13 +28,13 @@ export interface Trial {
   readonly steps: readonly TrialStep[];
 }
 
-/** Fields of a test file. */
-export type Fields = Readonly<Record<string, unknown>>;
+/** TestFields of a test file. */
+export type TestFields = Readonly<Record<string, unknown>>;
 
 /** What one step expects, as a test file writes it. */
 export interface Expected {
-  readonly expect?: string | Fields;
-  readonly would?: string | Fields;
+  readonly expect?: string | TestFields;
+  readonly would?: string | TestFields;
 }
 
 /** A difference of outcomes. */
@@ -196,7 +196,7 @@ function decisionPair(was: Decision, now: Decision, names: RuleNames): StepPair 
 }
 
 /** The fields that differ, and of objects their fields that differ. */
-function differing(was: Fields, now: Fields): { readonly was: Fields; readonly now: Fields } {
+function differing(was: TestFields, now: TestFields): { readonly was: TestFields; readonly now: TestFields } {
   const found: { was: Record<string, unknown>; now: Record<string, unknown> } = { was: {}, now: {} };
   for (const [name, value] of Object.entries(was)) {
     const other = now[name];
@@ -208,12 +208,12 @@ function differing(was: Fields, now: Fields): { readonly was: Fields; readonly n
   return found;
 }
 
-function isFields(value: unknown): value is Fields {
+function isFields(value: unknown): value is TestFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Fields in words: `cache mode bypass, tags []`. */
-function fieldsText(fields: Fields): string {
+/** TestFields in words: `cache mode bypass, tags []`. */
+function fieldsText(fields: TestFields): string {
   const texts = Object.entries(fields).map(([name, value]) =>
     isFields(value) ? `${name} ${fieldsText(value)}` : `${name} ${JSON.stringify(value)}`,
   );
@@ -241,7 +241,7 @@ function matchText(match: Decision['matches'][number], names: RuleNames): string
 }
 
 /** The fields of a decision that its short form does not show, as a test file writes them. */
-function fieldsOf(decision: Decision, names: RuleNames): Fields {
+function fieldsOf(decision: Decision, names: RuleNames): TestFields {
   const { origin, cache, body, retryAfter, waf, path, query, matches } = decision;
   const tagging = matches.filter(({ mode, effect }) => mode === 'enforce' && effect === 'tag');
   return {
@@ -259,6 +259,6 @@ function fieldsOf(decision: Decision, names: RuleNames): Fields {
   };
 }
 
-function originFields({ address, port, scheme, hostHeader, source }: Origin): Fields {
+function originFields({ address, port, scheme, hostHeader, source }: Origin): TestFields {
   return { address, port, scheme, host_header: hostHeader, source };
 }

@@ -16,9 +16,9 @@ import { MAX_REPEATED, MAX_TURNS } from './limits.ts';
 import { type Mutant, OPERATOR_WORDS } from './mutant.ts';
 import {
   differenceOf,
-  type Fields,
   longerUrl,
   outcomesOf,
+  type TestFields,
   type Trial,
   type TrialDifference,
   type TrialPlan,
@@ -166,7 +166,7 @@ export function fieldText(field: FieldPath): string {
 }
 
 /** The facts of a request as fields of `with`. */
-function factsOf(witness: Witness, { rules, records }: RuleSet, names: RuleNames): Fields {
+function factsOf(witness: Witness, { rules, records }: RuleSet, names: RuleNames): TestFields {
   const { ip, country, bot, ja4, ja4h, cleared } = witness;
   const askers = [...rules, ...records.map(({ id }) => ({ type: 'record', id }) as const)];
   const nameOf = new Map(askers.map((ref) => [names.textOf(ref), names.nameOf(ref)]));

@@ -12,8 +12,7 @@ import { findUncovered } from '../space/cover.ts';
 import { MAX_CONFLICT_STEPS, MAX_CONFLICTS_STEPS } from '../space/limits.ts';
 import { requestOf, type Witness, witnessOf } from '../space/witness.ts';
 import type { SubjectRule } from '../subject.ts';
-import type { Finding } from './finding.ts';
-import type { ProofContext } from './proved.ts';
+import type { Finding, ProofContext } from './finding.ts';
 
 /** Types of which the first match alone acts, whatever it does. */
 const FIRST_ALONE: readonly Rule['type'][] = [

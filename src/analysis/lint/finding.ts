@@ -3,6 +3,8 @@ import type { DiagnosticCode } from '../../base/codes/codes.ts';
 import type { FieldPath } from '../../base/diagnostic.ts';
 import type { Severity } from '../../base/severity.ts';
 import type { Rule, RuleSet } from '../../model/types.ts';
+import type { SubjectSpace } from '../situations.ts';
+import type { Subject, SubjectRule } from '../subject.ts';
 import type { FilterIndex } from './filter-index.ts';
 import type { Zone } from './zone.ts';
 
@@ -55,3 +57,14 @@ export interface LintContext {
 
 /** A family of lint rules: a function that returns findings in any order. */
 export type LintFamily = (context: LintContext) => readonly Finding[];
+
+/** What the families of proofs read. */
+export interface ProofContext {
+  readonly subject: Subject;
+  /** `null`: host filters are too complex for proofs. */
+  readonly around: SubjectSpace | null;
+  /** The rule of the rule set that a rule of the plan is. */
+  ruleOf(rule: SubjectRule): Rule;
+  /** Findings of the families without proofs. */
+  readonly found: readonly Finding[];
+}

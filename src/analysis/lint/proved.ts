@@ -2,26 +2,12 @@
  * What lint proves: rules that no request reaches, entries that the rest of their rule makes needless, and rules whose order is
  * left to their ids. One space serves all proofs about a rule set.
  */
-import type { Rule } from '../../model/types.ts';
 import { proveReach, subjectSpace } from '../reach.ts';
 import { compileSubject } from '../serving.ts';
-import type { SubjectSpace } from '../situations.ts';
-import type { Subject, SubjectRule } from '../subject.ts';
 import { lintConflicts } from './conflicts.ts';
-import type { Finding, LintContext } from './finding.ts';
+import type { Finding, LintContext, ProofContext } from './finding.ts';
 import { lintReach } from './reach.ts';
 import { lintUnions } from './unions.ts';
-
-/** What the families of proofs read. */
-export interface ProofContext {
-  readonly subject: Subject;
-  /** `null`: host filters are too complex for proofs. */
-  readonly around: SubjectSpace | null;
-  /** The rule of the rule set that a rule of the plan is. */
-  ruleOf(rule: SubjectRule): Rule;
-  /** Findings of the families without proofs. */
-  readonly found: readonly Finding[];
-}
 
 /** Everything that is proved about enabled rules. `found`: what is known already is not reported again. */
 export function lintProved({ ruleSet, enabled }: LintContext, found: readonly Finding[]): readonly Finding[] {

@@ -8,8 +8,7 @@ import { effectOf, nameOfRule } from '../effects.ts';
 import type { Reach } from '../reach.ts';
 import { MAX_RULE_STEPS } from '../space/limits.ts';
 import type { Subject, SubjectRule } from '../subject.ts';
-import type { Finding } from './finding.ts';
-import type { ProofContext } from './proved.ts';
+import type { Finding, ProofContext } from './finding.ts';
 
 /** Rules that a message names; the others are counted. */
 const MAX_NAMED = 8;

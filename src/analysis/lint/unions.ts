@@ -23,8 +23,7 @@ import {
   pathExcludes,
   pathIncludes,
 } from './filters.ts';
-import type { Finding } from './finding.ts';
-import type { ProofContext } from './proved.ts';
+import type { Finding, ProofContext } from './finding.ts';
 
 /** Entries that a message names; the others are counted. */
 const MAX_NAMED = 4;
