@@ -72,7 +72,7 @@ export interface LabelPool {
 }
 
 /** A draft before its first stage. Every word of `meta` is NONE. */
-export function createDraft(ruleSet: RuleSet, patterns: KnownPatterns): PlanDraft {
+export function createDraft(ruleSet: RuleSet, patterns: KnownPatterns = new Map()): PlanDraft {
   return {
     ruleSet,
     diagnostics: [],

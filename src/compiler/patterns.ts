@@ -41,7 +41,7 @@ export interface PatternPool {
 export type KnownPatterns = Map<string, CompiledPattern>;
 
 /** An empty pool. */
-export function createPatternPool(known: KnownPatterns): PatternPool {
+export function createPatternPool(known: KnownPatterns = new Map()): PatternPool {
   return { numbers: new Map(), list: [], known };
 }
 
