@@ -46,6 +46,17 @@ describe('test', () => {
     });
   });
 
+  it('lists the mistakes that no test notices, and fails below --mutate-min', async () => {
+    const { code, out, err } = await run('test', '--mutate-min', '90');
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringContaining('below the 90 % of --mutate-min'),
+    });
+    expect(out).toMatch(/ {2}mutation {2}\d+ mutants · \d+ killed · \d+ survived · \d+ equivalent/);
+    expect(out).toMatch(/○ captcha\/sub: removed {3}edge\.yaml:6\n/);
+    expect(out).toContain('expect: challenge 403 by captcha/sub');
+  }, 60_000);
+
   it('fails with the reason and both lines', async () => {
     const { code, out, err } = await run(
       'test',
