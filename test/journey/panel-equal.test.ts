@@ -22,6 +22,11 @@ import { requires } from '../support/requires.ts';
 /** Requests in all, and of one rule set at most. */
 const REQUESTS = 500;
 const OF_ONE = 70;
+/** The moments of requests are so far apart that no rate limit of the command, which counts all of them, is exceeded. */
+const APART_MS = 2 * 86_400_000;
+const FIRST_MOMENT = 1_700_000_000_000;
+/** Milliseconds after which a page that shows no answer counts as stuck. */
+const HANG_MS = 20_000;
 /** Seeds that are tried at most. */
 const MOST_SEEDS = 30;
 
@@ -69,8 +74,9 @@ function headerLines({ headers = {} }: EdgeRequest): readonly string[] | null {
 /** The request in the fields of the form; `null` if they cannot state it. */
 function typedOf(request: EdgeRequest, now: number): TypedRequest | null {
   const { scheme, host, target, method, ip, country, bot, ja4, ja4h, body, cleared } = request;
-  const facts: readonly unknown[] = [method, ip, country, ja4, ja4h, ...(cleared ?? [])];
   // The generator also gives values of other types, which no form can.
+  if (cleared != null && !Array.isArray(cleared)) return null;
+  const facts: readonly unknown[] = [method, ip, country, ja4, ja4h, ...(cleared ?? [])];
   if (facts.some((fact) => fact != null && typeof fact !== 'string') || typeof method !== 'string')
     return null;
   const lines = headerLines(request);
@@ -126,11 +132,13 @@ function shownFor(page: Page, typed: TypedRequest): Promise<string> {
   const at = JSON.stringify(`"at": "${new Date(typed.now).toISOString()}"`);
   return page.evaluate<string>(`new Promise((resolve, reject) => {
     location.hash = ${JSON.stringify(fragmentFor(typed))};
+    const started = Date.now();
     const look = () => {
       const text = document.querySelector('pre')?.textContent ?? '';
       const refused = document.querySelector('.outcome .refused')?.textContent;
       if (refused) reject(new Error(refused));
       else if (text.includes(${at})) resolve(text);
+      else if (Date.now() - started > ${HANG_MS}) reject(new Error(document.body.innerText.slice(0, 2000)));
       else setTimeout(look, 2);
     };
     setTimeout(look);
@@ -173,7 +181,7 @@ describe('in a browser', requires(missingBrowser()), () => {
       await page.goto(`${play.url}#tab=json`);
       const digest = subject.digest;
       const typed = requests.flatMap(
-        (request, index) => typedOf(request, 1_700_000_000_000 + seed * 1_000_000 + index * 1_000) ?? [],
+        (request, index) => typedOf(request, FIRST_MOMENT + (seed * 1_000 + index) * APART_MS) ?? [],
       );
       const lines: { readonly line: object; readonly headline: object }[] = [];
       await page.locator('pre').filter({ hasText: digest }).waitFor();

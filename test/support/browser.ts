@@ -43,7 +43,11 @@ export async function openWatched(browser: Browser): Promise<{ readonly page: Pa
   });
   page.on('pageerror', (error) => watch.complaints.push(error.message));
   page.on('request', (request) => watch.requests.push(request.url()));
-  page.on('requestfailed', (request) => watch.complaints.push(`failed: ${request.url()}`));
+  page.on('requestfailed', (request) => {
+    const why = request.failure()?.errorText ?? '';
+    // The page itself gives a check up when its fields change again.
+    if (why !== 'net::ERR_ABORTED') watch.complaints.push(`failed: ${request.url()} ${why}`);
+  });
   await page.exposeFunction('complain', (what: string) => watch.complaints.push(what));
   await page.addInitScript(`document.addEventListener('securitypolicyviolation', (one) =>
     complain('policy: ' + one.violatedDirective + ' ' + one.blockedURI + ' ' + one.sourceFile + ':' + one.columnNumber))`);
