@@ -44,13 +44,24 @@ export function stateOfFragment(fragment: string): Linked {
 }
 
 let writing: ReturnType<typeof setTimeout> | undefined;
+/** The fragment that the state was read from, or that was written last. */
+let known = location.hash;
+
+/** The state of the address. */
+export function readAddress(): Linked {
+  known = location.hash;
+  return stateOfFragment(known);
+}
 
 /** Writes the state into the address once it settles. */
 export function writeFragment(state: Linked): void {
   clearTimeout(writing);
   writing = setTimeout(() => {
+    // A fragment that somebody has just put there is read by the event that follows, not overwritten.
+    if (location.hash !== known) return;
     const fragment = fragmentOf(state);
     if (fragment === location.hash.slice(1)) return;
     history.replaceState(null, '', fragment === '' ? location.pathname : `#${fragment}`);
+    known = location.hash;
   }, SETTLE_MS);
 }

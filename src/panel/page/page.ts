@@ -6,7 +6,7 @@ import { render } from 'preact';
 import type { SimulationSubject } from '../../simulator/simulate.ts';
 import type * as Engine from './engine.ts';
 import type { RequestForm } from './form.ts';
-import { stateOfFragment, writeFragment } from './fragment.ts';
+import { readAddress, writeFragment } from './fragment.ts';
 import { partsOfPage } from './sources/source-of-page.ts';
 import { getState, onState, type PageState, setState } from './state.ts';
 import { html } from './views/html.ts';
@@ -72,8 +72,8 @@ onState((state, before) => {
   if (state.form !== before.form || state.older !== before.older || newest) void evaluate(state);
   writeFragment(state);
 });
-addEventListener('hashchange', () => setState(stateOfFragment(location.hash)));
-setState(stateOfFragment(location.hash));
+addEventListener('hashchange', () => setState(readAddress()));
+setState(readAddress());
 source.follow((known) => {
   setState({ source: known });
   const { domain } = known;
