@@ -27,7 +27,7 @@ export function fragmentOf(state: Linked): string {
 }
 
 /** The state of a fragment; unknown names are ignored. */
-export function stateOfFragment(fragment: string): Linked {
+function stateOfFragment(fragment: string): Linked {
   const words = new URLSearchParams(fragment.replace(/^#/, ''));
   const form = Object.fromEntries(FIELDS.map((name) => [name, words.get(name) ?? EMPTY_FORM[name]]));
   const tab = TABS.find((name) => name === words.get('tab')) ?? ('trace' satisfies TabName);
