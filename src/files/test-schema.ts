@@ -202,7 +202,11 @@ const OUTCOMES: JsonSchema = {
 /** A text, several, or those that are meant and those that are not. */
 function filterSchema(description: string, examples: readonly unknown[]): JsonSchema {
   const texts = { type: ['string', 'array'], minItems: 1, items: { type: 'string' } };
-  const parts = { in: texts, not: texts };
+  const plain = examples.filter((one) => typeof one === 'string' || Array.isArray(one));
+  const parts = {
+    in: { ...texts, description: 'those that are meant', examples: plain },
+    not: { ...texts, description: 'those that are not meant', examples: plain },
+  };
   return {
     description,
     examples,
@@ -218,6 +222,7 @@ export const WHEN_KEYS = {
   ]),
   path: filterSchema('paths, as rules match them; `*` is any run of characters', [['/admin', '/admin/*']]),
   ip: filterSchema('addresses, prefixes and ranges; `not` means unknown addresses too', [
+    '198.51.100.0/24',
     { not: ['198.51.100.0/24', '2001:db8:ff1::/48'] },
   ]),
   country: filterSchema('countries of two letters; `not` means unknown countries too', [['RU', 'BY']]),

@@ -7,7 +7,7 @@ import { effectOf, nameOfRule } from '../effects.ts';
 import type { Reach } from '../reach.ts';
 import { type SubjectSpace, situationsOf } from '../situations.ts';
 import { commonSets, isEmptyBox } from '../space/box.ts';
-import { createBudget, type StepBudget } from '../space/budget.ts';
+import { createBudget, type StepBudget, shareOf } from '../space/budget.ts';
 import { findUncovered } from '../space/cover.ts';
 import { MAX_CONFLICT_STEPS, MAX_CONFLICTS_STEPS } from '../space/limits.ts';
 import { requestOf, type Witness, witnessOf } from '../space/witness.ts';
@@ -73,8 +73,7 @@ function sharedRequest(
   const other = space.boxOf(plan, later.slot);
   const situations = situationsOf(around, earlier);
   if (other === null || situations === null) return null;
-  const own = createBudget(MAX_CONFLICT_STEPS);
-  const budget: StepBudget = { take: (steps) => total.take(steps) && own.take(steps), used: own.used };
+  const budget = shareOf(total, MAX_CONFLICT_STEPS);
   for (const one of situations) {
     const target = { sets: commonSets(one.target.sets, other.sets), paths: one.target.paths ?? other.paths };
     if (isEmptyBox(target)) continue;

@@ -7,7 +7,7 @@ import { quoteValue } from '../../base/diagnostic.ts';
 import type { Rule } from '../../model/types.ts';
 import { FLAG, SLOT } from '../../plan/layout.ts';
 import type { SubjectSpace } from '../situations.ts';
-import { createBudget, type StepBudget } from '../space/budget.ts';
+import { createBudget, type StepBudget, shareOf } from '../space/budget.ts';
 import { isWithin, subtract, unite } from '../space/int-set.ts';
 import type { Language } from '../space/language.ts';
 import { MAX_COVERING, MAX_ENTRIES_STEPS, MAX_ENTRY_STEPS } from '../space/limits.ts';
@@ -59,8 +59,7 @@ function needless(rule: Rule, list: EntryList, total: StepBudget): readonly Find
   const findings: Finding[] = [];
   for (const place of [...entries.keys()].reverse()) {
     const others = [...left].filter((other) => other !== place);
-    const own = createBudget(MAX_ENTRY_STEPS);
-    const budget: StepBudget = { take: (steps) => total.take(steps) && own.take(steps), used: own.used };
+    const budget = shareOf(total, MAX_ENTRY_STEPS);
     if (!list.isNeedless(place, others, budget)) continue;
     left.delete(place);
     findings.push(findingOf(rule, list, { place, by: smallest(list, place, others, budget) }));

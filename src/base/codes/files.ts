@@ -68,6 +68,11 @@ export const FILE_CODES = {
     meaning: 'a value starts with `*`, which YAML takes for a reference to another value',
     remedy: 'put the value in double quotes',
   },
+  unreadable_file: {
+    severity: 'error',
+    meaning: 'the file cannot be read; the message has the reason of the system',
+    remedy: 'check its name and its permissions',
+  },
 } as const satisfies CodeList;
 
 export const TEST_CODES = {
