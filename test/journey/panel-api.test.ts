@@ -279,6 +279,57 @@ describe('in a browser', requires(missingBrowser()), () => {
     expect(watch.complaints).toEqual([]);
   });
 
+  test('changes wait in a draft, are reviewed with a request that shows them, and are published', async () => {
+    const { admin } = await makeShop('draft.example');
+    await signIn('draft.example', server.key, '&section=draft');
+    await page.getByRole('button', { name: 'Collect changes in a draft' }).click();
+    await said(/wait in a draft from now on/);
+    await page.getByText('Nothing waits.').waitFor();
+    const invariants = [{ name: 'no strangers', when: { path: '/admin/x' }, never: 'forward' }];
+    const required = await server.call('PUT', '/domains/draft.example/invariants', { invariants });
+    expect(required.status).toBe(200);
+    const path = `/domains/draft.example/rules/drop/${admin}`;
+    expect((await server.call('PUT', path, { path_includes: ['/office/*'] })).status).toBe(200);
+    await section('Rules');
+    await page.getByRole('heading', { level: 2, name: 'Rules' }).waitFor();
+    await section('Draft');
+    await page.getByText(/Proved: these outcomes change, and no others\./).waitFor();
+    await page.getByRole('cell', { name: /path_includes/ }).waitFor();
+    await page.getByText('✘ no strangers').waitFor();
+    expect(await accessFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Publish the draft' }).click();
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByText(/the invariant `no strangers` \(never forward\) is broken/).waitFor();
+    await page.getByRole('button', { name: /^Try it: .*\/admin/ }).click();
+    await waitForDecision(page, 'Block 403');
+    expect((await server.call('PUT', '/domains/draft.example/invariants', { invariants: [] })).status).toBe(
+      200,
+    );
+    await section('Draft');
+    await page.getByRole('button', { name: 'Publish the draft' }).click();
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await said(/The draft is published\. Published as revision \d+\./);
+    await page.getByText('Nothing waits.').waitFor();
+    await section('Request');
+    await waitForDecision(page, 'Forward');
+  });
+
+  test('a draft is thrown away', async () => {
+    const { admin } = await makeShop('thrown.example');
+    const path = '/domains/thrown.example';
+    await server.call('PUT', `${path}/publishing`, { publish_mode: 'manual' });
+    await server.call('DELETE', `${path}/rules/drop/${admin}`);
+    await signIn('thrown.example', server.key, '&section=draft');
+    await page.getByRole('cell', { name: 'deleted' }).waitFor();
+    await page.getByRole('button', { name: 'Throw away' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Throw away' }).click();
+    await said(/The draft is thrown away/);
+    await page.getByRole('button', { name: 'Publish every change at once' }).click();
+    await said(/published at once from now on/);
+    expect((await server.call('GET', `${path}/rules/drop/${admin}`)).status).toBe(200);
+    expect(watch.complaints).toEqual([]);
+  });
+
   test('a wrong key and a revoked key are refused in a sentence, and the page signs out', async () => {
     await makeShop('ended.example');
     await page.goto(`${server.url}/panel/`);
@@ -334,7 +385,7 @@ describe('in a browser', requires(missingBrowser()), () => {
       expect(await accessFaults(page)).toEqual([]);
       await signIn(domain);
       await waitForDecision(page, 'Forward');
-      for (const name of ['Rules', 'Records', 'History', 'Nodes']) {
+      for (const name of ['Rules', 'Draft', 'Records', 'History', 'Nodes']) {
         await section(name);
         await page.getByRole('heading', { level: 2, name }).waitFor();
         expect(await accessFaults(page), name).toEqual([]);

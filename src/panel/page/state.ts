@@ -11,8 +11,8 @@ import type { SourceState } from './source.ts';
 export const TABS = ['trace', 'rules', 'json', 'curl', 'test'] as const;
 export type TabName = (typeof TABS)[number];
 
-/** The sections of the page over the API, in order. A section that reviews a draft has its place after the rules. */
-export const SECTIONS = ['request', 'rules', 'records', 'history', 'nodes'] as const;
+/** The sections of the page over the API, in order. */
+export const SECTIONS = ['request', 'rules', 'draft', 'records', 'history', 'nodes'] as const;
 export type SectionName = (typeof SECTIONS)[number];
 
 /** The whole state. */

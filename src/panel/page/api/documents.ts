@@ -18,6 +18,9 @@ export type RevisionEntry = EntryOf<Got<'/domains/{domain}/plans/'>>;
 export type NodeEntry = EntryOf<Got<'/domains/{domain}/nodes/'>>;
 export type LintEntry = EntryOf<Got<'/domains/{domain}/analysis'>>;
 export type HitsShown = Got<'/domains/{domain}/rules/hits/'>;
+export type DraftShown = Got<'/domains/{domain}/draft'>;
+export type DraftDiffShown = Got<'/domains/{domain}/draft/diff'>;
+export type InvariantsProved = Got<'/domains/{domain}/invariants/proof'>;
 
 /** A rule of any type. */
 export interface RuleShown extends Readonly<Record<string, unknown>> {

@@ -62,11 +62,37 @@ export async function commit(
 ): Promise<void> {
   const { headers } = await callJson(`${path}${path.includes('?') ? '&' : '?'}wait=published`, call);
   const revision = headers.get('x-revision');
-  setApi({
-    notice: { tone: 'good', text: revision === null ? done : `${done} Published as revision ${revision}.` },
-  });
+  const out = revision === null ? '' : ` Published as revision ${revision}.`;
+  const waits = headers.has('x-draft') ? ' It waits in the draft.' : '';
+  setApi({ notice: { tone: 'good', text: `${done}${out}${waits}` } });
   await Promise.all([readRevisions(), readRules(), readRecords()]);
   void readMarks();
+}
+
+/** Publishes the draft whose tag the page has read, so that what was reviewed is what is published. */
+export function publishDraft(tag: string): Promise<void> {
+  const done = 'The draft is published.';
+  return attempt(() =>
+    commit(`${domainPath(domainName())}/draft/publish`, { method: 'POST', ifMatch: tag, done }),
+  );
+}
+
+/** Throws the draft away whose tag the page has read. */
+export function discardDraft(tag: string): Promise<void> {
+  const done = 'The draft is thrown away: the rules are those that are published.';
+  return attempt(() => commit(`${domainPath(domainName())}/draft`, { method: 'DELETE', ifMatch: tag, done }));
+}
+
+/** Sets whether changes of rules wait in a draft. */
+export function setPublishMode(publish_mode: 'automatic' | 'manual'): Promise<void> {
+  const done =
+    publish_mode === 'manual'
+      ? 'Changes of rules wait in a draft from now on.'
+      : 'Every change of a rule is published at once from now on.';
+  return attempt(async () => {
+    await callJson(`${domainPath(domainName())}/publishing`, { method: 'PUT', body: { publish_mode } });
+    setApi({ notice: { tone: 'good', text: done } });
+  });
 }
 
 /** Runs a change that a button asks for; a refusal is shown, and what the server has is read again. */

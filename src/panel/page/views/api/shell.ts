@@ -4,6 +4,7 @@ import { SIGNED_OUT } from '../../api/state.ts';
 import { type PageState, SECTIONS, type SectionName, setState } from '../../state.ts';
 import { bench } from '../app.ts';
 import { html } from '../html.ts';
+import { draftView } from './draft.ts';
 import { historyView } from './history.ts';
 import { nodesView } from './nodes.ts';
 import { noticeBox } from './notice.ts';
@@ -16,6 +17,7 @@ import { signInView } from './sign-in.ts';
 const TITLES: Readonly<Record<SectionName, string>> = {
   request: 'Request',
   rules: 'Rules',
+  draft: 'Draft',
   records: 'Records',
   history: 'History',
   nodes: 'Nodes',
@@ -36,6 +38,8 @@ function sectionOf(state: PageState): VNode {
       return html`<${bench} state=${state} />`;
     case 'rules':
       return html`<${rulesSection} state=${state} />`;
+    case 'draft':
+      return html`<${draftView} />`;
     case 'records':
       return html`<${recordsView} state=${state} />`;
     case 'history':

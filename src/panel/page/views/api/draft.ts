@@ -1,0 +1,166 @@
+/** The draft: which rules wait, what they would decide differently, which invariants hold; published at once or thrown away. */
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { type Review, readReview } from '../../api/review.ts';
+import { sentence } from '../../api/session.ts';
+import { getApi, may } from '../../api/state.ts';
+import { discardDraft, publishDraft, setPublishMode } from '../../api/writes.ts';
+import { EMPTY_FORM, FIELDS } from '../../form.ts';
+import { setState } from '../../state.ts';
+import { html } from '../html.ts';
+import { confirmDialog } from './modal.ts';
+import { whenText } from './when.ts';
+
+/** Outcomes that are listed; the others are counted. */
+const MAX_LISTED = 50;
+
+/** What the buttons of the section do. */
+interface DraftActions {
+  readonly publish: () => void;
+  readonly discard: () => void;
+  readonly mode: (wanted: 'automatic' | 'manual') => void;
+}
+
+/** The section. */
+export function draftView(): VNode {
+  const [review, setReview] = useState<Review | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const [asked, setAsked] = useState<'publish' | 'discard' | null>(null);
+  const { domain, rules } = getApi();
+  const read = async (): Promise<void> => {
+    try {
+      setReview(await readReview());
+      setError(null);
+    } catch (fault) {
+      setError(sentence(fault));
+    }
+  };
+  // Rules are read again after each write of this page and each new revision.
+  useEffect(() => void read(), [domain?.name, rules]);
+  if (error !== null) return html`<p class="refused">${error}</p>`;
+  if (review === null) return html`<p class="empty">Comparing the draft with the published rules…</p>`;
+  const after = async (change: Promise<void>): Promise<void> => {
+    await change;
+    await read();
+  };
+  const actions: DraftActions = {
+    publish: () => setAsked('publish'),
+    discard: () => setAsked('discard'),
+    mode: (wanted) => void after(setPublishMode(wanted)),
+  };
+  const { changed } = review.draft;
+  const amount = `${changed} ${changed === 1 ? 'rule' : 'rules'}`;
+  return html`<section class="list" aria-label="Draft">
+    ${head(review, actions)}
+    ${review.diff !== null && changesView(review)}
+    ${review.diff !== null && outcomesView(review.diff)}
+    ${review.proof.invariants.length > 0 && invariantsView(review)}
+    ${
+      asked === 'publish' &&
+      html`<${confirmDialog} title="Publish the draft?" word="Publish" close=${() => setAsked(null)}
+        act=${() => after(publishDraft(review.tag))}
+        text=${`The changes of ${amount} go to every node as one revision. If the draft was changed since this page read it, nothing is published.`} />`
+    }
+    ${
+      asked === 'discard' &&
+      html`<${confirmDialog} title="Throw the draft away?" word="Throw away" close=${() => setAsked(null)}
+        act=${() => after(discardDraft(review.tag))}
+        text=${`The changes of ${amount} are lost: the rules are again those that are published.`} />`
+    }
+  </section>`;
+}
+
+/** The state of the draft in a sentence, and what can be done with it. */
+function head({ draft: { publish_mode, changed } }: Review, { publish, discard, mode }: DraftActions): VNode {
+  const isManual = publish_mode === 'manual';
+  const text = !isManual
+    ? 'Every change of a rule is published at once. A domain can collect changes in a draft instead, to be reviewed and published together.'
+    : changed === 0
+      ? 'Changes of rules wait here until the draft is published. Nothing waits.'
+      : 'Nodes run the published rules until these changes are published together.';
+  return html`<div class="list-head"><div><h2>Draft</h2><p class="note">${text}</p></div>
+    <div class="actions straight">
+      ${isManual && changed > 0 && may('rules.edit') && html`<button type="button" class="quiet" onClick=${discard}>Throw away</button>`}
+      ${isManual && changed > 0 && may('rules.edit') && html`<button type="button" class="primary" onClick=${publish}>Publish the draft</button>`}
+      ${isManual && changed === 0 && may('domain.settings') && html`<button type="button" class="quiet" onClick=${() => mode('automatic')}>Publish every change at once</button>`}
+      ${!isManual && may('domain.settings') && html`<button type="button" class="quiet" onClick=${() => mode('manual')}>Collect changes in a draft</button>`}
+    </div></div>`;
+}
+
+/** The rules that the draft changes, with the fields that differ. */
+function changesView({ draft: { changes, changed }, diff }: Review): VNode {
+  const fields = new Map(diff?.rules.map((rule) => [rule.rule, rule.fields]) ?? []);
+  const left = changed - changes.length;
+  return html`<h3 class="diff-title">Changed rules</h3>
+    <div class="scroll" tabindex="0" role="region" aria-label="Changed rules"><table>
+      <thead><tr><th scope="col">Rule</th><th scope="col">Change</th><th scope="col">Fields</th><th scope="col">Who</th><th scope="col">When</th></tr></thead>
+      <tbody>${changes.map(
+        ({ rule, change, account, at }) => html`<tr key=${rule}><th scope="row">${rule}</th><td>${change}</td>
+          <td class="why">${change === 'changed' && fieldLines(fields.get(rule) ?? [])}</td>
+          <td>${account ?? ''}</td><td class="when">${at === null ? '' : whenText(at)}</td></tr>`,
+      )}</tbody>
+    </table></div>
+    ${left > 0 && html`<p class="note">and ${left} more</p>`}`;
+}
+
+type FieldChange = NonNullable<Review['diff']>['rules'][number]['fields'][number];
+
+function fieldLines(fields: readonly FieldChange[]): readonly VNode[] {
+  const text = (value: unknown): string => (value === undefined ? 'none' : JSON.stringify(value));
+  return fields.map(
+    ({ field, was, now }) =>
+      html`<div key=${field}><code>${field}</code> <span class="deleted">${text(was)}</span> → <span class="added">${text(now)}</span></div>`,
+  );
+}
+
+/** What would be decided differently, each with a request that shows it. */
+function outcomesView({ proof, outcomes = [] }: NonNullable<Review['diff']>): VNode {
+  const shown = outcomes.filter(({ kind }) => kind === 'outcome');
+  const listed = shown.slice(0, MAX_LISTED);
+  const note =
+    proof?.equivalent === true
+      ? 'Proved: the draft decides every request as the published rules do.'
+      : proof?.complete === false
+        ? 'Not everything is proved; there may be more outcomes than these.'
+        : shown.length === 1
+          ? 'Proved: this outcome changes, and no other.'
+          : 'Proved: these outcomes change, and no others.';
+  return html`<h3 class="diff-title">What would be decided differently</h3>
+    <p class="note">${note}</p>
+    <ul class="outcomes">${listed.map(
+      ({ was, now, command, request }) => html`<li key=${`${was} ${now} ${command}`}>
+        <div><span class="deleted">${was}</span> → <span class="added">${now}</span></div>
+        <code>${command}</code>
+        <button type="button" class="quiet" aria-label=${`Try it: ${command}`} onClick=${() => tryRequest(request)}>Try it</button></li>`,
+    )}</ul>
+    ${shown.length > listed.length && html`<p class="note">and ${shown.length - listed.length} more; <code>edgeplan draft diff</code> lists all</p>`}`;
+}
+
+/** Fills the form with a request that a proof has found. */
+function tryRequest(request: Readonly<Record<string, unknown>>): void {
+  const bot = request['bot'] as { readonly kind: string; readonly verified: boolean } | null;
+  const given = Object.fromEntries(
+    FIELDS.flatMap((name) => (typeof request[name] === 'string' ? [[name, request[name]]] : [])),
+  );
+  const cleared = Array.isArray(request['cleared']) ? request['cleared'].join(' ') : '';
+  const kind = bot === null ? 'none' : `${bot.kind}${bot.verified ? ':verified' : ''}`;
+  setState({ form: { ...EMPTY_FORM, ...given, bot: kind, cleared }, section: 'request' });
+}
+
+/** The invariants that the domain requires. */
+function invariantsView({ proof: { invariants } }: Review): VNode {
+  return html`<h3 class="diff-title">Required invariants</h3>
+    <ul class="outcomes">${invariants.map(
+      ({ name, claim, result, outcome, command, open }) => html`<li key=${name}>
+        <div class=${result === 'proved' ? 'good' : 'bad'}>${result === 'proved' ? '✔' : '✘'} ${name}</div>
+        <div class="dim">${
+          result === 'proved'
+            ? `proved: ${claim}`
+            : result === 'broken'
+              ? html`${claim}, but <code>${command}</code> gets ${outcome}`
+              : result === 'empty'
+                ? 'no request that the domain serves is meant'
+                : `not decided within the budget: ${open}`
+        }</div></li>`,
+    )}</ul>`;
+}
