@@ -44,7 +44,7 @@ describe('a Markdown file', () => {
 
   test('has no metric, variable or flag that no source has', () => {
     // Put together, so that this source has none of them.
-    const [metric, variable, flag] = [`edgeplan_${'none'}`, `EDGEPLAN_${'NONE'}`, `--${'none'}`];
+    const [metric, variable, flag] = [`edgeplan_${'none'}`, `EDGEPLAN_${'NONE'}`, `--${'unheard'}`];
     const text = `\`${metric}\` \`${variable}\` \`${flag} 3\` \`--ops-port\` \`EDGEPLAN_KEY\` \`edgeplan_stall_seconds\`\n`;
     expect(deadNames([parsePaper('a.md', text)])).toEqual([
       `a.md:1: ${metric}`,
