@@ -106,11 +106,20 @@ function changesView({ draft: { changes, changed }, diff }: Review): VNode {
 type FieldChange = NonNullable<Review['diff']>['rules'][number]['fields'][number];
 
 function fieldLines(fields: readonly FieldChange[]): readonly VNode[] {
-  const text = (value: unknown): string => (value === undefined ? 'none' : JSON.stringify(value));
   return fields.map(
     ({ field, was, now }) =>
-      html`<div key=${field}><code>${field}</code> <span class="deleted">${text(was)}</span> → <span class="added">${text(now)}</span></div>`,
+      html`<div key=${field}><code>${field}</code> <span class="deleted">${valueText(was)}</span> → <span class="added">${valueText(now)}</span></div>`,
   );
+}
+
+/** A value of a plan; patterns as they were written. */
+function valueText(value: unknown): string {
+  if (value === undefined) return 'none';
+  const sources = Array.isArray(value)
+    ? value.map((one: { readonly source?: unknown } | null) => one?.source)
+    : [];
+  const isPatterns = sources.length > 0 && sources.every((source) => typeof source === 'string');
+  return isPatterns ? sources.join(', ') : JSON.stringify(value);
 }
 
 /** What would be decided differently, each with a request that shows it. */
