@@ -21,7 +21,7 @@ const PAPERS = readPapers();
 /** Octets of `README.md`: two screens and the picture. */
 const README_OCTETS = 9_000;
 /** Blocks that no test runs; each carries its reason in the text. */
-const NOT_RUN_AT_MOST = 19;
+const NOT_RUN_AT_MOST = 22;
 /** A file's commands may start servers one after the other on a busy machine. */
 const PATIENCE = 900_000;
 
@@ -140,10 +140,10 @@ describe('the examples', () => {
   );
 
   test.each(yaml)('$name: the `yaml` block compiles or is a test file', ({ name, code }) => {
-    if (/^tests:/m.test(code)) {
-      const { diagnostics, tests } = readTestFile(code, name);
+    if (/^(?:tests|invariants):/m.test(code)) {
+      const { diagnostics, tests, invariants } = readTestFile(code, name);
       expect(diagnostics.map(formatDiagnostic)).toEqual([]);
-      expect(tests.length).toBeGreaterThan(0);
+      expect(tests.length + invariants.length).toBeGreaterThan(0);
       return;
     }
     const whole = /^domain:/m.test(code) ? code : `domain: example.com\n${code}`;
