@@ -9,8 +9,7 @@
  */
 
 import { findGroup } from '../evaluator/names.ts';
-import { splitReference } from '../evaluator/phases/redirect.ts';
-import { META, typeIndex } from '../plan/layout.ts';
+import { withUrls } from './confirm.ts';
 import {
   type ChangeInput,
   type ChangeSide,
@@ -26,9 +25,11 @@ import {
 import { COMPONENTS, type Component, componentOf, isSeparate, profilesOf } from './profile.ts';
 import {
   type BlockerList,
+  END,
   type Evaluated,
   endedBy,
   matchedBy,
+  placeAfter,
   redirectExtras,
   type Situation,
   type SubjectSpace,
@@ -42,7 +43,7 @@ import { type CoverQuery, findUncovered } from './space/cover.ts';
 import { subtract } from './space/int-set.ts';
 import { MAX_CHANGE_STEPS } from './space/limits.ts';
 import { createSpace, type Space } from './space/space.ts';
-import { type Witness, witnessOf } from './space/witness.ts';
+import { witnessOf } from './space/witness.ts';
 import type { Subject, SubjectRule } from './subject.ts';
 
 /** The changes, in the order of components. */
@@ -346,7 +347,7 @@ function situationsFor(
 ): readonly ActingIn[] | null {
   const at = (place: Evaluated, box: Box, mayBeOwnUrl: boolean): readonly ActingIn[] =>
     situationsAt(side, place, box).map((one) => ({ ...one, mayBeOwnUrl }));
-  if (rule === null) return at(placeAfter(side, component), servedBox(side), false);
+  if (rule === null) return at(placeAfterComponent(side, component), servedBox(side), false);
   const box = matchedBy(side, rule);
   if (box === null) return null;
   if (rule.type !== 'redirect') return at(rule, box, false);
@@ -360,13 +361,10 @@ interface ActingIn extends Situation {
 }
 
 /** The place after the last rule of a component. */
-function placeAfter({ subject }: Side, component: Component): Evaluated {
-  if (component === 'end' || component === 'gate') {
-    return { slot: Number.POSITIVE_INFINITY, type: 'end', isTag: false };
-  }
+function placeAfterComponent({ subject }: Side, component: Component): Evaluated {
+  if (component === 'end' || component === 'gate') return END;
   const type = component === 'origin' ? 'origin_pool' : component === 'bot_tag' ? 'bot_route' : component;
-  const slot = subject.loaded.plan.meta[META.phases + typeIndex(type) + 1]!;
-  return { slot, type, isTag: isSeparate(component) };
+  return placeAfter(subject, type, isSeparate(component));
 }
 
 /** Requests of both situations; `null`: there are none of both kinds. */
@@ -418,21 +416,4 @@ function probe(
     }
   }
   return 'point';
-}
-
-/**
- * The witness, and if redirects are concerned, the same over either scheme and with each kind of query that decides whether a
- * location is the request's own URL: none, those of the targets, and one that no target has.
- */
-function withUrls(witness: Witness, targets: readonly string[]): readonly Witness[] {
-  if (targets.length === 0) return [witness];
-  const queries = new Set([
-    '',
-    ...targets.map(splitReference).map(({ query }) => (query === null ? '' : `?${query}`)),
-  ]);
-  queries.add(`?${'x'.repeat(1 + Math.max(...[...queries].map(({ length }) => length)))}`);
-  const rest = witness.url.slice(witness.url.indexOf(':'));
-  return ['https', 'http'].flatMap((scheme) =>
-    [...queries].map((query) => ({ ...witness, url: `${scheme}${rest}${query}` })),
-  );
 }

@@ -64,3 +64,20 @@ function changedFor(witness: Witness, { rules }: Subject, { action, rule }: Ende
   const url = `${scheme === '' ? 'https' : scheme}${rest}`;
   return url === witness.url ? null : { ...witness, url };
 }
+
+/**
+ * The witness, and if redirects are concerned, the same over either scheme and with each kind of query that decides whether a
+ * location is the request's own URL: none, those of the targets, and one that no target has.
+ */
+export function withUrls(witness: Witness, targets: readonly string[]): readonly Witness[] {
+  if (targets.length === 0) return [witness];
+  const queries = new Set([
+    '',
+    ...targets.map(splitReference).map(({ query }) => (query === null ? '' : `?${query}`)),
+  ]);
+  queries.add(`?${'x'.repeat(1 + Math.max(...[...queries].map(({ length }) => length)))}`);
+  const rest = witness.url.slice(witness.url.indexOf(':'));
+  return ['https', 'http'].flatMap((scheme) =>
+    [...queries].map((query) => ({ ...witness, url: `${scheme}${rest}${query}` })),
+  );
+}

@@ -14,16 +14,17 @@ import { findGroup } from '../evaluator/names.ts';
 import type { Invariant } from '../model/invariant.ts';
 import type { Rule, RuleSet } from '../model/types.ts';
 import { REWRITE_FIELDS } from '../plan/fields.ts';
-import { FLAG_ACTION_SHIFT, GROUP, META, NONE, SLOT, typeIndex } from '../plan/layout.ts';
+import { FLAG_ACTION_SHIFT, GROUP, META, NONE, SLOT } from '../plan/layout.ts';
 import { seal } from '../plan/seal.ts';
-import { changedUntil, tryDecision } from './confirm.ts';
+import { changedUntil, tryDecision, withUrls } from './confirm.ts';
 import { nameOfRule } from './effects.ts';
 import { compilable } from './serving.ts';
 import {
   commonBox,
-  type Evaluated,
+  END,
   endedBy,
   matchedBy,
+  placeAfter,
   redirectExtras,
   type Situation,
   type SubjectSpace,
@@ -88,30 +89,32 @@ interface Proving {
 }
 
 const [HOST, BOT] = [AXES.indexOf('host'), AXES.indexOf('bot')];
-const END: Evaluated = { slot: Number.POSITIVE_INFINITY, type: 'end', isTag: false };
 
 /** Proves or disproves every invariant. */
 export function proveInvariants(
   ruleSet: RuleSet,
   invariants: readonly Invariant[],
 ): readonly ProvedInvariant[] {
+  const prove = openInvariants(ruleSet, invariants);
+  const total = createBudget(MAX_TOTAL_STEPS);
+  return invariants.map((invariant, index) => ({ invariant, result: prove(index, total) }));
+}
+
+/** Compiles a rule set with invariants; the function proves one of them, by its place. */
+export function openInvariants(
+  ruleSet: RuleSet,
+  invariants: readonly Invariant[],
+): (index: number, total: StepBudget) => InvariantResult {
   const domain = compilable(ruleSet);
   const subject = readSubject(seal(compile(domain).plan, { revision: 1 }));
   const rules = invariants.map(({ when }, index): Rule => ({ ...when, type: 'drop', id: index + 1 }));
   const { keys: _, ...rest } = domain;
   const scopes = readSubject(seal(compile({ ...rest, rules }).plan, { revision: 1 }));
   const space = createSpace([subject.loaded, scopes.loaded], redirectExtras([subject]));
-  if (space === null) {
-    const result: InvariantResult = { kind: 'unknown', open: 'the filters of hosts' };
-    return invariants.map((invariant) => ({ invariant, result }));
-  }
+  if (space === null) return () => ({ kind: 'unknown', open: 'the filters of hosts' });
   const around: SubjectSpace = { space, subject, plan: 0, lists: new Map() };
   const proving: Proving = { around, scopes, sources: sourcesOf(around) };
-  const total = createBudget(MAX_TOTAL_STEPS);
-  return invariants.map((invariant, index) => ({
-    invariant,
-    result: proveOne(proving, invariant, { id: index + 1, total }),
-  }));
+  return (index, total) => proveOne(proving, invariants[index]!, { id: index + 1, total });
 }
 
 function proveOne(
@@ -181,12 +184,11 @@ function askSource(
   return isOpen ? 'unknown' : 'none';
 }
 
-/** The breach that a witness shows, over either scheme. */
+/** The breach that a witness shows; of a redirect maybe with another scheme or query. */
 function confirm({ subject }: SubjectSpace, source: Source, point: Witness): Breach | null {
   const { action, rule, needs } = source;
-  for (const scheme of ['https', 'http']) {
-    const url = `${scheme}${point.url.slice(point.url.indexOf(':'))}`;
-    const first: Witness = { ...point, url, status: null };
+  const targets = rule?.type === 'redirect' ? [rule.target] : [];
+  for (const first of withUrls({ ...point, status: null }, targets)) {
     const witness = changedUntil(first, subject, (changed) => tryDecision(subject, changed, source.acts));
     if (witness === null) continue;
     const { decision } = tryDecision(subject, witness, source.acts);
@@ -275,7 +277,7 @@ function actionOf({ loaded: { plan } }: Subject, { slot, type, ending }: Subject
 
 /** The edge's own paths, which it answers after the rate limits (semantics §4). */
 function ownAnswers(around: SubjectSpace): Source {
-  const place = placeAfter(around, 'rate_limit');
+  const place = placeAfter(around.subject, 'rate_limit');
   return {
     name: "the edge's own paths",
     action: 'respond',
@@ -289,7 +291,7 @@ function ownAnswers(around: SubjectSpace): Source {
 /** Challenges of records, where no captcha rule acts (semantics §4). */
 function recordChallenges(around: SubjectSpace): Source {
   const { space, subject } = around;
-  const place = placeAfter(around, 'captcha');
+  const place = placeAfter(around.subject, 'captcha');
   const visitors = subtract(space.axes.bot.all, space.axes.bot.crawlers);
   const hosts = challengedHosts(around);
   const sets = AXES.map((_, axis) => (axis === HOST ? hosts : axis === BOT ? visitors : null));
@@ -315,9 +317,4 @@ function challengedHosts({ space, subject: { loaded } }: SubjectSpace): AtomSet 
       return words[words[meta[META.groups]! + group]! + GROUP.captcha] !== 0;
     }),
   );
-}
-
-function placeAfter({ subject }: SubjectSpace, type: 'rate_limit' | 'captcha'): Evaluated {
-  const slot = subject.loaded.plan.meta[META.phases + typeIndex(type) + 1]!;
-  return { slot, type, isTag: false };
 }

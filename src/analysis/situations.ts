@@ -7,6 +7,7 @@ import { parseHost } from '../base/host.ts';
 import { createTargetFacts, parseTarget } from '../base/path.ts';
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import { splitReference } from '../evaluator/phases/redirect.ts';
+import { META, typeIndex } from '../plan/layout.ts';
 import type { LetterAutomaton } from './space/automaton.ts';
 import { AXES } from './space/axis.ts';
 import { type Box, commonSets, withAxis } from './space/box.ts';
@@ -26,6 +27,14 @@ export interface Evaluated {
   /** `end`: after all phases, where the request is forwarded. */
   readonly type: RuleType | 'end';
   readonly isTag: boolean;
+}
+
+/** The place after all phases. */
+export const END: Evaluated = { slot: Number.POSITIVE_INFINITY, type: 'end', isTag: false };
+
+/** The place after the last rule of a type. `isTag`: as the tags of that type come to it. */
+export function placeAfter({ loaded }: Subject, type: RuleType, isTag = false): Evaluated {
+  return { slot: loaded.plan.meta[META.phases + typeIndex(type) + 1]!, type, isTag };
 }
 
 /** Requests of one kind that a rule may act on. */
@@ -223,7 +232,7 @@ function pinnings(around: SubjectSpace, rule: Evaluated, target: Box, kind: Path
   if (PASSED_BY_PINNED.includes(rule.type) || (rule.type === 'bot_route' && !rule.isTag)) return [free];
   const pinned = pins.map((pin): Situation => {
     const box = matchedBy(around, pin);
-    // What is too complex to be narrowed stays whole: more requests are looked at, none is left out.
+    // A box that is too complex to narrow stays as it is: it has more requests than the situation, and lacks none.
     const both = box === null ? null : commonBox(around.space, target, box);
     return situation(around, rule, { target: both ?? target, kind, pinned: pin });
   });

@@ -2979,7 +2979,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * The draft of a domain: which rules it changes, since when, by whom; `Link` leads to the next page
+         * Show the draft of a domain: the rules that it changes, with time and author; `Link` leads to the next page
          * @description Needs the permission `domain.view` on the domain.
          */
         readonly get: operations["getDomainDraft"];
@@ -16411,7 +16411,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The draft of a domain: which rules it changes, since when, by whom; `Link` leads to the next page */
+            /** @description Show the draft of a domain: the rules that it changes, with time and author; `Link` leads to the next page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;

@@ -12,7 +12,7 @@ import { DRAFT, noDraft, showDraft, taggedDraft } from './representation.ts';
 /** `GET /domains/{domain}/draft`: its changes page by page. */
 export const show = operation({
   summary:
-    'The draft of a domain: which rules it changes, since when, by whom; `Link` leads to the next page',
+    'Show the draft of a domain: the rules that it changes, with time and author; `Link` leads to the next page',
   query: z.object({
     limit: queryNumber(1, MAX_PAGE).describe(`changes, at most; without it ${USUAL_PAGE}`),
     cursor: queryNumber(0, MAX_ID).describe('from `Link` of the page before'),

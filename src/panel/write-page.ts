@@ -1,4 +1,4 @@
-/** A step of `npm run build`: writes `dist/panel/page` anew. */
+/** A step of `npm run build`: removes `dist/panel/page`, builds the page and writes it there. */
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildPage } from './build-page.ts';

@@ -45,8 +45,9 @@ export async function openWatched(browser: Browser): Promise<{ readonly page: Pa
   page.on('request', (request) => watch.requests.push(request.url()));
   page.on('requestfailed', (request) => {
     const why = request.failure()?.errorText ?? '';
-    // The page itself gives a check up when its fields change again.
-    if (why !== 'net::ERR_ABORTED') watch.complaints.push(`failed: ${request.url()} ${why}`);
+    // A page ends its own calls: a check whose fields have changed again, the events of a page that is left.
+    const isEnded = why === 'net::ERR_ABORTED' && ['fetch', 'eventsource'].includes(request.resourceType());
+    if (!isEnded) watch.complaints.push(`failed: ${request.url()} ${why}`);
   });
   await page.exposeFunction('complain', (what: string) => watch.complaints.push(what));
   await page.addInitScript(`document.addEventListener('securitypolicyviolation', (one) =>

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { Command, InvalidArgumentError } from 'commander';
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
-import { type RuleTest, readTestBytes, type WrittenInvariant } from '../../files/test-file.ts';
+import type { RuleTest } from '../../files/test-file.ts';
 import type { RuleSet } from '../../model/types.ts';
 import { type MutationReport, sumOfMutations } from '../../mutation/report.ts';
 import { quantity } from '../../simulator/render-text.ts';
@@ -18,7 +18,13 @@ import { DiagnosedFault, EXIT, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturePaths, signaturesFor } from '../input/choose-signatures.ts';
 import { domainFiles, edgePaths, isFolder } from '../input/domain-files.ts';
 import { compileFile } from '../input/open-subject.ts';
-import { readBytes } from '../input/read-file.ts';
+import {
+  printDiagnostics,
+  readTests,
+  type TestsOfFiles,
+  type Texts,
+  testFiles,
+} from '../input/test-files.ts';
 import { testsBeside } from '../input/tests-beside.ts';
 import {
   lowScoreText,
@@ -29,7 +35,7 @@ import {
 } from '../mutation/run-mutation.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
 import { colourFor, note, noteFault } from '../output.ts';
-import { diagnosticsText, tally } from '../print/diagnostics.ts';
+import { tally } from '../print/diagnostics.ts';
 import type { TestReport } from '../reporters/report.ts';
 import {
   chosenReporters,
@@ -55,12 +61,6 @@ interface Flags extends ChoiceFlags, ReporterFlags, MutationFlags {
   readonly onlyInvariants?: boolean;
 }
 
-/** What test files have. */
-interface Written {
-  readonly tests: readonly RuleTest[];
-  readonly invariants: readonly WrittenInvariant[];
-}
-
 /** What is tested: rules, their names, and the compiled plan. */
 interface Subject {
   readonly ruleSet: RuleSet;
@@ -69,75 +69,23 @@ interface Subject {
   readonly bytes: Uint8Array;
 }
 
-/** Texts of the files read so far by name, to print diagnostics with source lines. */
-type Texts = Map<string, string>;
-
-/** Decodes source lines; invalid octets become U+FFFD. */
-const LENIENT = new TextDecoder('utf-8');
-
-/** Prints diagnostics on stderr. */
-function printDiagnostics(
-  diagnostics: readonly Diagnostic[],
-  { texts, flags }: { texts: Texts; flags: Flags },
-): void {
-  if (diagnostics.length === 0) return;
-  process.stderr.write(
-    diagnosticsText(diagnostics, { colour: colourFor(process.stderr, flags.color), texts }),
-  );
-}
-
 /** Reads and compiles the edge file. */
 async function readSubject(flags: Flags, texts: Texts): Promise<Subject> {
   const compiled = await compileFile(flags.file, flags.color);
   for (const [name, text] of compiled.texts) texts.set(name, text);
-  printDiagnostics(compiled.diagnostics, { texts, flags });
+  printDiagnostics(compiled.diagnostics, { texts, colour: flags.color });
   const { ruleSet, sources, bytes } = compiled;
   return { ruleSet, sources, names: nameRules(ruleSet, sources), bytes };
 }
 
-/** Reads the test files. @throws CommandFault with exit code 3 */
-async function readTests(names: readonly string[], flags: Flags, texts: Texts): Promise<Written> {
-  const tests: RuleTest[] = [];
-  const invariants: WrittenInvariant[] = [];
-  const diagnostics: Diagnostic[] = [];
-  for (const name of names) {
-    const octets = await readBytes(name);
-    texts.set(name, LENIENT.decode(octets));
-    const read = readTestBytes(octets, name);
-    tests.push(...read.tests);
-    invariants.push(...read.invariants);
-    diagnostics.push(...read.diagnostics);
-  }
-  printDiagnostics(diagnostics, { texts, flags });
-  if (hasErrors(diagnostics)) {
-    const edge = names.find((name) => isEdgeFile(texts.get(name) ?? ''));
-    const remedy = `\`${edge}\` is an edge file; write: edgeplan test -f ${edge}`;
-    throw new DiagnosedFault(
-      `the tests cannot be read: ${tally(diagnostics)}`,
-      diagnostics,
-      edge === undefined ? {} : { remedy },
-    );
-  }
-  return { tests, invariants };
-}
-
-/** Whether a text is an edge file in place of tests. */
-function isEdgeFile(text: string): boolean {
-  return /^domain:/m.test(text) && !/^tests:/m.test(text);
-}
-
-/** The test files: those named, else the one beside the edge file. @throws CommandFault for stdin */
-function testFiles(named: readonly string[], file: string): readonly string[] {
-  if (named.length > 0) return named;
-  if (file === '-') throw usageFault('an edge file from stdin has no tests beside it', 'name the test files');
-  return [testsBeside(file)];
-}
-
 /** Those with the text of `--filter` in their names. @throws CommandFault when none is left */
-function select({ tests, invariants }: Written, { filter, onlyInvariants = false }: Flags): Written {
+function select(
+  { tests, invariants }: TestsOfFiles,
+  { filter, onlyInvariants = false }: Flags,
+): TestsOfFiles {
   const isMeant = (name: string): boolean =>
     filter === undefined || name.toLowerCase().includes(filter.toLowerCase());
-  const selected: Written = {
+  const selected: TestsOfFiles = {
     tests: onlyInvariants ? [] : tests.filter(({ name }) => isMeant(name)),
     invariants: invariants.filter(({ invariant }) => isMeant(invariant.name)),
   };
@@ -157,7 +105,7 @@ function prepare(
   about: { texts: Texts; flags: Flags },
 ): readonly ReadyTest[] {
   const prepared = prepareTests(tests, subject);
-  printDiagnostics(prepared.diagnostics, about);
+  printDiagnostics(prepared.diagnostics, { texts: about.texts, colour: about.flags.color });
   if (hasErrors(prepared.diagnostics))
     throw new DiagnosedFault(`the tests cannot be run: ${tally(prepared.diagnostics)}`, prepared.diagnostics);
   return prepared.tests;
@@ -173,7 +121,10 @@ interface Tested extends Pick<TestReport, 'results' | 'coverage' | 'uncovered' |
 /** Reads the tests of an edge file and runs them. @throws CommandFault */
 async function runDomain(files: readonly string[], flags: Flags, texts: Texts): Promise<Tested> {
   const subject = await readSubject(flags, texts);
-  const selected = select(await readTests(testFiles(files, flags.file), flags, texts), flags);
+  const selected = select(
+    await readTests(testFiles(files, flags.file), { texts, colour: flags.color }),
+    flags,
+  );
   const ready = prepare(selected.tests, subject, { texts, flags });
   // Collected in any case: tracing is needed for failures anyway.
   const coverage = createCoverage(subject);

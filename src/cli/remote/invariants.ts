@@ -1,11 +1,8 @@
 /** Reads, requires and proves the invariants of a domain over the API: the actions of `draft require` and `draft prove`. */
-import { hasErrors } from '../../base/diagnostic.ts';
-import { readTestBytes } from '../../files/test-file.ts';
 import { quantity, visible } from '../../simulator/render-text.ts';
-import { DiagnosedFault, EXIT, usageFault } from '../exit.ts';
-import { readBytes } from '../input/read-file.ts';
+import { EXIT, usageFault } from '../exit.ts';
+import { readTests } from '../input/test-files.ts';
 import { write, writeDocument } from '../output.ts';
-import { diagnosticsText, tally } from '../print/diagnostics.ts';
 import type { ServerAccess } from './call-api.ts';
 import { callDomainApi, domainPath } from './remote-domain.ts';
 
@@ -52,21 +49,13 @@ export async function requireInvariants(
   await write([head, ...invariants.map(({ name }) => `  ${visible(name)}`), ''].join('\n'));
 }
 
-/** The invariants of test files, as they are written. @throws DiagnosedFault */
+/** The invariants of test files, as they are written. @throws CommandFault */
 async function readInvariants(files: readonly string[]): Promise<readonly unknown[]> {
-  const all: unknown[] = [];
-  for (const name of files) {
-    const octets = await readBytes(name);
-    const { invariants, diagnostics } = readTestBytes(octets, name);
-    const texts = new Map([[name, new TextDecoder().decode(octets)]]);
-    if (diagnostics.length > 0) process.stderr.write(diagnosticsText(diagnostics, { colour: false, texts }));
-    if (hasErrors(diagnostics))
-      throw new DiagnosedFault(`the invariants cannot be read: ${tally(diagnostics)}`, diagnostics);
-    all.push(...invariants.map(({ written }) => written));
-  }
-  if (files.length > 0 && all.length === 0)
+  if (files.length === 0) return [];
+  const { invariants } = await readTests(files, { texts: new Map(), colour: 'auto' });
+  if (invariants.length === 0)
     throw usageFault('the files have no invariants', 'write `invariants:` into one of them, or use --none');
-  return all;
+  return invariants.map(({ written }) => written);
 }
 
 /** Proves the invariants of a domain for its draft; exit code 1 when one does not hold. */

@@ -1,23 +1,27 @@
 /** Proves the invariants of a test file. In: a rule set and invariants with their places. Out: results as those of tests. */
 import { nameOfRule } from '../../analysis/effects.ts';
-import { type Breach, type InvariantResult, proveInvariants } from '../../analysis/invariants.ts';
+import { type Breach, type InvariantResult, openInvariants } from '../../analysis/invariants.ts';
+import { createBudget } from '../../analysis/space/budget.ts';
 import { MAX_INVARIANT_STEPS } from '../../analysis/space/limits.ts';
 import type { WrittenInvariant } from '../../files/test-file.ts';
 import type { RuleSet } from '../../model/types.ts';
 import { decisionText, witnessText } from '../witness-text.ts';
 import type { TestFailure, TestResult } from './run.ts';
 
-/** Proves invariants in order. `stopwatch`: milliseconds. */
+/** Proves invariants in order, each within a budget of its own. `stopwatch`: milliseconds. */
 export function proveWritten(
   ruleSet: RuleSet,
   written: readonly WrittenInvariant[],
   stopwatch: () => number,
 ): readonly TestResult[] {
-  return written.map(({ invariant, at }) => {
+  if (written.length === 0) return [];
+  const prove = openInvariants(
+    ruleSet,
+    written.map(({ invariant }) => invariant),
+  );
+  return written.map(({ invariant: { name, claim }, at }, index) => {
     const started = stopwatch();
-    const [proved] = proveInvariants(ruleSet, [invariant]);
-    const { name, claim } = invariant;
-    const failures = failuresOf(proved!.result, { claim, at });
+    const failures = failuresOf(prove(index, createBudget()), { claim, at });
     const seconds = (stopwatch() - started) / 1000;
     return { name, at, claim, passed: failures.length === 0, requests: 0, failures, seconds };
   });

@@ -35,7 +35,7 @@ function panelOf(state: PageState, answer: Answered): VNode {
   }
 }
 
-/** The tab that a key leads to; `null`: the key is none of theirs. */
+/** The tab that a key moves the focus to; `null`: the key moves it nowhere. */
 function tabOfKey(key: string, tab: TabName): TabName | null {
   const at = TABS.indexOf(tab);
   const steps: Readonly<Record<string, number>> = {
