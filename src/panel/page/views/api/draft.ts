@@ -136,7 +136,7 @@ function outcomesView({ proof, outcomes = [] }: NonNullable<Review['diff']>): VN
           : 'Proved: these outcomes change, and no others.';
   return html`<h3 class="diff-title">What would be decided differently</h3>
     <p class="note">${note}</p>
-    <ul class="outcomes">${listed.map(
+    <ul class="changes">${listed.map(
       ({ was, now, command, request }) => html`<li key=${`${was} ${now} ${command}`}>
         <div><span class="deleted">${was}</span> → <span class="added">${now}</span></div>
         <code>${command}</code>
@@ -159,7 +159,7 @@ function tryRequest(request: Readonly<Record<string, unknown>>): void {
 /** The invariants that the domain requires. */
 function invariantsView({ proof: { invariants } }: Review): VNode {
   return html`<h3 class="diff-title">Required invariants</h3>
-    <ul class="outcomes">${invariants.map(
+    <ul class="changes">${invariants.map(
       ({ name, claim, result, outcome, command, open }) => html`<li key=${name}>
         <div class=${result === 'proved' ? 'good' : 'bad'}>${result === 'proved' ? '✔' : '✘'} ${name}</div>
         <div class="dim">${

@@ -6,7 +6,7 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { FormField } from '../../../documents.ts';
 import { CallFault, callJson } from '../../api/call.ts';
-import { type Draft, draftOf, mistakesOf, readDraft } from '../../api/drafts.ts';
+import { type FormTexts, mistakesOf, readForm, textsOf } from '../../api/form-texts.ts';
 import { sentence } from '../../api/session.ts';
 import { CHANGED, commit, readTagged, type Tagged } from '../../api/writes.ts';
 import { html } from '../html.ts';
@@ -27,7 +27,7 @@ export interface EditorProps {
   /** Choices of lists by field, where the page knows them. */
   readonly options: Readonly<Record<string, readonly Option[]>>;
   /** Values that a new object begins with, where the page proposes others than the API. */
-  readonly proposed?: Draft;
+  readonly proposed?: FormTexts;
   /** Whether the key may save. */
   readonly editable: boolean;
   /** The sentence after it was saved. */
@@ -39,21 +39,21 @@ type Plain = Readonly<Record<string, unknown>>;
 
 /** Milliseconds without a change before the server checks. */
 const SETTLE_MS = 400;
-/** The draft of an object that does not exist. */
+/** The texts of an object that does not exist. */
 const NOTHING: Plain = {};
 
 /** What the editor has read, and what was typed. */
 interface Edited {
   readonly read: Tagged<Plain>;
-  readonly before: Draft;
-  readonly draft: Draft;
+  readonly before: FormTexts;
+  readonly texts: FormTexts;
 }
 
 /** Reads the object, or starts an empty one. */
 async function open({ path, isNew, groups, proposed }: EditorProps): Promise<Edited> {
   const read = isNew ? { value: NOTHING, tag: '' } : await readTagged<Plain>(path);
-  const before = draftOf(fieldsOf(groups), read.value);
-  return { read, before, draft: isNew ? { ...before, ...proposed } : before };
+  const before = textsOf(fieldsOf(groups), read.value);
+  return { read, before, texts: isNew ? { ...before, ...proposed } : before };
 }
 
 function fieldsOf(groups: readonly FieldGroup[]): readonly FormField[] {
@@ -138,7 +138,7 @@ function useEditor(props: EditorProps): EditorState {
   const { values, mistakes } =
     edited === null
       ? { values: NOTHING, mistakes: new Map<string, string>() }
-      : readDraft(fields, edited.draft, edited.before);
+      : readForm(fields, edited.texts, edited.before);
   useServerCheck(props, edited === null || mistakes.size > 0 ? null : values, setSaid);
   const save = async (over: boolean): Promise<void> => {
     if (edited === null) return;
@@ -164,7 +164,7 @@ function useEditor(props: EditorProps): EditorState {
     mistakes: mistakes.size > 0 ? mistakes : said,
     ready: Object.keys(values).length > 0 && mistakes.size === 0 && said.size === 0,
     change: (name, text) => {
-      if (edited !== null) setEdited({ ...edited, draft: { ...edited.draft, [name]: text } });
+      if (edited !== null) setEdited({ ...edited, texts: { ...edited.texts, [name]: text } });
     },
     save,
     reload,
@@ -189,7 +189,7 @@ export function editor(props: EditorProps): VNode {
         <div class="form-fields">${fields.map(
           (
             field,
-          ) => html`<${formField} key=${field.name} field=${field} text=${edited.draft[field.name]} mistake=${mistakes.get(field.name)}
+          ) => html`<${formField} key=${field.name} field=${field} text=${edited.texts[field.name]} mistake=${mistakes.get(field.name)}
             change=${(text: string | boolean) => change(field.name, text)} disabled=${!editable || busy} options=${options[field.name]} />`,
         )}</div></section>`,
     )}

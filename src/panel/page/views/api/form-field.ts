@@ -1,7 +1,7 @@
 /** One field of a form over the API: its control by the field reference, its description, and what is wrong with it. */
 import type { VNode } from 'preact';
 import type { FormField } from '../../../documents.ts';
-import { linesOf } from '../../api/drafts.ts';
+import { linesOf } from '../../api/form-texts.ts';
 import { typedIn } from '../fields.ts';
 import { html } from '../html.ts';
 

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { RULE_TYPES, type RuleType } from '../../../../base/vocabulary.ts';
 import type { FormField } from '../../../documents.ts';
 import { type RuleShown, rulesPath } from '../../api/documents.ts';
-import type { Draft } from '../../api/drafts.ts';
+import type { FormTexts } from '../../api/form-texts.ts';
 import { getApi, may } from '../../api/state.ts';
 import { ruleName, rulePath } from '../../api/writes.ts';
 import { typedIn } from '../fields.ts';
@@ -49,7 +49,7 @@ export function ruleDialog({ rule, close }: { readonly rule: RuleShown; readonly
 }
 
 /** What a new rule begins with: a dry run, so that a form that was sent too early refuses nobody. */
-const DRY: Partial<Readonly<Record<RuleType, Draft>>> = Object.fromEntries(
+const DRY: Partial<Readonly<Record<RuleType, FormTexts>>> = Object.fromEntries(
   RULE_TYPES.filter((type) => type !== 'cache').map((type) => [type, { action_mode: 'dry_run' }]),
 );
 

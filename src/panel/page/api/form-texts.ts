@@ -5,10 +5,10 @@
 import type { FormField } from '../../documents.ts';
 
 /** What each control of a form has: text, or whether it is checked. */
-export type Draft = Readonly<Record<string, string | boolean>>;
+export type FormTexts = Readonly<Record<string, string | boolean>>;
 
 /** Values by name, and mistakes by name. */
-export interface ReadDraft {
+export interface ReadForm {
   readonly values: Readonly<Record<string, unknown>>;
   readonly mistakes: ReadonlyMap<string, string>;
 }
@@ -26,8 +26,8 @@ export function textOf(field: FormField, value: unknown): string | boolean {
   return String(value);
 }
 
-/** The draft of an object; fields that it has not are as they are by default. */
-export function draftOf(fields: readonly FormField[], object: Readonly<Record<string, unknown>>): Draft {
+/** The texts of an object; fields that it has not are as they are by default. */
+export function textsOf(fields: readonly FormField[], object: Readonly<Record<string, unknown>>): FormTexts {
   return Object.fromEntries(
     fields.map((field) => [field.name, textOf(field, object[field.name] ?? field.fallback)]),
   );
@@ -42,11 +42,11 @@ export function linesOf(text: string): readonly string[] {
 }
 
 /** Reads the fields whose text differs from that of `before`; all that have text where `before` is `null`. */
-export function readDraft(fields: readonly FormField[], draft: Draft, before: Draft): ReadDraft {
+export function readForm(fields: readonly FormField[], texts: FormTexts, before: FormTexts): ReadForm {
   const values: Record<string, unknown> = {};
   const mistakes = new Map<string, string>();
   for (const field of fields) {
-    const text = draft[field.name]!;
+    const text = texts[field.name]!;
     if (text === before[field.name]) {
       if (field.required && text === '') mistakes.set(field.name, 'is needed');
       continue;
