@@ -41,7 +41,7 @@ export function linesOf(text: string): readonly string[] {
     .filter((line) => line !== '');
 }
 
-/** Reads the fields whose text differs from that of `before`; all that have text where `before` is `null`. */
+/** Reads the fields whose text differs from that of `before`. */
 export function readForm(fields: readonly FormField[], texts: FormTexts, before: FormTexts): ReadForm {
   const values: Record<string, unknown> = {};
   const mistakes = new Map<string, string>();
