@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RequestLogEntry } from '../../../../src/proxy/log/request-log.ts';
 import { createShippedLog } from '../../../../src/proxy/log/shipped-log.ts';
 import { LOG_MANY_FILES, LOG_MANY_TURNS } from '../../../../src/sync/limits.ts';
-import { type LogQueueOptions, openLogQueue } from '../../../../src/sync/log-queue.ts';
+import { LOG_QUEUE_ENDING, type LogQueueOptions, openLogQueue } from '../../../../src/sync/log-queue.ts';
 import { until } from '../../../support/until.ts';
 
 let folder: string;
@@ -80,7 +80,9 @@ interface Line {
 
 /** The lines of all files, without the first of each. */
 function shippedLines(): readonly Line[] {
+  // A file that is being written has another ending until it is whole.
   return readdirSync(folder)
+    .filter((name) => name.endsWith(LOG_QUEUE_ENDING))
     .sort()
     .flatMap((name) =>
       gunzipSync(readFileSync(join(folder, name)))
