@@ -144,13 +144,21 @@ async function publishAll(state: State, claimed: readonly PendingDomain[]): Prom
       unpublished.delete(next.domain_id);
     }
   };
-  const renewing = setInterval(() => renew(state, [...unpublished]), state.leaseMs / 3);
+  let renewing = false;
+  const timer = setInterval(async () => {
+    // One at a time: on a store that stalls they would take every connection.
+    if (renewing) return;
+    renewing = true;
+    await renew(state, [...unpublished]);
+    renewing = false;
+  }, state.leaseMs / 3);
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, worker));
-  clearInterval(renewing);
+  clearInterval(timer);
   return made;
 }
 
 /** A claim that is not renewed costs another process the same work, nothing else. */
-function renew({ store, clock, leaseMs, onStoreFault }: State, domainIds: readonly number[]): void {
-  store.write((tx) => tx.outbox.renew(domainIds, clock() + leaseMs)).catch(onStoreFault);
+async function renew(state: State, domainIds: readonly number[]): Promise<void> {
+  const { store, clock, leaseMs, onStoreFault } = state;
+  await store.write((tx) => tx.outbox.renew(domainIds, clock() + leaseMs)).catch(onStoreFault);
 }

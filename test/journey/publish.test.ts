@@ -1,10 +1,13 @@
 /** From an accepted write to a numbered, signed plan: on both stores, through real transactions. */
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadPlan } from '../../src/evaluator/index.ts';
+import { createPublisher } from '../../src/publisher/publisher.ts';
 import type { DomainRow, RevisionRow } from '../../src/store/rows.ts';
 import { SERVICE, type Store } from '../../src/store/store.ts';
 import { send } from '../support/api.ts';
 import { everyDatabase } from '../support/databases.ts';
+import { asAdmin } from '../support/postgres.ts';
 import {
   addDomain,
   addDrop,
@@ -26,6 +29,8 @@ async function decide(store: Store, name: string, target: string): Promise<strin
   expect(evaluator.revision).toBe(current.revision);
   return evaluator.evaluate({ scheme: 'https', method: 'GET', host: name, target, ip: '192.0.2.1' }).action;
 }
+
+const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 function soon(milliseconds = 45_000): AbortSignal {
   return AbortSignal.timeout(milliseconds);
@@ -248,22 +253,51 @@ for (const database of everyDatabase()) {
       const now = Date.now();
       const hour = 3_600_000;
       await store.write((tx) => tx.outbox.claim({ now, until: now + hour, limit: 9 }));
-      const { createPublisher } = await import('../../src/publisher/publisher.ts');
-      const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-      const next = createPublisher({ store, log: silent, leaseMs: hour, alone: true });
+      const next = createPublisher({ store, log: SILENT, leaseMs: hour, alone: true });
       next.start();
       const revision = await next.waitForOutbox(domain, outboxId, soon());
       await next.stop();
       expect(revision?.through).toBeGreaterThanOrEqual(outboxId);
     });
 
+    if (database.kind === 'postgres')
+      test('while the store stalls, the renewal of claims takes one connection', async () => {
+        const { store } = await open(true);
+        const domain = await addDomain(house, 'shop.test');
+        const { outboxId } = await addDrop(house, domain, '/a');
+        const operator = new pg.Client({ connectionString: made.database });
+        await operator.connect();
+        // By another connection: a transaction sees one state of the sessions.
+        const waiting = async (): Promise<number> => {
+          const { rows } = await asAdmin(
+            `SELECT pid FROM pg_stat_activity WHERE datname = '${new URL(made.database).pathname.slice(1)}'
+             AND application_name = 'edgeplan' AND wait_event_type = 'Lock'`,
+          );
+          return rows.length;
+        };
+        const eager = createPublisher({ store, log: SILENT, leaseMs: 30 });
+        try {
+          // The publication stops while it has locked the rows that renewals change.
+          await operator.query('BEGIN; LOCK TABLE plan_revisions IN EXCLUSIVE MODE');
+          eager.start();
+          await until(async () => (await waiting()) > 1, 'a renewal');
+          // Thirty renewals are due meanwhile.
+          await new Promise((resolve) => setTimeout(resolve, 300));
+          // The publication, a renewal, and at most one further claim.
+          expect(await waiting()).toBeLessThanOrEqual(3);
+          await operator.query('ROLLBACK');
+          expect(await eager.waitForOutbox(domain, outboxId, soon())).not.toBeNull();
+        } finally {
+          await operator.end();
+          await eager.stop();
+        }
+      });
+
     test('two publishers side by side publish every write once, in order', async () => {
       const one = await open(false);
       // SQLite has one server a data folder, so there the second works on the same store.
       const two = database.kind === 'postgres' ? await openHouse({ database: made.database }) : null;
-      const { createPublisher } = await import('../../src/publisher/publisher.ts');
-      const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-      const rival = createPublisher({ store: two?.store ?? one.store, log: silent, pollMs: 20, leaseMs: 30 });
+      const rival = createPublisher({ store: two?.store ?? one.store, log: SILENT, pollMs: 20, leaseMs: 30 });
       rival.start();
       const stores = [one, two ?? one];
       const domains = await Promise.all(
