@@ -3,7 +3,7 @@
  * against the version that was read.
  */
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FormField } from '../../../documents.ts';
 import { CallFault, callJson } from '../../api/call.ts';
 import { type FormTexts, mistakesOf, readForm, textsOf } from '../../api/form-texts.ts';
@@ -60,13 +60,17 @@ function fieldsOf(groups: readonly FieldGroup[]): readonly FormField[] {
   return groups.flatMap(({ fields }) => fields);
 }
 
-/** Asks the server whether it would accept the values; calls `report` unless another change came first. */
+/**
+ * Asks the server whether it would accept the values; calls `report` unless another change came first.
+ * @returns ends a check that waits or runs: after a save the server would compare the values with what it has just stored
+ */
 function useServerCheck(
   { path, isNew, editable, groups }: EditorProps,
   values: Plain | null,
   report: (mistakes: ReadonlyMap<string, string>) => void,
-): void {
+): () => void {
   const text = values === null ? '' : JSON.stringify(values);
+  const end = useRef<() => void>(() => undefined);
   useEffect(() => {
     if (values === null || !editable || text === '{}') return report(new Map());
     const gone = new AbortController();
@@ -81,11 +85,13 @@ function useServerCheck(
       }
     };
     const timer = setTimeout(() => void check(), SETTLE_MS);
-    return () => {
+    end.current = () => {
       clearTimeout(timer);
       gone.abort();
     };
+    return end.current;
   }, [text, path]);
+  return () => end.current();
 }
 
 /** The box of an object that somebody else has changed. */
@@ -139,11 +145,12 @@ function useEditor(props: EditorProps): EditorState {
     edited === null
       ? { values: NOTHING, mistakes: new Map<string, string>() }
       : readForm(fields, edited.texts, edited.before);
-  useServerCheck(props, edited === null || mistakes.size > 0 ? null : values, setSaid);
+  const endCheck = useServerCheck(props, edited === null || mistakes.size > 0 ? null : values, setSaid);
   const save = async (over: boolean): Promise<void> => {
     if (edited === null) return;
     setBusy(true);
     setConflict(false);
+    endCheck();
     try {
       if (isNew) await commit(path, { method: 'POST', body: values, done });
       else {

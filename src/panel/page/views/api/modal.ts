@@ -1,6 +1,6 @@
 /** Dialogs: the browser's own, which keep the focus inside and close with Escape. */
 import type { ComponentChildren, VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { html } from '../html.ts';
 
 /** A dialog. */
@@ -14,7 +14,8 @@ export interface ModalProps {
 /** The dialog; it is open while it is drawn. */
 export function modal({ title, close, wide, children }: ModalProps): VNode {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next event: an Escape that follows the click at once closes the dialog.
+  useLayoutEffect(() => {
     const dialog = element.current!;
     const opener = document.activeElement;
     dialog.showModal();
