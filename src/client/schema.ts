@@ -5313,72 +5313,6 @@ export interface components {
             /** @description those of them that the origin did not answer, or answered with 500 or more */
             readonly errors: number;
         };
-        readonly Invariants: {
-            readonly invariants: readonly {
-                /** @description what holds */
-                readonly name: string;
-                /** @description the requests that are meant; absent: all that the domain serves */
-                readonly when?: {
-                    readonly host?: (string | readonly string[]) | {
-                        readonly in?: string | readonly string[];
-                        readonly not?: string | readonly string[];
-                    };
-                    readonly path?: (string | readonly string[]) | {
-                        readonly in?: string | readonly string[];
-                        readonly not?: string | readonly string[];
-                    };
-                    readonly ip?: (string | readonly string[]) | {
-                        readonly in?: string | readonly string[];
-                        readonly not?: string | readonly string[];
-                    };
-                    readonly country?: (string | readonly string[]) | {
-                        readonly in?: string | readonly string[];
-                        readonly not?: string | readonly string[];
-                    };
-                    readonly bot?: (string | readonly string[]) | {
-                        readonly in?: string | readonly string[];
-                        readonly not?: string | readonly string[];
-                    };
-                };
-                /** @description what none of them may get */
-                readonly never?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
-                /** @description what all of them get; instead of `never` */
-                readonly always?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
-            }[];
-        };
-        readonly InvariantsInput: {
-            readonly invariants: readonly {
-                /** @description what holds */
-                readonly name: string;
-                /** @description the requests that are meant; absent: all that the domain serves */
-                readonly when?: {
-                    readonly host?: (string | readonly string[]) | {
-                        readonly in?: string | readonly string[];
-                        readonly not?: string | readonly string[];
-                    };
-                    readonly path?: (string | readonly string[]) | {
-                        readonly in?: string | readonly string[];
-                        readonly not?: string | readonly string[];
-                    };
-                    readonly ip?: (string | readonly string[]) | {
-                        readonly in?: string | readonly string[];
-                        readonly not?: string | readonly string[];
-                    };
-                    readonly country?: (string | readonly string[]) | {
-                        readonly in?: string | readonly string[];
-                        readonly not?: string | readonly string[];
-                    };
-                    readonly bot?: (string | readonly string[]) | {
-                        readonly in?: string | readonly string[];
-                        readonly not?: string | readonly string[];
-                    };
-                };
-                /** @description what none of them may get */
-                readonly never?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
-                /** @description what all of them get; instead of `never` */
-                readonly always?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
-            }[];
-        };
         readonly Invitation: {
             /** @description the id of the invitation */
             readonly id: number;
@@ -16665,7 +16599,39 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Invariants"];
+                    readonly "application/json": {
+                        readonly invariants: readonly {
+                            /** @description what holds */
+                            readonly name: string;
+                            /** @description the requests that are meant; absent: all that the domain serves */
+                            readonly when?: {
+                                readonly host?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                                readonly path?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                                readonly ip?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                                readonly country?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                                readonly bot?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                            };
+                            /** @description what none of them may get */
+                            readonly never?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
+                            /** @description what all of them get; instead of `never` */
+                            readonly always?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
+                        }[];
+                    };
                 };
             };
             readonly 400: components["responses"]["BadRequest"];
@@ -16696,7 +16662,39 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["InvariantsInput"];
+                readonly "application/json": {
+                    readonly invariants: readonly {
+                        /** @description what holds */
+                        readonly name: string;
+                        /** @description the requests that are meant; absent: all that the domain serves */
+                        readonly when?: {
+                            readonly host?: (string | readonly string[]) | {
+                                readonly in?: string | readonly string[];
+                                readonly not?: string | readonly string[];
+                            };
+                            readonly path?: (string | readonly string[]) | {
+                                readonly in?: string | readonly string[];
+                                readonly not?: string | readonly string[];
+                            };
+                            readonly ip?: (string | readonly string[]) | {
+                                readonly in?: string | readonly string[];
+                                readonly not?: string | readonly string[];
+                            };
+                            readonly country?: (string | readonly string[]) | {
+                                readonly in?: string | readonly string[];
+                                readonly not?: string | readonly string[];
+                            };
+                            readonly bot?: (string | readonly string[]) | {
+                                readonly in?: string | readonly string[];
+                                readonly not?: string | readonly string[];
+                            };
+                        };
+                        /** @description what none of them may get */
+                        readonly never?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
+                        /** @description what all of them get; instead of `never` */
+                        readonly always?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
+                    }[];
+                };
             };
         };
         readonly responses: {
@@ -16706,7 +16704,39 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Invariants"];
+                    readonly "application/json": {
+                        readonly invariants: readonly {
+                            /** @description what holds */
+                            readonly name: string;
+                            /** @description the requests that are meant; absent: all that the domain serves */
+                            readonly when?: {
+                                readonly host?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                                readonly path?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                                readonly ip?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                                readonly country?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                                readonly bot?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                            };
+                            /** @description what none of them may get */
+                            readonly never?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
+                            /** @description what all of them get; instead of `never` */
+                            readonly always?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
+                        }[];
+                    };
                 };
             };
             readonly 400: components["responses"]["BadRequest"];

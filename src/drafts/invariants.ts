@@ -16,34 +16,30 @@ const filter = z.union([texts, z.object({ in: texts.optional(), not: texts.optio
 const outcomes = z.union([z.enum(ACTIONS), z.array(z.enum(ACTIONS))]);
 
 /** The list as it is written; `model/invariant.ts` reads it. */
-const LIST = z
-  .object({
-    invariants: z
-      .array(
-        z.object({
-          name: z.string().describe('what holds'),
-          when: z
-            .object({
-              host: filter.optional(),
-              path: filter.optional(),
-              ip: filter.optional(),
-              country: filter.optional(),
-              bot: filter.optional(),
-            })
-            .optional()
-            .describe('the requests that are meant; absent: all that the domain serves'),
-          never: outcomes.optional().describe('what none of them may get'),
-          always: outcomes.optional().describe('what all of them get; instead of `never`'),
-        }),
-      )
-      .max(MAX_INVARIANTS)
-      .meta({
-        examples: [
-          [{ name: 'only the office reaches /admin', when: { path: '/admin/*' }, never: 'forward' }],
-        ],
+const LIST = z.object({
+  invariants: z
+    .array(
+      z.object({
+        name: z.string().describe('what holds'),
+        when: z
+          .object({
+            host: filter.optional(),
+            path: filter.optional(),
+            ip: filter.optional(),
+            country: filter.optional(),
+            bot: filter.optional(),
+          })
+          .optional()
+          .describe('the requests that are meant; absent: all that the domain serves'),
+        never: outcomes.optional().describe('what none of them may get'),
+        always: outcomes.optional().describe('what all of them get; instead of `never`'),
       }),
-  })
-  .meta({ id: 'Invariants' });
+    )
+    .max(MAX_INVARIANTS)
+    .meta({
+      examples: [[{ name: 'only the office reaches /admin', when: { path: '/admin/*' }, never: 'forward' }]],
+    }),
+});
 
 /** What is proved. */
 const PROOF = z.object({
