@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { queryServer } from '../src/dns/ask.ts';
 import type { QueryType } from '../src/dns/message.ts';
 import type { RuleSet } from '../src/model/types.ts';
-import { freePort } from '../test/support/dns-daemons.ts';
+import { freePort, freePorts } from '../test/support/free-ports.ts';
 import { type Engine, type EngineKind, missingEngine, startEngine } from '../test/support/zone-engines.ts';
 import { makeInstallation } from './data/installation.ts';
 import { ruleSetOf } from './data/written.ts';
@@ -175,7 +175,8 @@ async function untilAnswered(
 
 /** Changes of one record each, ten a second, among many zones. */
 async function followChanges({ zones, changes }: Sizes): Promise<readonly Row[]> {
-  const ports = await Promise.all(KINDS.map(() => freePort('127.0.0.1')));
+  const first = await freePorts(KINDS.length);
+  const ports = KINDS.map((_, index) => first + index);
   const primary = await startPrimary({ domains: zones, records: 5 }, ports);
   const engines: Engine[] = [];
   try {

@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { freePort, type RunningNginx, startNginx } from './nginx.ts';
+import { freePort } from '../../test/support/free-ports.ts';
+import { type RunningNginx, startNginx } from './nginx.ts';
 import { endWithUs, stop } from './process.ts';
 
 const CLI = fileURLToPath(new URL('../cli/main.js', import.meta.url));

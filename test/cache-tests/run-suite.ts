@@ -1,11 +1,10 @@
 /** Runs a checkout of http-tests/cache-tests against a node. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CACHE_HOST, startCacheNode } from '../support/edge-cache.ts';
+import { freePort } from '../support/free-ports.ts';
 
 /** Of one test: what the suite calls its kind, and what came of it. */
 export interface SuiteResult {
@@ -100,13 +99,3 @@ const OUTCOMES: Readonly<Record<string, SuiteResult['outcome']>> = {
   '⁉️': 'setup',
   '↻': 'setup',
 };
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

@@ -2,7 +2,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -11,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/database/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { builtCli, edgeplan } from '../support/built.ts';
+import { freePort } from '../support/free-ports.ts';
 import { until } from '../support/publish-setup.ts';
 import { requires } from '../support/requires.ts';
 
@@ -41,15 +41,6 @@ let folder: string;
 let server: ChildProcess;
 let port: number;
 let file: string;
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port: free } = probe.address() as { readonly port: number };
-  probe.close();
-  await once(probe, 'close');
-  return free;
-}
 
 async function asAdmin(sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: `postgres://postgres:first@127.0.0.1:${port}/postgres` });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../../src/access/keys.ts';
 import { openStore } from '../../src/database/open.ts';
 import { builtCli } from '../support/built.ts';
-import { freePort } from '../support/dns-daemons.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { zoneRows } from '../support/generate-zone.ts';
 import { requires } from '../support/requires.ts';
 import { activeDomain, newRecord } from '../support/sample-rows.ts';
@@ -49,8 +49,8 @@ describe('zones at real name servers', requires(...reasons), () => {
   beforeAll(async () => {
     await builtCli();
     await fillStore(database);
-    zonesPort = await freePort('127.0.0.1');
-    ports = await Promise.all(KINDS.map(() => freePort('127.0.0.1')));
+    zonesPort = await freePorts(1 + KINDS.length);
+    ports = KINDS.map((_, index) => zonesPort + 1 + index);
     served = await start();
     for (const [at, kind] of KINDS.entries()) {
       const place = { primary: served.zones, key: zoneKey, catalog: CATALOG, port: ports[at]! };

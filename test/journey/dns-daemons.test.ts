@@ -5,8 +5,9 @@ import { parseZone } from '../../src/dns/zone-file/parse.ts';
 import { printZone } from '../../src/dns/zone-file/print.ts';
 import { checkDelegation } from '../../src/lifecycle/check-delegation.ts';
 import { scanRecords } from '../../src/lifecycle/scan-records.ts';
-import { type Daemon, freePort, missingDaemons, startKnot, startNsd } from '../support/dns-daemons.ts';
+import { type Daemon, missingDaemons, startKnot, startNsd } from '../support/dns-daemons.ts';
 import { a, fromTable, ns, type ScriptedServer, startDnsServer } from '../support/dns-server.ts';
+import { freePort } from '../support/free-ports.ts';
 import { requires } from '../support/requires.ts';
 
 const DOMAIN = 'shop.example';

@@ -2,7 +2,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -10,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { METRICS } from '../../src/metrics/declared.ts';
 import { builtCli } from '../support/built.ts';
+import { freePort } from '../support/free-ports.ts';
 import { missingProgram, requires } from '../support/requires.ts';
 import { type Served, serve } from '../support/served.ts';
 import { until } from '../support/until.ts';
@@ -202,13 +202,4 @@ function configuration(server: string, node: string): string {
   const job = (name: string, target: string): string =>
     `  - job_name: ${name}\n    static_configs:\n      - targets: ['${new URL(target).host}']\n`;
   return `global:\n  scrape_interval: 1s\nrule_files:\n  - ${join(FOLDER, 'alerts.yml')}\nscrape_configs:\n${job('edgeplan-server', server)}${job('edgeplan-node', node)}`;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { readonly port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

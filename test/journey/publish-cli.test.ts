@@ -1,12 +1,11 @@
 /** publish, rollback and node-token, as typed, against a served data folder. */
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { send } from '../support/api.ts';
 import { builtCli, edgeplan, type Run, startEdgeplan } from '../support/built.ts';
+import { freePort } from '../support/free-ports.ts';
 import { ALLOW_ORIGINS } from '../support/origin-bounds.ts';
 import { until } from '../support/publish-setup.ts';
 import { startNode } from './feed-node.ts';
@@ -44,16 +43,6 @@ afterAll(async () => {
   await ended;
   rmSync(folder, { recursive: true, force: true });
 });
-
-/** A port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 const EDGE = `domain: waiting.test
 records:

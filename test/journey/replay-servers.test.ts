@@ -10,13 +10,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort, startNginx } from '../../bench/harness/nginx.ts';
+import { startNginx } from '../../bench/harness/nginx.ts';
 import { compileEdge } from '../../src/embed/compile-edge.ts';
 import type { EdgeRequest } from '../../src/evaluator/index.ts';
 import { loadPlan } from '../../src/evaluator/index.ts';
 import { seal } from '../../src/plan/seal.ts';
 import { createAgentClassifier } from '../../src/simulator/replay/classify-agents.ts';
 import { builtCli, edgeplan } from '../support/built.ts';
+import { freePort } from '../support/free-ports.ts';
 import { findProgram, missingProgram, requires } from '../support/requires.ts';
 import { until } from '../support/until.ts';
 

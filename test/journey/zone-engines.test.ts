@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtCli } from '../support/built.ts';
-import { freePort } from '../support/dns-daemons.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { missingProgram, requires } from '../support/requires.ts';
 import { until } from '../support/until.ts';
 import { ENGINES, type Engine, FIXTURES, missingEngine, startEngine } from '../support/zone-engines.ts';
@@ -43,7 +43,8 @@ describe('secondaries of edgeplan', requires(skipped), () => {
 
   beforeAll(async () => {
     await builtCli();
-    const ports = await Promise.all(present.map(() => freePort('127.0.0.1')));
+    const first = await freePorts(present.length);
+    const ports = present.map((_, index) => first + index);
     served = await serveZones({
       secondaries: ports.map((port) => `127.0.0.1:${port}`),
       args: ['--requests-per-minute', '1000000', '--allow-private-names'],
@@ -236,7 +237,8 @@ describe('fixtures/zones/start', requires(skipped), () => {
   test('starts engines and a server, and leaves nothing at its end', async () => {
     await builtCli();
     const folder = mkdtempSync(join(tmpdir(), 'edgeplan-start-'));
-    const port = await freePort('127.0.0.1');
+    // The server's, and those of the engines, which follow it.
+    const port = await freePorts(1 + ENGINES.length);
     const server = [process.execPath, join(FIXTURES, '../../dist/cli/main.js'), 'serve'];
     const options = ['--port', '0', '--ops-port', '0', '--data', join(folder, 'data')];
     const zones = ['--ns-set', 'ns1.edge.test,ns2.edge.test', '--edge-addresses', '192.0.2.1'];

@@ -16,7 +16,7 @@ import {
 } from '../../src/zones/wire/message.ts';
 import { type ResourceRecord, TYPES } from '../../src/zones/wire/records.ts';
 import { signMessage, verifyMessage } from '../../src/zones/wire/tsig.ts';
-import { freePort } from '../support/dns-daemons.ts';
+import { freePort } from '../support/free-ports.ts';
 import { type KnotSecondary, startKnotSecondary } from '../support/knot-secondary.ts';
 import { missingFile, missingProgram, requires } from '../support/requires.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,6 @@
 /** Real DNS servers from Debian on loopback: NSD as a registry, Knot as a DNS host. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { queryServer } from '../../src/dns/ask.ts';
@@ -28,15 +27,6 @@ export interface DaemonOptions {
   readonly origin: string;
   /** Records in master file form, without SOA. */
   readonly zone: string;
-}
-
-/** A port that was free on all of these addresses a moment ago. */
-export async function freePort(address: string): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, address, resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 export function startNsd(options: DaemonOptions): Promise<Daemon> {

@@ -1,11 +1,10 @@
 /** Pebble, the test authority of Let's Encrypt, as Debian has it. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { freePort } from './free-ports.ts';
 import { makeCertificate, OPENSSL_MISSING } from './make-certificate.ts';
 import { missingFile } from './requires.ts';
 
@@ -89,17 +88,6 @@ function faultVariables({ nonceRejectPercent = 0, sleepSec, alwaysValid = false 
     PEBBLE_VA_SLEEPTIME: sleepSec === undefined ? undefined : String(sleepSec),
     PEBBLE_VA_ALWAYS_VALID: alwaysValid ? '1' : undefined,
   };
-}
-
-/** A port that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function answers(url: string, agent: Agent): Promise<number | undefined> {

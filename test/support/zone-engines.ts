@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from './dns-daemons.ts';
+import { freePort } from './free-ports.ts';
 import { missingFile, missingProgram } from './requires.ts';
 import { kdig, recordLines, type ZoneKey } from './zones-served.ts';
 

@@ -4,13 +4,13 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../../src/database/open.ts';
 import { isStoreFault } from '../../../src/store/fault.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { freePort } from '../../support/free-ports.ts';
 import { requires } from '../../support/requires.ts';
 import { newRule, outboxRow, seed } from '../../support/sample-rows.ts';
 
@@ -67,15 +67,6 @@ function start(): Promise<void> {
     const child = spawn(join(BIN, 'pg_ctl'), args, { cwd: root, stdio: 'ignore', ...as });
     child.on('error', reject);
     child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`pg_ctl start: ${code}`))));
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port: free } = server.address() as { port: number };
-      server.close(() => resolve(free));
-    });
   });
 }
 

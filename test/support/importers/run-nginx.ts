@@ -13,9 +13,10 @@ import {
   type Server,
 } from 'node:http';
 import { createServer as createTlsServer, request as requestHttps } from 'node:https';
-import { type AddressInfo, connect, createServer as createSocketServer } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../free-ports.ts';
 import { makeCertificate } from '../make-certificate.ts';
 import { findProgram } from '../requires.ts';
 
@@ -64,16 +65,6 @@ async function startOrigin(written: string, tls: { cert: Buffer; key: Buffer } |
   };
   const server = tls === null ? createServer(answer) : createTlsServer(tls, answer);
   return { written, port: await listenLocally(server), server };
-}
-
-async function freePort(): Promise<number> {
-  const server = createSocketServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Starts nginx with a configuration. */

@@ -20,10 +20,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { freePorts } from '../free-ports.ts';
 import { portsIn, withoutPlaceholders } from './commands.ts';
 import { type Paper, ROOT } from './markdown.ts';
 
@@ -52,7 +52,7 @@ export async function openSandbox(paper: Paper): Promise<Sandbox> {
   cpSync(join(ROOT, 'fixtures'), join(work, 'fixtures'), { recursive: true });
   symlinkSync(ROOT, join(work, 'node_modules/edgeplan'));
   const shell = paper.blocks.filter(({ language }) => language === 'sh').map(({ code }) => code);
-  const ports = await freePorts(new Set([...Object.values(DEFAULT_PORTS), ...portsIn(shell.join('\n'))]));
+  const ports = await portsFor(new Set([...Object.values(DEFAULT_PORTS), ...portsIn(shell.join('\n'))]));
   writeCommands(join(folder, 'bin'), state, ports);
   writeFileSync(join(state, 'shell'), '');
   writeFileSync(join(state, 'folder'), work);
@@ -82,18 +82,9 @@ export async function openSandbox(paper: Paper): Promise<Sandbox> {
 }
 
 /** Ports that are free at once, one for each of the named. */
-async function freePorts(named: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
-  const ports = new Map<string, string>();
-  const servers = await Promise.all(
-    [...named].map(async (name) => {
-      const server = createServer();
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      ports.set(name, String((server.address() as { port: number }).port));
-      return server;
-    }),
-  );
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+async function portsFor(named: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
+  const first = await freePorts(named.size);
+  return new Map([...named].map((name, index) => [name, String(first + index)]));
 }
 
 function withPorts(command: string, ports: ReadonlyMap<string, string>): string {
