@@ -16,8 +16,10 @@ import {
   differencesOf,
   hostsOf,
   idOf,
+  invertedPairs,
   kindOf,
   type OpenPair,
+  type OrderedRules,
   type OutcomeChange,
   type ReadInput,
   type ReadSide,
@@ -25,6 +27,7 @@ import {
 import { COMPONENTS, type Component, componentOf, isSeparate, profilesOf } from './profile.ts';
 import {
   type BlockerList,
+  commonBox,
   END,
   type Evaluated,
   endedBy,
@@ -37,7 +40,7 @@ import {
   situationsAt,
 } from './situations.ts';
 import { AXES } from './space/axis.ts';
-import { type Box, commonSets, withAxis } from './space/box.ts';
+import { type Box, commonSets, setsOverlap, withAxis } from './space/box.ts';
 import { createBudget, type StepBudget } from './space/budget.ts';
 import { type CoverQuery, findUncovered } from './space/cover.ts';
 import { subtract } from './space/int-set.ts';
@@ -180,6 +183,7 @@ function compareComponent(comparison: Comparison, component: Component): void {
     for (const rule of was!)
       if (before.differing.has(idOf(rule)) && partnerOf.after(rule) === null)
         compareSeparately(comparison, component, rule, null);
+    for (const pair of invertedPairs(comparison, was!, now!)) askOrder(comparison, component, pair);
     return;
   }
   for (const rule of was!) {
@@ -270,17 +274,65 @@ interface Restriction {
 
 /** Looks for a request with this pair of outcomes. */
 function ask(comparison: Comparison, pair: OpenPair, { hosts, ...pins }: Restriction = {}): void {
-  const { before, after, budget, found, open } = comparison;
-  const key = keyOf(pair);
-  if (
-    comparison.isDone ||
-    found.has(key) ||
-    (hosts === undefined && kindOf(comparison, pair.before, pair.after) === null)
-  )
-    return;
+  const { before, after } = comparison;
+  if (isAnswered(comparison, pair)) return;
+  if (hosts === undefined && kindOf(comparison, pair.before, pair.after) === null) return;
   const was = regionOf(before, pair.component, { rule: pair.before, pin: pins.before });
   const now = regionOf(after, pair.component, { rule: pair.after, pin: pins.after });
   const excluded = isSeparate(pair.component) ? unmatched(comparison, pair) : [];
+  askRegions(comparison, pair, { was, now, excluded, hosts });
+}
+
+/** Looks for a request on which two rules act in both plans, in the one order before and in the other after. */
+function askOrder(
+  comparison: Comparison,
+  component: Component,
+  { before, after }: { readonly before: OrderedRules; readonly after: OrderedRules },
+): void {
+  const pair = { component, before: before.first, after: after.first, host: null };
+  if (isAnswered(comparison, pair)) return;
+  const was = bothActing(comparison.before, component, before);
+  const now = bothActing(comparison.after, component, after);
+  askRegions(comparison, pair, { was, now, excluded: [], hosts: undefined });
+}
+
+/** When both rules act, and the request passes their phase; `null`: their paths are too complex. */
+function bothActing(
+  side: Side,
+  component: Component,
+  { first, second }: OrderedRules,
+): readonly ActingIn[] | null {
+  const [a, b] = [matchedBy(side, first), matchedBy(side, second)];
+  if (a === null || b === null) return null;
+  if (!setsOverlap(a.sets, b.sets)) return [];
+  const box = commonBox(side.space, a, b);
+  if (box === null) return null;
+  const place = placeAfterComponent(side, component);
+  return situationsAt(side, place, box).map((one) => ({ ...one, mayBeOwnUrl: false }));
+}
+
+function isAnswered({ isDone, found }: Comparison, pair: OpenPair): boolean {
+  return isDone || found.has(keyOf(pair));
+}
+
+/** Looks for a request in one of the regions of both sides. `null`: a filter is too complex for a proof. */
+function askRegions(
+  comparison: Comparison,
+  pair: OpenPair,
+  {
+    was,
+    now,
+    excluded,
+    hosts,
+  }: {
+    readonly was: readonly ActingIn[] | null;
+    readonly now: readonly ActingIn[] | null;
+    readonly excluded: readonly Box[] | null;
+    readonly hosts: Int32Array | undefined;
+  },
+): void {
+  const { budget, found, open } = comparison;
+  const key = keyOf(pair);
   if (was === null || now === null || excluded === null) {
     open.set(key, pair);
     return;

@@ -44,8 +44,11 @@ export interface OpenPair {
 
 /** Requests that get another outcome. */
 export interface OutcomeChange extends OpenPair {
-  /** `other_rule`: the outcome is the same, by another rule. */
-  readonly kind: 'outcome' | 'other_rule';
+  /**
+   * `other_rule`: the outcome is the same, by another rule. `order`: both rules act in both plans, and the one of `before` was the
+   * first of them, as that of `after` is now.
+   */
+  readonly kind: 'outcome' | 'other_rule' | 'order';
   readonly witness: Witness;
   readonly profiles: { readonly before: Profile; readonly after: Profile };
 }
@@ -173,7 +176,48 @@ function separateChanges(
     const isPaired = now.some((other) => pairs.get(idOf(other)) === idOf(rule));
     if (!isPaired) changes.push({ component, before: rule, after: null, host: null, kind: 'outcome' });
   }
-  return changes;
+  const inverted = invertedPairs(comparison, was, now).map(({ before, after }) => ({
+    ...{ component, before: before.first, after: after.first, host: null },
+    kind: 'order' as const,
+  }));
+  return [...changes, ...inverted];
+}
+
+/** Two rules of a side, in the order in which they act there. */
+export interface OrderedRules {
+  readonly first: SubjectRule;
+  readonly second: SubjectRule;
+}
+
+/** Rules of both sides that act one after the other on the one side, the other way round on the other, with different effects. */
+export function invertedPairs(
+  { after, pairs }: ChangeInput,
+  was: readonly SubjectRule[],
+  now: readonly SubjectRule[],
+): readonly { readonly before: OrderedRules; readonly after: OrderedRules }[] {
+  const places = new Map(was.map((rule, place) => [idOf(rule), place]));
+  const both = now.flatMap((rule) => {
+    const place = places.get(pairs.get(idOf(rule)) ?? '');
+    return place === undefined ? [] : [{ rule, place }];
+  });
+  const hasMoved = ({ rule }: (typeof both)[number]): boolean => after.differing.has(idOf(rule));
+  const found: { readonly before: OrderedRules; readonly after: OrderedRules }[] = [];
+  // Of two rules that have changed places, one at least is among those that differ.
+  for (const [index, one] of both.entries()) {
+    if (!hasMoved(one)) continue;
+    for (const [place, other] of both.entries()) {
+      const isSameOrder = place < index === other.place < one.place;
+      const isFoundTwice = place < index && hasMoved(other);
+      if (place === index || isSameOrder || isFoundTwice) continue;
+      if (effectOf(after.subject, one.rule) === effectOf(after.subject, other.rule)) continue;
+      const [first, second] = place < index ? [other, one] : [one, other];
+      found.push({
+        before: { first: was[second.place]!, second: was[first.place]! },
+        after: { first: first.rule, second: second.rule },
+      });
+    }
+  }
+  return found;
 }
 
 /** A type of the component's phase. */

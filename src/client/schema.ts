@@ -16478,10 +16478,10 @@ export interface operations {
                         readonly outcomes?: readonly {
                             readonly component: string;
                             /**
-                             * @description `other_rule`: the outcome is the same, by another rule
+                             * @description `other_rule`: the outcome is the same, by another rule. `order`: both rules act, and now the one of `after` is the first
                              * @enum {string}
                              */
-                            readonly kind: "outcome" | "other_rule";
+                            readonly kind: "outcome" | "other_rule" | "order";
                             readonly before: {
                                 readonly rule: string | null;
                                 readonly action: string;
@@ -17239,10 +17239,10 @@ export interface operations {
                         readonly outcomes?: readonly {
                             readonly component: string;
                             /**
-                             * @description `other_rule`: the outcome is the same, by another rule
+                             * @description `other_rule`: the outcome is the same, by another rule. `order`: both rules act, and now the one of `after` is the first
                              * @enum {string}
                              */
-                            readonly kind: "outcome" | "other_rule";
+                            readonly kind: "outcome" | "other_rule" | "order";
                             readonly before: {
                                 readonly rule: string | null;
                                 readonly action: string;

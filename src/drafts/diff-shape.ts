@@ -24,7 +24,11 @@ const side = z.object({
 const outcome = z.object({
   /** The step in which they differ, such as `end`, `cache` or `origin`. */
   component: z.string(),
-  kind: z.enum(['outcome', 'other_rule']).describe('`other_rule`: the outcome is the same, by another rule'),
+  kind: z
+    .enum(['outcome', 'other_rule', 'order'])
+    .describe(
+      '`other_rule`: the outcome is the same, by another rule. `order`: both rules act, and now the one of `after` is the first',
+    ),
   before: side,
   after: side,
   request: z

@@ -13,10 +13,10 @@ import { compile } from '../compiler/compile.ts';
 import type { KnownPatterns } from '../compiler/patterns.ts';
 import type { RuleSet } from '../model/types.ts';
 import { seal } from '../plan/seal.ts';
+import { mayDifferWhereEnded } from './ended-phase.ts';
 import { MAX_MUTANT_STEPS } from './limits.ts';
 import type { Mutant } from './mutant.ts';
 import { mutate } from './mutants.ts';
-import { mayReorder } from './order.ts';
 import { type ShownDifference, type TrialPlans, testOf } from './witness-test.ts';
 
 /** What is known of a mutant that no test kills. */
@@ -27,10 +27,10 @@ export type MutantVerdict =
   | {
       readonly outcome: 'unknown';
       /**
-       * `symbols`: it differs in what counters, scores or turns of a balancer are compared with. `order`: tags, challenges or
-       * limits of one phase may act in another order. `budget`: the steps ended.
+       * `symbols`: it differs in what counters, scores or turns of a balancer are compared with. `phase_end`: tags or challenges
+       * may act otherwise on requests that end in their phase. `budget`: the steps ended.
        */
-      readonly reason: 'symbols' | 'order' | 'budget';
+      readonly reason: 'symbols' | 'phase_end' | 'budget';
     };
 
 /** The rules as written, as proofs read them. */
@@ -144,7 +144,7 @@ function judgeSide(
   if (changes.length > 0) return { outcome: 'unknown', reason: 'symbols' };
   if (open.length > 0 || isIncomplete) return { outcome: 'unknown', reason: 'budget' };
   const placed = { before: { subject: before, plan: 0 }, after: { subject: changed, plan: place + 1 } };
-  return mayReorder(mutant, placed, space)
-    ? { outcome: 'unknown', reason: 'order' }
+  return mayDifferWhereEnded(mutant, placed, space)
+    ? { outcome: 'unknown', reason: 'phase_end' }
     : { outcome: 'equivalent' };
 }

@@ -167,7 +167,7 @@ function openLines(mutants: readonly MutantReport[]): readonly RenderedLine[] {
 /** Why a mutant is left open. */
 export const REASONS = {
   symbols: 'unknown, since only counters, scores or turns of a balancer may show a difference',
-  order: 'unknown, since tags, challenges or limits of one phase may act in another order',
+  phase_end: 'unknown, since tags or challenges may act otherwise where their phase ends the request',
   budget: `unknown, since ${MAX_MUTANT_STEPS} steps were not enough for a proof`,
 } as const;
 

@@ -26,7 +26,7 @@ export interface DescribedChange {
 /** The text below the differences of rules, ending in a newline. `settings`: settings of the domain differ, too. */
 export function changesText(proved: ProvedChanges, sides: ChangedSides, settings: boolean): string {
   const { changes, open, isIncomplete } = proved;
-  const outcomes = changes.filter(({ kind }) => kind === 'outcome');
+  const outcomes = changes.filter(({ kind }) => kind !== 'other_rule');
   const others = changes.length - outcomes.length;
   const left = outcomes.length - MAX_PRINTED;
   const lines = [
@@ -65,7 +65,7 @@ export function changeLines({ was, now, command }: DescribedChange): readonly st
 
 /** Both outcomes in words. */
 function outcomeTexts(
-  { component, before, after, host, profiles }: OutcomeChange,
+  { component, kind, before, after, host, profiles }: OutcomeChange,
   sides: ChangedSides,
 ): readonly [string, string] {
   // Which of several records a request goes to is the balancer's turn, so the pair is about all of them.
@@ -74,6 +74,10 @@ function outcomeTexts(
     return [decisionText(profiles.before.decision, before), decisionText(profiles.after.decision, after)];
   }
   const label = component.replace('_', ' ');
+  if (kind === 'order') {
+    const [was, now] = [ruleText(before), ruleText(after)];
+    return [`${label} ${was} before ${now}`, `${now} before ${was}`];
+  }
   const isSameRule = before !== null && after !== null && nameOfRule(before) === nameOfRule(after);
   if (isSameRule) {
     const [was, now] = [effectFields(sides.before, before), effectFields(sides.after, after)];

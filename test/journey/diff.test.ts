@@ -141,6 +141,34 @@ describe('edgeplan diff', () => {
     const nothing = await run('diff', 'old.yaml', 'old.yaml', '--requests', 'garbage.jsonl');
     expect([nothing.code, nothing.out]).toEqual([3, 'old.yaml and old.yaml decide alike\n']);
   });
+
+  test('limits that have changed places are shown with a request on which both act, and disjoint ones proved alike', async () => {
+    const limits = [
+      { id: 1, type: 'rate_limit', limit: 2, path_includes: ['/api/*'], priority: 1 },
+      { id: 2, type: 'rate_limit', limit: 9, path_includes: ['*/login'], priority: 2 },
+      { id: 3, type: 'rate_limit', limit: 5, path_includes: ['/shop/*'], priority: 3 },
+    ];
+    save('limits.yaml', limits);
+    save('swapped.yaml', limits.with(1, { ...limits[1]!, priority: 0 }));
+    const swapped = await run('diff', 'limits.yaml', 'swapped.yaml');
+    expect(swapped.code).toBe(1);
+    expect(swapped.out).toContain('1 outcome changes, with a request that shows it:\n');
+    expect(swapped.out).toMatch(
+      / {2}rate limit rate_limit\/1 before rate_limit\/2 → rate_limit\/2 before rate_limit\/1\n +https:\/\/example\.com\/api\/\S*\/?login /,
+    );
+    save('apart.yaml', limits.with(2, { ...limits[2]!, priority: 0 }));
+    const apart = await run('diff', 'limits.yaml', 'apart.yaml');
+    expect(apart.out).toContain(
+      'rate limit rate_limit/2 before rate_limit/3 → rate_limit/3 before rate_limit/2',
+    );
+    expect(apart.out).not.toContain('rate_limit/1 before');
+    const [first, , third] = limits;
+    save('two.yaml', [first!, third!]);
+    save('turned.yaml', [first!, { ...third!, priority: 0 }]);
+    expect((await run('diff', 'two.yaml', 'turned.yaml')).out).toContain(
+      'proved: hosts and rules decide every request alike\n',
+    );
+  });
 });
 
 describe.each(testDatabases().map((database) => [database.kind, database] as const))(

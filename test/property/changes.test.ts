@@ -83,7 +83,7 @@ const keyOf = ({ component, before, after }: OutcomeChange): string =>
 test(`every change that a request shows is proved, on ${SETS} pairs of rule sets`, {
   timeout: 3_600_000,
 }, () => {
-  const counts = { changes: 0, equal: 0, open: 0, incomplete: 0, shown: 0 };
+  const counts = { changes: 0, equal: 0, open: 0, incomplete: 0, shown: 0, orders: 0 };
   for (let seed = 1; seed <= SETS; seed++) {
     const { ruleSet, requests } = generateCase(seed, REQUESTS);
     const random = seeded(seed * 7 + 1);
@@ -112,6 +112,7 @@ test(`every change that a request shows is proved, on ${SETS} pairs of rule sets
       if (witness === null) continue;
       for (const change of changesAt(input, witness)) {
         counts.shown++;
+        if (change.kind === 'order') counts.orders++;
         if (!keys.has(keyOf(change))) {
           throw new Error(
             `seed ${seed}, request ${index} shows ${keyOf(change)}, which is not among ${[...keys].join('; ')}: ${JSON.stringify(change.witness)}`,
@@ -122,5 +123,6 @@ test(`every change that a request shows is proved, on ${SETS} pairs of rule sets
   }
   if (process.env['SHOW'] !== undefined) console.log(counts);
   expect(counts.shown).toBeGreaterThan(SETS);
+  expect(counts.orders).toBeGreaterThan(0);
   expect(counts.equal).toBeGreaterThan(0);
 });

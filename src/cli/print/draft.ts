@@ -43,7 +43,7 @@ export function draftText(domain: string, draft: RemoteDraft): string {
 export function draftDiffText(diff: PrintedDraftDiff): string {
   const { proof, outcomes = [], page } = diff;
   const fields = diffText(diff, { before: 'published', after: 'draft' });
-  const shown = outcomes.filter(({ kind }) => kind === 'outcome');
+  const shown = outcomes.filter(({ kind }) => kind !== 'other_rule');
   const others = outcomes.length - shown.length;
   const lines = [
     ...(proof == null || diff.same ? [] : ['', headline(proof, shown.length)]),

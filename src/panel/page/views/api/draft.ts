@@ -124,7 +124,7 @@ function valueText(value: unknown): string {
 
 /** What would be decided differently, each with a request that shows it. */
 function outcomesView({ proof, outcomes = [] }: NonNullable<Review['diff']>): VNode {
-  const shown = outcomes.filter(({ kind }) => kind === 'outcome');
+  const shown = outcomes.filter(({ kind }) => kind !== 'other_rule');
   const listed = shown.slice(0, MAX_LISTED);
   const note =
     proof?.equivalent === true

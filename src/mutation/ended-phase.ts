@@ -1,6 +1,6 @@
 /**
- * What proofs of changes leave out: within the phases of fingerprints, bots and limits several rules act on one request, and the
- * proof compares which act, not in which order. Says whether a mutant can differ in nothing but that.
+ * What proofs of changes leave out: within the phases of fingerprints and bots several rules act on one request, and the proof
+ * does not compare those that act before a rule of the same phase ends it. Says whether a mutant can differ in nothing but that.
  */
 import { effectOf } from '../analysis/effects.ts';
 import type { Box } from '../analysis/space/box.ts';
@@ -18,8 +18,8 @@ export interface PlacedPlan {
   readonly plan: number;
 }
 
-/** Whether tags, challenges or limits may act in another order, or on requests that end in their phase. */
-export function mayReorder(
+/** Whether tags or challenges may act otherwise on requests that end in their phase. */
+export function mayDifferWhereEnded(
   { operator, differing }: Mutant,
   { before, after }: { readonly before: PlacedPlan; readonly after: PlacedPlan },
   space: Space,
@@ -35,16 +35,15 @@ export function mayReorder(
     return a === null || b === null || !areDisjoint(a, b, space);
   }
   const [rule, changed] = [was[0] ?? null, now[0] ?? null];
-  if (rule?.type === 'rate_limit') return false;
   if (rule === null || changed === null || rule.isDryRun !== changed.isDryRun) return true;
   if (effectOf(before.subject, rule) !== effectOf(after.subject, changed)) return true;
   const [a, b] = [boxOf(before, rule), boxOf(after, changed)];
   return a === null || b === null || !covers(a, b, space) || !covers(b, a, space);
 }
 
-/** Rules beside which others of their type act: tags, challenges of fingerprints, limits. */
+/** Rules after which another of their phase may end the request: tags, challenges of fingerprints. */
 function isOrdered({ type, isTag, ending }: SubjectRule): boolean {
-  return isTag || type === 'rate_limit' || (type === 'fingerprint' && ending === 'never');
+  return isTag || (type === 'fingerprint' && ending === 'never');
 }
 
 function areDisjoint(a: Box, b: Box, space: Space): boolean {
