@@ -39,3 +39,7 @@ export const MAX_COVERING = 24;
 export const MAX_CONFLICT_STEPS = 20_000;
 /** Steps of all such questions about one rule set: a second or so. */
 export const MAX_CONFLICTS_STEPS = 1_000_000;
+/** Steps of the search for a request of one region beside a rule. */
+export const MAX_REGION_STEPS = 100_000;
+/** Steps of all such searches in one plan: some seconds. */
+export const MAX_REGIONS_STEPS = 4_000_000;

@@ -280,8 +280,8 @@ export function testCommand(): Command {
     .addOption(edgeFileOption());
   signatureOptions(command)
     .option('--filter <text>', 'only tests with this in their name')
-    .option('--coverage', 'list rules and list entries that no test covers')
-    .option('--fail-under <percent>', 'fail when coverage is lower', readPercent);
+    .option('--coverage', 'list rules, list entries and regions beside rules that no test covers')
+    .option('--fail-under <percent>', 'fail when the coverage of rules and entries is lower', readPercent);
   for (const option of mutationOptions(readPercent)) command.addOption(option);
   for (const option of reporterOptions('edgeplan.tests/v1')) command.addOption(option);
   return command

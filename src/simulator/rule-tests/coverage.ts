@@ -1,12 +1,16 @@
 /**
- * Measures which rules matched in some test, and which list entries decided. An entry decides when it lets a rule
- * match or, for an exclude or an allowlist, when it alone prevents a match.
+ * Measures which rules matched in some test, which list entries decided, and which regions beside rules were entered. An entry
+ * decides when it lets a rule match or, for an exclude or an allowlist, when it alone prevents a match. A region is entered by a
+ * request that comes to the rule and misses it by one filter alone; regions that no request can enter do not count.
  */
+import { openRegions, type RegionName, type Regions, regionsIn } from '../../analysis/regions.ts';
+import { readSubject } from '../../analysis/subject.ts';
 import type { SourcePlace } from '../../base/diagnostic.ts';
 import type { ErrorPageAnswer } from '../../evaluator/decision.ts';
 import type { RuleTrace, Trace } from '../../evaluator/trace.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
 import type { Rule, RuleSet } from '../../model/types.ts';
+import { witnessText } from '../witness-text.ts';
 import type { RuleNames } from './names.ts';
 
 /** One list entry of a rule. */
@@ -18,6 +22,15 @@ export interface EntryCoverage {
   readonly at?: SourcePlace;
 }
 
+/** A region beside a rule. */
+export interface RegionCoverage {
+  /** The filter by which alone its requests miss the rule. */
+  readonly region: RegionName;
+  readonly covered: boolean;
+  /** A request of the region as operands of `simulate`; `null`: it is covered, or none was found within the budget. */
+  readonly request: string | null;
+}
+
 /** The coverage of one rule. */
 export interface RuleCoverage {
   readonly rule: string;
@@ -25,6 +38,7 @@ export interface RuleCoverage {
   readonly covered: boolean;
   readonly at?: SourcePlace;
   readonly entries: readonly EntryCoverage[];
+  readonly regions: readonly RegionCoverage[];
 }
 
 /** The coverage of a rule set. */
@@ -35,8 +49,10 @@ export interface CoverageReport {
     readonly coveredRules: number;
     readonly entries: number;
     readonly coveredEntries: number;
+    readonly regions: number;
+    readonly coveredRegions: number;
   };
-  /** Covered rules and entries as a percentage of all; 100 when there is nothing to cover. */
+  /** Covered rules and entries as a percentage of all, without regions; 100 when there is nothing to cover. */
   readonly percent: number;
 }
 
@@ -50,8 +66,9 @@ export interface Coverage {
   report(): CoverageReport;
 }
 
-/** The rules that are measured. */
+/** The rules that are measured, and their compiled plan. */
 interface Subject {
+  readonly bytes: Uint8Array;
   readonly ruleSet: RuleSet;
   readonly sources: EdgeSources;
   readonly names: RuleNames;
@@ -61,6 +78,7 @@ interface Subject {
 export function createCoverage(subject: Subject): Coverage {
   const rules = new Set<string>();
   const entries = new Set<string>();
+  const regions = new Set<string>();
   const noteRule = (rule: RuleTrace, matched: boolean): void => {
     const ref = `${rule.type}/${rule.id}`;
     if (matched) rules.add(ref);
@@ -69,6 +87,7 @@ export function createCoverage(subject: Subject): Coverage {
   return {
     note(trace) {
       for (const rule of rulesOf(trace)) noteRule(rule, rule.outcome === 'matched');
+      for (const { rule, region } of regionsIn(trace)) regions.add(`${rule.type}/${rule.id} ${region}`);
     },
     noteAnswer(answer, trace) {
       const matched = new Set(answer.matches.map(({ type, id }) => `${type}/${id}`));
@@ -76,7 +95,7 @@ export function createCoverage(subject: Subject): Coverage {
         if (rule.type === 'error_page' && matched.has(`${rule.type}/${rule.id}`)) noteRule(rule, true);
       }
     },
-    report: () => reportOf(subject, { rules, entries }),
+    report: () => reportOf(subject, { rules, entries, regions }),
   };
 }
 
@@ -99,17 +118,22 @@ function deciding(rule: RuleTrace, matched: boolean): readonly string[] {
   return EXCLUDING.includes(list) || allows ? [only.entry] : [];
 }
 
-/** What is covered: `<type>/<id>`, and `<type>/<id> <entry>`. */
+/** What is covered: `<type>/<id>`, `<type>/<id> <entry>`, and `<type>/<id> <region>`. */
 interface Covered {
   readonly rules: ReadonlySet<string>;
   readonly entries: ReadonlySet<string>;
+  readonly regions: ReadonlySet<string>;
 }
 
 /** Builds the report. */
 function reportOf(subject: Subject, covered: Covered): CoverageReport {
+  const regions = openRegions(readSubject(subject.bytes, { trusted: true }));
   const rules = subject.ruleSet.rules
     .filter((rule) => rule.enabled)
-    .map((rule) => ruleCoverage(rule, subject, covered));
+    .map((rule) => ({
+      ...ruleCoverage(rule, subject, covered),
+      regions: regionCoverage(rule, regions, covered),
+    }));
   return sumOf(rules);
 }
 
@@ -121,19 +145,37 @@ export function sumOfCoverage(reports: readonly CoverageReport[]): CoverageRepor
 /** Counts what is covered. */
 function sumOf(rules: readonly RuleCoverage[]): CoverageReport {
   const entries = rules.flatMap((rule) => rule.entries);
+  const regions = rules.flatMap((rule) => rule.regions);
   const coveredRules = rules.filter((rule) => rule.covered).length;
   const coveredEntries = entries.filter((entry) => entry.covered).length;
   const all = rules.length + entries.length;
   const percent = all === 0 ? 100 : ((coveredRules + coveredEntries) / all) * 100;
   return {
     rules,
-    counts: { rules: rules.length, coveredRules, entries: entries.length, coveredEntries },
+    counts: {
+      ...{ rules: rules.length, coveredRules, entries: entries.length, coveredEntries },
+      ...{ regions: regions.length, coveredRegions: regions.filter(({ covered }) => covered).length },
+    },
     percent,
   };
 }
 
+/** The regions beside a rule that a request can enter. */
+function regionCoverage({ type, id }: Rule, regions: Regions, covered: Covered): readonly RegionCoverage[] {
+  return regions.of(type, id).flatMap((region): readonly RegionCoverage[] => {
+    if (covered.regions.has(`${type}/${id} ${region}`)) return [{ region, covered: true, request: null }];
+    const found = regions.find(type, id, region);
+    if (found.kind === 'empty') return [];
+    return [{ region, covered: false, request: found.kind === 'found' ? witnessText(found.witness) : null }];
+  });
+}
+
 /** The coverage of one rule and its entries. */
-function ruleCoverage(rule: Rule, { sources, names, ruleSet }: Subject, covered: Covered): RuleCoverage {
+function ruleCoverage(
+  rule: Rule,
+  { sources, names, ruleSet }: Subject,
+  covered: Covered,
+): Omit<RuleCoverage, 'regions'> {
   const ref = `${rule.type}/${rule.id}`;
   const index = ruleSet.rules.indexOf(rule);
   const at = names.placeOf(rule);

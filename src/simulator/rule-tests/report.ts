@@ -1,4 +1,5 @@
 /** Reports results: as lines for a terminal, and as one JSON document. */
+import type { RegionName } from '../../analysis/regions.ts';
 import { quoteValue, type SourcePlace } from '../../base/diagnostic.ts';
 import { paint } from '../paint.ts';
 import { quantity, type RenderedLine, span } from '../render-text.ts';
@@ -120,9 +121,18 @@ export function percentText(percent: number): string {
 
 /** The sum of a coverage report, and every rule and entry that no test covers. */
 export function coverageLines(report: CoverageReport): readonly RenderedLine[] {
-  const { rules, coveredRules, entries, coveredEntries } = report.counts;
+  const { rules, coveredRules, entries, coveredEntries, regions, coveredRegions } = report.counts;
   const sum = `rules ${coveredRules} of ${rules} · list entries ${coveredEntries} of ${entries} · ${percentText(report.percent)}`;
-  return [[span('  coverage  ', 'dim'), span(sum)], ...report.rules.flatMap(uncoveredLines)];
+  const beside =
+    regions === 0
+      ? []
+      : [[span('  regions   ', 'dim'), span(`${coveredRegions} of ${regions} beside rules`)] as RenderedLine];
+  return [
+    [span('  coverage  ', 'dim'), span(sum)],
+    ...report.rules.flatMap(uncoveredLines),
+    ...beside,
+    ...report.rules.flatMap(unenteredLines),
+  ];
 }
 
 /** The lines of a rule that never matched, or of its entries that never decided. */
@@ -141,10 +151,39 @@ function uncoveredLines(rule: RuleCoverage): readonly RenderedLine[] {
     ]);
 }
 
+/** The regions beside a rule that no test enters, with a request that does. */
+function unenteredLines({ rule, at, regions }: RuleCoverage): readonly RenderedLine[] {
+  return regions
+    .filter(({ covered }) => !covered)
+    .flatMap(({ region, request }) => [
+      [
+        span('    ○ ', 'warn'),
+        span(`no test misses ${rule} by its ${REGION_WORDS[region]} alone`),
+        span(`   ${place(at)}`, 'dim'),
+      ],
+      [span(`        ${request ?? 'nor was a request found that does'}`, 'dim')],
+    ]);
+}
+
+const REGION_WORDS: Readonly<Record<RegionName, string>> = {
+  path: 'path filter',
+  host: 'host filter',
+  ip: 'addresses',
+  country: 'countries',
+  bot: 'bots',
+  ja4: 'JA4 list',
+  ja4h: 'JA4H list',
+};
+
 /** The JSON document of a coverage report. */
 function coverageDocument({ percent, counts, rules }: CoverageReport): object {
-  const { coveredRules, coveredEntries, ...all } = counts;
-  return { percent, counts: { ...all, covered_rules: coveredRules, covered_entries: coveredEntries }, rules };
+  const { coveredRules, coveredEntries, coveredRegions, ...all } = counts;
+  const covered = {
+    covered_rules: coveredRules,
+    covered_entries: coveredEntries,
+    covered_regions: coveredRegions,
+  };
+  return { percent, counts: { ...all, ...covered }, rules };
 }
 
 /** The JSON document; `coverage` is `null` when it was not asked for. */

@@ -183,7 +183,10 @@ tests:
       ['BY', true],
     ]);
     expect(report.rules.map(({ rule }) => rule)).not.toContain('drop/off');
-    expect(report.counts).toEqual({ rules: 9, coveredRules: 4, entries: 12, coveredEntries: 4 });
+    expect(report.counts).toEqual({
+      ...{ rules: 9, coveredRules: 4, entries: 12, coveredEntries: 4 },
+      ...{ regions: 9, coveredRegions: 8 },
+    });
     expect(report.percent).toBeCloseTo((8 / 21) * 100);
   });
 
@@ -195,6 +198,25 @@ tests:
     const entry = ({ coverage }: ReturnType<typeof run>) => coverage.report().rules[0]?.entries[2];
     expect(entry(health('203.0.113.1'))).toMatchObject({ entry: 'path_excludes[0]', covered: true });
     expect(entry(health('198.51.100.1'))).toMatchObject({ covered: false });
+  });
+
+  test('a region is covered by a request that one filter alone excludes, and shown with one where none is', () => {
+    const office = (path: string, ip: string) =>
+      run(
+        `tests: [{ name: a, request: "GET https://example.com${path}", with: { ip: ${ip} }, expect: forward }]`,
+      )
+        .coverage.report()
+        .rules[0]!.regions.map(({ region, covered, request }) => [region, covered, request]);
+    expect(office('/public', '203.0.113.1')).toEqual([
+      ['path', true, null],
+      ['ip', false, expect.stringMatching(/^https:\/\/\S*example\.com\/admin\S* --ip 198\.51\.100\.\d+$/)],
+    ]);
+    expect(office('/admin/x', '198.51.100.9')).toEqual([
+      ['path', false, expect.stringMatching(/^https:\/\/\S*example\.com\/\S* --ip \S+$/)],
+      ['ip', true, null],
+    ]);
+    // Two filters fail, so neither decides.
+    expect(office('/public', '198.51.100.9').map(([, covered]) => covered)).toEqual([false, false]);
   });
 
   test('the report lists uncovered rules and entries', () => {

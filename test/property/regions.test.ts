@@ -1,0 +1,69 @@
+/**
+ * Regions beside rules against requests: on generated rule sets no request enters a region that is proved empty, and the request
+ * shown for a region enters it. `EDGEPLAN_REGION_SETS` sets how many rule sets are tried.
+ */
+import { expect, test } from 'vitest';
+import { openRegions, regionsIn } from '../../src/analysis/regions.ts';
+import { requestOf } from '../../src/analysis/space/witness.ts';
+import { readSubject } from '../../src/analysis/subject.ts';
+import { compile } from '../../src/compiler/compile.ts';
+import { createCounters } from '../../src/evaluator/counters.ts';
+import { type Evaluator, loadPlan } from '../../src/evaluator/index.ts';
+import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import { seal } from '../../src/plan/seal.ts';
+import { generateCase } from '../support/generate.ts';
+import { sizeOf } from '../support/size.ts';
+
+const SETS = sizeOf('EDGEPLAN_REGION_SETS', { usual: 80, full: 800 });
+const REQUESTS = 300;
+/** Windows apart, so that no limit counts two requests. */
+const APART_MS = 2 * 86_400_000;
+
+/** `<type>/<id> <region>` of every region that a request enters. */
+function entered(evaluator: Evaluator, request: EdgeRequest): readonly string[] {
+  return regionsIn(evaluator.explain(request)).map(({ rule, region }) => `${rule.type}/${rule.id} ${region}`);
+}
+
+test(`no request enters a region that is proved empty, on ${SETS} rule sets`, { timeout: 3_600_000 }, () => {
+  const counts = { found: 0, empty: 0, unknown: 0, entered: 0 };
+  for (let seed = 1; seed <= SETS; seed++) {
+    const { ruleSet, requests } = generateCase(seed, REQUESTS);
+    const domain = {
+      ...ruleSet.domain,
+      status: 'active',
+      suspended: false,
+      developer_mode_until: null,
+    } as const;
+    const bytes = seal(compile({ ...ruleSet, domain }).plan, { revision: 1 });
+    const evaluator = loadPlan(bytes, { counters: createCounters({ random: () => 0.5 }) });
+    const subject = readSubject(bytes);
+    const regions = openRegions(subject);
+    const known = new Map<string, string>();
+    for (const { type, ref } of subject.rules) {
+      for (const region of regions.of(type, ref.id)) {
+        const name = `${type}/${ref.id} ${region}`;
+        const result = regions.find(type, ref.id, region);
+        known.set(name, result.kind);
+        counts[result.kind]++;
+        if (result.kind !== 'found') continue;
+        const shown = entered(evaluator, requestOf(result.witness, subject.moment()));
+        expect({ seed, shown }).toEqual({ seed, shown: expect.arrayContaining([name]) });
+      }
+    }
+    for (const [index, request] of requests.entries()) {
+      const timed = { ...request, now: Date.UTC(2026, 0, 1) + index * APART_MS };
+      for (const name of entered(evaluator, timed)) {
+        counts.entered++;
+        if (known.get(name) === 'empty')
+          throw new Error(`seed ${seed}, request ${index} enters ${name}: ${JSON.stringify(request)}`);
+        // A filter that every request passes has no region to enter.
+        if (!known.has(name))
+          throw new Error(`seed ${seed}, request ${index} enters ${name}, which is not listed`);
+      }
+    }
+  }
+  if (process.env['SHOW'] !== undefined) console.log(counts);
+  expect(counts.entered).toBeGreaterThan(SETS);
+  expect(counts.empty).toBeGreaterThan(0);
+  expect(counts.found).toBeGreaterThan(10 * counts.unknown);
+});
