@@ -144,12 +144,26 @@ export function readNodes(): Promise<void> {
 }
 
 /** Reads hits and lint findings; a domain without them has no marks. */
-export async function readMarks(): Promise<void> {
-  const reads = await Promise.allSettled([
-    readInto('hits', async (path) => (await callJson<HitsShown>(`${path}/rules/hits/`)).body),
-    readInto('findings', (path) => callPages<LintEntry>(`${path}/analysis`)),
-  ]);
-  for (const read of reads) if (read.status === 'rejected') report(read.reason);
+export function readMarks(): Promise<void> {
+  marks.isStale = true;
+  marks.reading ??= readMarksInTurn().finally(() => {
+    marks.reading = null;
+  });
+  return marks.reading;
+}
+
+/** An analysis takes a thread of the server, which an account has few of: one is read at a time, and again if it has become old. */
+const marks = { isStale: false, reading: null as Promise<void> | null };
+
+async function readMarksInTurn(): Promise<void> {
+  while (marks.isStale) {
+    marks.isStale = false;
+    const reads = await Promise.allSettled([
+      readInto('hits', async (path) => (await callJson<HitsShown>(`${path}/rules/hits/`)).body),
+      readInto('findings', (path) => callPages<LintEntry>(`${path}/analysis`)),
+    ]);
+    for (const read of reads) if (read.status === 'rejected') report(read.reason);
+  }
 }
 
 /** Asks whether another revision is out; returns whether one is. */

@@ -64,8 +64,9 @@ export async function commit(
   const revision = headers.get('x-revision');
   const out = revision === null ? '' : ` Published as revision ${revision}.`;
   const waits = headers.has('x-draft') ? ' It waits in the draft.' : '';
-  setApi({ notice: { tone: 'good', text: `${done}${out}${waits}` } });
   await Promise.all([readRevisions(), readRules(), readRecords()]);
+  // Once the page shows what was written: the next change is compared with that.
+  setApi({ notice: { tone: 'good', text: `${done}${out}${waits}` } });
   void readMarks();
 }
 
@@ -95,8 +96,18 @@ export function setPublishMode(publish_mode: 'automatic' | 'manual'): Promise<vo
   });
 }
 
-/** Runs a change that a button asks for; a refusal is shown, and what the server has is read again. */
-async function attempt(what: () => Promise<void>): Promise<void> {
+let running: Promise<void> = Promise.resolve();
+
+/**
+ * Runs a change that a button asks for; a refusal is shown, and what the server has is read again. One at a time: a change that is
+ * asked for meanwhile begins once the page shows the one before, which is no change by somebody else.
+ */
+function attempt(what: () => Promise<void>): Promise<void> {
+  running = running.then(() => attemptNow(what));
+  return running;
+}
+
+async function attemptNow(what: () => Promise<void>): Promise<void> {
   setApi({ notice: null });
   try {
     await what();
@@ -123,7 +134,8 @@ function listed(rule: RuleShown): unknown {
 /** Reads a rule for a write. @throws CallFault 412 where the server has another version than the page shows */
 async function tagOfRule(rule: RuleShown): Promise<string> {
   const { value, tag } = await readTagged<RuleShown>(rulePath(rule));
-  if (JSON.stringify(listed(value)) !== JSON.stringify(listed(rule))) throw new CallFault(412, CHANGED);
+  const shown = getApi().rules?.find(({ type, id }) => type === rule.type && id === rule.id) ?? rule;
+  if (JSON.stringify(listed(value)) !== JSON.stringify(listed(shown))) throw new CallFault(412, CHANGED);
   return tag;
 }
 
@@ -155,13 +167,11 @@ export function deleteRule(rule: RuleShown): Promise<void> {
   });
 }
 
-/** Gives the rules of a type another order. @param shown the rules in the order that the page shows */
-export function reorderRules(
-  type: RuleType,
-  { shown, ids }: { readonly shown: readonly RuleShown[]; readonly ids: readonly number[] },
-): Promise<void> {
+/** Gives the rules of a type another order. @param ids all of them */
+export function reorderRules(type: RuleType, ids: readonly number[]): Promise<void> {
   const path = rulesPath(domainName(), type);
   return attempt(async () => {
+    const shown = getApi().rules?.filter((rule) => rule.type === type);
     const { tag } = await readShown(path, shown);
     const call = { method: 'PUT', body: { ids }, ifMatch: tag } as const;
     await commit(`${path}reorder`, { ...call, done: `The rules of type ${type} have a new order.` });
@@ -172,7 +182,8 @@ export function reorderRules(
 export function deleteRecord(record: RecordShown): Promise<void> {
   const path = recordPath(record.id);
   return attempt(async () => {
-    const { tag } = await readShown(path, record);
+    const shown = getApi().records?.find(({ id }) => id === record.id) ?? record;
+    const { tag } = await readShown(path, shown);
     await commit(path, {
       method: 'DELETE',
       ifMatch: tag,

@@ -47,7 +47,7 @@ function notesOf({ answer }: PageState): ReadonlyMap<string, RuleNote> {
 function typeSection(type: RuleType, rules: readonly RuleShown[], context: Omit<RowContext, 'move'>): VNode {
   const move = (rule: RuleShown, by: -1 | 1): void => {
     const ids = moved(rules, rule, by);
-    if (ids !== null) void reorderRules(type, { shown: rules, ids });
+    if (ids !== null) void reorderRules(type, ids);
   };
   const summary = getApi().fields?.rules[type].summary;
   return html`<section class="rule-type" key=${type} aria-label=${type}>
