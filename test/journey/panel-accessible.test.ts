@@ -1,18 +1,16 @@
 /** The page in light, in dark and on a narrow screen: axe finds no violation in any view, and nothing is wider than the screen. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TABS } from '../../src/panel/page/state.ts';
+import { accessFaults } from '../support/axe.ts';
 import { missingBrowser, startBrowser } from '../support/browser.ts';
 import { builtCli } from '../support/built.ts';
 import { type Play, startPlay, waitForDecision } from '../support/play.ts';
 import { requires } from '../support/requires.ts';
 
-/** axe-core as text, which is evaluated by the debugger's protocol: the page's policy loads no script of others. */
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SHOP = readFileSync(new URL('../../fixtures/shop/edge.yaml', import.meta.url), 'utf8');
 
 const SCREENS = [
@@ -60,18 +58,11 @@ describe('in a browser', requires(missingBrowser()), () => {
       const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
       await page.goto(`${play.url}#${REQUEST}&before=${before}`);
       await waitForDecision(page, 'Block 403');
-      await page.evaluate(AXE);
       for (const tab of TABS) {
         await page.locator(`#tab-${tab}`).click();
         await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
         await page.locator('[role=tabpanel] > *').first().waitFor();
-        const found = await page.evaluate<
-          readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[]
-        >(
-          'axe.run(document).then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => ({ html })) })))',
-        );
-        expect(found, tab).toEqual([]);
-        expect(await page.evaluate('document.documentElement.scrollWidth'), tab).toBe(width);
+        expect(await accessFaults(page), tab).toEqual([]);
       }
       await page.close();
     },

@@ -1,6 +1,6 @@
 /**
  * Reach against requests: on generated rule sets no request reaches a rule that is proved unreachable, and every witness reaches
- * its rule. `EDGEPLAN_REACH_SETS` sets how many rule sets are tried.
+ * its rule. `EDGEPLAN_REACH_SETS` sets how many rule sets are tried, `EDGEPLAN_REACH_REQUESTS` how many requests on each.
  */
 import { expect, test } from 'vitest';
 import { proveReach } from '../../src/analysis/reach.ts';
@@ -13,7 +13,7 @@ import { generateCase } from '../support/generate.ts';
 import { sizeOf } from '../support/size.ts';
 
 const SETS = sizeOf('EDGEPLAN_REACH_SETS', { usual: 500, full: 5_000 });
-const REQUESTS = 400;
+const REQUESTS = sizeOf('EDGEPLAN_REACH_REQUESTS', { usual: 400, full: 2_000 });
 
 /** The rule set of a domain that serves, so that every unreachable rule is so because of rules. */
 function serving(ruleSet: RuleSet): RuleSet {
