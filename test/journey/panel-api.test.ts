@@ -246,7 +246,7 @@ describe('in a browser', requires(missingBrowser()), () => {
     await page.locator('.diff .added').filter({ hasText: '/late/' }).first().waitFor();
     await page.getByRole('button', { name: `Try it: revision ${before}` }).click();
     await waitForDecision(page, 'Forward');
-    expect(page.url()).toContain('domain=back.example');
+    await until(() => page.url().includes('domain=back.example'), 'the fragment');
     await section('History');
     await page.getByRole('button', { name: `Roll back to revision ${before}` }).click();
     await page.getByRole('button', { name: 'Roll back', exact: true }).click();

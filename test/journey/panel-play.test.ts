@@ -9,6 +9,7 @@ import { missingBrowser, openWatched, startBrowser, type Watch } from '../suppor
 import { builtCli, edgeplan } from '../support/built.ts';
 import { type Play, startPlay, waitForDecision } from '../support/play.ts';
 import { requires } from '../support/requires.ts';
+import { until } from '../support/until.ts';
 
 const EDGE = `domain: example.com
 records:
@@ -140,11 +141,12 @@ describe('the page', requires(missingBrowser()), () => {
     await page.getByRole('tab', { name: 'Rules', selected: true }).waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.waitForFunction('document.activeElement.tagName === "SUMMARY"');
+    await page.locator('summary:focus').waitFor();
     const chosen = page.locator('details.rule[open]');
     expect(await chosen.locator('.name').textContent()).toContain('drop #1 office');
     expect(await chosen.locator('.checks').textContent()).toContain('203.0.113.7 is outside the allowlist');
-    expect(new URL(page.url()).hash).toContain('ip=203.0.113.7');
+    // The fragment follows once the typing has settled.
+    await until(() => new URL(page.url()).hash.includes('ip=203.0.113.7'), 'the fragment');
     expect(watch.complaints).toEqual([]);
     const elsewhere = watch.requests.filter((url) => !url.startsWith(play.url));
     expect(elsewhere).toEqual([]);
@@ -159,7 +161,8 @@ describe('the page', requires(missingBrowser()), () => {
     await page.getByRole('tab', { name: 'Rules', selected: true }).waitFor();
     expect(await page.getByLabel('Body').inputValue()).toBe('a=1');
     await page.getByRole('button', { name: 'Clear all but the URL' }).click();
-    await page.waitForFunction(`location.hash === '#url=https%3A%2F%2Fexample.com%2Faccount%2Fa&tab=rules'`);
+    const left = '#url=https%3A%2F%2Fexample.com%2Faccount%2Fa&tab=rules';
+    await until(() => new URL(page.url()).hash === left, 'the fragment without the rest');
     await page.close();
   });
 
