@@ -113,16 +113,26 @@ async function isReadOnly(path: string): Promise<boolean> {
   }
 }
 
-/** Reads something of the domain and puts it into the state, unless another domain was chosen meanwhile. */
-async function readInto<Name extends 'rules' | 'records' | 'nodes' | 'hits' | 'findings'>(
+/** What is read of a domain. */
+type ReadName = 'rules' | 'records' | 'nodes' | 'hits' | 'findings';
+
+/** The reads so far, and of each name the last one that is in the state. */
+const reads = { begun: 0, shown: new Map<ReadName, number>() };
+
+/** Reads something of the domain and puts it into the state, unless another domain was chosen or a later read has answered. */
+async function readInto<Name extends ReadName>(
   name: Name,
   read: (path: string) => Promise<ReturnType<typeof getApi>[Name]>,
 ): Promise<void> {
   const mine = chosen;
   const { domain } = getApi();
   if (domain === null) return;
+  reads.begun += 1;
+  const number = reads.begun;
   const value = await read(domainPath(domain.name));
-  if (mine === chosen) setApi({ [name]: value });
+  if (mine !== chosen || number < (reads.shown.get(name) ?? 0)) return;
+  reads.shown.set(name, number);
+  setApi({ [name]: value });
 }
 
 /** Reads the rules. */
@@ -158,11 +168,11 @@ const marks = { isStale: false, reading: null as Promise<void> | null };
 async function readMarksInTurn(): Promise<void> {
   while (marks.isStale) {
     marks.isStale = false;
-    const reads = await Promise.allSettled([
+    const results = await Promise.allSettled([
       readInto('hits', async (path) => (await callJson<HitsShown>(`${path}/rules/hits/`)).body),
       readInto('findings', (path) => callPages<LintEntry>(`${path}/analysis`)),
     ]);
-    for (const read of reads) if (read.status === 'rejected') report(read.reason);
+    for (const result of results) if (result.status === 'rejected') report(result.reason);
   }
 }
 

@@ -1,6 +1,6 @@
 /** The draft: which rules wait, what they would decide differently, which invariants hold; published at once or thrown away. */
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Review, readReview } from '../../api/review.ts';
 import { sentence } from '../../api/session.ts';
 import { getApi, may } from '../../api/state.ts';
@@ -27,12 +27,19 @@ export function draftView(): VNode {
   const [error, setError] = useState<string | null>(null);
   const [asked, setAsked] = useState<'publish' | 'discard' | null>(null);
   const { domain, rules } = getApi();
+  const begun = useRef(0);
   const read = async (): Promise<void> => {
+    begun.current += 1;
+    const mine = begun.current;
+    // An older answer that comes later would show a draft that is no more.
+    const isNewest = (): boolean => mine === begun.current;
     try {
-      setReview(await readReview());
+      const found = await readReview();
+      if (!isNewest()) return;
+      setReview(found);
       setError(null);
     } catch (fault) {
-      setError(sentence(fault));
+      if (isNewest()) setError(sentence(fault));
     }
   };
   // Rules are read again after each write of this page and each new revision.

@@ -1,6 +1,6 @@
 /** What was published: revisions with author and reason, the difference of two, and the way back. */
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { callText, nextOf } from '../../api/call.ts';
 import { domainPath, type RevisionEntry } from '../../api/documents.ts';
 import { sentence } from '../../api/session.ts';
@@ -36,18 +36,24 @@ const LOADING: DiffText = { text: '', next: null, error: null };
 /** The difference of two revisions. */
 function diffView({ from, to }: Pair): VNode {
   const [diff, setDiff] = useState<DiffText | null>(null);
+  const first = `${domainPath(getApi().domain?.name ?? '')}/plans/${from}/diff/${to}`;
+  const shown = useRef(first);
   const read = async (path: string, before: string): Promise<void> => {
+    let found: DiffText;
     try {
       const { body, headers } = await callText(path);
-      setDiff({ text: `${before}${body}`, next: nextOf(headers), error: null });
+      found = { text: `${before}${body}`, next: nextOf(headers), error: null };
     } catch (error) {
-      setDiff({ ...LOADING, text: before, error: sentence(error) });
+      found = { ...LOADING, text: before, error: sentence(error) };
     }
+    // Another pair may have been chosen meanwhile.
+    if (shown.current === first) setDiff(found);
   };
   useEffect(() => {
+    shown.current = first;
     setDiff(null);
-    void read(`${domainPath(getApi().domain?.name ?? '')}/plans/${from}/diff/${to}`, '');
-  }, [from, to]);
+    void read(first, '');
+  }, [first]);
   if (diff === null) return html`<p class="note">Comparing…</p>`;
   const { text, next, error } = diff;
   const lines = text.replace(/\n$/, '').split('\n');
