@@ -64,12 +64,16 @@ interface Side extends ReadSide, SubjectSpace {}
 interface Comparison extends ReadInput {
   readonly before: Side;
   readonly after: Side;
+  /** Rules of the older side, with the rule of the newer side that each is. */
+  readonly reverse: ReadonlyMap<string, string>;
   readonly budget: StepBudget;
   readonly found: Map<string, OutcomeChange>;
   readonly open: Map<string, OpenPair>;
   readonly isEnough: (change: OutcomeChange) => boolean;
   /** A change was found that is enough. */
   isDone: boolean;
+  /** Not every pair was asked about. */
+  isCut: boolean;
 }
 
 /** A space that several proofs share, with the places of the two plans in it. */
@@ -118,11 +122,13 @@ export function proveChanges(
     before: sideOf(before, shared?.before ?? 0),
     after: sideOf(after, shared?.after ?? 1),
     pairs,
+    reverse: new Map([...pairs].map(([now, was]) => [was, now])),
     budget,
     found: new Map(),
     open: new Map(),
     isEnough,
     isDone: false,
+    isCut: false,
   };
   compareHosts(comparison);
   for (const component of COMPONENTS) {
@@ -133,7 +139,7 @@ export function proveChanges(
   return {
     changes: [...comparison.found.values()].sort((a, b) => order(a) - order(b)),
     open: [...comparison.open.values()],
-    isIncomplete: comparison.isDone || !budget.take(0),
+    isIncomplete: comparison.isDone || comparison.isCut || !budget.take(0),
   };
 }
 
@@ -183,7 +189,9 @@ function compareComponent(comparison: Comparison, component: Component): void {
     for (const rule of was!)
       if (before.differing.has(idOf(rule)) && partnerOf.after(rule) === null)
         compareSeparately(comparison, component, rule, null);
-    for (const pair of invertedPairs(comparison, was!, now!)) askOrder(comparison, component, pair);
+    const inverted = invertedPairs(comparison, was!, now!);
+    for (const pair of inverted.pairs) askOrder(comparison, component, pair);
+    comparison.isCut ||= inverted.isCut;
     return;
   }
   for (const rule of was!) {
@@ -243,11 +251,10 @@ function actorsOf({ subject }: Side, component: Component): readonly SubjectRule
 }
 
 /** The rule of the other side that a rule is; `null`: it has none, or that one is not enforced. */
-function partners({ before, after, pairs }: Comparison): {
+function partners({ before, after, pairs, reverse }: Comparison): {
   readonly before: (rule: SubjectRule) => SubjectRule | null;
   readonly after: (rule: SubjectRule) => SubjectRule | null;
 } {
-  const reverse = new Map([...pairs].map(([now, was]) => [was, now]));
   const find = ({ subject }: Side, name: string | undefined, component: Component): SubjectRule | null => {
     const [type, id] = (name ?? '/').split('/');
     const rule = subject.ruleOf(type!, Number(id));

@@ -14,6 +14,7 @@ import {
   profilesOf,
   type SEPARATE,
 } from './profile.ts';
+import { MAX_INVERTED, MAX_ORDER_TESTS } from './space/limits.ts';
 import { hostOfWitness, type Witness } from './space/witness.ts';
 import type { Subject, SubjectRule } from './subject.ts';
 
@@ -167,16 +168,18 @@ function separateChanges(
   if (typeIndex(typeAt(component)) >= last) return [];
   const { pairs } = comparison;
   const changes: Omit<OutcomeChange, 'witness' | 'profiles'>[] = [];
+  const byName = new Map(was.map((rule) => [idOf(rule), rule]));
+  const paired = new Set(now.map((rule) => pairs.get(idOf(rule))));
   for (const rule of now) {
-    const partner = was.find((other) => pairs.get(idOf(rule)) === idOf(other)) ?? null;
+    const partner = byName.get(pairs.get(idOf(rule)) ?? '') ?? null;
     const kind = kindOf(comparison, partner, rule);
     if (kind !== null) changes.push({ component, before: partner, after: rule, host: null, kind });
   }
   for (const rule of was) {
-    const isPaired = now.some((other) => pairs.get(idOf(other)) === idOf(rule));
-    if (!isPaired) changes.push({ component, before: rule, after: null, host: null, kind: 'outcome' });
+    if (!paired.has(idOf(rule)))
+      changes.push({ component, before: rule, after: null, host: null, kind: 'outcome' });
   }
-  const inverted = invertedPairs(comparison, was, now).map(({ before, after }) => ({
+  const inverted = invertedPairs(comparison, was, now).pairs.map(({ before, after }) => ({
     ...{ component, before: before.first, after: after.first, host: null },
     kind: 'order' as const,
   }));
@@ -189,27 +192,40 @@ export interface OrderedRules {
   readonly second: SubjectRule;
 }
 
-/** Rules of both sides that act one after the other on the one side, the other way round on the other, with different effects. */
+/** Two rules of both sides, in the order of each. */
+export interface InvertedPair {
+  readonly before: OrderedRules;
+  readonly after: OrderedRules;
+}
+
+/**
+ * Rules of both sides that act one after the other on the one side, the other way round on the other, with different effects.
+ * `isCut`: there may be more.
+ */
 export function invertedPairs(
   { after, pairs }: ChangeInput,
   was: readonly SubjectRule[],
   now: readonly SubjectRule[],
-): readonly { readonly before: OrderedRules; readonly after: OrderedRules }[] {
+): { readonly pairs: readonly InvertedPair[]; readonly isCut: boolean } {
   const places = new Map(was.map((rule, place) => [idOf(rule), place]));
   const both = now.flatMap((rule) => {
     const place = places.get(pairs.get(idOf(rule)) ?? '');
     return place === undefined ? [] : [{ rule, place }];
   });
   const hasMoved = ({ rule }: (typeof both)[number]): boolean => after.differing.has(idOf(rule));
-  const found: { readonly before: OrderedRules; readonly after: OrderedRules }[] = [];
+  const found: InvertedPair[] = [];
+  let tests = 0;
   // Of two rules that have changed places, one at least is among those that differ.
   for (const [index, one] of both.entries()) {
     if (!hasMoved(one)) continue;
+    tests += both.length;
+    if (tests > MAX_ORDER_TESTS) return { pairs: found, isCut: true };
     for (const [place, other] of both.entries()) {
       const isSameOrder = place < index === other.place < one.place;
       const isFoundTwice = place < index && hasMoved(other);
       if (place === index || isSameOrder || isFoundTwice) continue;
       if (effectOf(after.subject, one.rule) === effectOf(after.subject, other.rule)) continue;
+      if (found.length === MAX_INVERTED) return { pairs: found, isCut: true };
       const [first, second] = place < index ? [other, one] : [one, other];
       found.push({
         before: { first: was[second.place]!, second: was[first.place]! },
@@ -217,7 +233,7 @@ export function invertedPairs(
       });
     }
   }
-  return found;
+  return { pairs: found, isCut: false };
 }
 
 /** A type of the component's phase. */

@@ -14,8 +14,19 @@ export function effectFields({ loaded: { plan } }: Subject, { slot, type }: Subj
   return Object.fromEntries(fields);
 }
 
+/** Effects that were asked for: comparisons ask for each again and again. */
+const KNOWN = new WeakMap<SubjectRule, string>();
+
 /** The effect of a rule; rules that refuse a request with 403 have the same. */
 export function effectOf(subject: Subject, rule: SubjectRule): string {
+  const known = KNOWN.get(rule);
+  if (known !== undefined) return known;
+  const made = makeEffect(subject, rule);
+  KNOWN.set(rule, made);
+  return made;
+}
+
+function makeEffect(subject: Subject, rule: SubjectRule): string {
   const fields = effectFields(subject, rule);
   const blocks = rule.type === 'drop' || fields['action'] === 'drop' || fields['action'] === 'block';
   return blocks ? 'block 403' : `${rule.type} ${JSON.stringify(fields)}`;

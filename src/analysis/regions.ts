@@ -1,7 +1,7 @@
 /**
- * The regions beside a rule: for each of its filters the requests that come to the rule and that this filter alone lets pass it
- * by. A test with such a request fails once the filter is lost or widened. In: a plan. Out: the regions of a rule, and for
- * each a request, or the proof that there is no such request, or neither if a budget ended.
+ * The regions beside a rule: for each of its filters the requests that come to the rule and that this filter alone excludes. A
+ * test with such a request fails once the filter is lost. In: a plan. Out: the regions of a rule, and for each a request, or the
+ * proof that no request is in it, or neither if a budget ended.
  *
  * Requests near the border of a condition, where it alone decides: Chilenski and Miller, "Applicability of modified
  * condition/decision coverage to software testing", 1994.
@@ -120,7 +120,7 @@ function regionsOf({ space, plan }: SubjectSpace, rule: SubjectRule): readonly R
   return box.paths === null ? axes : ['path', ...axes];
 }
 
-/** The requests that all filters but one let through to a rule; `null`: too complex. */
+/** The requests that pass all filters of a rule but one; `null`: too complex. */
 function missedBy(around: SubjectSpace, rule: SubjectRule, region: RegionName): Box | null {
   const { space } = around;
   const box = matchedBy(around, rule);

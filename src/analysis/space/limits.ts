@@ -43,3 +43,6 @@ export const MAX_CONFLICTS_STEPS = 1_000_000;
 export const MAX_REGION_STEPS = 100_000;
 /** Steps of all such searches in one plan: some seconds. */
 export const MAX_REGIONS_STEPS = 4_000_000;
+/** Pairs of rules of one component whose changed order is proved or shown, and comparisons of places to find them. */
+export const MAX_INVERTED = 1_000;
+export const MAX_ORDER_TESTS = 1_000_000;
