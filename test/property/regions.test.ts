@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { openRegions, regionsIn } from '../../src/analysis/regions.ts';
+import { compilable } from '../../src/analysis/serving.ts';
 import { requestOf } from '../../src/analysis/space/witness.ts';
 import { readSubject } from '../../src/analysis/subject.ts';
 import { compile } from '../../src/compiler/compile.ts';
@@ -28,13 +29,7 @@ test(`no request enters a region that is proved empty, on ${SETS} rule sets`, { 
   const counts = { found: 0, empty: 0, unknown: 0, entered: 0 };
   for (let seed = 1; seed <= SETS; seed++) {
     const { ruleSet, requests } = generateCase(seed, REQUESTS);
-    const domain = {
-      ...ruleSet.domain,
-      status: 'active',
-      suspended: false,
-      developer_mode_until: null,
-    } as const;
-    const bytes = seal(compile({ ...ruleSet, domain }).plan, { revision: 1 });
+    const bytes = seal(compile(compilable(ruleSet)).plan, { revision: 1 });
     const evaluator = loadPlan(bytes, { counters: createCounters({ random: () => 0.5 }) });
     const subject = readSubject(bytes);
     const regions = openRegions(subject);
