@@ -162,7 +162,7 @@ export function readMarks(): Promise<void> {
   return marks.reading;
 }
 
-/** An analysis takes a thread of the server, which an account has few of: one is read at a time, and again if it has become old. */
+/** An analysis takes the one thread that an account may use at a time: one is read, and another after it if that has become old. */
 const marks = { isStale: false, reading: null as Promise<void> | null };
 
 async function readMarksInTurn(): Promise<void> {
