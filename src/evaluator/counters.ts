@@ -155,7 +155,7 @@ class RateCounters {
   readonly #state = createHashState();
   readonly #hash = new Int32Array(2);
   readonly #overflow = new Int32Array(2);
-  readonly #by: Judgement = { clock: createClock(), windowMs: 0, allowance: 0 };
+  readonly #by: Judgement = { clock: createClock(), windowMs: 0, allowance: 0, most: 0 };
   /** Link to the holder for the entry that `#choosePath` chose; 0 when it has none. */
   #link = 0;
 
@@ -204,6 +204,7 @@ class RateCounters {
     }
     by.windowMs = window.windowMs;
     by.allowance = allowance;
+    by.most = window.doubled ? 2 * window.capacity : window.capacity;
     if (layout.kind === 'ring') judgeRing(words, at, layout, by, stores, out);
     else judgeSlices(words, at, layout, by, stores, out);
   }

@@ -119,6 +119,8 @@ const windows = fc.constantFrom(1000, 2000, 3000, 60_000, 86_400_000);
 const capacities = fc.oneof(
   fc.integer({ min: 1, max: 12 }),
   fc.integer({ min: 124, max: 133 }),
+  // Their counts are stored in equally many bits.
+  fc.integer({ min: 129, max: 254 }),
   fc.constantFrom(1000, 524_287, 524_288, 1_048_574, 1_048_575, 1_500_000, 2_000_000),
 );
 
@@ -127,18 +129,22 @@ const MANY_PATHS = [0, 500, 1_000].map((from) => ({ address: 1, from, paths: 500
 
 describe('counters equal the naive log', () => {
   const run = fc
-    .tuple(windows, capacities, fc.boolean(), starts)
-    .chain(([windowMs, capacity, doubled, start]) =>
+    .tuple(windows, fc.array(fc.tuple(capacities, fc.boolean()), { minLength: 1, maxLength: 3 }), starts)
+    .chain(([windowMs, rules, start]) =>
       fc.record({
-        window: fc.constant({ slot: 7, capacity, doubled, windowMs, perPath: false }),
+        // Several rules in one set of counters.
+        rules: fc.constant(
+          rules.map(([capacity, doubled], slot) => ({ slot, capacity, doubled, windowMs, perPath: false })),
+        ),
         start: fc.constant(start),
         moves: fc.array(
           fc.record({
+            rule: fc.nat(rules.length - 1),
             step: steps(windowMs),
             address: fc.integer({ min: 0, max: 4 }),
             times: fc.oneof(
               fc.constant(1),
-              fc.integer({ min: 1, max: Math.min(200, Math.ceil(capacity * 1.2)) }),
+              fc.integer({ min: 1, max: Math.min(300, Math.ceil(rules[0]![0] * 1.2)) }),
             ),
             cleared: fc.boolean(),
             peek: fc.boolean(),
@@ -150,11 +156,12 @@ describe('counters equal the naive log', () => {
 
   test('count, breach and retry, hits and peeks, clocks that jump', () => {
     fc.assert(
-      fc.property(run, ({ window, start, moves }) => {
+      fc.property(run, ({ rules, start, moves }) => {
         const counters = createCounters();
         const naive = new NaiveLog();
         let now = start;
         for (const move of moves) {
+          const window = rules[move.rule]!;
           now = Math.max(0, now + move.step);
           const allowance = window.doubled && move.cleared ? 2 * window.capacity : window.capacity;
           const most = window.doubled ? 2 * window.capacity : window.capacity;

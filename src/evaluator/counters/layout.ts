@@ -43,7 +43,7 @@ export interface Layout {
   readonly kind: EntryKind;
   /** Words of one entry. */
   readonly stride: number;
-  /** Ring: hits stored. Slices: the highest count, one above the greatest allowance. */
+  /** Ring: hits stored. Slices: the highest count that the bits hold; rules of different capacities share a shape. */
   readonly size: number;
   /** Slices: bits of a count. */
   readonly width: number;
@@ -109,7 +109,7 @@ function slicesLayout(id: number, most: number, linked: boolean): Layout {
     id,
     kind: 'slices',
     stride: hasTagWord ? end + 1 : end,
-    size: most + 1,
+    size: 2 ** width - 1,
     width,
     tagAt: hasTagWord ? end : FINE + packed - 1,
     tagMask: hasTagWord ? -1 : spare === 0 ? 0 : -1 << (32 - spare),

@@ -16,6 +16,8 @@ export interface Judgement {
   readonly clock: Clock;
   windowMs: number;
   allowance: number;
+  /** The greatest allowance that the rule has for any visitor. */
+  most: number;
 }
 
 /** Raises now to the newest hit: a clock that was set back counts as stopped. */

@@ -33,7 +33,7 @@ export function judgeSlices(
     sum -= countAt(words, at, width, placeBack(place, back));
     if (stores) setCountAt(words, at, width, placeBack(place, back), 0);
   }
-  out.count = Math.min(sum, highest);
+  out.count = Math.min(sum, by.most + 1);
   out.breached = sum > by.allowance;
   out.retryAfter = 0;
   if (out.breached) {

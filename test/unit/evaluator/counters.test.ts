@@ -174,6 +174,14 @@ describe('memory', () => {
     },
   );
 
+  test('a limit holds beside a lower one whose counts have equally many bits', () => {
+    const counters = createCounters();
+    hit(counters, windowOf(129), visitor(1));
+    const through = Array.from({ length: 1_000 }, () => hit(counters, windowOf(200), visitor(1)));
+    expect(through.filter(({ breached }) => !breached)).toHaveLength(200);
+    expect(through.at(-1)).toMatchObject({ breached: true, count: 201 });
+  });
+
   test('a slices entry never passes 60 octets, whatever the capacity', () => {
     for (let capacity = 129; capacity <= 2_000_000; capacity = Math.ceil(capacity * 1.01)) {
       for (const doubled of [false, true]) {
