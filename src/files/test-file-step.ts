@@ -1,9 +1,10 @@
 /** One request of a test and what is expected of it: how often it is sent, and of what the expectation is. */
 import type { SourcePlace } from '../base/diagnostic.ts';
+import { MAX_REPEAT } from './limits.ts';
 import { checkKeys, child, durationOf, foundIn, integerOf, mapOf, type Notes } from './test-file-notes.ts';
 import { readRequest, type TestRequest, type TestWorld } from './test-file-request.ts';
 import type { Item, MapItem } from './test-file-yaml.ts';
-import { MAX_REPEAT, REPEAT_KEYS, RESPONSE_KEYS } from './test-schema.ts';
+import { REPEAT_KEYS, RESPONSE_KEYS } from './test-schema.ts';
 
 /** One request of a test, sent once or several times. */
 export interface TestStep {

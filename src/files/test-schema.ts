@@ -6,9 +6,7 @@ import { MAX_ID, MAX_INVARIANTS } from '../base/limits.ts';
 import { ACTIONS, BOT_KINDS } from '../base/vocabulary.ts';
 import type { INVARIANT_FIELDS, WHEN_FIELDS } from '../model/invariant.ts';
 import { JSON_SCHEMA_DRAFT, type JsonSchema } from './json-schema.ts';
-
-/** The largest number of repetitions of a request, so that a test takes seconds. */
-export const MAX_REPEAT = 100_000;
+import { MAX_REPEAT } from './limits.ts';
 
 const DURATION: JsonSchema = { type: 'string', pattern: '^\\d{1,9}(\\.\\d{1,3})?\\s*(ms|s|m|h|d)$' };
 const TEXTS: JsonSchema = { type: ['string', 'array'], items: { type: 'string' } };

@@ -113,6 +113,22 @@ function withFields(document: TraceDocument, asked: SimulatedRequest, subject: S
   };
 }
 
+/**
+ * How often a test sends the request, so that its rate limits have counted what they have in the simulation; `null` if no number of
+ * requests does that.
+ */
+function timesOf(
+  { phases }: TraceDocument,
+  { world: { counted = new Map() } }: SimulatedRequest,
+): number | null {
+  const limits = phases.flatMap(({ rules }) =>
+    rules.filter(({ type, outcome }) => type === 'rate_limit' && outcome === 'matched'),
+  );
+  const before = new Set(limits.map(({ id, key }) => counted.get(`rate_limit/${key ?? id}`) ?? 0));
+  const [only = 0, second] = before;
+  return second === undefined ? only + 1 : null;
+}
+
 /** The expected error page, for a test with a `response`. */
 function pageFields(document: TraceDocument): Fields {
   const page = document.error_page;
@@ -140,12 +156,19 @@ export function asTest(
   if (typeof request.host !== 'string' || !WRITABLE.test(line)) {
     return { ok: false, error: `a test cannot contain the request line \`${line}\`` };
   }
+  const times = timesOf(document, asked);
+  if (times === null) {
+    const error =
+      'a test sends its request so often that each rate limit counts the same; give all the same number';
+    return { ok: false, error };
+  }
   const facts = withFields(document, asked, subject);
   const { shadow } = document;
   const test = {
     name: nameFor(document, request),
     request: line,
     ...(Object.keys(facts).length === 0 ? {} : { with: facts }),
+    ...(times === 1 ? {} : { repeat: times }),
     expect: expected(document.decision, targetOf(document)),
     ...(shadow === null ? {} : { would: expected(shadow, null) }),
     ...pageFields(document),

@@ -2,15 +2,19 @@
  * Lists what a simulation assumed. An input is listed only when it matters: when the outcome of some rule depends
  * on it.
  */
+import { refText } from '../evaluator/identity.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
 import type { CheckName, RuleTrace, Trace } from '../evaluator/trace.ts';
 import type { RuleSet } from '../model/types.ts';
+import type { Counted } from './counted.ts';
 import { type Assumption, refOf } from './document.ts';
 
 /** The conditions of a simulation besides the request. */
 export interface World {
   /** Origins that are down: `<pool rule id>/<index of the origin>`. */
   readonly down: readonly string[];
+  /** How often rate limits have counted the request before, by `<type>/<key or id>`; absent: never. */
+  readonly counted?: Counted;
   /** The id of the edge node; `null`: not given. */
   readonly nodeId: number | null;
   /** Milliseconds since the epoch. */
@@ -129,7 +133,8 @@ export function assumptionsOf(trace: Trace, known: Known): readonly Assumption[]
     const cached = rules.filter((rule) => rule.type === 'cache' && dependsOnlyOn(rule, []));
     all.push({ input: 'clock', value: new Date(known.world.now).toISOString(), affects: cached.map(refOf) });
   }
-  all.push({ input: 'rate_counters', value: 'empty', affects: matchedOf(rules, 'rate_limit').map(refOf) });
+  const uncounted = matchedOf(rules, 'rate_limit').filter((rule) => !known.world.counted?.has(refText(rule)));
+  all.push({ input: 'rate_counters', value: 'empty', affects: uncounted.map(refOf) });
   if (known.request.cleared === undefined) all.push(challenges(rules, known));
   all.push(...originState(rules, known));
   const unsigned = matchedOf(rules, 'waf').filter((rule) => rule.effect === 'unavailable');

@@ -49,6 +49,8 @@ export interface RequestNote {
   readonly ja4h: string | null;
   /** Solved challenges, `<type>/<id or key>`. */
   readonly cleared: readonly string[];
+  /** Requests that rate limits have counted before, by `rate_limit/<id or key>`. */
+  readonly counted: Readonly<Record<string, number>>;
   /** RFC 3339, UTC. */
   readonly at: string;
 }

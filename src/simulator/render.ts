@@ -60,6 +60,9 @@ function requestLines(document: TraceDocument, width: number): readonly Rendered
     request.country,
     botText(document),
     request.cleared.length === 0 ? null : `solved ${request.cleared.join(', ')}`,
+    ...Object.entries(request.counted).map(
+      ([rule, requests]) => `${quantity(requests, 'request')} counted by ${rule}`,
+    ),
     `plan ${version} ${plan.digest.slice(0, 'sha256:'.length + 7)}`,
   ];
   return [

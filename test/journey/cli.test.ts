@@ -433,6 +433,18 @@ describe('mistakes', () => {
       says: '`captcha/nope` is not a challenge',
     },
     {
+      what: 'a rate limit that is none',
+      args: ['simulate', SHOP, '--counted', 'rate_limit/nope=3'],
+      code: 2,
+      says: '`rate_limit/nope` is not a rate limit of `edge.yaml`\n  its rate limits are rate_limit/',
+    },
+    {
+      what: 'requests counted before of several URLs',
+      args: ['simulate', SHOP, SHOP, '--counted', 'rate_limit/nope=3'],
+      code: 2,
+      says: '--counted is for a single URL',
+    },
+    {
       what: 'a colour that is none',
       args: ['simulate', SHOP, '--color', 'red'],
       code: 2,

@@ -20,6 +20,7 @@ rules:
   - { key: old, type: rewrite, path_match_type: regex, path_includes: ['^/old/(.*)$'], path_target: /new/$1 }
   - { key: shadowed, type: drop, path_includes: [/admin/private], ip_match_type: exclude, ips: [198.51.100.0/24] }
   - { key: ask, type: captcha, path_includes: [/account/*] }
+  - { key: slow, type: rate_limit, path_includes: [/search], limit: 5 }
 `;
 
 let folder: string;
@@ -239,6 +240,37 @@ describe('the page', requires(missingBrowser()), () => {
     await page.close();
   });
 
+  test('what a rate limit has counted before is typed, and decides as a test that sends the request as often', async () => {
+    const { page, watch } = await open('#url=https://example.com/search&ip=203.0.113.7');
+    await waitForDecision(page, 'Forward');
+    await page.getByText('At the edge').click();
+    const counted = page.getByLabel('rate_limit #6 slow');
+    await page.getByLabel('of 5 in 60 s').waitFor();
+    await counted.fill('4');
+    await page.getByText('request 5 of 5 in 60 s for 203.0.113.7').waitFor();
+    await counted.fill('5');
+    await waitForDecision(page, 'Block 429');
+    await counted.fill('five');
+    await page.getByText('is not a count of a rate limit').waitFor();
+    await counted.fill('');
+    await waitForDecision(page, 'Forward');
+    await counted.fill('5');
+    await waitForDecision(page, 'Block 429');
+    await until(async () => String(await page.evaluate('location.hash')).includes('counted='), 'the address');
+    await page.reload();
+    await waitForDecision(page, 'Block 429');
+    await page.getByRole('tab', { name: 'curl' }).click();
+    const command = (await page.locator('pre').nth(1).textContent())!.replaceAll(' \\\n', ' ');
+    expect(command).toContain("--counted 'rate_limit/slow=5'");
+    await page.getByRole('tab', { name: 'As a test' }).click();
+    await page.locator('pre').getByText('repeat: 6').waitFor();
+    writeFileSync(join(folder, 'edge.test.yaml'), `tests:\n${await page.locator('pre').textContent()}`);
+    const run = await edgeplan(['test'], { cwd: folder });
+    expect([run.code, run.out]).toEqual([0, expect.stringContaining('1 passed')]);
+    expect(watch.complaints).toEqual([]);
+    await page.close();
+  });
+
   test('lint marks the rules, and a change of the file is followed: a new plan, its mistakes, the plan before beside it', async () => {
     const { page, watch } = await open('#url=https://example.com/admin/x&ip=203.0.113.7');
     await waitForDecision(page, 'Block 403');
@@ -247,7 +279,7 @@ describe('the page', requires(missingBrowser()), () => {
     await page.getByRole('tab', { name: 'Trace' }).click();
     save(EDGE.replace('key: office, type: drop,', 'key: office, type: drop, action_mode: dry_run,'));
     await waitForDecision(page, 'Forward');
-    await page.getByText('plan #2, 5 rules').waitFor();
+    await page.getByText('plan #2, 6 rules').waitFor();
     await page.getByLabel('Compare with').selectOption({ index: 1 });
     await waitForDecision(page, 'Block 403');
     await page.locator('.before', { hasText: 'before: blocked' }).waitFor();

@@ -73,14 +73,15 @@ const ONE_REQUEST = [
   'ja4',
   'ja4h',
   'cleared',
+  'counted',
   'status',
   'why',
   'all',
   'asTest',
 ] as const satisfies readonly (keyof Flags)[];
 
-/** Options about the trace of one request; they exclude several URLs. */
-const ONE_TRACE = ['why', 'all', 'asTest', 'status'] as const satisfies readonly (keyof Flags)[];
+/** Options about one request and its trace; they exclude several URLs. */
+const ONE_TRACE = ['why', 'all', 'asTest', 'status', 'counted'] as const satisfies readonly (keyof Flags)[];
 
 /** The rule that `--why` names. @throws CommandFault when none or several match */
 function theRule(document: TraceDocument, text: string): RuleNote {
@@ -266,6 +267,11 @@ export function simulateCommand(): Command {
       '--status <code>',
       'the status the origin answers, to see the error page; 502:edge if the edge made it',
       readStatus,
+    )
+    .option(
+      '--counted <ref=n>',
+      'requests of this visitor that a rate limit has counted before, such as rate_limit/9=100; may be repeated',
+      gather,
     )
     .option('--origin-down <pool/index>', 'an origin that is down; may be repeated', gather)
     .addOption(

@@ -1,13 +1,20 @@
 /**
- * Parses the flags of `simulate` for conditions besides the request: clearances, origins that are down, the clock.
+ * Parses the flags of `simulate` for conditions besides the request: clearances, counted requests, origins that are down, the clock.
  */
+
+import { refText } from '../../evaluator/identity.ts';
+import { nearest } from '../../model/nearest.ts';
 import type { World } from '../../simulator/assume.ts';
+import { readCounted } from '../../simulator/counted.ts';
+import { planConditions } from '../../simulator/plan-conditions.ts';
 import { type RequestFlags, readTime, type Typed } from '../../simulator/request-line.ts';
 import type { SimulationSubject } from '../../simulator/simulate.ts';
 import { usageFault } from '../exit.ts';
 
 /** The flags for conditions. */
 export interface ConditionFlags extends Pick<RequestFlags, 'cleared' | 'at'> {
+  /** `rate_limit/9=100` each. */
+  readonly counted?: readonly string[];
   readonly originDown?: readonly string[];
   readonly nodeId?: number;
 }
@@ -23,17 +30,20 @@ function idOfKey(subject: SimulationSubject, key: string): number | undefined {
   return [...subject.sources].find(([, source]) => source.key === key)?.[0];
 }
 
-/** Resolves `--cleared`: clearances name rules by key if they have one; a typed id is replaced by the key. */
+/** Plans name rules by key if they have one: a typed id is replaced by the key. */
+function refOfTyped(text: string, { ruleSet }: SimulationSubject): string {
+  const keys = ruleSet?.keys;
+  const [, type, id] = /^([a-z_]+)\/(\d+)$/.exec(text) ?? [];
+  const key = (type === 'record' ? keys?.records : keys?.rules)?.get(Number(id));
+  return key === undefined ? text : `${type}/${key}`;
+}
+
+/** Resolves `--cleared`. */
 export function clearedRefs(
   flags: ConditionFlags,
   subject: SimulationSubject,
 ): Pick<RequestFlags, 'cleared'> {
-  const keys = subject.ruleSet?.keys;
-  const cleared = flags.cleared?.map((text) => {
-    const [, type, id] = /^([a-z_]+)\/(\d+)$/.exec(text) ?? [];
-    const key = (type === 'record' ? keys?.records : keys?.rules)?.get(Number(id));
-    return key === undefined ? text : `${type}/${key}`;
-  });
+  const cleared = flags.cleared?.map((text) => refOfTyped(text, subject));
   const odd = cleared?.find((ref) => !isKnownName(ref, subject));
   if (odd !== undefined) {
     throw usageFault(
@@ -53,6 +63,30 @@ function isKnownName(ref: string, { ruleSet }: SimulationSubject): boolean {
   const { rules, records } = ruleSet.keys;
   const named = ruleSet.rules.map(({ type, id }) => `${type}/${rules.get(id) ?? id}`);
   return named.includes(ref) || [...records.values()].some((key) => ref === `record/${key}`);
+}
+
+/** Rate limits that a message lists. */
+const LIMITS_LISTED = 5;
+
+/** Resolves `--counted`. */
+function countedRefs({ counted }: ConditionFlags, subject: SimulationSubject): Pick<World, 'counted'> {
+  if (counted === undefined) return {};
+  const known = planConditions(subject.bytes).limits.map(({ rule }) => refText(rule));
+  const refs = [...orUsageFault(readCounted(counted))].map(([text, requests]) => {
+    const ref = refOfTyped(text, subject);
+    if (known.includes(ref)) return [ref, requests] as const;
+    throw usageFault(`\`${text}\` is not a rate limit of \`${subject.name}\``, remedyAmong(known, ref));
+  });
+  return { counted: new Map(refs) };
+}
+
+/** What to write in place of a rate limit that the plan does not have. */
+function remedyAmong(known: readonly string[], ref: string): string {
+  if (known.length === 0) return 'the plan has no rate limit that is enabled';
+  const closest = nearest(ref, known);
+  if (closest !== null) return `did you mean ${closest}?`;
+  const more = known.length > LIMITS_LISTED ? ', …' : '';
+  return `its rate limits are ${known.slice(0, LIMITS_LISTED).join(', ')}${more}`;
 }
 
 /** Resolves `--origin-down`: `80/0`, or the pool's key in place of its id. */
@@ -80,6 +114,7 @@ function downOrigins(flags: ConditionFlags, subject: SimulationSubject): readonl
 export function worldOf(flags: ConditionFlags, subject: SimulationSubject): World {
   const now = flags.at === undefined ? Date.now() : orUsageFault(readTime(flags.at));
   return {
+    ...countedRefs(flags, subject),
     down: downOrigins(flags, subject),
     nodeId: flags.nodeId ?? null,
     now,

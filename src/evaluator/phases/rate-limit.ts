@@ -70,12 +70,10 @@ export function windowOf(context: Context, slot: number): RateWindow {
   const { words, meta } = loaded.plan;
   const fields = slotWord(context, slot, SLOT.fields);
   const domain = textOf(loaded, meta[META.domain]!);
-  const space = isDryRun(context, slot) ? `dry_run ${domain}` : domain;
   const key = keyOfSlot(loaded, slot);
+  const identity = key === '' ? slotWord(context, slot, SLOT.id) : key;
   const window: RateWindow = {
-    // A rule whose identity is a key counts in a space of its own.
-    space: counterSpace(key === '' ? space : `${space} ${key}`),
-    slot: key === '' ? slotWord(context, slot, SLOT.id) : 0,
+    ...counterPlace(domain, identity, isDryRun(context, slot)),
     capacity: words[fields + RATE_FIELDS.limit]! + words[fields + RATE_FIELDS.burst]!,
     doubled: breachEffect(context, slot) === 'challenge',
     windowMs: words[fields + RATE_FIELDS.window]! * 1000,
@@ -83,6 +81,20 @@ export function windowOf(context: Context, slot: number): RateWindow {
   };
   context.windows.set(slot, window);
   return window;
+}
+
+/**
+ * Where a rule counts. A rule whose identity is a key counts in a space of its own, `dry_run` counts apart from enforced ones.
+ * @param identity the rule's id, or its key
+ */
+export function counterPlace(
+  domain: string,
+  identity: number | string,
+  dryRun: boolean,
+): Pick<RateWindow, 'space' | 'slot'> {
+  const space = dryRun ? `dry_run ${domain}` : domain;
+  if (typeof identity === 'number') return { space: counterSpace(space), slot: identity };
+  return { space: counterSpace(`${space} ${identity}`), slot: 0 };
 }
 
 function keyOf(facts: Facts, window: RateWindow): RateKey {

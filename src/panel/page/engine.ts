@@ -3,20 +3,27 @@
  * for the same request, or why the form is no request.
  */
 import { openSignatures } from '../../plan/open-signatures.ts';
+import { readCounted } from '../../simulator/counted.ts';
 import { readCurl } from '../../simulator/curl-line.ts';
 import type { TraceDocument } from '../../simulator/document.ts';
 import { type RequestFlags, readRequest, readTime, type Typed } from '../../simulator/request-line.ts';
 import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
 import { EMPTY_FORM, type RequestForm } from './form.ts';
+import { type FormConditions, formConditions } from './form-conditions.ts';
 import { withLibraries } from './later/libraries.ts';
 import type { SourcePlan } from './source.ts';
 
+/** A plan that is ready for evaluations, with what may be assumed of it. */
+export interface ReadyPlan {
+  readonly subject: SimulationSubject;
+  readonly conditions: FormConditions;
+}
+
 /** What became of a request, with what it was evaluated from. */
-export interface Answered {
+export interface Answered extends ReadyPlan {
   readonly ok: true;
   readonly document: TraceDocument;
   readonly asked: SimulatedRequest;
-  readonly subject: SimulationSubject;
 }
 
 /** An answer, or the mistake in the form. */
@@ -31,24 +38,26 @@ function mayCapture({ ruleSet }: SimulationSubject): boolean {
 }
 
 /** Prepares a plan for evaluations: loads the regex engine and its signatures if it has rules that need them. */
-export async function openSource({ subject, signatures }: SourcePlan): Promise<SimulationSubject> {
+export async function openSource({ subject, signatures }: SourcePlan): Promise<ReadyPlan> {
+  const conditions = formConditions(subject.bytes);
   if (mayCapture(subject)) await (await import('./later/regex.ts')).loadRegexes();
-  if (signatures === null) return subject;
+  if (signatures === null) return { subject, conditions };
   const [{ loadSignatures }, { loadRegexes }] = await Promise.all([
     import('../../waf/load/load.ts'),
     import('./later/regex.ts'),
   ]);
   await loadRegexes();
   const { name, digest, sealed } = signatures;
-  return { ...subject, signatures: { name, digest, waf: loadSignatures(openSignatures(sealed)) } };
+  const loaded = { name, digest, waf: loadSignatures(openSignatures(sealed)) };
+  return { subject: { ...subject, signatures: loaded }, conditions };
 }
 
 /** Evaluates the form's request. */
-export async function answerTo(subject: SimulationSubject, form: RequestForm): Promise<Answer> {
+export async function answerTo(opened: ReadyPlan, form: RequestForm): Promise<Answer> {
   const asked = askedOf(form);
   if (!asked.ok) return asked;
-  const document = await withLibraries(() => simulate(subject, asked.value));
-  return { ok: true, document, asked: asked.value, subject };
+  const document = await withLibraries(() => simulate(opened.subject, asked.value));
+  return { ok: true, document, asked: asked.value, ...opened };
 }
 
 /** `undefined` for a field that is empty. */
@@ -90,8 +99,11 @@ export function askedOf(form: RequestForm): Typed<SimulatedRequest> {
   if (!response.ok) return response;
   if (!/^\d{0,9}$/.test(form.node.trim()))
     return { ok: false, error: `\`${form.node}\` is not the id of a node; write a number` };
+  const counted = readCounted(wordsOf(form.counted));
+  if (!counted.ok) return counted;
   const { scheme, host, target } = request.value;
   const world = {
+    ...(counted.value.size === 0 ? {} : { counted: counted.value }),
     down: wordsOf(form.down),
     nodeId: form.node.trim() === '' ? null : Number(form.node),
     now: now.value,

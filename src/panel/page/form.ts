@@ -20,6 +20,8 @@ export interface RequestForm {
   readonly node: string;
   /** Solved challenges, with spaces: `captcha/9`. */
   readonly cleared: string;
+  /** Requests that rate limits have counted before, with spaces: `rate_limit/9=100`. */
+  readonly counted: string;
   /** Origins that are down, with spaces: `80/0`. */
   readonly down: string;
 }
@@ -39,6 +41,7 @@ export const EMPTY_FORM: RequestForm = {
   status: '',
   node: '',
   cleared: '',
+  counted: '',
   down: '',
 };
 

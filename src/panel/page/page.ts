@@ -3,7 +3,6 @@
  * file connects the parts: source → plans → evaluator → state → views → address.
  */
 import { render } from 'preact';
-import type { SimulationSubject } from '../../simulator/simulate.ts';
 import type * as Engine from './engine.ts';
 import type { RequestForm } from './form.ts';
 import { readAddress, writeFragment } from './fragment.ts';
@@ -15,25 +14,25 @@ const { source, view } = await partsOfPage();
 /** The evaluator's chunk; it loads while the page is drawn. */
 const engine: Promise<typeof Engine> = import('./engine.ts');
 /** Plans by digest. PERF: a plan with its rules is read once. */
-const subjects = new Map<string, Promise<SimulationSubject>>();
+const opened = new Map<string, Promise<Engine.ReadyPlan>>();
 
 /** The plan of a digest, ready for evaluations. */
-function subjectOf(digest: string): Promise<SimulationSubject> {
-  let subject = subjects.get(digest);
-  if (subject === undefined) {
-    subject = Promise.all([engine, source.plan(digest)]).then(([{ openSource }, plan]) => openSource(plan));
+function readyPlan(digest: string): Promise<Engine.ReadyPlan> {
+  let opening = opened.get(digest);
+  if (opening === undefined) {
+    opening = Promise.all([engine, source.plan(digest)]).then(([{ openSource }, plan]) => openSource(plan));
     // A failed load is tried again by the next change.
-    subject.catch(() => subjects.delete(digest));
-    subjects.set(digest, subject);
+    opening.catch(() => opened.delete(digest));
+    opened.set(digest, opening);
   }
-  return subject;
+  return opening;
 }
 
 /** The answer of a plan to the form; `null`: no plan, or nothing was typed. */
 async function answerOf(digest: string | null, form: RequestForm): Promise<Engine.Answer | null> {
   if (digest === null || form.url.trim() === '') return null;
-  const [{ answerTo }, subject] = await Promise.all([engine, subjectOf(digest)]);
-  return answerTo(subject, form);
+  const [{ answerTo }, plan] = await Promise.all([engine, readyPlan(digest)]);
+  return answerTo(plan, form);
 }
 
 /** Raised by each evaluation, so that the answer of an earlier one is not shown. */
@@ -49,18 +48,15 @@ async function evaluate({ form, source: known, older }: PageState): Promise<void
       answerOf(plans[0]?.digest ?? null, form),
       answerOf(beside, form),
     ]);
-    if (mine === turn)
-      setState({
-        answer,
-        olderAnswer,
-        subject: answer?.ok === true ? answer.subject : getState().subject,
-        fault: null,
-      });
+    if (mine === turn) {
+      const { subject, conditions } = answer?.ok === true ? answer : getState();
+      setState({ answer, olderAnswer, subject, conditions, fault: null });
+    }
   } catch (error) {
     if (mine === turn) setState({ fault: error instanceof Error ? error.message : String(error) });
   }
   const current = new Set(plans.map(({ digest }) => digest));
-  for (const digest of subjects.keys()) if (!current.has(digest)) subjects.delete(digest);
+  for (const digest of opened.keys()) if (!current.has(digest)) opened.delete(digest);
 }
 
 const root = document.getElementById('page')!;

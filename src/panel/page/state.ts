@@ -5,6 +5,7 @@ import type { FindingDocument } from '../documents.ts';
 import type { ApiState } from './api/api-state.ts';
 import type { Answer } from './engine.ts';
 import { EMPTY_FORM, type RequestForm } from './form.ts';
+import type { FormConditions } from './form-conditions.ts';
 import type { SourceState } from './source.ts';
 
 /** The tabs of the result, in order. */
@@ -31,6 +32,8 @@ export interface PageState {
   readonly olderAnswer: Answer | null;
   /** The newest plan, ready for evaluations; `null`: not loaded yet. */
   readonly subject: SimulationSubject | null;
+  /** What may be assumed of it. */
+  readonly conditions: FormConditions | null;
   /** Whether the trace lists every rule. */
   readonly all: boolean;
   /** What a pasted curl line lacks; `null`: nothing was pasted, or it was read. */
@@ -58,6 +61,7 @@ let state: PageState = {
   answer: null,
   olderAnswer: null,
   subject: null,
+  conditions: null,
   all: false,
   pasteError: null,
   enforced: false,

@@ -3,7 +3,7 @@ import { readTestFile } from '../../../src/files/test-file.ts';
 import { asTest } from '../../../src/simulator/as-test.ts';
 import type { RequestFlags } from '../../../src/simulator/request-line.ts';
 import { type SimulatedRequest, simulate } from '../../../src/simulator/simulate.ts';
-import { asked, SHOP } from './shop.ts';
+import { asked, SHOP, subjectOf } from './shop.ts';
 
 function testFor(url: string, flags: RequestFlags = {}, more: Partial<SimulatedRequest> = {}): string {
   const given = asked(url, flags, more);
@@ -46,6 +46,32 @@ describe('asTest', () => {
     expect(text).toContain(
       `    with: { cleared: [captcha/shop-captcha], at: "2026-01-02T00:00:00.000Z", node: 3, down: [${address}] }\n`,
     );
+  });
+
+  it('sends the request as often as its rate limits have counted it, which all must have alike', () => {
+    const url = 'https://shop.example.com/api/x';
+    const { world } = asked(url);
+    const counted = new Map([
+      ['rate_limit/api-rate', 120],
+      ['rate_limit/login-rate', 3],
+    ]);
+    const text = testFor(url, { ip: '203.0.113.7' }, { world: { ...world, counted } });
+    expect(text).toContain('    repeat: 121\n    expect: block 429 by rate_limit/api-rate\n');
+    const two = subjectOf(`domain: example.com
+records: [{ name: "@", type: A, destination: 192.0.2.1, proxied: true }]
+rules:
+  - { key: a, type: rate_limit, limit: 5 }
+  - { key: b, type: rate_limit, limit: 9 }
+`);
+    const given = asked(
+      'https://example.com/',
+      {},
+      { world: { ...world, counted: new Map([['rate_limit/a', 2]]) } },
+    );
+    expect(asTest(simulate(two, given), given, two)).toEqual({
+      ok: false,
+      error: expect.stringContaining('each rate limit counts the same'),
+    });
   });
 
   it('prints a test that the test file reader accepts', () => {

@@ -56,6 +56,7 @@ export function signOut(refused: string | null): void {
     olderAnswer: null,
     source: null,
     subject: null,
+    conditions: null,
   });
 }
 

@@ -1,12 +1,11 @@
 /** The form beside the URL: what is known of the visitor, the message, and the conditions at the edge. */
 import type { VNode } from 'preact';
+import { useRef } from 'preact/hooks';
 import { BOT_KINDS } from '../../../base/vocabulary.ts';
-import type { RuleSet } from '../../../model/types.ts';
-import { labelOf } from '../../../simulator/render-rule.ts';
-import type { SimulationSubject } from '../../../simulator/simulate.ts';
 import { EMPTY_FORM, type RequestForm } from '../form.ts';
 import { type PageState, setForm, setState } from '../state.ts';
-import { idOfField, textField, typedIn, wordField } from './fields.ts';
+import { conditionFields } from './condition-fields.ts';
+import { idOfField, textField, typedIn } from './fields.ts';
 import { html } from './html.ts';
 
 /** Proposed User-Agents: a browser, programs, bots of each kind of behaviour. */
@@ -31,10 +30,12 @@ interface GroupProps {
   readonly children?: unknown;
 }
 
-/** A group that can be folded; folded, it says how many of its fields are filled in. */
+/** A group that can be folded; folded, it says how many of its fields are filled in. It stays open when its last field is emptied. */
 function group({ form, title, names, open, children }: GroupProps): VNode {
   const given = names.filter((name) => form[name] !== EMPTY_FORM[name]).length;
-  return html`<details class="group" open=${open}>
+  const opened = useRef(open);
+  opened.current ||= open;
+  return html`<details class="group" open=${opened.current}>
     <summary><h3>${title}</h3>${given > 0 && html`<span class="count">${given} set</span>`}</summary>
     <div class="fields">${children}</div>
   </details>`;
@@ -60,63 +61,6 @@ function botField({ form }: { readonly form: RequestForm }): VNode {
     </label></div>`;
 }
 
-/** The challenges of a rule set by the names that clearances have. */
-function challengesOf({
-  rules,
-  keys,
-}: RuleSet): readonly { readonly word: string; readonly label: string }[] {
-  return rules
-    .filter(
-      ({ type, enabled }) =>
-        enabled && (type === 'captcha' || type === 'fingerprint' || type === 'rate_limit'),
-    )
-    .filter(
-      (rule) =>
-        rule.type === 'captcha' ||
-        (rule.type === 'fingerprint' && rule.action === 'challenge') ||
-        (rule.type === 'rate_limit' && rule.on_breach === 'captcha'),
-    )
-    .map(({ type, id }) => {
-      const key = keys?.rules.get(id) ?? null;
-      return { word: `${type}/${key ?? id}`, label: labelOf({ type, id, key }) };
-    });
-}
-
-/** The origins of pools by the names that conditions have. */
-function originsOf({ rules, keys }: RuleSet): readonly { readonly word: string; readonly label: string }[] {
-  return rules.flatMap((rule) =>
-    rule.type !== 'origin_pool'
-      ? []
-      : rule.origins.map(({ address }, index) => ({
-          word: `${rule.id}/${index}`,
-          label: `${keys?.rules.get(rule.id) ?? `#${rule.id}`}: ${address}`,
-        })),
-  );
-}
-
-/** Challenges and origins that a plan has. */
-function planFields({
-  form,
-  subject,
-}: {
-  readonly form: RequestForm;
-  readonly subject: SimulationSubject;
-}): VNode | null {
-  if (subject.ruleSet === null) return null;
-  const challenges = challengesOf(subject.ruleSet);
-  const origins = originsOf(subject.ruleSet);
-  return html`${
-    challenges.length > 0 &&
-    html`<fieldset class="wide"><legend>Challenges solved</legend>
-      ${challenges.map((one) => html`<${wordField} key=${one.word} form=${form} name="cleared" ...${one} />`)}</fieldset>`
-  }
-    ${
-      origins.length > 0 &&
-      html`<fieldset class="wide"><legend>Origins down</legend>
-      ${origins.map((one) => html`<${wordField} key=${one.word} form=${form} name="down" ...${one} />`)}</fieldset>`
-    }`;
-}
-
 /** Sets the body; a request with a body is a POST unless another method was chosen. */
 function setBody(form: RequestForm, body: string): void {
   setForm({ body, method: body !== '' && form.method === 'GET' ? 'POST' : form.method });
@@ -127,13 +71,13 @@ const WIDE = matchMedia('(min-width: 60rem)').matches;
 
 /** The form. */
 export function factsForm({ state }: { readonly state: PageState }): VNode {
-  const { form, subject } = state;
+  const { form } = state;
   const isEmpty = Object.entries(form).every(
     ([name, value]) => name === 'url' || value === EMPTY_FORM[name as keyof RequestForm],
   );
   const isOpen = (names: readonly (keyof RequestForm)[]): boolean =>
     names.some((name) => form[name] !== EMPTY_FORM[name]);
-  const conditions = ['at', 'status', 'node', 'cleared', 'down'] as const;
+  const conditions = ['at', 'status', 'node', 'cleared', 'counted', 'down'] as const;
   return html`<aside class="facts" aria-label="Request">
     <${group} form=${form} title="Visitor" names=${['ip', 'country', 'agent', 'bot', 'ja4', 'ja4h']} open=${WIDE}>
       <${textField} form=${form} name="ip" label="IP address" placeholder="203.0.113.7" list=${ADDRESSES} />
@@ -155,7 +99,7 @@ export function factsForm({ state }: { readonly state: PageState }): VNode {
       <${textField} form=${form} name="at" label="Clock" placeholder="now" wide />
       <${textField} form=${form} name="status" label="Origin answers" placeholder="502, 502:edge" />
       <${textField} form=${form} name="node" label="Node id" placeholder="unknown" />
-      ${subject !== null && html`<${planFields} form=${form} subject=${subject} />`}
+      <${conditionFields} state=${state} />
     <//>
     <button type="button" class="quiet" disabled=${isEmpty}
       onClick=${() => setState({ form: { ...EMPTY_FORM, url: form.url } })}>Clear all but the URL</button>

@@ -56,27 +56,3 @@ export function textField({ form, name, label, placeholder = '', list, wide, row
     ${proposals !== null && html`<datalist id=${proposals}>${list?.map((value) => html`<option value=${value} />`)}</datalist>`}
   </div>`;
 }
-
-/** A word of a field that lists several, as a checkbox. */
-export interface WordProps {
-  readonly form: RequestForm;
-  readonly name: 'cleared' | 'down';
-  readonly word: string;
-  readonly label: string;
-}
-
-/** The words of a field. */
-function wordsOf(text: string): readonly string[] {
-  return text.split(/\s+/).filter((word) => word !== '');
-}
-
-/** A checkbox for one word. */
-export function wordField({ form, name, word, label }: WordProps): VNode {
-  const words = wordsOf(form[name]);
-  const toggle = (event: Event): void => {
-    const others = words.filter((one) => one !== word);
-    const next = (event.target as HTMLInputElement).checked ? [...others, word] : others;
-    setForm({ [name]: next.join(' ') });
-  };
-  return html`<label class="check"><input type="checkbox" checked=${words.includes(word)} onChange=${toggle} /> ${label}</label>`;
-}

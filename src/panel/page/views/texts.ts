@@ -63,6 +63,7 @@ function factOptions({ asked: { request, world, response } }: Answered): readonl
       value == null ? [] : [`--${name} ${shellWord(value)}`],
     ),
     ...(request.cleared ?? []).map((ref) => `--cleared ${shellWord(ref)}`),
+    ...[...(world.counted ?? [])].map(([rule, requests]) => `--counted ${shellWord(`${rule}=${requests}`)}`),
     ...(world.nowGiven ? [`--at ${new Date(world.now).toISOString()}`] : []),
     ...(response === undefined
       ? []
