@@ -98,8 +98,10 @@ function ruleSetOf(document: RuleSetDocument | null): RuleSet | null {
 /** One field of a form over the API. */
 export interface FormField {
   readonly name: string;
-  /** The control; `objects`: a list of objects, written as JSON, as `object` is. */
-  readonly kind: 'boolean' | 'integer' | 'text' | 'texts' | 'integers' | 'object' | 'objects';
+  /** The control; `objects`: a list of objects; `map`: texts by key. */
+  readonly kind: 'boolean' | 'integer' | 'text' | 'texts' | 'integers' | 'object' | 'objects' | 'map';
+  /** The fields of the object, or of each object of the list; of a map `key` and `value`; empty for other kinds. */
+  readonly fields: readonly FormField[];
   readonly required: boolean;
   /** Whether `null` is a value: the field may be empty. */
   readonly nullable: boolean;
@@ -111,8 +113,10 @@ export interface FormField {
   readonly options: readonly (string | number)[] | null;
   readonly minimum: number | null;
   readonly maximum: number | null;
-  /** Characters of a text, entries of a list. */
+  /** Characters of a text, entries of a list or a map. */
   readonly most: number | null;
+  /** What the key of a map matches; `null` for other fields. */
+  readonly pattern: string | null;
 }
 
 /** The form of one kind of object. */

@@ -19,6 +19,8 @@ const NOT_IN_FORMS: ReadonlySet<string> = new Set([
 ]);
 /** Fields of a path filter, which not every type has. */
 const PATH_FIELD = /^path_(?:match_type|includes|excludes)$/;
+/** What is between the name of a field in the reference and the names of its inner fields. */
+const INNER_STEPS: Partial<Readonly<Record<FormField['kind'], string>>> = { object: '.', objects: '[].' };
 
 /** The fields of each type's form and of a record's. */
 export function fieldDocument(): FieldDocument {
@@ -37,19 +39,38 @@ export function fieldDocument(): FieldDocument {
   };
 }
 
-/** The fields of an object; those of objects in it belong to their own field. */
-function formFields(entries: readonly FieldEntry[]): readonly FormField[] {
-  return entries.filter(({ name }) => !/[.[]/.test(name)).map(formField);
+/** The fields of an object; those of objects in it belong to their own field. @param above the path of the object */
+function formFields(entries: readonly FieldEntry[], above = ''): readonly FormField[] {
+  return entries
+    .filter(({ name }) => name.startsWith(above) && !/[.[]/.test(name.slice(above.length)))
+    .map((entry) => {
+      const name = entry.name.slice(above.length);
+      const field = formField({ ...entry, name });
+      const step = INNER_STEPS[field.kind];
+      return step === undefined ? field : { ...field, fields: formFields(entries, `${entry.name}${step}`) };
+    });
+}
+
+/** The fields `key` and `value` of a map; none of another schema. */
+function mapFields({ propertyNames, additionalProperties }: JsonSchema): readonly FormField[] {
+  if (propertyNames === undefined) return [];
+  const [keys, values] = [propertyNames, additionalProperties] as readonly JsonSchema[];
+  const pattern = keys!['pattern'] as string;
+  return [
+    { ...formField({ name: 'key', schema: keys!, required: true }), pattern },
+    formField({ name: 'value', schema: values!, required: false }),
+  ];
 }
 
 function formField({ name, schema, required }: FieldEntry): FormField {
   const simple = withoutNull(schema);
-  const { type, minimum, maximum, maxLength, maxItems } = simple;
+  const { minimum, maximum, maxLength, maxItems, maxProperties } = simple;
   const items = simple['items'] as JsonSchema | undefined;
   const options = (items ?? simple)['enum'] as readonly (string | number)[] | undefined;
   return {
     name,
-    kind: kindOf(type as string | undefined, items),
+    kind: kindOf(simple, items),
+    fields: mapFields(simple),
     required,
     nullable: simple !== schema,
     description: (schema['description'] ?? '') as string,
@@ -58,7 +79,8 @@ function formField({ name, schema, required }: FieldEntry): FormField {
     options: options ?? null,
     minimum: (minimum ?? null) as number | null,
     maximum: (maximum ?? null) as number | null,
-    most: (items === undefined ? maxLength : maxItems) as number | null,
+    most: (maxItems ?? maxProperties ?? maxLength ?? null) as number | null,
+    pattern: null,
   };
 }
 
@@ -69,10 +91,10 @@ function withoutNull(schema: JsonSchema): JsonSchema {
 }
 
 /** The control that fits a schema. */
-function kindOf(type: string | undefined, items: JsonSchema | undefined): FormField['kind'] {
+function kindOf({ type, propertyNames }: JsonSchema, items: JsonSchema | undefined): FormField['kind'] {
   if (items === undefined) {
-    if (type === 'boolean' || type === 'integer' || type === 'object') return type;
-    return 'text';
+    if (type === 'object') return propertyNames === undefined ? 'object' : 'map';
+    return type === 'boolean' || type === 'integer' ? type : 'text';
   }
   if (items['type'] === 'object') return 'objects';
   return items['type'] === 'integer' ? 'integers' : 'texts';

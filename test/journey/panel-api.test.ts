@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { accessFaults } from '../support/axe.ts';
 import { missingBrowser, openWatched, startBrowser, type Watch } from '../support/browser.ts';
 import { builtCli, edgeplan } from '../support/built.ts';
+import { signInTo, tabTo } from '../support/panel-page.ts';
 import { waitForDecision } from '../support/play.ts';
 import { until } from '../support/publish-setup.ts';
 import { requires } from '../support/requires.ts';
@@ -107,49 +108,30 @@ describe('in a browser', requires(missingBrowser()), () => {
   });
   afterEach(() => page.close());
 
-  /** Opens the page for a domain and signs in. */
-  async function signIn(domain: string, key = server.key, fragment = ''): Promise<void> {
-    await page.goto(`${server.url}/panel/#domain=${domain}${fragment}`);
-    await page.getByLabel('API key').waitFor();
-    await page.keyboard.type(key);
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Sign out' }).waitFor();
-  }
-
+  const signIn = (domain: string, key = server.key, fragment = ''): Promise<void> =>
+    signInTo(page, `${server.url}/panel/#domain=${domain}${fragment}`, key);
   const section = (name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();
   const said = (text: string | RegExp): Promise<void> => page.getByRole('status').getByText(text).waitFor();
-
-  /** Presses Tab until the focus is on the element with this id, or with a name that begins so. */
-  async function tabTo(name: string): Promise<void> {
-    for (let presses = 0; presses < 120; presses++) {
-      await page.keyboard.press('Tab');
-      const [id, label, text] = (await page.evaluate(
-        '[document.activeElement.id, document.activeElement.getAttribute("aria-label") ?? "", document.activeElement.textContent.trim()]',
-      )) as readonly string[];
-      if (id === name || label!.startsWith(name) || text!.startsWith(name)) return;
-    }
-    throw new Error(`Tab does not lead to ${name}`);
-  }
 
   test('a request is blocked, its rule is edited, and the decision changes, with the keyboard alone', async () => {
     const { admin } = await makeShop('keys.example');
     await signIn('keys.example', server.key, '&url=https://keys.example/admin/x');
     await waitForDecision(page, 'Block 403');
-    await tabTo('Rules');
+    await tabTo(page, 'Rules');
     await page.keyboard.press('Enter');
     await page.locator('.row').first().waitFor();
-    await tabTo(`#${admin}`);
+    await tabTo(page, `#${admin}`);
     await page.keyboard.press('Enter');
     await page.getByLabel('Path includes').waitFor();
-    await tabTo('of-path_includes');
+    await tabTo(page, 'of-path_includes');
     await page.keyboard.press('Control+a');
     await page.keyboard.type('/office/*');
     await until(() => page.getByRole('button', { name: 'Save and publish' }).isEnabled(), 'the check');
-    await tabTo('of-priority');
+    await tabTo(page, 'of-priority');
     await page.keyboard.press('Enter');
     await said(/is saved\. Published as revision \d+\./);
     await page.getByText('forward', { exact: true }).waitFor();
-    await tabTo('Request');
+    await tabTo(page, 'Request');
     await page.keyboard.press('Enter');
     await waitForDecision(page, 'Forward');
     expect(watch.complaints).toEqual([]);

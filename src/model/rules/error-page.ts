@@ -36,7 +36,13 @@ const counted = checked(z.record(z.string(), z.unknown()), (pages) => {
 /** The pages, in both steps; documents show a map of texts. */
 const content = shownAs(counted.pipe(keyed), () =>
   z
-    .record(z.string().regex(/^(?:0|[45][0-9][0-9])$/), page(MAX_PAGE_OCTETS))
+    .record(
+      z
+        .string()
+        .regex(/^(?:0|[45][0-9][0-9])$/)
+        .describe(`${CODES}, or 0 for the fallback`),
+      page(MAX_PAGE_OCTETS).describe('the page'),
+    )
     .meta({ maxProperties: MAX_PAGES }),
 );
 

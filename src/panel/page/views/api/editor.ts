@@ -6,11 +6,12 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FormField } from '../../../documents.ts';
 import { CallFault, callJson } from '../../api/call.ts';
-import { type FormTexts, mistakesOf, readForm, textsOf } from '../../api/form-texts.ts';
+import { type FormText, type FormTexts, mistakesOf, readForm, textsOf } from '../../api/form-texts.ts';
 import { sentence } from '../../api/session.ts';
 import { CHANGED, commit, readTagged, type Tagged } from '../../api/writes.ts';
 import { html } from '../html.ts';
-import { formField, type Option } from './form-field.ts';
+import { anyField } from './form-entries.ts';
+import type { Option } from './form-field.ts';
 
 /** A part of the form with a heading. */
 export interface FieldGroup {
@@ -60,28 +61,32 @@ function fieldsOf(groups: readonly FieldGroup[]): readonly FormField[] {
   return groups.flatMap(({ fields }) => fields);
 }
 
+/** Entries of a list of objects; 0 for other fields. */
+function entriesIn(text: FormText | undefined): number {
+  return Array.isArray(text) ? text.length : 0;
+}
+
 /**
- * Asks the server whether it would accept the values; calls `report` unless another change came first.
+ * Asks the server whether it would accept the values; calls `report` with its refusal, or `null`, unless another change came first.
  * @returns ends a check that waits or runs: after a save the server would compare the values with what it has just stored
  */
 function useServerCheck(
-  { path, isNew, editable, groups }: EditorProps,
+  { path, isNew, editable }: EditorProps,
   values: Plain | null,
-  report: (mistakes: ReadonlyMap<string, string>) => void,
+  report: (refusal: string | null) => void,
 ): () => void {
   const text = values === null ? '' : JSON.stringify(values);
   const end = useRef<() => void>(() => undefined);
   useEffect(() => {
-    if (values === null || !editable || text === '{}') return report(new Map());
+    if (values === null || !editable || text === '{}') return report(null);
     const gone = new AbortController();
     const check = async (): Promise<void> => {
       try {
         const method = isNew ? 'POST' : 'PUT';
         await callJson(`${path}?validate_only=true`, { method, body: values, signal: gone.signal });
-        report(new Map());
+        report(null);
       } catch (error) {
-        if (!gone.signal.aborted && error instanceof CallFault)
-          report(mistakesOf(error.message, fieldsOf(groups)));
+        if (!gone.signal.aborted && error instanceof CallFault) report(error.message);
       }
     };
     const timer = setTimeout(() => void check(), SETTLE_MS);
@@ -114,7 +119,7 @@ interface EditorState {
   readonly values: Plain;
   /** Whether there is anything to save, and nothing wrong with it. */
   readonly ready: boolean;
-  change(name: string, text: string | boolean): void;
+  change(name: string, text: FormText): void;
   /** @param over whether another version is overwritten, once it was shown that there is one */
   save(over: boolean): Promise<void>;
   reload(): Promise<void>;
@@ -127,9 +132,11 @@ function useEditor(props: EditorProps): EditorState {
   const [conflict, setConflict] = useState(false);
   const [said, setSaid] = useState<ReadonlyMap<string, string>>(new Map());
   const fields = fieldsOf(groups);
+  const judge = (refusal: string | null): void =>
+    setSaid(refusal === null ? new Map() : mistakesOf(refusal, fields, edited?.texts ?? {}));
   const refuse = (error: unknown): void => {
     if (error instanceof CallFault && error.status === 412) setConflict(true);
-    else if (error instanceof CallFault && error.status === 400) setSaid(mistakesOf(error.message, fields));
+    else if (error instanceof CallFault && error.status === 400) judge(error.message);
     else setSaid(new Map([['', sentence(error)]]));
   };
   const reload = async (): Promise<void> => {
@@ -145,7 +152,7 @@ function useEditor(props: EditorProps): EditorState {
     edited === null
       ? { values: NOTHING, mistakes: new Map<string, string>() }
       : readForm(fields, edited.texts, edited.before);
-  const endCheck = useServerCheck(props, edited === null || mistakes.size > 0 ? null : values, setSaid);
+  const endCheck = useServerCheck(props, edited === null || mistakes.size > 0 ? null : values, judge);
   const save = async (over: boolean): Promise<void> => {
     if (edited === null) return;
     setBusy(true);
@@ -171,7 +178,11 @@ function useEditor(props: EditorProps): EditorState {
     mistakes: mistakes.size > 0 ? mistakes : said,
     ready: Object.keys(values).length > 0 && mistakes.size === 0 && said.size === 0,
     change: (name, text) => {
-      if (edited !== null) setEdited({ ...edited, texts: { ...edited.texts, [name]: text } });
+      if (edited === null) return;
+      // Entries have other numbers now than in the last refusal.
+      if (entriesIn(text) !== entriesIn(edited.texts[name]))
+        setSaid(new Map([...said].filter(([path]) => !path.startsWith(`${name}[`))));
+      setEdited({ ...edited, texts: { ...edited.texts, [name]: text } });
     },
     save,
     reload,
@@ -196,8 +207,8 @@ export function editor(props: EditorProps): VNode {
         <div class="form-fields">${fields.map(
           (
             field,
-          ) => html`<${formField} key=${field.name} field=${field} text=${edited.texts[field.name]} mistake=${mistakes.get(field.name)}
-            change=${(text: string | boolean) => change(field.name, text)} disabled=${!editable || busy} options=${options[field.name]} />`,
+          ) => html`<${anyField} key=${field.name} field=${field} path=${field.name} text=${edited.texts[field.name]} mistakes=${mistakes}
+            change=${(text: FormText) => change(field.name, text)} disabled=${!editable || busy} options=${options[field.name]} />`,
         )}</div></section>`,
     )}
     ${conflict && html`<${changedBox} theirs=${() => void reload()} mine=${() => void save(true)} />`}

@@ -1,7 +1,7 @@
-/** One field of a form over the API: its control by the field reference, its description, and what is wrong with it. */
+/** A field of one control in a form over the API: the control by the field reference, its description, and what is wrong with it. */
 import type { VNode } from 'preact';
 import type { FormField } from '../../../documents.ts';
-import { linesOf } from '../../api/form-texts.ts';
+import { listOf, listText } from '../../api/form-texts.ts';
 import { typedIn } from '../fields.ts';
 import { html } from '../html.ts';
 
@@ -14,6 +14,12 @@ export interface Option {
 /** The field with its text. */
 export interface FormFieldProps {
   readonly field: FormField;
+  /** Its path in the form. */
+  readonly path: string;
+  /** Where its name alone is not the label. */
+  readonly label?: string;
+  /** The description of a field in a row: that of all rows. Absent: the field shows its own. */
+  readonly noteId?: string | undefined;
   readonly text: string | boolean;
   readonly mistake: string | undefined;
   readonly change: (text: string | boolean) => void;
@@ -24,10 +30,15 @@ export interface FormFieldProps {
 
 /** Characters from which a text gets several lines. */
 const LONG_TEXT = 4_000;
+/** Characters up to which a text is in a narrow control. */
+const SHORT_TEXT = 8;
 
 /** Names whose words alone would not say what is meant. */
 const LABELS: Readonly<Record<string, string>> = {
   record_ids: 'Records',
+  content: 'Pages',
+  'content.key': 'Code',
+  'content.value': 'HTML',
   ips: 'IP addresses',
   ja4: 'JA4',
   ja4h: 'JA4H',
@@ -44,9 +55,9 @@ const SPELLED: Readonly<Record<string, string>> = {
   ids: 'IDs',
 };
 
-/** `path_includes` as people read it. */
-export function labelOfField(name: string): string {
-  const label = LABELS[name];
+/** `path_includes` as people read it. @param within the field whose object it is in */
+export function labelOfField(name: string, within = ''): string {
+  const label = LABELS[`${within}.${name}`] ?? LABELS[name];
   if (label !== undefined) return label;
   const words = name.split('_').map((word) => SPELLED[word] ?? word);
   const [first = '', ...others] = words;
@@ -63,22 +74,17 @@ function optionsOf({ field, options }: FormFieldProps): readonly Option[] | null
 }
 
 /** An example as the control takes it. */
-function exampleOf({ kind, example }: FormField): string {
-  if (example === null) return '';
-  if (kind === 'texts' || kind === 'integers') return (example as readonly unknown[]).join('\n');
-  return typeof example === 'object' ? JSON.stringify(example) : String(example);
+function exampleOf(field: FormField): string {
+  return Array.isArray(field.example) ? listText(field, field.example) : String(field.example ?? '');
 }
 
 /** Checkboxes for the entries of a list. */
 function choices(props: FormFieldProps, all: readonly Option[]): VNode {
-  const chosen = linesOf(String(props.text));
-  const toggle = (value: string, on: boolean): void =>
-    props.change(
-      all
-        .map((one) => one.value)
-        .filter((one) => (one === value ? on : chosen.includes(one)))
-        .join('\n'),
-    );
+  const chosen = listOf(props.field, String(props.text));
+  const toggle = (value: string, on: boolean): void => {
+    const next = all.map((one) => one.value).filter((one) => (one === value ? on : chosen.includes(one)));
+    props.change(listText(props.field, next));
+  };
   return html`<div class="options">${all.map(
     ({
       value,
@@ -88,49 +94,71 @@ function choices(props: FormFieldProps, all: readonly Option[]): VNode {
   )}</div>`;
 }
 
+/** The id of the description. */
+function idOfNote({ path, noteId }: FormFieldProps): string {
+  return noteId ?? `of-${path}-note`;
+}
+
 /** The control. */
 function control(props: FormFieldProps): VNode {
-  const { field, text, change, disabled, mistake } = props;
-  const id = `of-${field.name}`;
+  const { field, path, noteId, text, change, disabled, mistake } = props;
+  const id = `of-${path}`;
   const options = optionsOf(props);
   const common = {
     id,
     disabled,
     value: text,
     'aria-invalid': mistake === undefined ? null : 'true',
-    'aria-describedby': `${id}-note ${id}-mistake`,
+    'aria-describedby': `${idOfNote(props)} ${id}-mistake`,
     autocomplete: 'off',
     autocapitalize: 'off',
     spellcheck: false,
-    placeholder: exampleOf(field),
+    // Rows without examples: beside each other they would be taken for values.
+    placeholder: noteId === undefined || field.required ? exampleOf(field) : '',
     onInput: (event: Event) => change(typedIn(event)),
   };
-  const isList = field.kind === 'texts' || field.kind === 'integers';
-  if (isList && options !== null) return choices(props, options);
+  if (isGroup(props)) return choices(props, options ?? []);
   if (options !== null)
     return html`<select ...${common} onInput=${null} onChange=${common.onInput}>
       ${!options.some(({ value }) => value === text) && html`<option value="">choose one</option>`}
       ${options.map(({ value, label }) => html`<option key=${value} value=${value}>${label}</option>`)}</select>`;
-  const lines = isList || field.kind === 'object' || field.kind === 'objects';
-  if (lines || (field.kind === 'text' && (field.most ?? 0) > LONG_TEXT))
+  if (field.kind === 'texts' || (field.kind === 'text' && (field.most ?? 0) > LONG_TEXT))
     return html`<textarea ...${common} rows=${Math.min(12, Math.max(2, String(text).split('\n').length))}></textarea>`;
   return html`<input type="text" ...${common} inputmode=${field.kind === 'integer' ? 'numeric' : null} />`;
 }
 
+/** Whether the field is a list of checkboxes. */
+function isGroup(props: FormFieldProps): boolean {
+  return (props.field.kind === 'texts' || props.field.kind === 'integers') && optionsOf(props) !== null;
+}
+
+/** Whether a few characters are enough for the control. */
+function isNarrow({ kind, options, most, pattern }: FormField): boolean {
+  return kind === 'integer' || (options ?? pattern) !== null || (most ?? SHORT_TEXT + 1) <= SHORT_TEXT;
+}
+
 /** The field. */
 export function formField(props: FormFieldProps): VNode {
-  const { field, text, mistake, change, disabled } = props;
-  const id = `of-${field.name}`;
-  const label = labelOfField(field.name);
-  const note = html`<p class="note" id=${`${id}-note`}>${described(noteOf(field))}</p>
-    <p class="refused" id=${`${id}-mistake`} role="alert">${mistake}</p>`;
+  const { field, path, noteId, text, mistake, change, disabled } = props;
+  const id = `of-${path}`;
+  const label = props.label ?? labelOfField(field.name);
+  const note = html`${noteId === undefined && noteOfField(field, id)}${mistakeOf(mistake, id)}`;
   if (field.kind === 'boolean')
-    return html`<div class="form-field"><label class="check"><input type="checkbox" role="switch" checked=${text === true} disabled=${disabled}
-      aria-describedby=${`${id}-note`} onChange=${(event: Event) => change((event.target as HTMLInputElement).checked)} /> ${label}</label>${note}</div>`;
-  const isGroup = (field.kind === 'texts' || field.kind === 'integers') && optionsOf(props) !== null;
-  if (isGroup)
-    return html`<fieldset class="form-field" aria-describedby=${`${id}-note`}><legend>${label}</legend>${control(props)}${note}</fieldset>`;
-  return html`<div class="form-field"><label for=${id}>${label}${field.required && html` <span class="needed">needed</span>`}</label>${control(props)}${note}</div>`;
+    return html`<div class="form-field"><label class="check"><input type="checkbox" role="switch" id=${id} checked=${text === true} disabled=${disabled}
+      aria-describedby=${idOfNote(props)} onChange=${(event: Event) => change((event.target as HTMLInputElement).checked)} /> ${label}</label>${note}</div>`;
+  if (isGroup(props))
+    return html`<fieldset class="form-field" aria-describedby=${idOfNote(props)}><legend>${label}</legend>${control(props)}${note}</fieldset>`;
+  return html`<div class=${`form-field${isNarrow(field) ? ' narrow' : ''}`}><label for=${id}>${label}${field.required && html` <span class="needed">needed</span>`}</label>${control(props)}${note}</div>`;
+}
+
+/** The description of a field. @param id of what it describes */
+export function noteOfField(field: FormField, id: string): VNode {
+  return html`<p class="note" id=${`${id}-note`}>${described(noteOf(field))}</p>`;
+}
+
+/** What is wrong with a control or a group. @param id of it */
+export function mistakeOf(mistake: string | undefined, id: string): VNode {
+  return html`<p class="refused" id=${`${id}-mistake`} role="alert">${mistake}</p>`;
 }
 
 /** The description as a sentence. */
@@ -140,6 +168,6 @@ function noteOf({ description, kind, options }: FormField): string {
 }
 
 /** A description, with its values in monospace. */
-function described(text: string): readonly (string | VNode)[] {
+export function described(text: string): readonly (string | VNode)[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
