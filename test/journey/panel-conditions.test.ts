@@ -60,7 +60,7 @@ describe('in a browser', requires(missingBrowser()), () => {
     const [limit, captcha, pool] = await makeDomain('assume.example', [
       { type: 'rate-limit', body: { path_includes: ['/account/*'], limit: 100, on_breach: 'captcha' } },
       { type: 'captcha', body: { path_includes: ['/account/*'] } },
-      { type: 'origin_pool', body: { path_includes: ['/account/*'], origins } },
+      { type: 'origin_pool', body: { origins } },
     ]);
     const { page, watch } = await open('assume.example', '/account/x');
     await waitForDecision(page, 'Challenge 403');
