@@ -64,6 +64,8 @@ describe('in a browser', requires(missingBrowser()), () => {
     ]);
     const { page, watch } = await open('assume.example', '/account/x');
     await waitForDecision(page, 'Challenge 403');
+    await page.getByRole('button', { name: 'rate counters empty' }).click();
+    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toContain(`rate_limit #${limit}`);
     const solved = page.getByRole('group', { name: 'Challenges solved' });
     await solved.getByLabel(`captcha #${captcha}`).focus();
     await page.keyboard.press('Space');

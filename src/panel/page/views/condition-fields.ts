@@ -4,7 +4,7 @@ import { refOf } from '../../../simulator/document.ts';
 import type { RequestForm } from '../form.ts';
 import type { FormCondition, LimitEntry } from '../form-conditions.ts';
 import { type PageState, setForm } from '../state.ts';
-import { typedIn } from './fields.ts';
+import { idOfField, typedIn } from './fields.ts';
 import { html } from './html.ts';
 
 /** Entries that are listed whatever the request is; of a longer list those that the request meets, and those that are set. */
@@ -47,7 +47,7 @@ function wordFields(
     const without = words.filter((one) => one !== word);
     setForm({ [name]: (isOn ? [...without, word] : without).join(' ') });
   };
-  return html`<fieldset class="wide"><legend>${title}</legend>
+  return html`<fieldset class="wide" id=${idOfField(name)}><legend>${title}</legend>
     ${listed.map(
       ({
         word,
@@ -73,7 +73,7 @@ function countFields(props: EntriesProps<LimitEntry>): VNode | null {
     const given = [...next].filter(([, text]) => text !== '');
     setForm({ counted: given.map(([one, text]) => `${one}=${text}`).join(' ') });
   };
-  return html`<fieldset class="wide"><legend>Requests counted before</legend>
+  return html`<fieldset class="wide" id=${idOfField('counted')}><legend>Requests counted before</legend>
     ${listed.map(
       ({
         word,

@@ -23,12 +23,12 @@ export function idOfField(name: keyof RequestForm): string {
   return `field-${name}`;
 }
 
-/** Moves the focus to a field, whose group it opens. */
+/** Moves the focus to a field, whose group it opens; of several controls, to the first. */
 export function focusField(name: keyof RequestForm): void {
-  const control = document.getElementById(idOfField(name));
-  const group = control?.closest('details');
+  const field = document.getElementById(idOfField(name));
+  const group = field?.closest('details');
   if (group !== null && group !== undefined) group.open = true;
-  control?.focus();
+  (field?.querySelector('input') ?? field)?.focus();
 }
 
 /** The value of an event's control. */
