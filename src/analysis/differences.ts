@@ -5,7 +5,7 @@
 import { findGroup } from '../evaluator/names.ts';
 import { NONE, typeIndex } from '../plan/layout.ts';
 import { printPlan } from '../plan/print.ts';
-import { effectOf } from './effects.ts';
+import { effectOf, takesGroups } from './effects.ts';
 import {
   COMPONENTS,
   type Component,
@@ -112,6 +112,22 @@ export function kindOf(
   return pairs.get(idOf(now)) === idOf(was) ? null : 'other_rule';
 }
 
+/** The kind for one request: rewrites that take groups may come to the same path by other patterns. */
+function kindOfRewrites(
+  comparison: ReadInput,
+  { was, now }: { readonly was: SubjectRule | null; readonly now: SubjectRule | null },
+  profiles: OutcomeChange['profiles'],
+): OutcomeChange['kind'] | null {
+  const kind = kindOf(comparison, was, now);
+  if (kind !== 'outcome' || was === null || now === null) return kind;
+  const { before, after, pairs } = comparison;
+  if (!takesGroups(before.subject, was) && !takesGroups(after.subject, now)) return kind;
+  const [older, newer] = [profiles.before.decision, profiles.after.decision];
+  const isSame = older.action === newer.action && older.path === newer.path && older.query === newer.query;
+  if (!isSame) return kind;
+  return pairs.get(idOf(now)) === idOf(was) ? null : 'other_rule';
+}
+
 /** The changes that one request shows. Where the ends differ, only what both plans came to is compared. */
 export function differencesOf(
   comparison: ReadInput,
@@ -144,7 +160,10 @@ export function differencesOf(
     const isCompared =
       component === 'end' || component === 'error_page' || typeIndex(typeAt(component)) < last;
     if (!isCompared) continue;
-    const kind = kindOf(comparison, left, right);
+    const kind =
+      component === 'rewrite'
+        ? kindOfRewrites(comparison, { was: left, now: right }, profiles)
+        : kindOf(comparison, left, right);
     const shown = component === 'error_page' ? { witness, profiles } : common;
     if (kind !== null) changes.push({ component, before: left, after: right, host: null, kind, ...shown });
     else if (left === null && right === null && (component === 'captcha' || component === 'origin')) {
@@ -249,7 +268,10 @@ function typeAt(component: Exclude<Component, 'gate' | 'end'>): SubjectRule['typ
 }
 
 /** The place of the type whose rule has ended the request; beyond all if none has. */
-function endingType({ rules }: Profile): number {
+function endingType({ rules, decision }: Profile): number {
   const end = rules.get('end')?.[0];
-  return end === undefined ? Number.POSITIVE_INFINITY : typeIndex(end.type);
+  if (end !== undefined) return typeIndex(end.type);
+  // A rewrite that took groups and came to a dot segment: it acted, and what comes after it did not.
+  const isRefused = decision.action === 'refuse' && decision.rule?.type === 'rewrite';
+  return isRefused ? typeIndex('rewrite') + 1 : Number.POSITIVE_INFINITY;
 }

@@ -1,6 +1,9 @@
 /** What rules do to requests that they act on, as text that is equal for equal effects, and as words. */
 import { isContentAddressed } from '../evaluator/identity.ts';
+import { textOf } from '../evaluator/loaded.ts';
+import { REWRITE_FIELDS } from '../plan/fields.ts';
 import { SLOT } from '../plan/layout.ts';
+import { printFilter } from '../plan/print.ts';
 import { type Printed, printFields } from '../plan/print-fields.ts';
 import type { Subject, SubjectRule } from './subject.ts';
 
@@ -29,7 +32,26 @@ export function effectOf(subject: Subject, rule: SubjectRule): string {
 function makeEffect(subject: Subject, rule: SubjectRule): string {
   const fields = effectFields(subject, rule);
   const blocks = rule.type === 'drop' || fields['action'] === 'drop' || fields['action'] === 'block';
-  return blocks ? 'block 403' : `${rule.type} ${JSON.stringify(fields)}`;
+  if (blocks) return 'block 403';
+  const patterns = takesGroups(subject, rule) ? JSON.stringify(includesOf(subject, rule)) : '';
+  return `${rule.type} ${JSON.stringify(fields)}${patterns}`;
+}
+
+/**
+ * Whether a rewrite writes groups of its patterns into the path: what it does then depends on which of them is the first that
+ * matches, not only on whether one does.
+ */
+export function takesGroups({ loaded }: Subject, { slot, type }: SubjectRule): boolean {
+  if (type !== 'rewrite') return false;
+  const { slots, words } = loaded.plan;
+  const fields = slots[slot * SLOT.size + SLOT.fields]!;
+  if (words[fields + REWRITE_FIELDS.regex] !== 1) return false;
+  return textOf(loaded, words[fields + REWRITE_FIELDS.target]!).includes('$');
+}
+
+/** The patterns of paths that a rule includes, in their order. */
+function includesOf({ loaded: { plan } }: Subject, { slot }: SubjectRule): unknown {
+  return printFilter(plan, plan.slots[slot * SLOT.size + SLOT.path]!)?.['includes'];
 }
 
 /** `<type>/<key>`, or `<type>/<id>` if its author gave it no key. */

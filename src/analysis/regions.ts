@@ -7,6 +7,8 @@
  * condition/decision coverage to software testing", 1994.
  */
 import type { CheckName, RuleTrace, Trace } from '../evaluator/trace.ts';
+import { NONE, SLOT } from '../plan/layout.ts';
+import { printFields } from '../plan/print-fields.ts';
 import { changedUntil } from './confirm.ts';
 import { subjectSpace } from './reach.ts';
 import { matchedBy, type SubjectSpace, servedBox, situationsAt } from './situations.ts';
@@ -31,7 +33,7 @@ export type RegionResult =
 
 /** Answers questions about the regions of a plan; all share one budget. */
 export interface Regions {
-  /** The filters of a rule that some request does not pass; none for a disabled rule. */
+  /** The filters of a rule that some request does not pass, or all if they are too complex; none for a disabled rule. */
   of(type: string, id: number): readonly RegionName[];
   /** A request of a region, confirmed by the evaluator. */
   find(type: string, id: number, region: RegionName): RegionResult;
@@ -107,17 +109,37 @@ export function openRegions(subject: Subject): Regions {
   };
 }
 
-/** The filters of a rule; none where they are too complex for proofs, and of error pages, which depend on the response. */
-function regionsOf({ space, plan }: SubjectSpace, rule: SubjectRule): readonly RegionName[] {
+/** The filters of a rule; none of error pages, which depend on the response. */
+function regionsOf({ subject, space, plan }: SubjectSpace, rule: SubjectRule): readonly RegionName[] {
   if (rule.type === 'error_page') return [];
   const box = space.boxOf(plan, rule.slot);
-  if (box === null) return [];
+  if (box === null) return filtersOf(subject, rule);
   const axes = AXES.filter((axis, place): axis is Exclude<Axis, 'status'> => {
     const set = box.sets[place]!;
     const all = axis === 'host' ? space.axes.host.served(plan) : space.whole[place]!;
     return axis !== 'status' && set !== null && subtract(all, set).length > 0;
   });
   return box.paths === null ? axes : ['path', ...axes];
+}
+
+/** The filters that a rule has, whatever they exclude. */
+function filtersOf({ loaded: { plan } }: Subject, { slot, type }: SubjectRule): readonly RegionName[] {
+  const row = plan.slots.subarray(slot * SLOT.size, (slot + 1) * SLOT.size);
+  const has = (...names: readonly (keyof typeof SLOT)[]): boolean =>
+    names.some((name) => row[SLOT[name]] !== NONE);
+  const lists = type === 'fingerprint' ? printFields(plan, type, row) : {};
+  const isListed = (name: string): boolean =>
+    ((lists[name] as readonly unknown[] | undefined) ?? []).length > 0;
+  const filters: Readonly<Record<Exclude<RegionName, 'status'>, boolean>> = {
+    path: has('path'),
+    host: has('scope', 'host'),
+    ip: has('addresses'),
+    country: has('countries'),
+    bot: type === 'bot_route',
+    ja4: isListed('match_ja4'),
+    ja4h: isListed('match_ja4h'),
+  };
+  return (Object.keys(filters) as RegionName[]).filter((name) => filters[name]);
 }
 
 /** The requests that pass all filters of a rule but one; `null`: too complex. */

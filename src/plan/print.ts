@@ -154,7 +154,8 @@ function groupName(plan: Plan, group: number): string {
 
 const KIND_NAMES = Object.fromEntries(Object.entries(PATTERN_KIND).map(([name, kind]) => [kind, name]));
 
-function printFilter(plan: Plan, offset: number): Printed | null {
+/** A pattern filter at an offset of `words`, its patterns in the order in which they were listed; `null`: no filter. */
+export function printFilter(plan: Plan, offset: number): Printed | null {
   if (offset === NONE) return null;
   const from = offset + FILTER.patterns;
   const middle = from + plan.words[offset + FILTER.includes]!;

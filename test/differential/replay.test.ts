@@ -114,7 +114,8 @@ function logsOf(random: Random, entries: readonly AccessEntry[]): readonly Timed
 
 /** All that is compared, from the decision itself. */
 function textOf({ action, status, rule, location, origin, path, query, cache, tags }: Decision): string {
-  const { mode, edgeTtl, browserTtl } = cache ?? { mode: null, edgeTtl: null, browserTtl: null };
+  // Without a cache rule the origin's headers decide, as with one of these settings.
+  const { mode, edgeTtl, browserTtl } = cache ?? { mode: 'standard', edgeTtl: null, browserTtl: null };
   const { address, port, scheme, hostHeader } = origin ?? {};
   const by = rule === null ? null : refText(rule);
   // One `?` is of the path or the query.

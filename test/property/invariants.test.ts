@@ -67,7 +67,8 @@ function meaning(ruleSet: RuleSet, { when, bots }: Invariant): (request: EdgeReq
   const evaluator = loadPlan(seal(compile({ ...serving(ruleSet), rules }).plan, { revision: 1 }));
   const isListed = (request: EdgeRequest): boolean =>
     bots!.listed.some(({ kind, verified }) => {
-      const bot = request.bot ?? null;
+      // Where the request does not say, its User-Agent does.
+      const { bot } = evaluator.explain(request).facts;
       if (kind === null || bot === null) return kind === null && bot === null;
       return (kind === '*' || bot.kind === kind) && (verified === null || bot.verified === verified);
     });
