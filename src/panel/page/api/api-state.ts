@@ -16,6 +16,14 @@ export interface PageNotice {
   readonly tone: 'good' | 'bad';
   readonly text: string;
 }
+/** Calls that wait since the server asked for patience. */
+export interface Waiting {
+  /** The reason, as the beginning of a sentence. */
+  readonly why: string;
+  /** Seconds until the first of them is sent again. */
+  readonly seconds: number;
+}
+
 
 /** The whole of it. */
 export interface ApiState {
@@ -23,8 +31,8 @@ export interface ApiState {
   readonly session: 'out' | 'opening' | 'in';
   /** Why the page is signed out; `null`: nobody has signed in yet, or signed out. */
   readonly refused: string | null;
-  /** Why a call waits; `null`: none does. */
-  readonly waiting: string | null;
+  /** `null`: no call waits. */
+  readonly waiting: Waiting | null;
   readonly notice: PageNotice | null;
   /** Whether the server answered the last call. */
   readonly live: boolean;

@@ -29,7 +29,7 @@ let chosen = 0;
 /** Signs in. */
 export async function signIn(key: string): Promise<void> {
   setApi({ ...SIGNED_OUT, session: 'opening', fields: getApi().fields });
-  useKey(key, keyRefused);
+  useKey({ key, refused: keyRefused });
   try {
     const [{ body: domains }, fields] = await Promise.all([
       callJson<readonly DomainEntry[]>('/domains/'),
@@ -47,7 +47,7 @@ export async function signIn(key: string): Promise<void> {
 
 /** Signs out and forgets all that was read. @param refused why; `null`: the user asked for it */
 export function signOut(refused: string | null): void {
-  useKey(null, null);
+  useKey(null);
   chosen++;
   const { fields } = getApi();
   setState({
@@ -230,8 +230,8 @@ export function sentence(error: unknown): string {
 
 /** Shows an error at the top of the page. */
 export function report(error: unknown): void {
-  // The sign-in shows it.
-  if (getApi().session === 'out') return;
+  // The sign-in shows why the session ended; a call of that session is nothing to the next one.
+  if (getApi().session === 'out' || (error instanceof CallFault && error.status === 401)) return;
   if (error instanceof CallFault && error.status === 0) setApi({ live: false });
   else setApi({ notice: { tone: 'bad', text: sentence(error) } });
 }

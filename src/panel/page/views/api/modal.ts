@@ -1,7 +1,9 @@
 /** Dialogs: the browser's own, which keep the focus inside and close with Escape. */
 import type { ComponentChildren, VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { getApi } from '../../api/state.ts';
 import { html } from '../html.ts';
+import { waitLine } from './notice.ts';
 
 /** A dialog. */
 export interface ModalProps {
@@ -33,6 +35,7 @@ export function modal({ title, close, wide, children }: ModalProps): VNode {
       <button type="button" class="quiet" aria-label="Close" onClick=${close}>✕</button></div>
     ${children}
   </dialog>`;
+    <div role="status"><${waitLine} waiting=${getApi().waiting} /></div>
 }
 
 /** A question before something that cannot be taken back. */
