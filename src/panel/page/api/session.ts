@@ -113,6 +113,32 @@ async function isReadOnly(path: string): Promise<boolean> {
   }
 }
 
+/** Reads the domain itself: its status, which a revision may have followed, and what the key may do. */
+async function readDomain(): Promise<void> {
+  const mine = chosen;
+  const { domain } = getApi();
+  if (domain === null) return;
+  const { body } = await callJson<DomainShown>(domainPath(domain.name));
+  if (mine !== chosen) return;
+  const { status } = body;
+  const domains = getApi().domains.map((one) => (one.name === body.name ? { ...one, status } : one));
+  setApi({ domain: body, domains });
+}
+
+/** Shows another domain in place of one that the server does not find any more. */
+async function leaveDomain(name: string): Promise<void> {
+  const mine = ++chosen;
+  const { body: domains } = await callJson<readonly DomainEntry[]>('/domains/');
+  if (mine !== chosen) return;
+  const { session, fields } = getApi();
+  const text = `The domain ${name} was deleted, or this account may not see it any more.`;
+  setState({ api: { ...SIGNED_OUT, session, fields, domains, notice: { tone: 'bad', text } } });
+  const [first] = domains;
+  if (first === undefined) return;
+  await chooseDomain(first.name);
+  setApi({ notice: { tone: 'bad', text } });
+}
+
 /** What is read of a domain. */
 type ReadName = 'rules' | 'records' | 'nodes' | 'hits' | 'findings';
 
@@ -192,7 +218,9 @@ export async function readRevisions(): Promise<boolean> {
     setApi({ revisions: body });
     return true;
   } catch (error) {
-    if (mine === chosen) report(error);
+    if (mine !== chosen) return false;
+    if (error instanceof CallFault && error.status === 404) await leaveDomain(domain.name);
+    else report(error);
     return false;
   }
 }
@@ -211,7 +239,7 @@ async function refresh(): Promise<void> {
   refreshing = true;
   try {
     if (await readRevisions()) {
-      await Promise.all([readRules(), readRecords()]);
+      await Promise.all([readDomain(), readRules(), readRecords()]);
       await readMarks();
     }
     if (getState().section === 'nodes') await readNodes();

@@ -32,17 +32,27 @@ function stateOf(
   api: ApiState,
   { name, revision }: { readonly name: string; readonly revision: number | null },
 ): SourceState {
-  const plans = api.revisions.flatMap(planEntry);
-  const chosen = plans.find(({ label }) => label === `#${revision}`);
+  const stored = api.revisions.flatMap(planEntry);
+  const chosen = stored.find(({ label }) => label === `#${revision}`);
+  const refuses = refusalOf(api.revisions[0]);
+  // A tombstone decides without a plan; an older plan decides only where it is chosen.
+  const plans = refuses !== null && chosen === undefined ? [] : stored;
   return {
     live: api.live,
     title: name,
     domain: name,
+    refuses,
     plans: chosen === undefined ? plans : [chosen, ...plans.filter((plan) => plan !== chosen)],
     mistakes: [],
     findings: api.findings?.map((finding) => findingDocument(finding, api.rules ?? [])) ?? null,
   };
 }
+/** The sentence of a newest revision without a plan; `null`: it has one, or there is none. */
+function refusalOf(newest: ApiState['revisions'][number] | undefined): string | null {
+  if (newest === undefined || newest.digest !== null) return null;
+  return `The edge refuses every request since revision #${newest.revision}: ${newest.reason}.`;
+}
+
 
 /** A revision as a plan; tombstones and pruned revisions cannot be evaluated. */
 function planEntry({
