@@ -1,10 +1,9 @@
 /** The shape of what the page knows over the management API. */
-import type { FieldDocument } from '../../documents.ts';
+import type { FieldDocument, FindingDocument } from '../../documents.ts';
 import type {
   DomainEntry,
   DomainShown,
   HitsShown,
-  LintEntry,
   NodeEntry,
   RecordShown,
   RevisionEntry,
@@ -16,6 +15,7 @@ export interface PageNotice {
   readonly tone: 'good' | 'bad';
   readonly text: string;
 }
+
 /** Calls that wait since the server asked for patience. */
 export interface Waiting {
   /** The reason, as the beginning of a sentence. */
@@ -23,7 +23,6 @@ export interface Waiting {
   /** Seconds until the first of them is sent again. */
   readonly seconds: number;
 }
-
 
 /** The whole of it. */
 export interface ApiState {
@@ -48,6 +47,6 @@ export interface ApiState {
   readonly records: readonly RecordShown[] | null;
   readonly nodes: readonly NodeEntry[] | null;
   readonly hits: HitsShown | null;
-  readonly findings: readonly LintEntry[] | null;
+  readonly findings: readonly FindingDocument[] | null;
   readonly fields: FieldDocument | null;
 }

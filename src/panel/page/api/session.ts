@@ -2,7 +2,7 @@
  * The session: sign-in by API key, the domain that is shown, and what is read of it. In: a key, the name of a domain. Out: the page's
  * state over the API, read again when another revision comes out.
  */
-import type { FieldDocument } from '../../documents.ts';
+import type { FieldDocument, FindingDocument } from '../../documents.ts';
 import { getState, setState } from '../state.ts';
 import { CallFault, callJson, callPages, useKey } from './call.ts';
 import {
@@ -191,12 +191,28 @@ export function readMarks(): Promise<void> {
 /** An analysis takes the one thread that an account may use at a time: one is read, and another after it if that has become old. */
 const marks = { isStale: false, reading: null as Promise<void> | null };
 
+/** Reads the lint findings with the rules that they name by their places. */
+async function readFindings(path: string): Promise<readonly FindingDocument[]> {
+  const { rules } = getApi();
+  const findings = await callPages<LintEntry>(`${path}/analysis`);
+  // The places may be those of other rules.
+  if (getApi().rules !== rules) marks.isStale = true;
+  return findings.map((one) => findingDocument(one, rules ?? []));
+}
+
+/** A finding with the id of its rule: findings name rules by their place in the list of all rules. */
+function findingDocument(finding: LintEntry, rules: readonly RuleShown[]): FindingDocument {
+  const place = /^rules\[(\d+)\]/.exec(finding.path)?.[1];
+  const rule = place === undefined ? null : (rules[Number(place)]?.id ?? null);
+  return { ...finding, at: null, rule };
+}
+
 async function readMarksInTurn(): Promise<void> {
   while (marks.isStale) {
     marks.isStale = false;
     const results = await Promise.allSettled([
       readInto('hits', async (path) => (await callJson<HitsShown>(`${path}/rules/hits/`)).body),
-      readInto('findings', (path) => callPages<LintEntry>(`${path}/analysis`)),
+      readInto('findings', readFindings),
     ]);
     for (const result of results) if (result.status === 'rejected') report(result.reason);
   }

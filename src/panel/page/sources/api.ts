@@ -3,10 +3,9 @@
  * digests by WebCrypto.
  */
 
-import type { FindingDocument } from '../../documents.ts';
 import type { ApiState } from '../api/api-state.ts';
 import { CallFault, callOctets } from '../api/call.ts';
-import { domainPath, type LintEntry, type RuleShown } from '../api/documents.ts';
+import { domainPath } from '../api/documents.ts';
 import { followServer } from '../api/session.ts';
 import { getApi } from '../api/state.ts';
 import type { PageSource, PlanEntry, SourcePlan, SourceState } from '../source.ts';
@@ -41,18 +40,18 @@ function stateOf(
     live: api.live,
     title: name,
     domain: name,
-    refuses,
     plans: chosen === undefined ? plans : [chosen, ...plans.filter((plan) => plan !== chosen)],
+    refuses,
     mistakes: [],
-    findings: api.findings?.map((finding) => findingDocument(finding, api.rules ?? [])) ?? null,
+    findings: api.findings,
   };
 }
+
 /** The sentence of a newest revision without a plan; `null`: it has one, or there is none. */
 function refusalOf(newest: ApiState['revisions'][number] | undefined): string | null {
   if (newest === undefined || newest.digest !== null) return null;
   return `The edge refuses every request since revision #${newest.revision}: ${newest.reason}.`;
 }
-
 
 /** A revision as a plan; tombstones and pruned revisions cannot be evaluated. */
 function planEntry({
@@ -63,13 +62,6 @@ function planEntry({
 }: ApiState['revisions'][number]): readonly PlanEntry[] {
   if (digest === null || pruned) return [];
   return [{ digest, label: `#${revision}`, at: created_at, rules: null }];
-}
-
-/** A finding with the id of its rule: findings name rules by their place in the list of all rules. */
-export function findingDocument(finding: LintEntry, rules: readonly RuleShown[]): FindingDocument {
-  const place = /^rules\[(\d+)\]/.exec(finding.path)?.[1];
-  const rule = place === undefined ? null : (rules[Number(place)]?.id ?? null);
-  return { ...finding, at: null, rule };
 }
 
 async function readPlan(digest: string): Promise<SourcePlan> {

@@ -141,7 +141,7 @@ export function historyView({ state }: { readonly state: PageState }): VNode {
     </table></div>
     ${
       back !== null &&
-      html`<${confirmDialog} title=${`Roll back to revision ${back}?`} word="Roll back" close=${() => setBack(null)} act=${() => rollBack(back)}
+      html`<${confirmDialog} title=${`Roll back to revision ${back}?`} word="Roll back" close=${() => setBack((now) => (now === back ? null : now))} act=${() => rollBack(back)}
       text="Nodes get its content at once. The stored rules stay as they are, and the next change of a rule publishes them again." />`
     }
   </section>`;

@@ -23,7 +23,9 @@ export function modal({ title, close, wide, children }: ModalProps): VNode {
     dialog.showModal();
     return () => {
       dialog.close();
-      if (opener instanceof HTMLElement) opener.focus();
+      // The row of a deleted object has gone with its button.
+      const isThere = opener instanceof HTMLElement && opener.isConnected;
+      (isThere ? opener : document.querySelector('main'))?.focus();
     };
   }, []);
   return html`<dialog ref=${element} class=${wide === true ? 'wide-dialog' : ''} aria-labelledby="dialog-title"
@@ -33,9 +35,9 @@ export function modal({ title, close, wide, children }: ModalProps): VNode {
     }}>
     <div class="dialog-head"><h2 id="dialog-title">${title}</h2>
       <button type="button" class="quiet" aria-label="Close" onClick=${close}>✕</button></div>
+    <div role="status"><${waitLine} waiting=${getApi().waiting} /></div>
     ${children}
   </dialog>`;
-    <div role="status"><${waitLine} waiting=${getApi().waiting} /></div>
 }
 
 /** A question before something that cannot be taken back. */
