@@ -6,7 +6,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { accessFaults } from '../support/axe.ts';
 import { missingBrowser, openWatched, startBrowser, type Watch } from '../support/browser.ts';
 import { builtCli, edgeplan } from '../support/built.ts';
-import { signInTo, tabTo } from '../support/panel-page.ts';
+import {
+  dropsOf as drops,
+  makeShop as makeShopOn,
+  openSection,
+  type Shop,
+  said as saidOn,
+  signIn as signInOn,
+  tabTo,
+} from '../support/panel.ts';
 import { waitForDecision } from '../support/play.ts';
 import { until } from '../support/publish-setup.ts';
 import { requires } from '../support/requires.ts';
@@ -19,22 +27,7 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => server.stop());
 
-/** The path of the drop rules of a domain. */
-const drops = (domain: string): string => `/domains/${domain}/rules/drop/`;
-
-/** Makes an active domain with a proxied record and two rules, published. */
-async function makeShop(domain: string): Promise<{ readonly admin: number; readonly secret: number }> {
-  await server.domain(domain);
-  const record = { name: '@', type: 'A', destination: '192.0.2.1', proxied: true };
-  await server.call('POST', `/domains/${domain}/records/`, record);
-  const admin = await server.call('POST', drops(domain), { path_includes: ['/admin/*'], priority: 10 });
-  const secret = await server.call('POST', `${drops(domain)}?wait=published`, {
-    path_includes: ['/secret/*'],
-    priority: 20,
-  });
-  expect([admin.status, secret.status]).toEqual([200, 200]);
-  return { admin: admin.body.id, secret: secret.body.id };
-}
+const makeShop = (domain: string): Promise<Shop> => makeShopOn(server, domain);
 
 /** Makes another key of the owner. */
 async function anotherKey(...args: readonly string[]): Promise<string> {
@@ -109,9 +102,9 @@ describe('in a browser', requires(missingBrowser()), () => {
   afterEach(() => page.close());
 
   const signIn = (domain: string, key = server.key, fragment = ''): Promise<void> =>
-    signInTo(page, `${server.url}/panel/#domain=${domain}${fragment}`, key);
-  const section = (name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();
-  const said = (text: string | RegExp): Promise<void> => page.getByRole('status').getByText(text).waitFor();
+    signInOn(page, server, { domain, key, fragment });
+  const section = (name: string): Promise<void> => openSection(page, name);
+  const said = (text: string | RegExp): Promise<void> => saidOn(page, text);
 
   test('a request is blocked, its rule is edited, and the decision changes, with the keyboard alone', async () => {
     const { admin } = await makeShop('keys.example');
@@ -328,7 +321,8 @@ describe('in a browser', requires(missingBrowser()), () => {
     await page.keyboard.press('Enter');
     await page.getByText('The server does not know this key').waitFor();
     const key = await anotherKey('--name', 'short');
-    await page.getByLabel('API key').fill(key);
+    // The focus is on the field again.
+    await page.keyboard.type(key);
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     const { out } = await edgeplan(['key', 'list', '--json', ...server.data], { cwd: server.folder });

@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { missingBrowser, openWatched, startBrowser, type Watch } from '../support/browser.ts';
 import { builtCli } from '../support/built.ts';
+import { signIn } from '../support/panel.ts';
 import { waitForDecision } from '../support/play.ts';
 import { requires } from '../support/requires.ts';
 import { type Served, serve } from '../support/served.ts';
@@ -47,9 +48,7 @@ describe('in a browser', requires(missingBrowser()), () => {
   async function open(domain: string, path: string): Promise<{ readonly page: Page; readonly watch: Watch }> {
     const opened = await openWatched(browser);
     const { page } = opened;
-    await page.goto(`${server.url}/panel/#domain=${domain}&url=https://${domain}${path}&ip=203.0.113.7`);
-    await page.getByLabel('API key').fill(server.key);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signIn(page, server, { domain, fragment: `&url=https://${domain}${path}&ip=203.0.113.7` });
     await waitForDecision(page, /./);
     await page.getByText('At the edge').click();
     return opened;
@@ -65,7 +64,9 @@ describe('in a browser', requires(missingBrowser()), () => {
     const { page, watch } = await open('assume.example', '/account/x');
     await waitForDecision(page, 'Challenge 403');
     await page.getByRole('button', { name: 'rate counters empty' }).click();
-    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toContain(`rate_limit #${limit}`);
+    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toContain(
+      `rate_limit #${limit}`,
+    );
     const solved = page.getByRole('group', { name: 'Challenges solved' });
     await solved.getByLabel(`captcha #${captcha}`).focus();
     await page.keyboard.press('Space');

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { accessFaults } from '../support/axe.ts';
 import { missingBrowser, openWatched, startBrowser, type Watch } from '../support/browser.ts';
 import { builtCli } from '../support/built.ts';
-import { signInTo, tabTo } from '../support/panel-page.ts';
+import { signIn as signInOn, tabTo } from '../support/panel.ts';
 import { until } from '../support/publish-setup.ts';
 import { requires } from '../support/requires.ts';
 import { type Served, serve } from '../support/served.ts';
@@ -56,7 +56,7 @@ describe('in a browser', requires(missingBrowser()), () => {
   }
 
   const signIn = (domain: string): Promise<void> =>
-    signInTo(page, `${server.url}/panel/#domain=${domain}&section=rules`, server.key);
+    signInOn(page, server, { domain, fragment: '&section=rules' });
   const said = (text: RegExp): Promise<void> => page.getByRole('status').getByText(text).waitFor();
   /** The control at a path of the form. */
   const control = (path: string): Locator => page.locator(`[id="of-${path}"]`);

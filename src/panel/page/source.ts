@@ -26,6 +26,8 @@ export interface SourceState {
   readonly domain: string | null;
   /** The newest first. */
   readonly plans: readonly PlanEntry[];
+  /** Why the edge refuses every request now, whatever a plan decides, in a sentence; `null`: it does not. */
+  readonly refuses: string | null;
   /** Why what is written now has no plan; empty: `plans[0]` is its plan. */
   readonly mistakes: readonly FindingDocument[];
   /** What lint found; `null`: not known yet. */

@@ -1,10 +1,9 @@
 /** The shape of what the page knows over the management API. */
-import type { FieldDocument } from '../../documents.ts';
+import type { FieldDocument, FindingDocument } from '../../documents.ts';
 import type {
   DomainEntry,
   DomainShown,
   HitsShown,
-  LintEntry,
   NodeEntry,
   RecordShown,
   RevisionEntry,
@@ -17,14 +16,22 @@ export interface PageNotice {
   readonly text: string;
 }
 
+/** Calls that wait since the server asked for patience. */
+export interface Waiting {
+  /** The reason, as the beginning of a sentence. */
+  readonly why: string;
+  /** Seconds until the first of them is sent again. */
+  readonly seconds: number;
+}
+
 /** The whole of it. */
 export interface ApiState {
   /** `opening`: a key was typed and is checked. */
   readonly session: 'out' | 'opening' | 'in';
   /** Why the page is signed out; `null`: nobody has signed in yet, or signed out. */
   readonly refused: string | null;
-  /** Why a call waits; `null`: none does. */
-  readonly waiting: string | null;
+  /** `null`: no call waits. */
+  readonly waiting: Waiting | null;
   readonly notice: PageNotice | null;
   /** Whether the server answered the last call. */
   readonly live: boolean;
@@ -40,6 +47,6 @@ export interface ApiState {
   readonly records: readonly RecordShown[] | null;
   readonly nodes: readonly NodeEntry[] | null;
   readonly hits: HitsShown | null;
-  readonly findings: readonly LintEntry[] | null;
+  readonly findings: readonly FindingDocument[] | null;
   readonly fields: FieldDocument | null;
 }

@@ -36,13 +36,21 @@ const LONGEST_WAIT_SEC = 90;
 /** Times that a call is sent again. */
 const MOST_WAITS = 3;
 
-let key: string | null = null;
-let whenRefused: (() => void) | null = null;
+/** A key in use. */
+interface KeyInUse {
+  readonly key: string;
+  /** Called when the server does not accept the key. */
+  readonly refused: () => void;
+  /** Aborted when the key is out of use: a call that waits is not sent by another key. */
+  readonly end: AbortController;
+}
 
-/** Sets the key of later calls; `null`: no more calls. @param refused called when the server does not accept the key any more */
-export function useKey(next: string | null, refused: (() => void) | null): void {
-  key = next;
-  whenRefused = refused;
+let inUse: KeyInUse | null = null;
+
+/** Sets the key of later calls, and ends the waits of earlier ones; `null`: no more calls. */
+export function useKey(next: Pick<KeyInUse, 'key' | 'refused'> | null): void {
+  inUse?.end.abort(new CallFault(401, 'you are signed out'));
+  inUse = next && { ...next, end: new AbortController() };
 }
 
 /** JSON of a GET or a write. @throws CallFault */
@@ -83,20 +91,29 @@ export function nextOf(headers: Headers): string | null {
 
 /** Sends a request, and again after the wait that a 429 or 503 asks for. @throws CallFault */
 async function send(path: string, call: ApiCall): Promise<Response> {
+  const mine = inUse;
+  if (mine === null) throw new CallFault(401, 'you are signed out');
   for (let sent = 1; ; sent++) {
-    const response = await sendOnce(path, call);
-    const { status } = response;
+    const response = await sendOnce(path, call, mine);
     if (response.ok) return response;
     const seconds = Number(response.headers.get('retry-after') ?? 0);
-    const waits = (status === 429 || status === 503) && seconds > 0 && seconds <= LONGEST_WAIT_SEC;
-    if (!waits || sent > MOST_WAITS) throw await faultOf(response);
-    await pause(seconds, status);
+    const waits = isRepeatable(response, path, call) && seconds > 0 && seconds <= LONGEST_WAIT_SEC;
+    if (!waits || sent > MOST_WAITS) throw await faultOf(response, mine);
+    const why =
+      response.status === 429 ? 'The key has used up its requests of this minute' : 'The server is busy';
+    const signals = [mine.end.signal, ...(call.signal === undefined ? [] : [call.signal])];
+    await pause({ why, until: performance.now() + seconds * 1_000 }, AbortSignal.any(signals));
   }
 }
 
-async function sendOnce(path: string, call: ApiCall): Promise<Response> {
+/** Whether a refused call may be sent again. A 503 for a write may come after the change: a repetition could make it twice. */
+function isRepeatable({ status }: Response, path: string, { method = 'GET' }: ApiCall): boolean {
+  const changesNothing = method === 'GET' || path.includes('validate_only=true');
+  return status === 429 || (status === 503 && changesNothing);
+}
+
+async function sendOnce(path: string, call: ApiCall, { key }: KeyInUse): Promise<Response> {
   const { method = 'GET', body, ifMatch, signal } = call;
-  if (key === null) throw new CallFault(401, 'you are signed out');
   const headers = new Headers({ authorization: `Bearer ${key}` });
   if (body !== undefined) headers.set('content-type', 'application/json');
   if (ifMatch !== undefined) headers.set('if-match', ifMatch);
@@ -116,10 +133,10 @@ async function sendOnce(path: string, call: ApiCall): Promise<Response> {
   }
 }
 
-/** The fault of a refusal; a refused key ends the session. */
-async function faultOf(response: Response): Promise<CallFault> {
+/** The fault of a refusal; a refused key ends its session, not that of a later key. */
+async function faultOf(response: Response, mine: KeyInUse): Promise<CallFault> {
   const { status } = response;
-  if (status === 401) whenRefused?.();
+  if (status === 401 && mine === inUse) mine.refused();
   const text = await response.text();
   return new CallFault(status, sentenceOf(text) ?? `the server answers ${status}`);
 }
@@ -135,12 +152,40 @@ function sentenceOf(text: string): string | null {
   }
 }
 
-/** Waits, and shows how long. */
-async function pause(seconds: number, status: number): Promise<void> {
-  const why = status === 429 ? 'The key has used up its requests of this minute' : 'The server is busy';
-  for (let left = seconds; left > 0; left--) {
-    setApi({ waiting: `${why}; trying again in ${left} s.` });
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+/** A call that waits. */
+interface CallWait {
+  readonly why: string;
+  /** When it is sent again: milliseconds of `performance.now()`. */
+  readonly until: number;
+}
+
+/** The calls that wait now. */
+const waits = new Set<CallWait>();
+
+/** Waits, and shows how long. @throws the reason of the signal, once it is aborted */
+async function pause(wait: CallWait, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  waits.add(wait);
+  showWaits();
+  const ticks = setInterval(showWaits, 1_000);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(resolve, wait.until - performance.now());
+      signal.addEventListener('abort', () => {
+        clearTimeout(timer);
+        reject(signal.reason as Error);
+      });
+    });
+  } finally {
+    clearInterval(ticks);
+    waits.delete(wait);
+    showWaits();
   }
-  setApi({ waiting: null });
+}
+
+/** Shows the wait that ends first. */
+function showWaits(): void {
+  const [first] = [...waits].sort((a, b) => a.until - b.until);
+  const left = first === undefined ? 0 : Math.max(1, Math.ceil((first.until - performance.now()) / 1_000));
+  setApi({ waiting: first === undefined ? null : { why: first.why, seconds: left } });
 }

@@ -2,7 +2,7 @@
  * The session: sign-in by API key, the domain that is shown, and what is read of it. In: a key, the name of a domain. Out: the page's
  * state over the API, read again when another revision comes out.
  */
-import type { FieldDocument } from '../../documents.ts';
+import type { FieldDocument, FindingDocument } from '../../documents.ts';
 import { getState, setState } from '../state.ts';
 import { CallFault, callJson, callPages, useKey } from './call.ts';
 import {
@@ -29,7 +29,7 @@ let chosen = 0;
 /** Signs in. */
 export async function signIn(key: string): Promise<void> {
   setApi({ ...SIGNED_OUT, session: 'opening', fields: getApi().fields });
-  useKey(key, keyRefused);
+  useKey({ key, refused: keyRefused });
   try {
     const [{ body: domains }, fields] = await Promise.all([
       callJson<readonly DomainEntry[]>('/domains/'),
@@ -47,7 +47,7 @@ export async function signIn(key: string): Promise<void> {
 
 /** Signs out and forgets all that was read. @param refused why; `null`: the user asked for it */
 export function signOut(refused: string | null): void {
-  useKey(null, null);
+  useKey(null);
   chosen++;
   const { fields } = getApi();
   setState({
@@ -114,6 +114,32 @@ async function isReadOnly(path: string): Promise<boolean> {
   }
 }
 
+/** Reads the domain itself: its status, which a revision may have followed, and what the key may do. */
+async function readDomain(): Promise<void> {
+  const mine = chosen;
+  const { domain } = getApi();
+  if (domain === null) return;
+  const { body } = await callJson<DomainShown>(domainPath(domain.name));
+  if (mine !== chosen) return;
+  const { status } = body;
+  const domains = getApi().domains.map((one) => (one.name === body.name ? { ...one, status } : one));
+  setApi({ domain: body, domains });
+}
+
+/** Shows another domain in place of one that the server does not find any more. */
+async function leaveDomain(name: string): Promise<void> {
+  const mine = ++chosen;
+  const { body: domains } = await callJson<readonly DomainEntry[]>('/domains/');
+  if (mine !== chosen) return;
+  const { session, fields } = getApi();
+  const text = `The domain ${name} was deleted, or this account may not see it any more.`;
+  setState({ api: { ...SIGNED_OUT, session, fields, domains, notice: { tone: 'bad', text } } });
+  const [first] = domains;
+  if (first === undefined) return;
+  await chooseDomain(first.name);
+  setApi({ notice: { tone: 'bad', text } });
+}
+
 /** What is read of a domain. */
 type ReadName = 'rules' | 'records' | 'nodes' | 'hits' | 'findings';
 
@@ -166,12 +192,28 @@ export function readMarks(): Promise<void> {
 /** An analysis takes the one thread that an account may use at a time: one is read, and another after it if that has become old. */
 const marks = { isStale: false, reading: null as Promise<void> | null };
 
+/** Reads the lint findings with the rules that they name by their places. */
+async function readFindings(path: string): Promise<readonly FindingDocument[]> {
+  const { rules } = getApi();
+  const findings = await callPages<LintEntry>(`${path}/analysis`);
+  // The places may be those of other rules.
+  if (getApi().rules !== rules) marks.isStale = true;
+  return findings.map((one) => findingDocument(one, rules ?? []));
+}
+
+/** A finding with the id of its rule: findings name rules by their place in the list of all rules. */
+function findingDocument(finding: LintEntry, rules: readonly RuleShown[]): FindingDocument {
+  const place = /^rules\[(\d+)\]/.exec(finding.path)?.[1];
+  const rule = place === undefined ? null : (rules[Number(place)]?.id ?? null);
+  return { ...finding, at: null, rule };
+}
+
 async function readMarksInTurn(): Promise<void> {
   while (marks.isStale) {
     marks.isStale = false;
     const results = await Promise.allSettled([
       readInto('hits', async (path) => (await callJson<HitsShown>(`${path}/rules/hits/`)).body),
-      readInto('findings', (path) => callPages<LintEntry>(`${path}/analysis`)),
+      readInto('findings', readFindings),
     ]);
     for (const result of results) if (result.status === 'rejected') report(result.reason);
   }
@@ -193,7 +235,9 @@ export async function readRevisions(): Promise<boolean> {
     setApi({ revisions: body });
     return true;
   } catch (error) {
-    if (mine === chosen) report(error);
+    if (mine !== chosen) return false;
+    if (error instanceof CallFault && error.status === 404) await leaveDomain(domain.name);
+    else report(error);
     return false;
   }
 }
@@ -212,7 +256,7 @@ async function refresh(): Promise<void> {
   refreshing = true;
   try {
     if (await readRevisions()) {
-      await Promise.all([readRules(), readRecords()]);
+      await Promise.all([readDomain(), readRules(), readRecords()]);
       await readMarks();
     }
     if (getState().section === 'nodes') await readNodes();
@@ -231,8 +275,8 @@ export function sentence(error: unknown): string {
 
 /** Shows an error at the top of the page. */
 export function report(error: unknown): void {
-  // The sign-in shows it.
-  if (getApi().session === 'out') return;
+  // The sign-in shows why the session ended; a call of that session is nothing to the next one.
+  if (getApi().session === 'out' || (error instanceof CallFault && error.status === 401)) return;
   if (error instanceof CallFault && error.status === 0) setApi({ live: false });
   else setApi({ notice: { tone: 'bad', text: sentence(error) } });
 }

@@ -72,26 +72,27 @@ export async function commit(
 
 /** Publishes the draft whose tag the page has read, so that what was reviewed is what is published. */
 export function publishDraft(tag: string): Promise<void> {
+  const path = `${domainPath(domainName())}/draft/publish`;
   const done = 'The draft is published.';
-  return attempt(() =>
-    commit(`${domainPath(domainName())}/draft/publish`, { method: 'POST', ifMatch: tag, done }),
-  );
+  return attempt(() => commit(path, { method: 'POST', ifMatch: tag, done }));
 }
 
 /** Throws the draft away whose tag the page has read. */
 export function discardDraft(tag: string): Promise<void> {
+  const path = `${domainPath(domainName())}/draft`;
   const done = 'The draft is thrown away: the rules are those that are published.';
-  return attempt(() => commit(`${domainPath(domainName())}/draft`, { method: 'DELETE', ifMatch: tag, done }));
+  return attempt(() => commit(path, { method: 'DELETE', ifMatch: tag, done }));
 }
 
 /** Sets whether changes of rules wait in a draft. */
 export function setPublishMode(publish_mode: 'automatic' | 'manual'): Promise<void> {
+  const path = `${domainPath(domainName())}/publishing`;
   const done =
     publish_mode === 'manual'
       ? 'Changes of rules wait in a draft from now on.'
       : 'Every change of a rule is published at once from now on.';
   return attempt(async () => {
-    await callJson(`${domainPath(domainName())}/publishing`, { method: 'PUT', body: { publish_mode } });
+    await callJson(path, { method: 'PUT', body: { publish_mode } });
     setApi({ notice: { tone: 'good', text: done } });
   });
 }
@@ -100,7 +101,8 @@ let running: Promise<void> = Promise.resolve();
 
 /**
  * Runs a change that a button asks for; a refusal is shown, and what the server has is read again. One at a time: a change that is
- * asked for meanwhile begins once the page shows the one before, which is no change by somebody else.
+ * asked for meanwhile begins once the page shows the one before, which is no change by somebody else. Paths are of the domain at the
+ * click: another may be shown by then.
  */
 function attempt(what: () => Promise<void>): Promise<void> {
   running = running.then(() => attemptNow(what));
@@ -132,8 +134,8 @@ function listed(rule: RuleShown): unknown {
 }
 
 /** Reads a rule for a write. @throws CallFault 412 where the server has another version than the page shows */
-async function tagOfRule(rule: RuleShown): Promise<string> {
-  const { value, tag } = await readTagged<RuleShown>(rulePath(rule));
+async function tagOfRule(path: string, rule: RuleShown): Promise<string> {
+  const { value, tag } = await readTagged<RuleShown>(path);
   const shown = getApi().rules?.find(({ type, id }) => type === rule.type && id === rule.id) ?? rule;
   if (JSON.stringify(listed(value)) !== JSON.stringify(listed(shown))) throw new CallFault(412, CHANGED);
   return tag;
@@ -141,29 +143,32 @@ async function tagOfRule(rule: RuleShown): Promise<string> {
 
 /** Turns a rule on or off. */
 export function toggleRule(rule: RuleShown): Promise<void> {
+  const path = rulePath(rule);
   const done = `Rule ${ruleName(rule)} is ${rule.enabled ? 'off' : 'on'}.`;
   return attempt(async () => {
-    const ifMatch = await tagOfRule(rule);
-    await commit(`${rulePath(rule)}/toggle`, { method: 'PATCH', ifMatch, done });
+    const ifMatch = await tagOfRule(path, rule);
+    await commit(`${path}/toggle`, { method: 'PATCH', ifMatch, done });
   });
 }
 
 /** Switches a rule between `enforce` and `dry_run`. */
 export function switchMode(rule: RuleShown): Promise<void> {
+  const path = rulePath(rule);
   const action_mode = rule.action_mode === 'dry_run' ? 'enforce' : 'dry_run';
   const done = action_mode === 'enforce' ? 'acts again' : 'only records what it would do';
   return attempt(async () => {
-    const ifMatch = await tagOfRule(rule);
+    const ifMatch = await tagOfRule(path, rule);
     const call = { method: 'PUT', body: { action_mode }, ifMatch } as const;
-    await commit(rulePath(rule), { ...call, done: `Rule ${ruleName(rule)} ${done}.` });
+    await commit(path, { ...call, done: `Rule ${ruleName(rule)} ${done}.` });
   });
 }
 
 /** Deletes a rule. */
 export function deleteRule(rule: RuleShown): Promise<void> {
+  const path = rulePath(rule);
   return attempt(async () => {
-    const ifMatch = await tagOfRule(rule);
-    await commit(rulePath(rule), { method: 'DELETE', ifMatch, done: `Rule ${ruleName(rule)} is deleted.` });
+    const ifMatch = await tagOfRule(path, rule);
+    await commit(path, { method: 'DELETE', ifMatch, done: `Rule ${ruleName(rule)} is deleted.` });
   });
 }
 

@@ -3,10 +3,9 @@
  * digests by WebCrypto.
  */
 
-import type { FindingDocument } from '../../documents.ts';
 import type { ApiState } from '../api/api-state.ts';
 import { CallFault, callOctets } from '../api/call.ts';
-import { domainPath, type LintEntry, type RuleShown } from '../api/documents.ts';
+import { domainPath } from '../api/documents.ts';
 import { followServer } from '../api/session.ts';
 import { getApi } from '../api/state.ts';
 import type { PageSource, PlanEntry, SourcePlan, SourceState } from '../source.ts';
@@ -32,16 +31,26 @@ function stateOf(
   api: ApiState,
   { name, revision }: { readonly name: string; readonly revision: number | null },
 ): SourceState {
-  const plans = api.revisions.flatMap(planEntry);
-  const chosen = plans.find(({ label }) => label === `#${revision}`);
+  const stored = api.revisions.flatMap(planEntry);
+  const chosen = stored.find(({ label }) => label === `#${revision}`);
+  const refuses = refusalOf(api.revisions[0]);
+  // A tombstone decides without a plan; an older plan decides only where it is chosen.
+  const plans = refuses !== null && chosen === undefined ? [] : stored;
   return {
     live: api.live,
     title: name,
     domain: name,
     plans: chosen === undefined ? plans : [chosen, ...plans.filter((plan) => plan !== chosen)],
+    refuses,
     mistakes: [],
-    findings: api.findings?.map((finding) => findingDocument(finding, api.rules ?? [])) ?? null,
+    findings: api.findings,
   };
+}
+
+/** The sentence of a newest revision without a plan; `null`: it has one, or there is none. */
+function refusalOf(newest: ApiState['revisions'][number] | undefined): string | null {
+  if (newest === undefined || newest.digest !== null) return null;
+  return `The edge refuses every request since revision #${newest.revision}: ${newest.reason}.`;
 }
 
 /** A revision as a plan; tombstones and pruned revisions cannot be evaluated. */
@@ -53,13 +62,6 @@ function planEntry({
 }: ApiState['revisions'][number]): readonly PlanEntry[] {
   if (digest === null || pruned) return [];
   return [{ digest, label: `#${revision}`, at: created_at, rules: null }];
-}
-
-/** A finding with the id of its rule: findings name rules by their place in the list of all rules. */
-export function findingDocument(finding: LintEntry, rules: readonly RuleShown[]): FindingDocument {
-  const place = /^rules\[(\d+)\]/.exec(finding.path)?.[1];
-  const rule = place === undefined ? null : (rules[Number(place)]?.id ?? null);
-  return { ...finding, at: null, rule };
 }
 
 async function readPlan(digest: string): Promise<SourcePlan> {

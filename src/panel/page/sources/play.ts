@@ -24,7 +24,7 @@ export function playSource(): PageSource {
 
 function stateOf({ file, domain, plans, mistakes, findings }: PlayState): SourceState {
   const entries = plans.map(({ digest, number, at, rules }) => ({ digest, label: `#${number}`, at, rules }));
-  return { live: true, title: file, domain, plans: entries, mistakes, findings };
+  return { live: true, title: file, domain, plans: entries, refuses: null, mistakes, findings };
 }
 
 async function readPlan(digest: string): Promise<SourcePlan> {

@@ -200,11 +200,17 @@ function assumptionsLine({ document }: { readonly document: TraceDocument }): VN
 /** The decision of the newest plan, and of the one beside it. */
 export function decisionView({ state }: { readonly state: PageState }): VNode {
   const { answer, olderAnswer, enforced, source, older } = state;
+  const refuses = source?.refuses ?? null;
+  if (refuses !== null && source?.plans.length === 0)
+    return html`<div class="decision"><section class="outcome bad" role="status" aria-label="Decision">
+      <h2><span class="verdict"><span class="symbol" aria-hidden="true">✘</span> Refuse</span></h2>
+      <p>${refuses} An older revision under “Plan” shows what it would decide.</p></section></div>`;
   if (answer === null)
     return html`<div class="decision"><section class="outcome none"><p>${waitingText(state)}</p></section></div>`;
   const beside = source?.plans.find(({ digest }) => digest === older);
   const now = beside === undefined ? null : `Now, plan ${source?.plans[0]?.label ?? ''}`;
   return html`<div class="decision">
+    ${refuses !== null && html`<p class="notice warn">${refuses} Below is what revision ${source?.plans[0]?.label} would decide.</p>`}
     <div class=${beside === undefined ? 'outcomes' : 'outcomes two'} role="status">
       <${answerCard} answer=${answer} caption=${now} enforced=${enforced} />
       ${beside !== undefined && olderAnswer !== null && html`<${answerCard} answer=${olderAnswer} caption=${`Before, plan ${beside.label}`} enforced=${enforced} />`}

@@ -64,13 +64,13 @@ export function draftView(): VNode {
     ${review.proof.invariants.length > 0 && invariantsView(review)}
     ${
       asked === 'publish' &&
-      html`<${confirmDialog} title="Publish the draft?" word="Publish" close=${() => setAsked(null)}
+      html`<${confirmDialog} title="Publish the draft?" word="Publish" close=${() => setAsked((now) => (now === 'publish' ? null : now))}
         act=${() => after(publishDraft(review.tag))}
         text=${`The changes of ${amount} go to every node as one revision. If the draft was changed since this page read it, nothing is published.`} />`
     }
     ${
       asked === 'discard' &&
-      html`<${confirmDialog} title="Throw the draft away?" word="Throw away" close=${() => setAsked(null)}
+      html`<${confirmDialog} title="Throw the draft away?" word="Throw away" close=${() => setAsked((now) => (now === 'discard' ? null : now))}
         act=${() => after(discardDraft(review.tag))}
         text=${`The changes of ${amount} are lost: the rules are again those that are published.`} />`
     }

@@ -69,11 +69,11 @@ function diffView({ from, to }: Pair): VNode {
   </section>`;
 }
 
-/** The state of a revision in a word. */
-function stateOf(entry: RevisionEntry, current: RevisionEntry | undefined): VNode | null {
-  if (entry === current) return html`<span class="badge current">current</span>`;
-  if (entry.digest === null) return html`<span class="badge">refuses every request</span>`;
-  return entry.pruned ? html`<span class="badge">no longer stored</span>` : null;
+/** The state of a revision in a few words. */
+function stateOf({ digest, pruned, revision }: RevisionEntry, current: RevisionEntry | undefined): VNode {
+  return html`${revision === current?.revision && html`<span class="badge current">current</span> `}
+    ${digest === null && html`<span class="badge">refuses every request</span>`}
+    ${pruned && html`<span class="badge">no longer stored</span>`}`;
 }
 
 /** What the buttons of a row do. */
@@ -141,7 +141,7 @@ export function historyView({ state }: { readonly state: PageState }): VNode {
     </table></div>
     ${
       back !== null &&
-      html`<${confirmDialog} title=${`Roll back to revision ${back}?`} word="Roll back" close=${() => setBack(null)} act=${() => rollBack(back)}
+      html`<${confirmDialog} title=${`Roll back to revision ${back}?`} word="Roll back" close=${() => setBack((now) => (now === back ? null : now))} act=${() => rollBack(back)}
       text="Nodes get its content at once. The stored rules stay as they are, and the next change of a rule publishes them again." />`
     }
   </section>`;

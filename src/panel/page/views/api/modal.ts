@@ -1,7 +1,9 @@
 /** Dialogs: the browser's own, which keep the focus inside and close with Escape. */
 import type { ComponentChildren, VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { getApi } from '../../api/state.ts';
 import { html } from '../html.ts';
+import { waitLine } from './notice.ts';
 
 /** A dialog. */
 export interface ModalProps {
@@ -21,7 +23,9 @@ export function modal({ title, close, wide, children }: ModalProps): VNode {
     dialog.showModal();
     return () => {
       dialog.close();
-      if (opener instanceof HTMLElement) opener.focus();
+      // The row of a deleted object has gone with its button.
+      const isThere = opener instanceof HTMLElement && opener.isConnected;
+      (isThere ? opener : document.querySelector('main'))?.focus();
     };
   }, []);
   return html`<dialog ref=${element} class=${wide === true ? 'wide-dialog' : ''} aria-labelledby="dialog-title"
@@ -31,6 +35,7 @@ export function modal({ title, close, wide, children }: ModalProps): VNode {
     }}>
     <div class="dialog-head"><h2 id="dialog-title">${title}</h2>
       <button type="button" class="quiet" aria-label="Close" onClick=${close}>✕</button></div>
+    <div role="status"><${waitLine} waiting=${getApi().waiting} /></div>
     ${children}
   </dialog>`;
 }

@@ -20,6 +20,8 @@ type Open =
   | { readonly kind: 'new' }
   | { readonly kind: 'nothing' };
 
+const NOTHING: Open = { kind: 'nothing' };
+
 function groupsOf(isNew: boolean): readonly FieldGroup[] {
   const all = getApi().fields?.record.fields ?? [];
   // The type of a record cannot change.
@@ -30,7 +32,7 @@ function groupsOf(isNew: boolean): readonly FieldGroup[] {
   ];
 }
 
-/** Dialogs. */
+/** Dialogs. @param close closes this one: another may be open by the time that its change is made */
 function dialogOf(open: Open, close: () => void): VNode | null {
   if (open.kind === 'nothing') return null;
   if (open.kind === 'delete') {
@@ -50,7 +52,7 @@ function dialogOf(open: Open, close: () => void): VNode | null {
 
 /** The section. */
 export function recordsView(): VNode {
-  const [open, setOpen] = useState<Open>({ kind: 'nothing' });
+  const [open, setOpen] = useState<Open>(NOTHING);
   const { records } = getApi();
   if (records === null) return html`<p class="empty">Loading the records…</p>`;
   const editable = may('records.edit');
@@ -71,6 +73,6 @@ export function recordsView(): VNode {
         </tr>`,
       )}</tbody>
     </table></div>
-    ${dialogOf(open, () => setOpen({ kind: 'nothing' }))}
+    ${dialogOf(open, () => setOpen((now) => (now === open ? NOTHING : now)))}
   </section>`;
 }

@@ -61,11 +61,11 @@ function actions(
 ): VNode {
   const name = ruleName(rule);
   return html`<span class="actions">
-    <button type="button" class="quiet" aria-label=${`Move ${name} up`} disabled=${first || busy} onClick=${() => context.move(rule, -1)}>↑</button>
-    <button type="button" class="quiet" aria-label=${`Move ${name} down`} disabled=${last || busy} onClick=${() => context.move(rule, 1)}>↓</button>
+    <button type="button" class="quiet" aria-label=${`Move ${name} up`} aria-disabled=${first} onClick=${() => context.move(rule, -1)}>↑</button>
+    <button type="button" class="quiet" aria-label=${`Move ${name} down`} aria-disabled=${last} onClick=${() => context.move(rule, 1)}>↓</button>
     <button type="button" class="quiet" aria-label=${`Dry run of ${name}`} aria-pressed=${rule.action_mode === 'dry_run'}
-      disabled=${busy || rule.type === 'cache'} onClick=${() => run(() => switchMode(rule))}>Dry run</button>
-    <button type="button" class="quiet" aria-label=${`Delete ${name}`} disabled=${busy} onClick=${() => context.remove(rule)}>Delete</button>
+      disabled=${rule.type === 'cache'} aria-disabled=${busy} onClick=${() => run(() => switchMode(rule))}>Dry run</button>
+    <button type="button" class="quiet" aria-label=${`Delete ${name}`} aria-disabled=${busy} onClick=${() => busy || context.remove(rule)}>Delete</button>
   </span>`;
 }
 
@@ -74,11 +74,14 @@ export function ruleRow(props: RowProps): VNode {
   const { rule, context } = props;
   const { editable, edit, move } = context;
   const [busy, setBusy] = useState(false);
+  // A control that is disabled while it works would lose the focus.
   const run = (act: () => Promise<void>): void => {
+    if (busy) return;
     setBusy(true);
     void act().finally(() => setBusy(false));
   };
   const findings = context.findings.get(rule.id) ?? [];
+  const findingsId = `findings-${rule.id}`;
   const press = (event: KeyboardEvent): void => {
     if (!editable || !event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
     event.preventDefault();
@@ -86,18 +89,18 @@ export function ruleRow(props: RowProps): VNode {
   };
   const label = typeof rule['name'] === 'string' && rule['name'] !== '' ? ` ${rule['name']}` : '';
   return html`<li class="row ${rule.enabled ? '' : 'off'}" onKeyDown=${press}>
-    <label class="enabled"><input type="checkbox" role="switch" aria-label=${`${ruleName(rule)} enabled`} checked=${rule.enabled} disabled=${!editable || busy}
+    <label class="enabled"><input type="checkbox" role="switch" aria-label=${`${ruleName(rule)} enabled`} checked=${rule.enabled} disabled=${!editable} aria-disabled=${busy}
       onClick=${(event: Event) => {
         event.preventDefault();
         run(() => toggleRule(rule));
       }} /></label>
-    <button type="button" class="row-name" onClick=${() => edit(rule)}>
+    <button type="button" class="row-name" aria-describedby=${findings.length === 0 ? null : findingsId} onClick=${() => edit(rule)}>
       <span class="item-name">#${rule.id}${label}${rule.action_mode === 'dry_run' && html` <span class="badge">dry run</span>`}<${marks} findings=${findings} /></span>
       <span class="item-filters">${filtersOf(rule as unknown as Rule)}</span>
     </button>
     ${verdictMark(rule, context)}
     ${hitMark(rule, context)}
     ${editable && actions(props, busy, run)}
-    ${findings.map((one) => html`<p class="finding ${one.severity}">${sentenceOf({ ...one, path: '' })}${one.remedy !== null && html` <span class="remedy">${one.remedy}</span>`}</p>`)}
+    ${findings.length > 0 && html`<div class="findings" id=${findingsId}>${findings.map((one) => html`<p class="finding ${one.severity}">${sentenceOf({ ...one, path: '' })}${one.remedy !== null && html`; <span class="remedy">${one.remedy}</span>`}</p>`)}</div>`}
   </li>`;
 }

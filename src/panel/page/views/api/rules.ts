@@ -20,6 +20,8 @@ type Open =
   | { readonly kind: 'new' }
   | { readonly kind: 'nothing' };
 
+const NOTHING: Open = { kind: 'nothing' };
+
 /** The rules of a type, moved by a place. */
 function moved(rules: readonly RuleShown[], rule: RuleShown, by: -1 | 1): readonly number[] | null {
   const ids = rules.map(({ id }) => id);
@@ -59,7 +61,7 @@ function typeSection(type: RuleType, rules: readonly RuleShown[], context: Omit<
   </section>`;
 }
 
-/** Dialogs. */
+/** Dialogs. @param close closes this one: another may be open by the time that its change is made */
 function dialogOf(open: Open, close: () => void): VNode | null {
   switch (open.kind) {
     case 'edit':
@@ -78,7 +80,7 @@ function dialogOf(open: Open, close: () => void): VNode | null {
 
 /** The section. */
 export function rulesSection({ state }: { readonly state: PageState }): VNode {
-  const [open, setOpen] = useState<Open>({ kind: 'nothing' });
+  const [open, setOpen] = useState<Open>(NOTHING);
   const { rules, hits } = getApi();
   if (rules === null) return html`<p class="empty">Loading the rules…</p>`;
   const editable = may('rules.edit');
@@ -101,6 +103,6 @@ export function rulesSection({ state }: { readonly state: PageState }): VNode {
       const own = rules.filter((rule) => rule.type === type);
       return own.length > 0 && typeSection(type, own, context);
     })}
-    ${dialogOf(open, () => setOpen({ kind: 'nothing' }))}
+    ${dialogOf(open, () => setOpen((now) => (now === open ? NOTHING : now)))}
   </section>`;
 }

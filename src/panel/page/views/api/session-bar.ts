@@ -1,6 +1,7 @@
 /** The top of the page: the domain, the revision that decides, the one beside it, and the end of the session. */
 import type { VNode } from 'preact';
 import type { ApiState } from '../../api/api-state.ts';
+import type { RevisionEntry } from '../../api/documents.ts';
 import { chooseDomain, signOut } from '../../api/session.ts';
 import { may } from '../../api/state.ts';
 import { type PageState, setState } from '../../state.ts';
@@ -26,18 +27,25 @@ function domainChoice({ domains }: ApiState, { domain }: PageState): VNode {
   </div>`;
 }
 
+/** The newest revision as a choice. */
+function newestText(newest: RevisionEntry | undefined): string {
+  if (newest === undefined) return 'nothing is published';
+  return `#${newest.revision}, the newest${newest.digest === null ? ': refuses every request' : ''}`;
+}
+
 /** The choice of the revision that decides. */
 function planChoice({ revisions }: ApiState, { revision }: PageState): VNode {
   const choose = (event: Event): void => {
     const text = typedIn(event);
     setState({ revision: text === '' ? null : Number(text) });
   };
-  const [newest, ...others] = revisions.filter(({ digest, pruned }) => digest !== null && !pruned);
+  const [newest] = revisions;
+  const others = revisions.filter((one) => one !== newest && one.digest !== null && !one.pruned);
   const shown = others.some((one) => one.revision === revision) ? revision : null;
   return html`<div class="choice">
     <label for="plan">Plan</label>
     <select id="plan" value=${shown === null ? '' : String(shown)} onChange=${choose}>
-      <option value="">${newest === undefined ? 'nothing is published' : `#${newest.revision}, the newest`}</option>
+      <option value="">${newestText(newest)}</option>
       ${others.map((one) => html`<option key=${one.revision} value=${String(one.revision)}>#${one.revision}, ${whenText(one.created_at)}</option>`)}
     </select>
   </div>`;

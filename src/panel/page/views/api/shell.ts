@@ -64,7 +64,7 @@ export function shell({ state }: { readonly state: PageState }): VNode {
   if (api.session !== 'in') return html`<${signInView} api=${api} />`;
   return html`<${sessionBar} state=${state} api=${api} />
     ${sections(state)}
-    <main>
+    <main tabindex="-1">
       <${noticeBox} api=${api} />
       ${api.domain === null ? html`<p class="empty">${waitingText(api)}</p>` : sectionOf(state)}
     </main>`;

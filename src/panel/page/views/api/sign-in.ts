@@ -1,10 +1,11 @@
 /** The sign-in: an API key, which stays in the memory of this page. */
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApiState } from '../../api/api-state.ts';
 import { signIn } from '../../api/session.ts';
 import { typedIn } from '../fields.ts';
 import { html } from '../html.ts';
+import { waitLine } from './notice.ts';
 
 /** Keys begin so (API document, "API key"). */
 const PREFIX = 'svc_';
@@ -22,6 +23,11 @@ export function signInView({ api }: { readonly api: ApiState }): VNode {
   const [key, setKey] = useState('');
   const [mistake, setMistake] = useState<string | null>(null);
   const opening = api.session === 'opening';
+  const input = useRef<HTMLInputElement>(null);
+  // Also after a refused key and after the end of a session, when what had the focus is gone.
+  useEffect(() => {
+    if (!opening) input.current!.focus();
+  }, [opening]);
   const submit = (event: Event): void => {
     event.preventDefault();
     const text = key.trim();
@@ -37,7 +43,7 @@ export function signInView({ api }: { readonly api: ApiState }): VNode {
     <p class="lead">See what the edge does with any request, and why. Change the rules, and see the difference.</p>
     <form onSubmit=${submit}>
       <label for="key">API key</label>
-      <input id="key" type="password" value=${key} autocomplete="off" autocapitalize="off" spellcheck=${false} autofocus
+      <input id="key" ref=${input} type="password" value=${key} autocomplete="off" autocapitalize="off" spellcheck=${false}
         placeholder="svc_…" aria-invalid=${problem === null ? null : 'true'} aria-describedby="key-note key-problem"
         onInput=${(event: Event) => setKey(typedIn(event))} disabled=${opening} />
       <p id="key-problem" class="refused" role="alert">${opening ? null : problem}</p>
@@ -45,7 +51,7 @@ export function signInView({ api }: { readonly api: ApiState }): VNode {
       <p id="key-note" class="note">The key stays in the memory of this page until you close it, reload it or sign out. It is sent to this server only.${' '}
         <code>edgeplan try</code> prints a key; <code>edgeplan key create</code> makes one.</p>
     </form>
-    ${api.waiting !== null && html`<p class="notice warn" role="status">${api.waiting}</p>`}
+    <div role="status"><${waitLine} waiting=${api.waiting} /></div>
     <p class="note"><a href="../docs/">API reference</a></p>
   </main>`;
 }
