@@ -49,6 +49,7 @@ type Verdict = boolean | null;
 export function filterAutomaton(filter: PatternFilter, { letters, room }: Building): LetterAutomaton | null {
   const patterns = [...filter.includes, ...filter.excludes];
   const [semicolon, slash] = [letters.letterOf(0x3b), letters.letterOf(0x2f)];
+  const alike = alikeLetters(patterns, { count: letters.count, apart: [semicolon, slash] });
   const starts = Int32Array.from(patterns, (pattern) => settled(pattern, pattern.start));
   const table = new Map<string, number>();
   const states: FilterState[] = [];
@@ -68,8 +69,11 @@ export function filterAutomaton(filter: PatternFilter, { letters, room }: Buildi
     if (states.length > MAX_PATH_STATES || !room.takeWork(work)) return null;
     const state = states[number]!;
     const isFixed = verdictOf(filter, state) !== null;
+    const row = rows.length;
     for (let letter = 0; letter < letters.count; letter++) {
+      const first = alike[letter]!;
       if (isFixed) rows.push(number);
+      else if (first < letter) rows.push(rows[row + first]!);
       else rows.push(numberOf(advance(state, letter, { patterns, semicolon, slash })));
     }
   }
@@ -78,8 +82,47 @@ export function filterAutomaton(filter: PatternFilter, { letters, room }: Buildi
   return sealAutomaton({ states: states.length, start: 0, next: Int32Array.from(rows), accepts });
 }
 
+/** PERF: a character for each pattern; states fit, since an automaton of a pattern has fewer than 65,534. */
 function keyOf({ mode, raw, stripped }: FilterState): string {
-  return mode === PLAIN ? `p${raw.join(' ')}` : `${mode} ${raw.join(' ')} ${stripped.join(' ')}`;
+  const plain = textOfStates(raw);
+  return mode === PLAIN ? plain : `${mode} ${plain} ${textOfStates(stripped)}`;
+}
+
+function textOfStates(states: Int32Array): string {
+  let text = '';
+  for (const state of states) text += String.fromCharCode(state - ALWAYS);
+  return text;
+}
+
+/**
+ * By letter: the first letter that leads every state of every pattern to the same state.
+ * PERF: a filter of few patterns distinguishes few of the letters that a whole plan does.
+ */
+function alikeLetters(
+  patterns: readonly LetterAutomaton[],
+  { count, apart }: { readonly count: number; readonly apart: readonly number[] },
+): Int32Array {
+  let classes = Int32Array.from({ length: count }, (_, letter) => apart.indexOf(letter));
+  for (const { states, next } of patterns) {
+    for (let state = 0; state < states; state++) classes = refined(classes, next, state * count);
+  }
+  const first = new Map<number, number>();
+  return classes.map((one, letter) => {
+    if (!first.has(one)) first.set(one, letter);
+    return first.get(one)!;
+  });
+}
+
+/** The classes, divided by the states that their letters lead to. */
+function refined(classes: Int32Array<ArrayBuffer>, next: Int32Array, row: number): Int32Array<ArrayBuffer> {
+  const numbers = new Map<number, number>();
+  return classes.map((one, letter) => {
+    // Targets are below 2²¹ and classes below 2¹⁶, so the product is exact.
+    const key = (one + 1) * 0x200000 + next[row + letter]!;
+    const known = numbers.get(key) ?? numbers.size;
+    numbers.set(key, known);
+    return known;
+  });
 }
 
 /** What a step reads. */
@@ -100,11 +143,14 @@ function advance({ mode, raw, stripped }: FilterState, letter: number, steps: St
 }
 
 function stepped(states: Int32Array, letter: number, patterns: readonly LetterAutomaton[]): Int32Array {
-  return states.map((state, index) => {
-    if (state < 0) return state;
+  const after = new Int32Array(states.length);
+  for (let index = 0; index < states.length; index++) {
+    const state = states[index]!;
     const pattern = patterns[index]!;
-    return settled(pattern, pattern.next[(state * pattern.next.length) / pattern.states + letter]!);
-  });
+    const row = (state * pattern.next.length) / pattern.states;
+    after[index] = state < 0 ? state : settled(pattern, pattern.next[row + letter]!);
+  }
+  return after;
 }
 
 /** The state, or what it decides. */

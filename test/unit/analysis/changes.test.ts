@@ -1,0 +1,69 @@
+/** Changes of rewrites that write groups of their patterns: what they do depends on the first pattern that matches. */
+import { expect, test } from 'vitest';
+import { type ProvedChanges, proveChanges } from '../../../src/analysis/changes.ts';
+import { changeInput } from '../../../src/analysis/compare.ts';
+import { formatDiagnostic } from '../../../src/base/diagnostic.ts';
+import { compile } from '../../../src/compiler/compile.ts';
+import { parseRuleSet } from '../../../src/model/parse.ts';
+import { openPlan } from '../../../src/plan/open.ts';
+import { seal } from '../../../src/plan/seal.ts';
+
+const RECORDS = [{ id: 1, name: '@', type: 'A', destination: '198.51.100.1', proxied: true }];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function sealed(rules: readonly Fields[]): Uint8Array {
+  const numbered = rules.map((rule, index) => ({ id: index + 1, priority: index + 1, ...rule }));
+  const parsed = parseRuleSet({ domain: { name: 'example.com' }, records: RECORDS, rules: numbered });
+  if (!parsed.ok) throw new Error(parsed.diagnostics.map(formatDiagnostic).join('\n'));
+  return seal(compile(parsed.ruleSet).plan, { revision: 1 });
+}
+
+function changesOf(before: readonly Fields[], after: readonly Fields[]): ProvedChanges {
+  const [was, now] = [sealed(before), sealed(after)];
+  return proveChanges(
+    changeInput({ opened: openPlan(was), bytes: was }, { opened: openPlan(now), bytes: now }),
+  );
+}
+
+const rewrite = (target: string, ...patterns: readonly string[]): Fields => ({
+  type: 'rewrite',
+  path_match_type: 'regex',
+  path_includes: patterns,
+  path_target: target,
+});
+
+test('patterns of a rewrite that match the same paths and capture others are a change, or open', () => {
+  const { changes, open } = changesOf(
+    [rewrite('/v2/$1', '^/api/(.*)$', '^/api/(a).*$')],
+    [rewrite('/v2/$1', '^/api/(a).*$', '^/api/(.*)$')],
+  );
+  const named = [...changes, ...open].map(({ component, before, after }) => [
+    component,
+    before?.ref.id,
+    after?.ref.id,
+  ]);
+  expect(named).toEqual([['rewrite', 1, 1]]);
+});
+
+test('patterns of a rewrite that captures nothing are compared by what they match', () => {
+  const [before, after] = [
+    [rewrite('/v2', '^/api/(.*)$', '^/api/(a).*$')],
+    [rewrite('/v2', '^/api/(a).*$', '^/api/(.*)$')],
+  ];
+  expect(changesOf(before, after)).toMatchObject({ changes: [], open: [], isIncomplete: false });
+});
+
+test('what a rewrite refuses for a dot segment is a change of the rewrite alone', () => {
+  const route = { type: 'origin_route', path_includes: ['/x/*'], address: '203.0.113.1' };
+  const { changes, open } = changesOf(
+    [rewrite('/.$1', '^/x(/.*)$'), { ...route, id: 9 }],
+    [{ ...route, id: 9 }],
+  );
+  expect(open).toEqual([]);
+  expect(changes.map(({ component, before, after }) => [component, before?.type, after])).toEqual([
+    ['rewrite', 'rewrite', null],
+  ]);
+  const [{ profiles }] = changes as [ProvedChanges['changes'][number]];
+  expect([profiles.before.decision.action, profiles.after.decision.action]).toEqual(['refuse', 'forward']);
+});
