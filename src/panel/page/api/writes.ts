@@ -117,8 +117,9 @@ async function attemptNow(what: () => Promise<void>): Promise<void> {
     if (error instanceof CallFault && error.status === 412) {
       const text = `Nothing was changed: ${CHANGED}. Now you see the newest version; look at it and try again.`;
       setApi({ notice: { tone: 'bad', text } });
-      await Promise.all([readRules(), readRecords()]).catch(report);
     } else report(error);
+    // A refusal that comes late, as a 503 may, does not say whether the change was made.
+    await Promise.all([readRules(), readRecords()]).catch(report);
   }
 }
 

@@ -8,6 +8,7 @@ import type { FindingDocument } from '../../documents.ts';
 import { elementOf } from '../choose-rule.ts';
 import { html } from './html.ts';
 import { marks } from './marks.ts';
+import { findingLine } from './mistakes.ts';
 
 /** A rule with what is known of it besides the trace. */
 export interface RuleLineProps {
@@ -74,7 +75,7 @@ export function ruleLine({ rule, findings, before }: RuleLineProps): VNode {
       <${checkList} checks=${rule.checks} />
       ${rule.inspection !== undefined && html`<${inspectionTable} inspection=${rule.inspection} />`}
       <p class="where">priority ${rule.priority}${rule.mode === 'dry_run' && ' · dry run'}${entry !== null && html` · decided by <code>${entry}</code>`}${rule.at !== null && html` · <code>${rule.at}</code>`}</p>
-      ${findings.map((one) => html`<p class="finding ${one.severity}">${one.message}${one.remedy !== null && html` <span class="remedy">${one.remedy}</span>`}</p>`)}
+      ${findings.map((finding) => html`<${findingLine} finding=${finding} />`)}
     </div>
   </details>`;
 }

@@ -7,7 +7,7 @@ import { chooseRule } from '../choose-rule.ts';
 import { findingsByRule, type PageState } from '../state.ts';
 import { html } from './html.ts';
 import { marks } from './marks.ts';
-import { sentenceOf } from './mistakes.ts';
+import { findingLine } from './mistakes.ts';
 
 /** Fields of a rule that say what it looks at, with their words. */
 const FILTERS: Readonly<Record<string, string>> = {
@@ -68,7 +68,7 @@ function ruleItem({
       <span class="item-filters">${rule === undefined ? '' : filtersOf(rule)}</span>
       <span class="item-word ${tone}"><span aria-hidden="true">${symbol}</span> ${word}</span>
     </button>
-    ${findings.map((one) => html`<p class="finding ${one.severity}">${sentenceOf(one)}${one.remedy !== null && html` <span class="remedy">${one.remedy}</span>`}</p>`)}
+    ${findings.map((finding) => html`<${findingLine} finding=${finding} />`)}
   </li>`;
 }
 

@@ -43,17 +43,15 @@ export function draftView(): VNode {
     }
   };
   // Rules are read again after each write of this page and each new revision.
-  useEffect(() => void read(), [domain?.name, rules]);
+  useEffect(() => {
+    if (rules !== null) void read();
+  }, [domain?.name, rules]);
   if (error !== null) return html`<p class="refused">${error}</p>`;
   if (review === null) return html`<p class="empty">Comparing the draft with the published rules…</p>`;
-  const after = async (change: Promise<void>): Promise<void> => {
-    await change;
-    await read();
-  };
   const actions: DraftActions = {
     publish: () => setAsked('publish'),
     discard: () => setAsked('discard'),
-    mode: (wanted) => void after(setPublishMode(wanted)),
+    mode: (wanted) => void setPublishMode(wanted).then(read),
   };
   const { changed } = review.draft;
   const amount = `${changed} ${changed === 1 ? 'rule' : 'rules'}`;
@@ -65,13 +63,13 @@ export function draftView(): VNode {
     ${
       asked === 'publish' &&
       html`<${confirmDialog} title="Publish the draft?" word="Publish" close=${() => setAsked((now) => (now === 'publish' ? null : now))}
-        act=${() => after(publishDraft(review.tag))}
+        act=${() => publishDraft(review.tag)}
         text=${`The changes of ${amount} go to every node as one revision. If the draft was changed since this page read it, nothing is published.`} />`
     }
     ${
       asked === 'discard' &&
       html`<${confirmDialog} title="Throw the draft away?" word="Throw away" close=${() => setAsked((now) => (now === 'discard' ? null : now))}
-        act=${() => after(discardDraft(review.tag))}
+        act=${() => discardDraft(review.tag)}
         text=${`The changes of ${amount} are lost: the rules are again those that are published.`} />`
     }
   </section>`;

@@ -3,7 +3,7 @@
  * against the version that was read.
  */
 import type { VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { FormField } from '../../../documents.ts';
 import { CallFault, callJson } from '../../api/call.ts';
 import { type FormText, type FormTexts, mistakesOf, readForm, textsOf } from '../../api/form-texts.ts';
@@ -73,7 +73,7 @@ function entriesIn(text: FormText | undefined): number {
 function useServerCheck(
   { path, isNew, editable }: EditorProps,
   values: Plain | null,
-  report: (refusal: string | null) => void,
+  report: (refusal: CallFault | null) => void,
 ): () => void {
   const text = values === null ? '' : JSON.stringify(values);
   const end = useRef<() => void>(() => undefined);
@@ -86,7 +86,7 @@ function useServerCheck(
         await callJson(`${path}?validate_only=true`, { method, body: values, signal: gone.signal });
         report(null);
       } catch (error) {
-        if (!gone.signal.aborted && error instanceof CallFault) report(error.message);
+        if (!gone.signal.aborted && error instanceof CallFault) report(error);
       }
     };
     const timer = setTimeout(() => void check(), SETTLE_MS);
@@ -132,11 +132,12 @@ function useEditor(props: EditorProps): EditorState {
   const [conflict, setConflict] = useState(false);
   const [said, setSaid] = useState<ReadonlyMap<string, string>>(new Map());
   const fields = fieldsOf(groups);
-  const judge = (refusal: string | null): void =>
-    setSaid(refusal === null ? new Map() : mistakesOf(refusal, fields, edited?.texts ?? {}));
   const refuse = (error: unknown): void => {
     if (error instanceof CallFault && error.status === 412) setConflict(true);
-    else if (error instanceof CallFault && error.status === 400) judge(error.message);
+    else if (error instanceof CallFault && error.status === 400)
+      setSaid(mistakesOf(error.message, fields, edited?.texts ?? {}));
+    else if (error instanceof CallFault && error.status === 404 && !isNew)
+      setSaid(new Map([['', 'It was deleted since this page read it, so nothing is saved.']]));
     else setSaid(new Map([['', sentence(error)]]));
   };
   const reload = async (): Promise<void> => {
@@ -152,9 +153,20 @@ function useEditor(props: EditorProps): EditorState {
     edited === null
       ? { values: NOTHING, mistakes: new Map<string, string>() }
       : readForm(fields, edited.texts, edited.before);
-  const endCheck = useServerCheck(props, edited === null || mistakes.size > 0 ? null : values, judge);
+  const endCheck = useServerCheck(props, edited === null || mistakes.size > 0 ? null : values, (refusal) =>
+    refusal === null ? setSaid(new Map()) : refuse(refusal),
+  );
+  // Controls are disabled while they are saved, and so lose the focus.
+  const focused = useRef<HTMLElement | null>(null);
+  useLayoutEffect(() => {
+    if (busy || focused.current === null) return;
+    const wrong = focused.current.closest('form')?.querySelector<HTMLElement>('[aria-invalid="true"]');
+    (wrong ?? focused.current).focus();
+    focused.current = null;
+  }, [busy]);
   const save = async (over: boolean): Promise<void> => {
     if (edited === null) return;
+    focused.current = document.activeElement as HTMLElement | null;
     setBusy(true);
     setConflict(false);
     endCheck();

@@ -6,15 +6,9 @@ import type { VNode } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { FormField } from '../../../documents.ts';
 import { entryOf, type FormEntry, type FormText } from '../../api/form-texts.ts';
+import { described } from '../described.ts';
 import { html } from '../html.ts';
-import {
-  described,
-  type FormFieldProps,
-  formField,
-  labelOfField,
-  mistakeOf,
-  noteOfField,
-} from './form-field.ts';
+import { type FormFieldProps, formField, labelOfField, mistakeOf, noteOfField } from './form-field.ts';
 
 /** The field with what is in it, and the mistakes of the form by path. */
 interface AnyFieldProps extends Omit<FormFieldProps, 'text' | 'mistake' | 'change'> {

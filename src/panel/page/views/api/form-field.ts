@@ -2,6 +2,7 @@
 import type { VNode } from 'preact';
 import type { FormField } from '../../../documents.ts';
 import { listOf, listText } from '../../api/form-texts.ts';
+import { described } from '../described.ts';
 import { typedIn } from '../fields.ts';
 import { html } from '../html.ts';
 
@@ -165,9 +166,4 @@ export function mistakeOf(mistake: string | undefined, id: string): VNode {
 function noteOf({ description, kind, options }: FormField): string {
   const list = kind === 'texts' && options === null ? ' One on each line.' : '';
   return description === '' ? list : `${description}.${list}`;
-}
-
-/** A description, with its values in monospace. */
-export function described(text: string): readonly (string | VNode)[] {
-  return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }

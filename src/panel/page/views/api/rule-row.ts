@@ -9,7 +9,7 @@ import type { HitsShown, RuleShown } from '../../api/documents.ts';
 import { ruleName, switchMode, toggleRule } from '../../api/writes.ts';
 import { html } from '../html.ts';
 import { marks } from '../marks.ts';
-import { sentenceOf } from '../mistakes.ts';
+import { findingLine } from '../mistakes.ts';
 import { filtersOf } from '../rules.ts';
 import { whenText } from './when.ts';
 
@@ -101,6 +101,6 @@ export function ruleRow(props: RowProps): VNode {
     ${verdictMark(rule, context)}
     ${hitMark(rule, context)}
     ${editable && actions(props, busy, run)}
-    ${findings.length > 0 && html`<div class="findings" id=${findingsId}>${findings.map((one) => html`<p class="finding ${one.severity}">${sentenceOf({ ...one, path: '' })}${one.remedy !== null && html`; <span class="remedy">${one.remedy}</span>`}</p>`)}</div>`}
+    ${findings.length > 0 && html`<div class="findings" id=${findingsId}>${findings.map((finding) => html`<${findingLine} finding=${finding} />`)}</div>`}
   </li>`;
 }
