@@ -272,6 +272,8 @@ function endingType({ rules, decision }: Profile): number {
   const end = rules.get('end')?.[0];
   if (end !== undefined) return typeIndex(end.type);
   // A rewrite that took groups and came to a dot segment: it acted, and what comes after it did not.
-  const isRefused = decision.action === 'refuse' && decision.rule?.type === 'rewrite';
-  return isRefused ? typeIndex('rewrite') + 1 : Number.POSITIVE_INFINITY;
+  if (decision.action === 'refuse' && decision.rule?.type === 'rewrite') return typeIndex('rewrite') + 1;
+  // The edge's own paths end after the rate limits (semantics §4).
+  const isOwn = decision.action === 'respond' && decision.rule === null;
+  return isOwn ? typeIndex('rate_limit') + 1 : Number.POSITIVE_INFINITY;
 }

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { type ProvedChanges, proveChanges } from '../../../src/analysis/changes.ts';
 import { changeInput } from '../../../src/analysis/compare.ts';
+import { changesAt } from '../../../src/analysis/differences.ts';
 import { formatDiagnostic } from '../../../src/base/diagnostic.ts';
 import { compile } from '../../../src/compiler/compile.ts';
 import { parseRuleSet } from '../../../src/model/parse.ts';
@@ -66,4 +67,23 @@ test('what a rewrite refuses for a dot segment is a change of the rewrite alone'
   ]);
   const [{ profiles }] = changes as [ProvedChanges['changes'][number]];
   expect([profiles.before.decision.action, profiles.after.decision.action]).toEqual(['refuse', 'forward']);
+});
+
+test('a rule that pins the origin of requests that the edge answers itself changes nothing', () => {
+  const pin = {
+    type: 'bot_route',
+    bot_kinds: ['gptbot'],
+    action: 'alt_origin',
+    alt_dest: '203.0.113.7',
+    host_match_type: 'exact',
+    host_includes: ['example.com'],
+  };
+  const route = { id: 9, type: 'origin_route', address: '203.0.113.1' };
+  const [was, now] = [sealed([pin, route]), sealed([route])];
+  const input = changeInput({ opened: openPlan(was), bytes: was }, { opened: openPlan(now), bytes: now });
+  const url = 'https://example.com/.well-known/edgeplan/solve';
+  const bot = { kind: 'gptbot', verified: true };
+  const facts = { ip: null, country: null, ja4: null, ja4h: null, cleared: [], status: null };
+  expect(changesAt(input, { method: 'GET', url, bot, ...facts })).toEqual([]);
+  expect(changesAt(input, { method: 'GET', url: 'https://example.com/', bot, ...facts })).toHaveLength(1);
 });
