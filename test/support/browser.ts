@@ -37,6 +37,8 @@ export interface Watch {
 /** Opens a page that is watched from its first request on. */
 export async function openWatched(browser: Browser): Promise<{ readonly page: Page; readonly watch: Watch }> {
   const page = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
+  // Against hangs alone, and below the time-out of tests, which does not say what was awaited.
+  page.setDefaultTimeout(100_000);
   const watch: Watch = { complaints: [], requests: [] };
   page.on('console', (said) => {
     if (said.type() === 'error' || said.type() === 'warning') watch.complaints.push(said.text());
