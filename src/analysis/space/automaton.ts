@@ -39,8 +39,11 @@ function reaching({ states, next, accepts }: RawAutomaton, value: 0 | 1): Uint8A
   const letters = states === 0 ? 0 : next.length / states;
   const sources: number[][] = Array.from({ length: states }, () => []);
   for (let state = 0; state < states; state++) {
-    const row = next.subarray(state * letters, (state + 1) * letters);
-    for (const target of new Set(row)) if (target !== state) sources[target]!.push(state);
+    for (let at = state * letters; at < (state + 1) * letters; at++) {
+      const target = next[at]!;
+      const known = sources[target]!;
+      if (target !== state && known[known.length - 1] !== state) known.push(state);
+    }
   }
   const reached = new Uint8Array(states);
   const open: number[] = [];
@@ -156,6 +159,39 @@ export function regexAutomaton(table: Uint16Array, letters: Letters): LetterAuto
 function columnOf(table: Uint16Array, sample: string): number {
   const point = sample.codePointAt(0);
   return point === undefined ? 0 : classAt(table, 0, point);
+}
+
+/**
+ * By letter: the first letter that leads every state of every automaton to the same state.
+ * PERF: a few patterns distinguish few of the letters that a whole plan does.
+ * @param apart letters that no other is like
+ */
+export function alikeLetters(
+  automata: readonly LetterAutomaton[],
+  count: number,
+  apart: readonly number[] = [],
+): Int32Array {
+  let classes = Int32Array.from({ length: count }, (_, letter) => apart.indexOf(letter));
+  for (const { states, next } of automata) {
+    for (let state = 0; state < states; state++) classes = refined(classes, next, state * count);
+  }
+  const first = new Map<number, number>();
+  return classes.map((one, letter) => {
+    if (!first.has(one)) first.set(one, letter);
+    return first.get(one)!;
+  });
+}
+
+/** The classes, divided by the states that their letters lead to. */
+function refined(classes: Int32Array<ArrayBuffer>, next: Int32Array, row: number): Int32Array<ArrayBuffer> {
+  const numbers = new Map<number, number>();
+  return classes.map((one, letter) => {
+    // Targets are below 2²¹ and classes below 2¹⁶, so the product is exact.
+    const key = (one + 1) * 0x200000 + next[row + letter]!;
+    const known = numbers.get(key) ?? numbers.size;
+    numbers.set(key, known);
+    return known;
+  });
 }
 
 /** Whether the automaton accepts a text of letters. */

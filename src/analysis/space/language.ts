@@ -2,7 +2,7 @@
  * The paths that a filter matches, as one automaton over canonical paths. A path with `;params` has two forms, as sent and
  * without parameters (semantics §1.1); the automaton reads the path and follows each pattern over both forms at once.
  */
-import { FATE, type LetterAutomaton, type RawAutomaton, sealAutomaton } from './automaton.ts';
+import { alikeLetters, FATE, type LetterAutomaton, type RawAutomaton, sealAutomaton } from './automaton.ts';
 import type { SpaceRoom } from './budget.ts';
 import type { Letters } from './letters.ts';
 import { MAX_PATH_STATES } from './limits.ts';
@@ -49,7 +49,7 @@ type Verdict = boolean | null;
 export function filterAutomaton(filter: PatternFilter, { letters, room }: Building): LetterAutomaton | null {
   const patterns = [...filter.includes, ...filter.excludes];
   const [semicolon, slash] = [letters.letterOf(0x3b), letters.letterOf(0x2f)];
-  const alike = alikeLetters(patterns, { count: letters.count, apart: [semicolon, slash] });
+  const alike = alikeLetters(patterns, letters.count, [semicolon, slash]);
   const starts = Int32Array.from(patterns, (pattern) => settled(pattern, pattern.start));
   const table = new Map<string, number>();
   const states: FilterState[] = [];
@@ -92,37 +92,6 @@ function textOfStates(states: Int32Array): string {
   let text = '';
   for (const state of states) text += String.fromCharCode(state - ALWAYS);
   return text;
-}
-
-/**
- * By letter: the first letter that leads every state of every pattern to the same state.
- * PERF: a filter of few patterns distinguishes few of the letters that a whole plan does.
- */
-function alikeLetters(
-  patterns: readonly LetterAutomaton[],
-  { count, apart }: { readonly count: number; readonly apart: readonly number[] },
-): Int32Array {
-  let classes = Int32Array.from({ length: count }, (_, letter) => apart.indexOf(letter));
-  for (const { states, next } of patterns) {
-    for (let state = 0; state < states; state++) classes = refined(classes, next, state * count);
-  }
-  const first = new Map<number, number>();
-  return classes.map((one, letter) => {
-    if (!first.has(one)) first.set(one, letter);
-    return first.get(one)!;
-  });
-}
-
-/** The classes, divided by the states that their letters lead to. */
-function refined(classes: Int32Array<ArrayBuffer>, next: Int32Array, row: number): Int32Array<ArrayBuffer> {
-  const numbers = new Map<number, number>();
-  return classes.map((one, letter) => {
-    // Targets are below 2²¹ and classes below 2¹⁶, so the product is exact.
-    const key = (one + 1) * 0x200000 + next[row + letter]!;
-    const known = numbers.get(key) ?? numbers.size;
-    numbers.set(key, known);
-    return known;
-  });
 }
 
 /** What a step reads. */

@@ -2,7 +2,7 @@
  * Searches for a text that is in some languages and in none of others: a breadth-first walk over the product of their
  * automata, built as far as the walk goes. It ends with a shortest text, with the proof that no text fulfils the query, or at its budget.
  */
-import { acceptsLetters, FATE, type LetterAutomaton } from './automaton.ts';
+import { acceptsLetters, alikeLetters, FATE, type LetterAutomaton } from './automaton.ts';
 import type { StepBudget } from './budget.ts';
 import type { Letters } from './letters.ts';
 import { MAX_SEARCH_STATES } from './limits.ts';
@@ -21,6 +21,8 @@ export type TextResult =
 
 /** A state of an automaton that needs no more attention: `within` accepts, or `outside` refuses, whatever follows. */
 const SETTLED = -1;
+/** No state: `scratch` is no product that was visited. */
+const UNSET = -3;
 /** What a step returns if no continuation fulfils the query, and if the product was visited before. */
 const HOPELESS = -1;
 const KNOWN = -2;
@@ -60,7 +62,8 @@ export function findText({ within, outside }: TextQuery, letters: Letters, budge
     if (isAccepted(visits, index, { automata, inner })) {
       return { kind: 'text', letters: spelled(visits, index) };
     }
-    for (const letter of distinct) step(visits, { index, letter, automata, inner, scratch });
+    for (const letter of distinct)
+      step(visits, { index, letter, count: letters.count, automata, inner, scratch });
   }
   return { kind: 'empty' };
 }
@@ -68,25 +71,17 @@ export function findText({ within, outside }: TextQuery, letters: Letters, budge
 /** By automaton: for each letter a number that is equal for letters between which it makes no difference. */
 const columnsOf = new WeakMap<LetterAutomaton, Int32Array>();
 
-function columns(automaton: LetterAutomaton): Int32Array {
+function columns(automaton: LetterAutomaton, count: number): Int32Array {
   const known = columnsOf.get(automaton);
   if (known !== undefined) return known;
-  const { states, next } = automaton;
-  const count = next.length / states;
-  const numbers = new Map<string, number>();
-  const made = Int32Array.from({ length: count }, (_, letter) => {
-    const column = Array.from({ length: states }, (_state, state) => next[state * count + letter]).join(' ');
-    const number = numbers.get(column) ?? numbers.size;
-    numbers.set(column, number);
-    return number;
-  });
+  const made = alikeLetters([automaton], count);
   columnsOf.set(automaton, made);
   return made;
 }
 
 /** One letter, the preferred one, of all between which no automaton makes a difference. */
 function distinctLetters(automata: readonly LetterAutomaton[], letters: Letters): readonly number[] {
-  const all = automata.map(columns);
+  const all = automata.map((automaton) => columns(automaton, letters.count));
   const seen = new Set<string>();
   return letters.preferred.filter((letter) => {
     const key = all.map((numbers) => numbers[letter]).join(' ');
@@ -100,28 +95,41 @@ function distinctLetters(automata: readonly LetterAutomaton[], letters: Letters)
 interface Step {
   readonly index: number;
   readonly letter: number;
+  /** Letters of the alphabet. */
+  readonly count: number;
   readonly automata: readonly LetterAutomaton[];
   readonly inner: number;
   readonly scratch: Int32Array;
 }
 
 /** Visits the product after one more letter. */
-function step(visits: Visits, { index, letter, automata, inner, scratch }: Step): number {
+function step(visits: Visits, { index, letter, count, automata, inner, scratch }: Step): number {
   const { width, states } = visits;
+  const row = index * width;
+  // PERF: most letters lead back to the product itself, or to that of the letter before; neither needs the table.
+  let isSelf = true;
+  let isLast = true;
   for (let at = 0; at < width; at++) {
-    const state = states[index * width + at]!;
-    if (state === SETTLED) {
-      scratch[at] = SETTLED;
-      continue;
+    const state = states[row + at]!;
+    let after = SETTLED;
+    if (state !== SETTLED) {
+      const { next, fate } = automata[at]!;
+      after = next[state * count + letter]!;
+      const verdict = fate[after];
+      if (verdict !== FATE.open) {
+        if ((verdict === FATE.dead) === at < inner) {
+          // What is in `scratch` now was not visited.
+          scratch[0] = UNSET;
+          return HOPELESS;
+        }
+        after = SETTLED;
+      }
     }
-    const { next, states: count, fate } = automata[at]!;
-    const after = next[(state * next.length) / count + letter]!;
-    const verdict = fate[after];
-    if (verdict === FATE.open) scratch[at] = after;
-    else if ((verdict === FATE.dead) === at < inner) return HOPELESS;
-    else scratch[at] = SETTLED;
+    isSelf &&= after === state;
+    isLast &&= after === scratch[at];
+    scratch[at] = after;
   }
-  return visit(visits, scratch, { from: index, letter });
+  return isSelf || isLast ? KNOWN : visit(visits, scratch, { from: index, letter });
 }
 
 /** Numbers a product, unless it has a number. */
