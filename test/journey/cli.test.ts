@@ -433,7 +433,7 @@ describe('mistakes', () => {
       says: '`captcha/nope` is not a challenge',
     },
     {
-      what: 'a rate limit that is none',
+      what: 'a rate limit that the file does not have',
       args: ['simulate', SHOP, '--counted', 'rate_limit/nope=3'],
       code: 2,
       says: '`rate_limit/nope` is not a rate limit of `edge.yaml`\n  its rate limits are rate_limit/',

@@ -47,7 +47,7 @@ function stateOf(
   };
 }
 
-/** The sentence of a newest revision without a plan; `null`: it has one, or there is none. */
+/** The sentence of a newest revision without a plan; `null`: it has one, or nothing was published. */
 function refusalOf(newest: ApiState['revisions'][number] | undefined): string | null {
   if (newest === undefined || newest.digest !== null) return null;
   return `The edge refuses every request since revision #${newest.revision}: ${newest.reason}.`;

@@ -66,7 +66,7 @@ function listField(props: AnyFieldProps): VNode {
   const entries = props.text as readonly FormEntry[];
   const one = labelOfField(field.name).replace(/s$/, '');
   const list = useRef<HTMLFieldSetElement>(null);
-  /** The entry that gets the focus once it is drawn; where there is none, the button after the last one. */
+  /** The entry that gets the focus once it is drawn; its number past the last is the button below. */
   const next = useRef<number | null>(null);
   useLayoutEffect(() => {
     if (next.current === null) return;
