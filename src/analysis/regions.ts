@@ -130,7 +130,7 @@ function filtersOf({ loaded: { plan } }: Subject, { slot, type }: SubjectRule): 
   const lists = type === 'fingerprint' ? printFields(plan, type, row) : {};
   const isListed = (name: string): boolean =>
     ((lists[name] as readonly unknown[] | undefined) ?? []).length > 0;
-  const filters: Readonly<Record<Exclude<RegionName, 'status'>, boolean>> = {
+  const filters: Readonly<Record<RegionName, boolean>> = {
     path: has('path'),
     host: has('scope', 'host'),
     ip: has('addresses'),

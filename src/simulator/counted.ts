@@ -36,22 +36,17 @@ export function countersAfter(counted: Counted, domain: () => string): Counters 
   const options = { maxBytes: COUNTER_OCTETS, random: () => 0 };
   const own = createCounters(options);
   let places: ReadonlyMap<string, number> | null = null;
-  const after = (window: RateWindow): { readonly before: number; readonly counters: Counters } => {
+  const after = (...request: Parameters<Counters['hit']>): Counters => {
     places ??= placesOf(counted, domain());
-    const before = places.get(placeText(window)) ?? 0;
-    return { before, counters: before === 0 ? own : createCounters(options) };
+    const before = places.get(placeText(request[0])) ?? 0;
+    if (before === 0) return own;
+    const counters = createCounters(options);
+    for (let count = 0; count < before; count++) counters.hit(...request);
+    return counters;
   };
   return {
-    hit(window, key, now, allowance, out) {
-      const { before, counters } = after(window);
-      for (let count = 0; count < before; count++) counters.hit(window, key, now, allowance, out);
-      counters.hit(window, key, now, allowance, out);
-    },
-    peek(window, key, now, allowance, out) {
-      const { before, counters } = after(window);
-      for (let count = 0; count < before; count++) counters.hit(window, key, now, allowance, out);
-      counters.peek(window, key, now, allowance, out);
-    },
+    hit: (...request) => after(...request).hit(...request),
+    peek: (...request) => after(...request).peek(...request),
   };
 }
 

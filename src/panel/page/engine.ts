@@ -8,7 +8,7 @@ import { readCurl } from '../../simulator/curl-line.ts';
 import type { TraceDocument } from '../../simulator/document.ts';
 import { type RequestFlags, readRequest, readTime, type Typed } from '../../simulator/request-line.ts';
 import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
-import { EMPTY_FORM, type RequestForm } from './form.ts';
+import { EMPTY_FORM, type RequestForm, wordsOf } from './form.ts';
 import { type FormConditions, formConditions } from './form-conditions.ts';
 import { withLibraries } from './later/libraries.ts';
 import type { SourcePlan } from './source.ts';
@@ -64,11 +64,6 @@ export async function answerTo(opened: ReadyPlan, form: RequestForm): Promise<An
 function given(text: string): string | undefined {
   const trimmed = text.trim();
   return trimmed === '' ? undefined : trimmed;
-}
-
-/** The words of a field. */
-function wordsOf(text: string): readonly string[] {
-  return text.split(/\s+/).filter((word) => word !== '');
 }
 
 /** The flags of `edgeplan simulate` that state the form's request. */

@@ -47,3 +47,8 @@ export const EMPTY_FORM: RequestForm = {
 
 /** The names of the fields. */
 export const FIELDS = Object.keys(EMPTY_FORM) as readonly (keyof RequestForm)[];
+
+/** The words of a field that lists several. */
+export function wordsOf(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}

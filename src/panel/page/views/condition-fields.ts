@@ -1,7 +1,7 @@
 /** The fields of the form that a plan gives: challenges that were solved, requests that were counted, origins that are down. */
 import type { VNode } from 'preact';
 import { refOf } from '../../../simulator/document.ts';
-import type { RequestForm } from '../form.ts';
+import { type RequestForm, wordsOf } from '../form.ts';
 import type { FormCondition, LimitEntry } from '../form-conditions.ts';
 import { type PageState, setForm } from '../state.ts';
 import { idOfField, typedIn } from './fields.ts';
@@ -15,10 +15,6 @@ interface EntriesProps<Entry extends FormCondition> {
   readonly form: RequestForm;
   readonly entries: readonly Entry[];
   readonly met: ReadonlySet<string>;
-}
-
-function wordsOf(text: string): readonly string[] {
-  return text.split(/\s+/).filter((word) => word !== '');
 }
 
 /** The entries to show, and a sentence about the others. */
