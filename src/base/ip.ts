@@ -92,6 +92,13 @@ export function parseIp(text: string, out: Uint32Array): 0 | 4 | 6 {
   return 4;
 }
 
+/** The canonical text of an address, IPv4-mapped ones as IPv4; `null`: the text is no address (semantics §1). */
+export function canonicalIp(text: string): string | null {
+  const words = new Uint32Array(4);
+  const family = parseIp(text, words);
+  return family === 0 ? null : formatIp(family, words);
+}
+
 /** Canonical text of an address: a dotted quad for family 4 (`words[0]`), RFC 5952 for family 6 (`words[0..3]`). */
 export function formatIp(family: 4 | 6, words: ArrayLike<number>): string {
   if (family === 4) return formatQuad(words[0]!);

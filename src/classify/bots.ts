@@ -4,7 +4,7 @@
  * address that is not cached is looked up in the background, and is unverified until then.
  */
 import { LRUCache } from 'lru-cache';
-import { formatIp, parseIp } from '../base/ip.ts';
+import { canonicalIp } from '../base/ip.ts';
 import type { BotKind } from '../base/vocabulary.ts';
 import {
   CONFIRMED_MS,
@@ -126,11 +126,5 @@ function lowered(name: string): string {
 }
 
 function isSame(a: string, b: string): boolean {
-  return canonical(a) === canonical(b);
-}
-
-function canonical(ip: string): string {
-  const words = new Uint32Array(4);
-  const family = parseIp(ip, words);
-  return family === 0 ? ip : formatIp(family, words);
+  return (canonicalIp(a) ?? a) === (canonicalIp(b) ?? b);
 }

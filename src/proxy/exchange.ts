@@ -13,6 +13,8 @@ export interface Visitor {
   readonly port: number;
   /** Whether the peer is a trusted proxy, whose forwarding headers are used. */
   readonly trusted: boolean;
+  /** The nodes that trusted proxies report, in the form of `X-Forwarded-For`, the visitor's side first; empty: none. */
+  readonly hops: readonly string[];
   /** The name in the TLS handshake (SNI); `null`: none. */
   readonly serverName: string | null;
 }

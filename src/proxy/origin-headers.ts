@@ -1,11 +1,14 @@
 /** The request headers for an origin: without hop-by-hop ones, with the forwarding headers (RFC 7239, RFC 9110 §7.6). */
 import { isForwarding, shapesStored } from '../answers/forwarding.ts';
 import { ID_HEADER } from '../answers/kinds.ts';
+import { type HostFacts, parseHost } from '../base/host.ts';
 import { namedInConnection } from '../http/end-to-end.ts';
 import { lowerName } from '../http/header-names.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { Visitor } from './exchange.ts';
+import { addressOf, forwardedNode } from './forwarded.ts';
 import { loopOf, viaOf } from './loops.ts';
+import { DEFAULT_PORTS } from './visitor.ts';
 
 /**
  * Fields of one connection (RFC 9110 §7.6.1), and those that the edge sets itself. The edge answers `Expect`: it requests the
@@ -33,7 +36,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'cdn-loop',
 ]);
 
-/** Fields of a trusted proxy that are replaced by the edge's, which append to their values. */
+/** Fields of a trusted proxy that are replaced by the edge's. */
 const REWRITTEN: ReadonlySet<string> = new Set(['forwarded', 'x-forwarded-for', 'x-forwarded-proto']);
 
 /**
@@ -71,8 +74,7 @@ export function outgoingHeaders(raw: HeaderList, options: OutgoingOptions): stri
   const mayBeStored = method === 'GET' || method === 'HEAD';
   const named = namedInConnection(raw);
   const headers: string[] = ['Host', hostHeader];
-  let forwardedFor = '';
-  let forwarded = '';
+  let isHostReported = false;
   let via = '';
   let loop = '';
   for (let at = 0; at < raw.length; at += 2) {
@@ -85,20 +87,45 @@ export function outgoingHeaders(raw: HeaderList, options: OutgoingOptions): stri
     if (HOP_BY_HOP.has(name) || named?.has(name) === true || isAmbiguous(name, keepUnderscores)) continue;
     if (mayBeStored && !visitor.trusted && shapesStored(name)) continue;
     if (isForwarding(name)) {
-      if (!visitor.trusted) continue;
-      if (name === 'x-forwarded-for') forwardedFor = joined(forwardedFor, raw[at + 1]!);
-      else if (name === 'forwarded') forwarded = joined(forwarded, raw[at + 1]!);
-      if (REWRITTEN.has(name)) continue;
+      if (!visitor.trusted || REWRITTEN.has(name)) continue;
+      if (name === 'x-forwarded-host') isHostReported = true;
     }
     headers.push(sent, raw[at + 1]!);
   }
   if (cookies !== '') headers.push('Cookie', cookies);
-  const { peer, scheme } = visitor;
-  headers.push('X-Forwarded-For', joined(forwardedFor, peer ?? 'unknown'), 'X-Forwarded-Proto', scheme);
-  headers.push('Forwarded', joined(forwarded, forwardedElement(peer, options.host, scheme)));
+  pushForwarding(headers, options);
+  const replaced = isHostReported ? null : replacedHost(options);
+  if (replaced !== null) headers.push('X-Forwarded-Host', replaced);
   headers.push('Via', joined(via, viaOf(options.version)), 'CDN-Loop', loopOf(loop));
   headers.push(ID_HEADER, options.id);
   return headers;
+}
+
+/**
+ * Adds the forwarding headers. Both lists of nodes are made of those that trusted proxies reported, so that an origin finds
+ * the same client in `Forwarded` and in `X-Forwarded-For`, and the one that the rules saw.
+ */
+function pushForwarding(headers: string[], { visitor, host }: OutgoingOptions): void {
+  const { hops, peer, scheme } = visitor;
+  let forwardedFor = '';
+  let forwarded = '';
+  for (const node of hops) {
+    forwardedFor += `${node === '' ? 'unknown' : node}, `;
+    forwarded += `${forwardedNode(addressOf(node))}, `;
+  }
+  headers.push('X-Forwarded-For', forwardedFor + (peer ?? 'unknown'), 'X-Forwarded-Proto', scheme);
+  const named = host.includes(':') || host.includes('"') ? `"${host.replaceAll('"', '')}"` : host;
+  headers.push('Forwarded', `${forwarded}${forwardedNode(peer)};host=${named};proto=${scheme}`);
+}
+
+/** PERF: one object for all requests; `parseHost` overwrites it. */
+const facts: HostFacts = { host: '', port: -1, literal: false };
+
+/** The visitor's host with the port of a URL, if the `host_header` of a record or rule replaces it; else `null`. */
+function replacedHost({ host, hostHeader, visitor }: OutgoingOptions): string | null {
+  if (host === hostHeader || !parseHost(host, facts)) return null;
+  const own = visitor.port === DEFAULT_PORTS[visitor.scheme] ? facts.host : `${facts.host}:${visitor.port}`;
+  return own === hostHeader ? null : own;
 }
 
 /**
@@ -115,11 +142,4 @@ function isAmbiguous(name: string, isAllowed: boolean): boolean {
 
 function joined(before: string, value: string): string {
   return before === '' ? value : `${before}, ${value}`;
-}
-
-/** An element of `Forwarded` (RFC 7239 §4, §6): an IPv6 address is bracketed and quoted, a host with a port quoted. */
-function forwardedElement(peer: string | null, host: string, scheme: string): string {
-  const node = peer === null ? 'unknown' : peer.includes(':') ? `"[${peer}]"` : peer;
-  const named = host.includes(':') || host.includes('"') ? `"${host.replaceAll('"', '')}"` : host;
-  return `for=${node};host=${named};proto=${scheme}`;
 }

@@ -1,11 +1,14 @@
 /**
- * Finds the visitor of a request: the peer of its connection, or, if that is a trusted proxy, the last address in
- * `X-Forwarded-For` that is not a trusted proxy itself. Untrusted parties may have written everything to the left of it.
+ * Finds the visitor of a request: the peer of its connection, or, if that is a trusted proxy, the last node in the
+ * forwarding headers that is not a trusted proxy itself. Untrusted parties may have written everything to the left of it. A
+ * node whose address cannot be read is an unknown visitor, and never the proxy that reports it: rules for the operator's
+ * own network would let it in.
  */
 import { BlockList, isIP } from 'node:net';
-import { formatIp, parseIpEntry } from '../base/ip.ts';
+import { canonicalIp, formatIp, parseIpEntry } from '../base/ip.ts';
 import type { ClientRequest } from '../http/client-messages.ts';
 import type { Visitor } from './exchange.ts';
+import { addressOf, type ForwardedHops, NO_NODES, readForwarded, schemeNamed } from './forwarded.ts';
 
 /** The listener on which a request arrived. */
 export interface Listener {
@@ -13,6 +16,9 @@ export interface Listener {
   /** The port under which visitors reach it. */
   readonly port: number;
 }
+
+/** The ports that a URL leaves out (RFC 9110 §4.2). */
+export const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
 /** What is known of a connection before its first request, by the PROXY protocol and TLS. */
 export interface ConnectionFacts {
@@ -45,13 +51,14 @@ export function trustProxies(entries: readonly string[]): TrustedProxies {
   };
 }
 
-/** The prefix of IPv4 clients' addresses on a socket that accepts both families (RFC 4291 §2.5.5.2). */
-const MAPPED = '::ffff:';
-
-/** An address without the prefix of IPv4-mapped ones; `null`: unknown. */
+/**
+ * The address of a socket's peer in canonical form; `null`: unknown. IPv4 clients of a socket that accepts both families are
+ * IPv4-mapped; a zone (`fe80::1%eth0`, RFC 4007) names a link of this machine and is no part of the address.
+ */
 export function plainAddress(address: string | undefined): string | null {
   if (address === undefined) return null;
-  return address.startsWith(MAPPED) ? address.slice(MAPPED.length) : address;
+  const zone = address.indexOf('%');
+  return canonicalIp(zone < 0 ? address : address.slice(0, zone));
 }
 
 /** The visitor of a request; forwarding headers count only from a trusted proxy. */
@@ -62,45 +69,40 @@ export function readVisitor(
   const { peer, serverName } = facts;
   const { port } = listener;
   if (peer === null || !trusted.has(peer)) {
-    return { ip: peer, peer, scheme: listener.scheme, port, trusted: false, serverName };
+    return { ip: peer, peer, scheme: listener.scheme, port, trusted: false, hops: NO_NODES, serverName };
   }
-  const forwarded = lastValue(message.headers['x-forwarded-proto']);
-  const scheme = forwarded === 'https' || forwarded === 'http' ? forwarded : listener.scheme;
-  const ip = clientBehind(message.headers['x-forwarded-for'], trusted) ?? peer;
-  const defaultPort = scheme === 'https' ? 443 : 80;
-  const visitorPort = scheme === listener.scheme ? port : defaultPort;
-  return { ip, peer, scheme, port: visitorPort, trusted: true, serverName };
+  const reported = readForwarded(message.headers);
+  const { ip, behind } = clientOf(reported, { peer, trusted });
+  const scheme = schemeAt(reported, behind) ?? listener.scheme;
+  const visitorPort = scheme === listener.scheme ? port : DEFAULT_PORTS[scheme];
+  return { ip, peer, scheme, port: visitorPort, trusted: true, hops: reported.nodes, serverName };
 }
 
-/** The last element of a list, in lower case: the one that the trusted proxy has added. */
-function lastValue(header: string | readonly string[] | undefined): string {
-  const text = typeof header === 'string' ? header : (header?.join(',') ?? '');
-  return text
-    .slice(text.lastIndexOf(',') + 1)
-    .trim()
-    .toLowerCase();
+interface FoundClient {
+  readonly ip: string | null;
+  /** The number of nodes behind it in the list. */
+  readonly behind: number;
 }
 
-/** The last untrusted address of the list. An entry that is no address ends the search: all to its left is unreliable. */
-function clientBehind(
-  header: string | readonly string[] | undefined,
-  trusted: TrustedProxies,
-): string | null {
-  if (header === undefined) return null;
-  const hops = (typeof header === 'string' ? header : header.join(',')).split(',');
-  let last: string | null = null;
-  for (const hop of hops.reverse()) {
-    const address = plainAddress(withoutPort(hop.trim()));
-    if (address === null || isIP(address) === 0) return last;
-    last = address;
-    if (!trusted.has(address)) return address;
+/** The last node that is not a trusted proxy, else the first one; the peer itself if no node is reported. */
+function clientOf(
+  { nodes }: ForwardedHops,
+  { peer, trusted }: { readonly peer: string; readonly trusted: TrustedProxies },
+): FoundClient {
+  let ip: string | null = peer;
+  let at = nodes.length;
+  while (at > 0) {
+    ip = addressOf(nodes[--at]!);
+    if (ip === null || !trusted.has(ip)) break;
   }
-  return last;
+  return { ip, behind: Math.max(0, nodes.length - 1 - at) };
 }
 
-/** An address without the port that some proxies append: `203.0.113.7:4711`, `[2001:db8::1]:4711`. */
-function withoutPort(hop: string): string {
-  if (hop.startsWith('[')) return hop.slice(1, Math.max(1, hop.indexOf(']')));
-  const colon = hop.indexOf(':');
-  return colon > 0 && colon === hop.lastIndexOf(':') ? hop.slice(0, colon) : hop;
+/**
+ * The scheme that a node was served by. Lists are aligned at their ends, where every proxy appends; a shorter list of schemes
+ * is that of proxies that do not repeat it, and its first counts.
+ */
+function schemeAt({ schemes }: ForwardedHops, behind: number): 'http' | 'https' | null {
+  const text = schemes[Math.max(0, schemes.length - 1 - behind)];
+  return text === undefined ? null : schemeNamed(text);
 }

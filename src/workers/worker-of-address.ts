@@ -32,9 +32,7 @@ export function createWorkerRoute({ workers, seed, isProxy }: WorkerRouteOptions
         return turn;
       }
       words.fill(0);
-      // A zone (`fe80::1%eth0`, RFC 4007) names a link of this machine and is no part of the address.
-      const zone = address.indexOf('%');
-      parseIp(zone < 0 ? address : address.slice(0, zone), words);
+      parseIp(address, words);
       return xxhash32(bytes, seed) % workers;
     },
   };

@@ -50,6 +50,15 @@ const TAKEN: readonly (readonly [string, Buffer, string])[] = [
   ['version 2, with more behind', version2('2111', `c6336407cb007101${PORTS}040003aabbcc`), '198.51.100.7'],
   ['version 2, local', version2('2000', ''), '127.0.0.1'],
   ['version 2, unspecified', version2('2100', 'aabb'), '127.0.0.1'],
+  ['version 2, UDP', version2('2112', `c6336407cb007101${PORTS}`), '127.0.0.1'],
+  ['version 2, UDP over IPv6', version2('2122', `${ADDRESSES_6}${PORTS}`), '127.0.0.1'],
+  ['version 2, a UNIX socket', version2('2131', '00'.repeat(216)), '127.0.0.1'],
+  ['version 2, a UNIX socket of datagrams', version2('2132', '00'.repeat(216)), '127.0.0.1'],
+  [
+    'version 2, mapped',
+    version2('2121', `${'0'.repeat(20)}ffffc6336407${'0'.repeat(32)}${PORTS}`),
+    '198.51.100.7',
+  ],
 ];
 
 /** Starts of connections that are refused. */
@@ -67,8 +76,8 @@ const MALFORMED: readonly (readonly [string, Buffer])[] = [
   ['a line without an end', Buffer.from(`PROXY TCP4 ${'1'.repeat(200)}`)],
   ['version 2, the wrong version', version2('3111', `c6336407cb007101${PORTS}`)],
   ['version 2, the wrong command', version2('2211', `c6336407cb007101${PORTS}`)],
-  ['version 2, UDP', version2('2112', `c6336407cb007101${PORTS}`)],
-  ['version 2, a UNIX socket', version2('2131', '00'.repeat(216))],
+  ['version 2, an unknown family', version2('2141', '00'.repeat(216))],
+  ['version 2, an unknown protocol', version2('2113', '00'.repeat(216))],
   ['version 2, too short', version2('2111', 'c6336407')],
   ['version 2, too long', version2('2111', '00'.repeat(10), 0xffff)],
 ];

@@ -1,5 +1,6 @@
 /** Which headers and methods of clients reach an origin, and what a cache must not learn from them. */
 import { connect } from 'node:http2';
+import { connect as connectTcp } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Echo, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
@@ -94,5 +95,46 @@ describe('headers', requires(OPENSSL_MISSING), () => {
     });
     session.destroy();
     expect(status).toBe(400);
+  });
+});
+
+describe('a record with `host_header`', requires(OPENSSL_MISSING), () => {
+  let edge: TlsNode;
+  beforeAll(async () => {
+    const plan = { record: { host_header: 'internal.test' } };
+    edge = await startTlsNode({ names: ['shop.test'], trusted: ['127.0.0.2'], plan });
+  });
+  afterAll(() => edge.stop());
+
+  async function echoed(lines: string, from = '127.0.0.1'): Promise<Echo['headers']> {
+    const socket = connectTcp({ port: edge.httpPort, host: '127.0.0.1', localAddress: from });
+    socket.write(`GET / HTTP/1.1\r\nConnection: close\r\n${lines}\r\n`);
+    let text = '';
+    for await (const chunk of socket.setEncoding('utf8')) text += chunk;
+    return (JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as Echo).headers;
+  }
+
+  test.each(['shop.test', 'WWW.Shop.Test.'])(
+    'sends the visitor’s host in X-Forwarded-Host: %s',
+    async (host) => {
+      const name = host.toLowerCase().replace(/\.$/, '');
+      const headers = await echoed(`Host: ${host}\r\nX-Forwarded-Host: evil.test\r\n`);
+      expect(headers).toMatchObject({
+        host: 'internal.test',
+        'x-forwarded-host': `${name}:${edge.httpPort}`,
+      });
+    },
+  );
+
+  test('sends the host that a trusted proxy reports', async () => {
+    const headers = await echoed('Host: shop.test\r\nX-Forwarded-Host: outer.test\r\n', '127.0.0.2');
+    expect(headers).toMatchObject({ host: 'internal.test', 'x-forwarded-host': 'outer.test' });
+  });
+
+  test('sends no X-Forwarded-Host for a visitor of that host', async () => {
+    const plain = await startTlsNode({ names: ['shop.test'] });
+    const text = await say(plain.httpPort, 'GET / HTTP/1.1\r\nHost: SHOP.test\r\nConnection: close\r\n\r\n');
+    await plain.stop();
+    expect(text).not.toMatch(/x-forwarded-host/i);
   });
 });

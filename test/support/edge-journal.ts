@@ -53,6 +53,7 @@ export function journalSubject(source: unknown, revision = 7): JournalSubject {
         scheme: 'https',
         port: 443,
         trusted: false,
+        hops: [],
         serverName: null,
       };
       const decision = evaluator.evaluate(request);

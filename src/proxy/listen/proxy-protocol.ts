@@ -4,12 +4,15 @@
  * choose their address. From other peers the header is not read, and is malformed in the protocol that follows.
  */
 import type { Socket } from 'node:net';
-import { formatIp, parseIp, parseIpv4, parseIpv6 } from '../../base/ip.ts';
+import { canonicalIp, formatIp, parseIpv4 } from '../../base/ip.ts';
 import { MAX_PROXY_OCTETS, PROXY_MS } from '../limits.ts';
 import { plainAddress, type TrustedProxies } from '../visitor.ts';
 import { type PreambleOutcome, type PreambleStep, readPreamble } from './preamble.ts';
 
-/** The address in a header; `null`: it has none (LOCAL, UNKNOWN), and the connection's own peer counts. */
+/**
+ * The address in a header; `null`: it has none, or none of a TCP connection (LOCAL, UNKNOWN, UNSPEC, UDP, a UNIX socket), and
+ * the connection's own peer counts.
+ */
 export type ProxiedPeer = string | null;
 
 const V1_START = Buffer.from('PROXY ', 'latin1');
@@ -52,15 +55,9 @@ function readIpv4(text: string | undefined): string | null {
   return address < 0 ? null : formatIp(4, [address]);
 }
 
-function readIpv6(text: string | undefined): string | null {
-  const words = new Uint32Array(4);
-  if (text === undefined || !parseIpv6(text, words)) return null;
-  return folded(text, words);
-}
-
 /** IPv4-mapped addresses are IPv4. */
-function folded(text: string, words: Uint32Array): string {
-  return formatIp(parseIp(text, words) === 4 ? 4 : 6, words);
+function readIpv6(text: string | undefined): string | null {
+  return text?.includes(':') === true ? canonicalIp(text) : null;
 }
 
 function isPort(text: string | undefined): boolean {
@@ -69,6 +66,11 @@ function isPort(text: string | undefined): boolean {
 
 const LOCAL = 0;
 const PROXY = 1;
+const TCP_IPV4 = 0x11;
+const TCP_IPV6 = 0x21;
+/** The highest family and protocol (§2.2): UNIX sockets, datagrams. */
+const MAX_FAMILY = 3;
+const MAX_TRANSPORT = 2;
 
 function readVersion2(octets: Buffer): PreambleStep<ProxiedPeer> {
   const [command, family] = [octets[V2_START.length]!, octets[V2_START.length + 1]!];
@@ -81,15 +83,19 @@ function readVersion2(octets: Buffer): PreambleStep<ProxiedPeer> {
   if (kind === LOCAL) return { ok: true, value: null, used };
   if (kind !== PROXY) return refuse('the command is neither LOCAL nor PROXY');
   const addresses = octets.subarray(V2_HEAD, used);
-  if (family === 0x00) return { ok: true, value: null, used };
-  if (family === 0x11 && length >= 12) {
+  if (family === TCP_IPV4 && length >= 12) {
     return { ok: true, value: formatIp(4, [addresses.readUInt32BE(0)]), used };
   }
-  if (family === 0x21 && length >= 36) {
-    const words = Uint32Array.from([0, 4, 8, 12], (at) => addresses.readUInt32BE(at));
-    return { ok: true, value: folded(formatIp(6, words), words), used };
+  if (family === TCP_IPV6 && length >= 36) {
+    const words = [0, 4, 8, 12].map((at) => addresses.readUInt32BE(at));
+    return { ok: true, value: canonicalIp(formatIp(6, words)), used };
   }
-  return refuse('the addresses are not those of a TCP connection');
+  if (family === TCP_IPV4 || family === TCP_IPV6) return refuse('the addresses are cut short');
+  if (family >> 4 > MAX_FAMILY || (family & 0x0f) > MAX_TRANSPORT) {
+    return refuse('the family or the protocol is unknown');
+  }
+  // A receiver treats families that it does not support as UNSPEC (§2.2).
+  return { ok: true, value: null, used };
 }
 
 function refuse(reason: string): PreambleStep<ProxiedPeer> {

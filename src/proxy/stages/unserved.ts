@@ -13,6 +13,7 @@ import type { HostFacts } from '../../base/host.ts';
 import type { EdgeAnswer } from '../../http/response.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { UnservedReason } from '../unserved.ts';
+import { DEFAULT_PORTS } from '../visitor.ts';
 
 /** The answer to a request whose host is not served. */
 export function answerUnserved(
@@ -25,9 +26,6 @@ export function answerUnserved(
   context.unserved = { host, serverName: context.incoming.visitor.serverName, reason };
   return context.page(421, [], helpFor(context, host));
 }
-
-/** The ports that a URL leaves out (RFC 9110 §4.2). */
-const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
 function helpFor({ incoming, services }: RequestContext, host: string): UnservedHelp {
   const { visitor, message } = incoming;
