@@ -110,6 +110,11 @@ export const MAX_CERTIFICATE_OCTETS = 64 * 1024;
 export const MAX_CERTIFICATES = 20_000;
 /** Maximum number of cached TLS contexts, evicted by least recent use: some 40 KiB each, created within a millisecond. */
 export const MAX_TLS_CONTEXTS = 1_000;
+/**
+ * Maximum number of names with a server for TLS 1.2, evicted by least recent use: some 20 KiB each, created within a
+ * millisecond. Only clients without TLS 1.3 need them.
+ */
+export const MAX_TLS12_NAMES = 250;
 /** Maximum number of folders watched for changes; systems allow 8,192 and more for all processes of a user together. */
 export const MAX_WATCHED_FOLDERS = 512;
 /** Maximum time, in milliseconds, for one DNS answer about a bot, and the maximum number of tries. */

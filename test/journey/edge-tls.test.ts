@@ -140,6 +140,33 @@ describe('TLS', requires(OPENSSL_MISSING), () => {
     expect(edge.entries.at(-1)!.exchange!.visitor.serverName).toBe('shop.test');
   });
 
+  test.each([
+    ['a host of the same certificate', 'www.shop.test', 'www.shop.test'],
+    ['a host of another certificate', 'other.test', 'other.test'],
+    ['no name', '', null],
+  ])('a TLS 1.2 session is not resumed under another name: %s', async (_what, servername, host) => {
+    const limits = { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const;
+    const sessionOf = async (name: string): Promise<Buffer> => {
+      const socket = open(name, limits);
+      const [ticket] = (await once(socket, 'session')) as [Buffer];
+      socket.destroy();
+      return ticket;
+    };
+    const session = await sessionOf('shop.test');
+    const second = open(servername, { ...limits, session });
+    await once(second, 'secureConnect');
+    expect(second.isSessionReused()).toBe(false);
+    second.write(`GET / HTTP/1.1\r\nHost: ${host ?? 'shop.test'}\r\nConnection: close\r\n\r\n`);
+    let text = '';
+    for await (const chunk of second.setEncoding('utf8')) text += chunk;
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    expect(edge.entries.at(-1)!.exchange!.visitor.serverName).toBe(host);
+    const back = open('SHOP.test', { ...limits, session: await sessionOf('shop.test') });
+    await once(back, 'secureConnect');
+    expect(back.isSessionReused()).toBe(true);
+    back.destroy();
+  });
+
   test('rules see the fingerprint of the client, the same on every connection', async () => {
     const seen = async (...flags: string[]): Promise<unknown> => {
       await curl('https://shop.test/', ...flags);

@@ -3,9 +3,8 @@
  * the ClientHello, for the fingerprint and the requested name (SNI). Out: a refusal of a name that is not served, or a
  * handshake with the name's certificate, after which HTTP/2 or HTTP/1.1 serves the connection.
  */
-import { constants } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
-import { createServer, type Server, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { type HostFacts, parseHost } from '../../base/host.ts';
 import { type ClientHello, readClientHello } from '../../classify/client-hello.ts';
 import { ja4 } from '../../classify/ja4.ts';
@@ -20,6 +19,7 @@ import type { CertificatePair } from './certificate-pairs.ts';
 import { createHelloReader } from './hello-reader.ts';
 import { createHttp2Front } from './http2.ts';
 import type { HandshakeRefusal, RefusedHandshakes } from './refused-handshakes.ts';
+import { createTlsServers } from './servers.ts';
 
 /** Where the certificates of handshakes come from. */
 export interface HandshakeCertificates {
@@ -39,31 +39,8 @@ export interface TlsOptions extends Omit<ListenOptions, 'host' | 'port' | 'publi
   readonly onRefused?: RefusedHandshakes['record'];
 }
 
-/**
- * The cipher suites of TLS 1.2 that have forward secrecy and authenticated encryption (Mozilla, "Server Side TLS",
- * intermediate, version 5.7); TLS 1.3 has no others.
- */
-const CIPHERS = [
-  'TLS_AES_128_GCM_SHA256',
-  'TLS_AES_256_GCM_SHA384',
-  'TLS_CHACHA20_POLY1305_SHA256',
-  'ECDHE-ECDSA-AES128-GCM-SHA256',
-  'ECDHE-RSA-AES128-GCM-SHA256',
-  'ECDHE-ECDSA-AES256-GCM-SHA384',
-  'ECDHE-RSA-AES256-GCM-SHA384',
-  'ECDHE-ECDSA-CHACHA20-POLY1305',
-  'ECDHE-RSA-CHACHA20-POLY1305',
-].join(':');
-
-/**
- * The settings of every handshake. TLS 1.2 renegotiation is off: it costs the node far more than the client (CVE-2011-1473),
- * and Node itself ends a connection only at the fourth.
- */
-const SECURE = {
-  minVersion: 'TLSv1.2',
-  ciphers: CIPHERS,
-  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-} as const;
+/** TLS 1.3 in the supported_versions extension (RFC 8446 §4.2.1). */
+const TLS_1_3 = 0x0304;
 
 /** A fatal alert unrecognized_name (RFC 6066 §3; RFC 8446 §6), in a record of its own. */
 const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
@@ -87,24 +64,25 @@ export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acce
   const handshakes = new Map<string, ConnectionOrigin>();
   const http1 = createHttpFront({ ...options, listener });
   const http2 = createHttp2Front({ ...options, listener });
-  const tls = createTlsServer(options);
-  tls.on('secureConnection', (socket) => {
-    const arrival = handshakes.get(endsOf(socket));
-    // The certificate was chosen by the name in the ClientHello, which must be the name that TLS itself has read.
-    if (arrival === undefined || !isAsRead(socket, arrival.serverName)) return void socket.destroy();
-    const front = socket.alpnProtocol === 'h2' ? http2 : http1;
-    front.take(socket, arrival);
+  const servers = createTlsServers({
+    ticketKeys: options.ticketKeys,
+    certificateOf: (sent) => certificateFor(options, sent, nameOf(sent)),
+    onSecure(socket) {
+      const arrival = handshakes.get(endsOf(socket));
+      // The certificate was chosen by the name in the ClientHello, which must be the name that TLS itself has read.
+      if (arrival === undefined || !isAsRead(socket, arrival.serverName)) return void socket.destroy();
+      const front = socket.alpnProtocol === 'h2' ? http2 : http1;
+      front.take(socket, arrival);
+    },
   });
-  const useDefault = defaultSetter(tls);
 
-  /** Starts the handshake. */
-  function shake(socket: Socket, arrival: ConnectionOrigin): void {
+  /** Registers the facts of a connection until its handshake is over. */
+  function register(socket: Socket, arrival: ConnectionOrigin): void {
     const ends = endsOf(socket);
     handshakes.set(ends, arrival);
     socket.once('close', () => {
       if (handshakes.get(ends) === arrival) handshakes.delete(ends);
     });
-    tls.emit('connection', socket);
   }
 
   return createAcceptor({
@@ -118,8 +96,8 @@ export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acce
           options.onRefused?.(pair, hello.serverName);
           return void socket.end(UNRECOGNIZED_NAME, () => socket.destroy());
         }
-        if (serverName === null) useDefault(pair);
-        shake(socket, { peer, serverName, ja4: ja4(hello, sha256Hex) });
+        register(socket, { peer, serverName, ja4: ja4(hello, sha256Hex) });
+        servers.shake(socket, { serverName, pair, version13: hello.supportedVersions.includes(TLS_1_3) });
       });
     },
     retire() {
@@ -166,40 +144,6 @@ function certificateFor(
   return certificates.find(name, owner.name) ?? 'no_certificate';
 }
 
-/** A TLS server that does not listen itself. The names of its connections have been checked before. */
-function createTlsServer(options: TlsOptions): Server {
-  const { ticketKeys } = options;
-  const server = createServer({
-    ...SECURE,
-    ALPNProtocols: ['h2', 'http/1.1'],
-    handshakeTimeout: HELLO_MS,
-    ...(ticketKeys === null ? {} : { ticketKeys }),
-    SNICallback: (sent, done) => {
-      const pair = certificateFor(options, sent, nameOf(sent));
-      if (typeof pair === 'string') done(new Error('the certificate is gone'));
-      else done(null, pair.context());
-    },
-  });
-  server.on('tlsClientError', (_error, socket: TLSSocket) => socket.destroy());
-  return server;
-}
-
-/** Sets the certificate for clients without a server name, once per certificate. */
-function defaultSetter(server: Server): (pair: CertificatePair) => void {
-  let used: CertificatePair | null = null;
-  return (pair) => {
-    if (pair === used) return;
-    used = pair;
-    const ticketKeys = server.getTicketKeys();
-    server.setSecureContext({
-      cert: pair.cert,
-      key: pair.key,
-      ...SECURE,
-      ticketKeys,
-    });
-  };
-}
-
 const facts: HostFacts = { host: '', port: -1, literal: false };
 
 /** A server name in canonical form; `null`: none was sent, or it is no host name. */
@@ -217,7 +161,7 @@ function nameOf(sent: string | false | null | undefined): string | null {
 
 /**
  * Whether TLS has read the same name as `readHello`. For a resumed session of TLS 1.2 Node reports none, whatever was sent
- * (`servername` is `false`): no certificate was sent in it, and the name in the ClientHello counts.
+ * (`servername` is `false`): the name in the ClientHello counts, whose tickets no other name can use.
  */
 function isAsRead(socket: TLSSocket, serverName: string | null): boolean {
   if (socket.servername === false && socket.isSessionReused()) return true;
