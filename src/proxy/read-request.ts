@@ -11,7 +11,7 @@ import { MAX_HEAD_OCTETS, MAX_HEADERS } from './limits.ts';
 export interface ReadRequest {
   readonly ok: true;
   readonly method: string;
-  /** Host or `:authority`, as sent. */
+  /** Host or `:authority`, as sent; octets above 0x7F are UTF-8 text. */
   readonly host: string;
   /** Path and query as sent, in ASCII. */
   readonly target: string;
@@ -89,7 +89,7 @@ export function readRequest(message: ClientRequest): ReadRequest | RequestRefusa
   return {
     ok: true,
     method,
-    host,
+    host: isAscii(host) ? host : Buffer.from(host, 'latin1').toString(),
     target: isAscii(target) ? target : encodeOctets(target),
     protocol: version >= 2 ? 'HTTP/2' : `HTTP/1.${message.httpVersionMinor}`,
     headers,
@@ -138,7 +138,7 @@ function isAscii(text: string): boolean {
 }
 
 /** Percent-encodes non-ASCII octets, which Node decodes as Latin-1: the same target, exact also if it is not UTF-8. */
-function encodeOctets(text: string): string {
+export function encodeOctets(text: string): string {
   let encoded = '';
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);

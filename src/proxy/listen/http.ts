@@ -25,6 +25,7 @@ import {
   listenWith,
   type RunningListener,
 } from './acceptor.ts';
+import { type ParserError, rawTargetOf, readAgain } from './raw-target.ts';
 import { createSilentConnections } from './unused-connections.ts';
 import { isWebSocket, readUnsupportedUpgrade } from './upgrade.ts';
 
@@ -87,6 +88,8 @@ interface ServerState {
   readonly arrivals: WeakMap<object, ConnectionOrigin>;
   /** The last exchange of each connection. */
   readonly exchanges: WeakMap<Socket, LastExchange>;
+  /** Octets of connections that are read again once the response before is out. */
+  readonly pending: WeakMap<Socket, Buffer[]>;
   /** Every response is the last of its connection. */
   retiring: boolean;
 }
@@ -103,6 +106,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     options,
     arrivals: new WeakMap(),
     exchanges: new WeakMap(),
+    pending: new WeakMap(),
     retiring: false,
   };
   const silent = createSilentConnections();
@@ -158,8 +162,8 @@ function createHttpServer(state: ServerState): Server {
   server.on('upgrade', upgrade);
   // Without a listener Node ends the connection of a CONNECT without a response.
   server.on('connect', upgrade);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    refuseUnreadable(state, error, socket);
+  server.on('clientError', (error: ParserError, socket: Socket) => {
+    if (!readRawTarget(state, { server, error, socket })) refuseUnreadable(state, error, socket);
   });
   return server;
 }
@@ -228,6 +232,37 @@ function serveUpgrade(state: ServerState, server: Server, { message, socket, res
   };
   if (isDue) last.response.once('close', read);
   else read();
+}
+
+interface RefusedTarget {
+  readonly server: Server;
+  readonly error: ParserError;
+  readonly socket: Socket;
+}
+
+/** Has a request with octets above 0x7F in its target read again. @returns `false`: the error is another one */
+function readRawTarget(state: ServerState, { server, error, socket }: RefusedTarget): boolean {
+  const { pending, exchanges } = state;
+  const waiting = pending.get(socket);
+  if (waiting !== undefined) {
+    // The refused parser goes on to report what it is given.
+    if (error.rawPacket !== undefined) waiting.push(error.rawPacket);
+    return true;
+  }
+  const octets = rawTargetOf(error);
+  const last = exchanges.get(socket);
+  if (octets === null || socket.destroyed || last?.response.shouldKeepAlive === false) return false;
+  const refuse = (): void => refuseUnreadable(state, error, socket);
+  if (last === undefined || last.response.closed) return readAgain(server, socket, { octets, refuse });
+  const parts = [octets];
+  pending.set(socket, parts);
+  socket.pause();
+  last.response.once('close', () => {
+    pending.delete(socket);
+    if (socket.destroyed || !last.response.shouldKeepAlive) return;
+    if (!readAgain(server, socket, { octets: Buffer.concat(parts), refuse })) refuse();
+  });
+  return true;
 }
 
 /** Refuses octets that are no request, or that did not arrive in time. */
