@@ -1,6 +1,6 @@
 /** Persistent connections to origins: one pool of them for each address, port, scheme and TLS name. */
 import { isIP, isIPv6 } from 'node:net';
-import { buildConnector, Pool } from 'undici';
+import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import {
   CONNECT_MS,
   MAX_ORIGIN_HEAD_OCTETS,
@@ -26,6 +26,10 @@ export interface OriginPlace {
 /** The connections to one place. */
 export interface OpenedConnection {
   readonly pool: Pool;
+  /** Whether the request that undici writes now is the first of its connection. */
+  isFirst(): boolean;
+  /** A connection of its own for one request; it is closed behind the response. */
+  fresh(): Dispatcher;
   /** Distributes its connections among requests. */
   readonly slots: Slots;
   /** The host name of the place; `null`: it is an address. */
@@ -67,8 +71,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       rejectUnauthorized: !anyCertificate,
       ...(scheme === 'https' ? { servername: serverName } : {}),
     });
-    const pool = new Pool(`${scheme}://${host}:${port}`, {
-      connections: perOrigin,
+    const options: Client.Options = {
       pipelining: 1,
       // The guard checks the host that is dialled: URL parsing turns names such as `2130706433` into addresses.
       connect: (to, callback) => {
@@ -85,10 +88,21 @@ export function createConnections(options: ConnectionOptions): Connections {
       bodyTimeout: STALL_MS,
       keepAliveTimeout: ORIGIN_IDLE_MS,
       maxHeaderSize: MAX_ORIGIN_HEAD_OCTETS,
+    };
+    const url = `${scheme}://${host}:${port}`;
+    const pool = new Pool(url, { ...options, connections: perOrigin });
+    let first = false;
+    // undici writes the request that waits for a connection in the same tick.
+    pool.on('connect', () => {
+      first = true;
+      queueMicrotask(() => {
+        first = false;
+      });
     });
     const name = isIP(address) === 0 ? address : null;
     const slots = createSlots({ maxConnections: perOrigin, maxQueued: MAX_QUEUED, waitMs: QUEUE_MS });
-    return { pool, slots, name, generation: name === null ? 0 : names.generation(name) };
+    const generation = name === null ? 0 : names.generation(name);
+    return { pool, isFirst: () => first, fresh: () => new Client(url, options), slots, name, generation };
   }
 
   /** Whether the connections go to current addresses of the place's name. */

@@ -2,7 +2,8 @@
  * One request to the origins of its route. In: the request, and what connects to origins (`OriginNetwork`). Out: the response
  * of the first origin, pushed; if that one cannot be reached and nothing was pushed yet, of another origin of its pool.
  *
- * The way of an attempt: place (`tryOne`), slot (`dispatch`), exchange (`exchange`). A failed attempt goes back to the first
+ * The way of an attempt: place (`tryOne`), slot (`dispatch`), exchange (`exchange`). An attempt whose persistent connection
+ * the origin has closed meanwhile is made once more on a fresh one, in the same slot; a failed attempt goes back to the first
  * step with another origin (`failed`), or fails the request.
  */
 import { type AnswerBuffer, answerSpools, createAnswerBuffer } from '../../buffers/answer-buffer.ts';
@@ -153,7 +154,7 @@ export function sendToOrigins(
 
   function exchange({ request, to, release }: SlottedRequest): void {
     const accounted = beginMember(network, request);
-    const began = performance.now();
+    let began = performance.now();
     let ended = false;
     const end = (outcome: 'well' | 'failed'): void => {
       if (ended) return;
@@ -190,6 +191,12 @@ export function sendToOrigins(
         answer!.end(trailers);
       },
       fail: (fault) => {
+        if (answer === null && !stopped && isOutlived(request, fault)) {
+          spent += performance.now() - began;
+          began = performance.now();
+          current = send(true);
+          return;
+        }
         end(NOT_THE_ORIGINS.has(fault.code) ? 'well' : 'failed');
         if (answer !== null) {
           body?.close();
@@ -200,16 +207,19 @@ export function sendToOrigins(
         failed(request, fault);
       },
     };
-    current = attempt(
-      {
-        to,
-        request,
-        body: body === null ? (first.body as Uint8Array | null) : body.open(),
-        isClientAwaited: () => body?.isAwaited() ?? false,
-        headMs: leftMs(request),
-      },
-      taker,
-    );
+    const send = (isFresh: boolean): ResponseSource =>
+      attempt(
+        {
+          to,
+          isFresh,
+          request,
+          body: body === null ? (first.body as Uint8Array | null) : body.open(),
+          isClientAwaited: () => body?.isAwaited() ?? false,
+          headMs: leftMs(request),
+        },
+        taker,
+      );
+    current = send(false);
   }
 
   function flow(): ReturnType<SlotUse['flow']> {
@@ -244,14 +254,29 @@ function otherOrigin(
   request: OutgoingRequest,
   fault: ResponseFault,
 ): OutgoingRequest | null {
-  const { rule, method, body, domain } = request;
+  const { rule, domain } = request;
   const unsent = UNSENT.has(fault.code);
-  const repeatable = fault.code === 'reset' && IDEMPOTENT.has(method);
-  const replayable = body === null || body instanceof Uint8Array || body.isReplayable();
-  if (rule?.type !== 'origin_pool' || !(unsent || repeatable) || !replayable) return null;
+  const repeatable = fault.code === 'reset' && isIdempotent(request);
+  if (rule?.type !== 'origin_pool' || !(unsent || repeatable) || !isReplayable(request)) return null;
   if (tried.length > MORE_TRIES) return null;
   const other = network.poolsOf(domain.name).another(rule, tried);
   return other === null ? null : { ...request, origin: { ...request.origin, ...other } };
+}
+
+/**
+ * Whether the origin may just have closed the connection for its own idle time when the request was written: nothing came
+ * back on a connection that had served others. Such a request may be sent again if its method is idempotent (RFC 9110 §9.2.2).
+ */
+function isOutlived(request: OutgoingRequest, fault: ResponseFault): boolean {
+  return fault.code === 'reset' && request.use.reused && isIdempotent(request) && isReplayable(request);
+}
+
+function isIdempotent({ method }: OutgoingRequest): boolean {
+  return IDEMPOTENT.has(method);
+}
+
+function isReplayable({ body }: OutgoingRequest): boolean {
+  return body === null || body instanceof Uint8Array || body.isReplayable();
 }
 
 /** The pool's member that the request goes to, with its load raised; `null`: the request goes to no pool. */

@@ -21,6 +21,8 @@ export interface OriginUse {
   result: OriginResult;
   /** Milliseconds from the end of the request to the head of the response; `null`: no origin answered. */
   ms: number | null;
+  /** Whether the last attempt was written to a connection that had served others, and nothing has come back since. */
+  reused: boolean;
 }
 
 /** A request in the form that an origin gets. */

@@ -13,6 +13,8 @@ import type { OriginUse, OutgoingRequest } from './request.ts';
 
 export interface Attempt {
   readonly to: OpenedConnection;
+  /** Sends it on a connection of its own. */
+  readonly isFresh: boolean;
   readonly request: Pick<OutgoingRequest, 'method' | 'path' | 'headers' | 'use'>;
   readonly body: Uint8Array | Readable | null;
   /** Whether the client, and not the origin, delays the request: its body has not arrived yet. */
@@ -48,7 +50,7 @@ interface Sending {
 
 /** Sends the request, and pushes its response. Pushes nothing before it has returned. */
 export function attempt(
-  { to, request, body, isClientAwaited, headMs }: Attempt,
+  { to, isFresh, request, body, isClientAwaited, headMs }: Attempt,
   sink: ResponseSink,
 ): ResponseSource {
   const state: Sending = {
@@ -81,7 +83,9 @@ export function attempt(
   if (body instanceof Readable) watchBody(state, body);
   const { method, path, headers } = request;
   try {
-    to.pool.dispatch({ method, path, headers: headers as string[], body: bodyOf(body) }, handlerOf(state));
+    const options = { method, path, headers: headers as string[], body: bodyOf(body) };
+    if (isFresh) dispatchAlone(to.fresh(), options, state);
+    else to.pool.dispatch(options, handlerOf(state, to));
   } catch (error) {
     // undici refuses headers and paths that HTTP does not allow.
     const reason = error instanceof Error ? error.message : '';
@@ -90,10 +94,19 @@ export function attempt(
   return state.source;
 }
 
-function handlerOf(state: Sending): Dispatcher.DispatchHandler {
+/** Sends the request on a connection that closes behind its response. */
+function dispatchAlone(client: Dispatcher, options: Dispatcher.DispatchOptions, state: Sending): void {
+  client.dispatch(options, handlerOf(state, null));
+  // It waits for the response; the handler gets every error.
+  client.close().catch(nothing);
+}
+
+/** @param from the connections that the request is sent on; `null`: one of its own */
+function handlerOf(state: Sending, from: OpenedConnection | null): Dispatcher.DispatchHandler {
   return {
     onConnect(abort) {
       state.progress = 'sent';
+      state.use.reused = from !== null && !from.isFirst();
       state.awaitedSince = performance.now();
       state.abort = abort;
       if (state.over) abort();
@@ -128,6 +141,7 @@ function handlerOf(state: Sending): Dispatcher.DispatchHandler {
 
 /** Passes an interim response on, up to a number that only a broken origin exceeds. @returns undici reads on */
 function receiveInterim(state: Sending, status: number, headers: readonly (Buffer | string)[]): true {
+  state.use.reused = false;
   if (++state.interim <= MAX_INFORMATIONAL) state.sink.informational(status, texts(headers));
   else {
     fail(state, { code: 'malformed', reason: `more than ${MAX_INFORMATIONAL} interim answers` });

@@ -60,7 +60,7 @@ export function outgoingRequest(context: NodeContext, body: OutgoingRequest['bod
   const { decision, domain, request } = exchangeOf(context);
   const { origin, path } = routeOf(context);
   const { challenges, keepUnderscores } = context.services;
-  const use: OriginUse = { begun: false, result: 'abandoned', ms: null };
+  const use: OriginUse = { begun: false, result: 'abandoned', ms: null, reused: false };
   context.originUse = use;
   return {
     domain,
