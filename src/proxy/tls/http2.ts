@@ -244,6 +244,13 @@ function limitStream(
   const timer = setTimeout(end, requestMs);
   stream.once('end', () => clearTimeout(timer));
   stream.once('close', () => clearTimeout(timer));
+  // The rest of a request that has its whole response is not read: the client stops its upload, as RFC 9113 §8.1 provides.
+  stream.once('finish', () => {
+    if (stream.readableEnded) return;
+    stream.close(constants.NGHTTP2_NO_ERROR);
+    // A stream that is closed alone waits for the reader of what has arrived.
+    stream.destroy();
+  });
 }
 
 /**
