@@ -35,13 +35,27 @@ export function addAlternatives(
     markNeedless(entry, unmet);
     return false;
   }
-  for (const filter of alternatives.filters) {
-    const reason = emit(filter);
-    if (reason === null) continue;
-    removeRules(draft, entry);
+  const reason = emitFilters(draft, entry, { filters: alternatives.filters, emit });
+  if (reason !== null) {
     markMissing(entry, reason);
     return false;
   }
   for (const difference of differences) markDifference(entry, difference);
   return true;
+}
+
+/** Adds the rules of filters, all of them or none; a text is the reason why none was added. */
+export function emitFilters(
+  draft: ImportDraft,
+  entry: DraftEntry,
+  { filters, emit }: { readonly filters: readonly ImportedFilter[]; readonly emit: ConditionalRules['emit'] },
+): string | null {
+  const before = entry.becomes.length;
+  for (const filter of filters) {
+    const reason = emit(filter);
+    if (reason === null) continue;
+    removeRules(draft, entry, before);
+    return reason;
+  }
+  return null;
 }

@@ -28,6 +28,8 @@ export interface DraftEntry {
   outcome: ImportOutcome;
   readonly reasons: string[];
   readonly becomes: string[];
+  /** Whether it guards a path and the file has no rule in its place. */
+  opened: boolean;
 }
 
 /** A rule of the draft; its priority is its place among those of its type. */
@@ -67,6 +69,7 @@ export function addEntry(draft: ImportDraft, place: string, source: string): Dra
     outcome: 'exact',
     reasons: [],
     becomes: [],
+    opened: false,
   };
   draft.entries.push(entry);
   return entry;
@@ -84,6 +87,18 @@ export function markMissing(entry: DraftEntry, reason: string): void {
   if (!entry.reasons.includes(reason)) entry.reasons.push(reason);
 }
 
+/** Marks an entry as one in whose place its path is refused to everybody. */
+export function markClosed(entry: DraftEntry, reason: string): void {
+  if (entry.outcome !== 'not_carried') entry.outcome = 'closed';
+  if (!entry.reasons.includes(reason)) entry.reasons.push(reason);
+}
+
+/** Marks an entry as a guard that the file lacks. */
+export function markOpened(entry: DraftEntry, reason: string): void {
+  markMissing(entry, reason);
+  entry.opened = true;
+}
+
 /** Marks an entry as one that decides nothing. */
 export function markNeedless(entry: DraftEntry, reason: string): void {
   entry.outcome = 'not_needed';
@@ -92,26 +107,35 @@ export function markNeedless(entry: DraftEntry, reason: string): void {
 
 /** Adds a rule, or marks its entry when the model refuses the fields. Returns whether it was added. */
 export function addRule(draft: ImportDraft, entry: DraftEntry, type: RuleType, fields: object): boolean {
-  if (draft.rules.length >= MAX_DRAFTED_RULES) {
-    markMissing(entry, `a file has at most ${MAX_DRAFTED_RULES} rules`);
-    return false;
-  }
-  const parsed = parseRule(type, fields);
-  if (!parsed.ok) {
-    markMissing(entry, `as a ${type} rule it is refused: ${errorOf(parsed.diagnostics)}`);
-    return false;
-  }
-  draft.rules.push({ type, fields: fields as Readonly<Record<string, unknown>>, entry });
-  entry.becomes.push(type);
-  return true;
+  const reason = tryRule(draft, entry, type, fields);
+  if (reason !== null) markMissing(entry, reason);
+  return reason === null;
 }
 
-/** Takes all rules of an entry out of the draft. */
-export function removeRules(draft: ImportDraft, entry: DraftEntry): void {
-  for (let index = draft.rules.length - 1; index >= 0; index--) {
-    if (draft.rules[index]!.entry === entry) draft.rules.splice(index, 1);
+/** Adds a rule; a text is the reason why the model refuses it. */
+export function tryRule(
+  draft: ImportDraft,
+  entry: DraftEntry,
+  type: RuleType,
+  fields: object,
+): string | null {
+  if (draft.rules.length >= MAX_DRAFTED_RULES) return `a file has at most ${MAX_DRAFTED_RULES} rules`;
+  const parsed = parseRule(type, fields);
+  if (!parsed.ok) return `as a ${type} rule it is refused: ${errorOf(parsed.diagnostics)}`;
+  draft.rules.push({ type, fields: fields as Readonly<Record<string, unknown>>, entry });
+  entry.becomes.push(type);
+  return null;
+}
+
+/** Takes the rules of an entry out of the draft, those that were added first excepted. */
+export function removeRules(draft: ImportDraft, entry: DraftEntry, excepted = 0): void {
+  let left = draft.rules.filter((rule) => rule.entry === entry).length;
+  for (let index = draft.rules.length - 1; index >= 0 && left > excepted; index--) {
+    if (draft.rules[index]!.entry !== entry) continue;
+    draft.rules.splice(index, 1);
+    left--;
   }
-  entry.becomes.length = 0;
+  entry.becomes.length = Math.min(entry.becomes.length, excepted);
 }
 
 function errorOf(diagnostics: readonly Diagnostic[]): string {
@@ -219,9 +243,7 @@ function printDraft(draft: ImportDraft, domain: string, records: readonly object
     const numbered = withPriorities(rules);
     const parsed = parseRuleSet({ domain: { name: domain }, records, rules: numbered });
     if (parsed.ok) {
-      const comments = new Map(
-        rules.map(({ entry }, index) => [index + 1, `${entry.place}: ${entry.source}`]),
-      );
+      const comments = new Map(rules.map(({ entry }, index) => [index + 1, commentOf(entry)]));
       const { ruleSet } = parsed;
       const printed = { records: ruleSet.records, rules: ruleSet.rules, ids: false, comments };
       return printEdge({ domain: { name: domain }, ...printed }).text;
@@ -233,10 +255,20 @@ function printDraft(draft: ImportDraft, domain: string, records: readonly object
       // A budget of all rules names none of them; the last rule is left out then.
       const found = places.get(index) ?? (index === rules.length - 1 ? places.get(undefined) : undefined);
       if (found === undefined) return true;
-      markMissing(rule.entry, describeDiagnostic(found));
+      const isGuard = GUARD_TYPES.includes(rule.type);
+      (isGuard ? markOpened : markMissing)(rule.entry, describeDiagnostic(found));
       return false;
     });
   }
+}
+
+/** Types of rules without which requests reach the origin that the source refuses or challenges. */
+const GUARD_TYPES: readonly RuleType[] = ['drop', 'captcha'];
+
+/** The comment above a rule: the rule of the source, and where it is stricter than that, why. */
+function commentOf({ place, source, outcome, reasons }: DraftEntry): string {
+  const why = outcome === 'closed' ? ` (${reasons.join('; ')})` : '';
+  return `${place}: ${source}${why}`;
 }
 
 /** The distance of priorities: room for rules between. */

@@ -13,7 +13,7 @@ export interface SourceObject {
   readonly value: SourceFields;
 }
 
-/** The objects of all files; an API's `{ result: … }` and lists are opened. */
+/** The objects of all files; envelopes of APIs and lists are opened. */
 export function readObjects(files: readonly SourceFile[]): readonly SourceObject[] | ImportRefusal {
   const objects: SourceObject[] = [];
   for (const { name, text } of files) {
@@ -29,7 +29,7 @@ export function readObjects(files: readonly SourceFile[]): readonly SourceObject
         'export the rules from the API of the product',
       );
     }
-    const opened = isObject(value) && 'result' in value ? value['result'] : value;
+    const opened = contentOf(value);
     const list = Array.isArray(opened) ? opened : [opened];
     for (const [index, one] of list.entries()) {
       const place = list.length === 1 ? name : `${name}[${index}]`;
@@ -38,6 +38,13 @@ export function readObjects(files: readonly SourceFile[]): readonly SourceObject
     }
   }
   return objects;
+}
+
+/** What is inside the envelope of an API: `{ result: … }`, or a page of a list, `{ Items: [...] }`. */
+function contentOf(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  if ('result' in value) return value['result'];
+  return Array.isArray(value['Items']) ? value['Items'] : value;
 }
 
 /** A field that is an object; otherwise an empty one. */

@@ -2,10 +2,11 @@
 import { MAX_SHOWN_CHARACTERS } from './limits.ts';
 
 /**
- * `exact`: decides as the source does; `differs`: with the stated difference; `not_carried`: the file has no rule for it;
+ * `exact`: decides as the source does; `differs`: with the stated difference; `closed`: it refuses some visitors of a path
+ * and cannot be carried over, so that the file refuses the path to everybody; `not_carried`: the file has no rule for it;
  * `not_needed`: it decides nothing about requests, or no request reaches it.
  */
-export const IMPORT_OUTCOMES = ['exact', 'differs', 'not_carried', 'not_needed'] as const;
+export const IMPORT_OUTCOMES = ['exact', 'differs', 'closed', 'not_carried', 'not_needed'] as const;
 export type ImportOutcome = (typeof IMPORT_OUTCOMES)[number];
 
 /** One rule or directive of the source. */
@@ -19,6 +20,8 @@ export interface ImportEntry {
   readonly reasons: readonly string[];
   /** Types of the rules that the file has for it, in the order of the file. */
   readonly becomes: readonly string[];
+  /** Whether it guards a path, a host or the whole domain, and the file lets everybody in. */
+  readonly opened: boolean;
 }
 
 /** The result of an import. */
@@ -74,7 +77,7 @@ export function shownSource(text: string): string {
 
 /** How many entries have each outcome. */
 export function countOutcomes(entries: readonly ImportEntry[]): Readonly<Record<ImportOutcome, number>> {
-  const counts = { exact: 0, differs: 0, not_carried: 0, not_needed: 0 };
+  const counts = { exact: 0, differs: 0, closed: 0, not_carried: 0, not_needed: 0 };
   for (const { outcome } of entries) counts[outcome]++;
   return counts;
 }

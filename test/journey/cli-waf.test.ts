@@ -23,6 +23,10 @@ Include more/*.inc
   'crs/plugins/x-after.conf': 'SecRule ARGS "@rx after" "id:13,phase:1,pass"\n',
   'crs/rules/REQUEST-901-INITIALIZATION.conf':
     'SecRule &TX:crs_setup_version "@eq 0" "id:901001,phase:1,deny"\nSecRule ARGS "@rx rule" "id:12,phase:1,pass"\n',
+  'plugin/README.md': '# A plugin',
+  'plugin/plugins/p-before.conf': 'SecRule ARGS "@rx before" "id:22,phase:1,pass"\n',
+  'plugin/plugins/p-after.conf': 'SecRule ARGS "@rx after" "id:23,phase:1,pass"\n',
+  'plugin/plugins/p-config.conf': 'SecRule ARGS "@rx config" "id:21,phase:1,pass"\n',
   'bad.conf': 'SecRule ARGS "@rx (?=a)" "id:7,phase:2,block"\n',
 };
 
@@ -71,6 +75,12 @@ describe('compile', () => {
     const { out } = await run('compile', 'crs', '--print');
     const [first] = JSON.parse(out).levels;
     expect(first.rules.map(({ id }: { id: number }) => id)).toEqual([11, 12, 13]);
+  });
+
+  it('reads the files of a plugin of the Core Rule Set in order', async () => {
+    const { out } = await run('compile', 'plugin', '--print');
+    const [first] = JSON.parse(out).levels;
+    expect(first.rules.map(({ id }: { id: number }) => id)).toEqual([21, 22, 23]);
   });
 
   it('leaves out the rules of --without', async () => {

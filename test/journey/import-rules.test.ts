@@ -33,7 +33,7 @@ describe('import nginx', () => {
     expect(out).toContain('domain: example.com\n');
     expect(out).toContain('  # a.conf:4: return 403\n  - type: drop\n');
     expect(err).toContain('a.conf:4: carried over: return 403\n');
-    expect(err).toMatch(/\n3 carried over, 0 with a difference, 0 not carried over, 1 not needed\n$/);
+    expect(err).toMatch(/\n3 carried over, 0 with a difference, 0 not carried over, 1 not needed\nopened paths: 0\n$/);
     file('edge.yaml', out);
     expect((await run('simulate', 'https://example.com/x')).out).toContain('403');
   });
@@ -66,6 +66,7 @@ describe('import nginx', () => {
       outcome: 'not_carried',
       reasons: ['the edge does not compress'],
       becomes: [],
+      opened: false,
     });
     expect(edge).toContain('domain: example.com');
   });

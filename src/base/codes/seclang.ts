@@ -7,6 +7,11 @@ export const SECLANG_CODES = {
     meaning: 'the rule has an action that is not known or whose argument is missing or wrong',
     remedy: 'correct it as the message says',
   },
+  seclang_action_passed: {
+    severity: 'info',
+    meaning: 'the action has no effect at the edge; the message says why, and in how many rules',
+    remedy: 'nothing, unless you rely on it',
+  },
   seclang_after_quote: {
     severity: 'error',
     meaning: 'text follows a closing quote without a space',
@@ -122,6 +127,12 @@ export const SECLANG_CODES = {
     severity: 'info',
     meaning: 'the setting has no effect at the edge',
     remedy: 'nothing',
+  },
+  seclang_state: {
+    severity: 'warning',
+    meaning:
+      'rules read collections (IP, SESSION and others) that earlier requests would have written; the edge stores no state between requests, so the collections are empty and the rules do nothing',
+    remedy: 'write the limit as a rule of type `rate_limit`',
   },
   seclang_subject: {
     severity: 'error',

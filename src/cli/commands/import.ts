@@ -93,20 +93,23 @@ async function run({ translate }: Importer, names: readonly string[], flags: Fla
   if (!result.ok) throw refusalFault(result);
   const { domain, text, entries, notes } = result;
   const counts = countOutcomes(entries);
-  if (counts.not_carried > 0) process.exitCode = EXIT.no;
+  const opened = entries.filter((entry) => entry.opened).length;
+  if (counts.not_carried > 0 || counts.closed > 0) process.exitCode = EXIT.no;
   if (flags.output !== undefined) await writeWhole(flags.output, Buffer.from(text));
   if (flags.json === true)
-    return writeDocument('imported-rules', { domain, counts, entries, notes, edge: text });
+    return writeDocument('imported-rules', { domain, counts, opened, entries, notes, edge: text });
   if (flags.output === undefined) await write(text);
   for (const entry of entries) if (entry.outcome !== 'not_needed') note(entryText(entry));
   for (const text of notes) note(`note: ${visible(text)}`);
   note(countsText(counts));
+  note(`opened paths: ${opened}`);
 }
 
 /** The outcomes in the words of the report. */
 const WORDS: Readonly<Record<ImportOutcome, string>> = {
   exact: 'carried over',
   differs: 'carried over with a difference',
+  closed: 'carried over stricter',
   not_carried: 'not carried over',
   not_needed: 'not needed',
 };
@@ -116,8 +119,15 @@ function entryText({ place, source, outcome, reasons }: ImportEntry): string {
   return lines.map(visible).join('\n');
 }
 
-function countsText({ exact, differs, not_carried, not_needed }: ReturnType<typeof countOutcomes>): string {
-  return `${exact} carried over, ${differs} with a difference, ${not_carried} not carried over, ${not_needed} not needed`;
+function countsText({
+  exact,
+  differs,
+  closed,
+  not_carried,
+  not_needed,
+}: ReturnType<typeof countOutcomes>): string {
+  const refused = closed === 0 ? '' : ` ${closed} stricter,`;
+  return `${exact} carried over, ${differs} with a difference,${refused} ${not_carried} not carried over, ${not_needed} not needed`;
 }
 
 /** A source that cannot be read; exit code 3. */
@@ -135,7 +145,8 @@ function importerCommand(importer: Importer): Command {
     .summary(summary)
     .description(
       `${description} The edge file goes to stdout; a report on stderr says of each rule whether it was carried over, with ` +
-        'which difference, or why not. The exit code is 1 when something was not carried over.',
+        'which difference, or why not. What guards a path and cannot be carried over becomes a rule that refuses the path to ' +
+        'everybody. The exit code is 1 when something was not carried over, or is stricter.',
     )
     .argument('<file...>', files)
     .option('--domain <name>', 'the domain of the edge file (default: that of most hosts)')

@@ -3,7 +3,6 @@
  * one that matches; where the fixed order of types changes the outcome of a request, the report says so.
  */
 
-import { readAddresses, uniteAddresses } from '../addresses.ts';
 import { addAlternatives } from '../alternatives.ts';
 import {
   addEntry,
@@ -12,46 +11,17 @@ import {
   type DraftEntry,
   type DraftOrigin,
   finishDraft,
-  type ImportDraft,
   markDifference,
   markMissing,
   markNeedless,
 } from '../draft.ts';
-import {
-  areDisjoint,
-  bothFilters,
-  dropFields,
-  EVERY_REQUEST,
-  foreignFilter,
-  type ImportedFilter,
-  placeFields,
-} from '../filter.ts';
-import { numberAt, objectsAt, readObjects, type SourceFields, textAt, textsAt } from '../json-source.ts';
+import { bothFilters, EVERY_REQUEST, foreignFilter, type ImportedFilter, placeFields } from '../filter.ts';
+import { numberAt, objectsAt, readObjects, type SourceFields, textAt } from '../json-source.ts';
 import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '../report.ts';
-import { refusedImport } from '../report.ts';
+import { refusedImport, shownSource } from '../report.ts';
 import { equalsText } from '../text-test.ts';
+import { ACTIONS, addRefusal, addTokenGuard, type BunnyImport, blockLists, guardZone } from './guards.ts';
 import { nameAt, readTriggers } from './read-triggers.ts';
-
-/** Actions by their number in the API. */
-const ACTIONS = [
-  'ForceSSL',
-  'Redirect',
-  'OriginUrl',
-  'OverrideCacheTime',
-  'BlockRequest',
-  'SetResponseHeader',
-  'SetRequestHeader',
-  'ForceDownload',
-  'DisableTokenAuthentication',
-  'EnableTokenAuthentication',
-  'OverrideCacheTimePublic',
-  'IgnoreQueryString',
-  'DisableOptimizer',
-  'ForceCompression',
-  'SetStatusCode',
-  'BypassPermaCache',
-  'OverrideBrowserCacheTime',
-];
 
 const CACHE_ACTIONS = [
   'OverrideCacheTime',
@@ -63,15 +33,6 @@ const CACHE_ACTIONS = [
 const NOTES: readonly string[] = [
   'a pattern of the request URL is read as one of the URL without its query, with regard to case; rules compare paths decoded, and `/a;x` also as `/a`',
 ];
-
-/** The state of one import. */
-interface BunnyImport {
-  readonly draft: ImportDraft;
-  readonly hosts: readonly string[];
-  /** The Host header of the visitor reaches origins. */
-  readonly forwardsHost: boolean;
-  readonly redirects: { readonly filter: ImportedFilter; readonly place: string }[];
-}
 
 /** One action with its condition. */
 interface BunnyAction {
@@ -87,9 +48,18 @@ export function importBunny(
 ): ImportedEdge | ImportRefusal {
   const objects = readObjects(files);
   if ('ok' in objects) return objects;
-  const zone = objects.find(
+  const zones = objects.filter(
     ({ value }) => Array.isArray(value['EdgeRules']) || Array.isArray(value['Hostnames']),
   );
+  const [zone] = zones;
+  if (zones.length > 1) {
+    const names = zones.map(({ value }) => `\`${textAt(value, 'Name') || textAt(value, 'Id')}\``);
+    return refusedImport(
+      null,
+      `the files have ${zones.length} pull zones (${shownSource(names.join(', '))}), and a file is made of one`,
+      'import one at a time: `GET /pullzone/:id` of the API',
+    );
+  }
   const loose = objects.filter(({ value }) => 'ActionType' in value);
   if (zone === undefined && loose.length === 0) {
     const remedy = 'export `GET /pullzone/:id` of the API';
@@ -115,6 +85,7 @@ export function importBunny(
   blockLists(state, value);
   reportSettings(state, value);
   const rules = [...objectsAt(value, 'EdgeRules'), ...loose.map((one) => one.value)];
+  guardZone(state, value, rules);
   translateRules(state, rules);
   state.draft.notes.push(...NOTES);
   return finishDraft(state.draft, options);
@@ -145,18 +116,19 @@ function translateRules(state: BunnyImport, rules: readonly SourceFields[]): voi
 }
 
 function translate(state: BunnyImport, rule: SourceFields, action: BunnyAction): void {
-  addAlternatives(state.draft, action.entry, {
-    ...readTriggers(rule, state.hosts),
-    unmet: 'no request meets its triggers',
-    emit: (filter) => emit(state, action, filter),
-  });
+  const { entry } = action;
+  const conditional = { ...readTriggers(rule, state.hosts), unmet: 'no request meets its triggers' };
+  if (action.action === 'BlockRequest') addRefusal(state, entry, conditional);
+  else if (action.action === 'EnableTokenAuthentication') addTokenGuard(state, entry, conditional);
+  else {
+    const emitted = (filter: ImportedFilter): string | null => emit(state, action, filter);
+    addAlternatives(state.draft, entry, { ...conditional, emit: emitted });
+  }
 }
 
 /** Adds the rule of one alternative; a text is the reason why it cannot. */
 function emit(state: BunnyImport, action: BunnyAction, filter: ImportedFilter): string | null {
   switch (action.action) {
-    case 'BlockRequest':
-      return emitBlock(state, action.entry, filter);
     case 'ForceSSL':
       return emitUpgrade(state, action.entry, filter);
     case 'Redirect':
@@ -168,23 +140,6 @@ function emit(state: BunnyImport, action: BunnyAction, filter: ImportedFilter): 
         ? emitCache(state, action, filter)
         : `the action \`${action.action}\` has no equivalent`;
   }
-}
-
-function emitBlock(
-  { draft, redirects }: BunnyImport,
-  entry: DraftEntry,
-  filter: ImportedFilter,
-): string | null {
-  const fields = dropFields(filter);
-  if (typeof fields === 'string') return fields;
-  if (!addRule(draft, entry, 'drop', fields)) return null;
-  const earlier = redirects.find((one) => !areDisjoint(filter, one.filter));
-  if (earlier !== undefined)
-    markDifference(
-      entry,
-      `requests that ${earlier.place} redirects are refused; bunny.net redirects them first`,
-    );
-  return null;
 }
 
 /** A redirect of each host to https, which the edge skips on https as one to the request's own URL. */
@@ -289,12 +244,10 @@ const SETTINGS = [
   'BlockedReferrers',
   'BlockNoneReferrer',
   'BlockPostRequests',
-  'BlockRootPathAccess',
   'BudgetRedirectedCountries',
   'ConnectionLimitPerIPCount',
   'RequestLimit',
   'WAFEnabled',
-  'ZoneSecurityEnabled',
 ];
 
 /** Reports those settings that are in use. */
@@ -308,28 +261,4 @@ function reportSettings({ draft }: BunnyImport, zone: SourceFields): void {
       'this setting of the pull zone has no equivalent',
     );
   }
-}
-
-/** The countries and addresses that the pull zone blocks. */
-function blockLists({ draft }: BunnyImport, zone: SourceFields): void {
-  const countries = textsAt(zone, 'BlockedCountries');
-  if (countries.length > 0) {
-    addRule(draft, addEntry(draft, 'BlockedCountries', countries.join(' ')), 'drop', { countries });
-  }
-  const ips = textsAt(zone, 'BlockedIps');
-  if (ips.length === 0) return;
-  const entry = addEntry(draft, 'BlockedIps', ips.join(' '));
-  const sets = ips.map(readAddresses);
-  const unread = sets.indexOf(null);
-  if (unread >= 0) {
-    markMissing(entry, `\`${ips[unread]}\` is no address`);
-    return;
-  }
-  const known = sets.filter((set) => set !== null);
-  addRule(
-    draft,
-    entry,
-    'drop',
-    dropFields({ ...EVERY_REQUEST, ipIncludes: uniteAddresses(known) }) as object,
-  );
 }

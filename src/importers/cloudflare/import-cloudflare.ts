@@ -2,12 +2,19 @@
  * Translates rulesets of Cloudflare, as its API answers them, to an edge file. The phases of Cloudflare run in another order than
  * the types of edgeplan; where that changes the outcome of a request, the report says so.
  */
-import { isObject } from '../../base/object.ts';
 import { addEntry, createDraft, type DraftEntry, finishDraft, markMissing, markNeedless } from '../draft.ts';
-import { objectsAt, readObjects, type SourceFields, type SourceObject, textAt } from '../json-source.ts';
+import {
+  objectAt,
+  objectsAt,
+  readObjects,
+  type SourceFields,
+  type SourceObject,
+  textAt,
+} from '../json-source.ts';
 import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '../report.ts';
 import { refusedImport } from '../report.ts';
 import { translateBulkRedirects } from './bulk-redirects.ts';
+import { guardedHosts, olderKind, translateOlder } from './older-objects.ts';
 import { translateRule } from './translate-rule.ts';
 import { type CloudflareImport, literalHosts } from './zone.ts';
 
@@ -50,10 +57,10 @@ export function importCloudflare(
     rewrites: [],
     challenges: [],
     skips: [],
-    zone: null,
+    zone: options.domain?.toLowerCase() ?? null,
   };
   const rulesets = objects.filter(({ value }) => 'phase' in value);
-  const known = objects.filter(({ value }) => 'phase' in value || 'redirect' in value || isRecord(value));
+  const known = objects.filter(({ value }) => isKnown(value));
   if (known.length === 0) {
     const remedy =
       'export `GET /zones/:id/rulesets/:id`, the items of a redirect list, or `GET /zones/:id/dns_records`';
@@ -67,6 +74,7 @@ export function importCloudflare(
   for (const phase of Object.keys(PHASES)) {
     for (const ruleset of rulesets.filter(({ value }) => value['phase'] === phase))
       translateRuleset(state, ruleset);
+    if (phase === 'http_request_firewall_custom') translateOlder(state, objects);
     if (phase === 'http_request_redirect') {
       translateBulkRedirects(
         state,
@@ -77,15 +85,20 @@ export function importCloudflare(
   for (const ruleset of rulesets)
     if (!Object.hasOwn(PHASES, textAt(ruleset.value, 'phase'))) loseRuleset(state, ruleset);
   for (const { value } of objects) {
-    if (!('phase' in value || 'redirect' in value || isRecord(value)))
+    if (!isKnown(value))
       markMissing(
         addEntry(draft, 'object', JSON.stringify(value).slice(0, 200)),
-        'it is no ruleset, redirect or record',
+        'it is no object that the importer reads',
       );
   }
-  addHosts(state, rulesets, options);
+  addHosts(state, objects, options);
   draft.notes.push(...NOTES);
   return finishDraft(draft, { ...options, domain: options.domain ?? state.zone });
+}
+
+/** Whether the importer knows the kind of an object. */
+function isKnown(value: SourceFields): boolean {
+  return 'phase' in value || 'redirect' in value || isRecord(value) || olderKind(value) !== null;
 }
 
 function isRecord(value: SourceFields): boolean {
@@ -156,20 +169,19 @@ function loseRuleset(state: CloudflareImport, object: SourceObject): void {
   }
 }
 
-/** Without DNS records the hosts are those that expressions name, and the domain itself. */
+/** Without DNS records the hosts are those that expressions and URLs name, and the domain itself. */
 function addHosts(
   state: CloudflareImport,
-  rulesets: readonly SourceObject[],
+  objects: readonly SourceObject[],
   { domain }: ImporterOptions,
 ): void {
   const { hosts } = state.draft;
   if (hosts.size > 0) return;
   if (domain !== null) hosts.set(domain.toLowerCase(), null);
-  for (const { value } of rulesets) {
-    for (const rule of objectsAt(value, 'rules')) {
-      if (!isObject(rule)) continue;
-      for (const host of literalHosts(textAt(rule, 'expression')))
-        if (!hosts.has(host)) hosts.set(host, null);
-    }
-  }
+  const expressions = objects.flatMap(({ value }) => [
+    ...objectsAt(value, 'rules').map((rule) => textAt(rule, 'expression')),
+    textAt(objectAt(value, 'filter'), 'expression'),
+  ]);
+  for (const host of [...expressions.flatMap(literalHosts), ...objects.flatMap(guardedHosts)])
+    if (!hosts.has(host)) hosts.set(host, null);
 }

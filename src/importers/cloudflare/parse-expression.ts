@@ -277,6 +277,7 @@ function parseValue(parser: Parser, depth: number): CloudflareValue {
       ? { kind: 'field', name: text }
       : { kind: 'word', text };
   }
+  if (text === 'any' || text === 'all') return skippedCall(parser, text);
   const args: CloudflareValue[] = [];
   while (!accept(parser, ')')) {
     if (args.length > 0 && !accept(parser, ',')) {
@@ -289,5 +290,28 @@ function parseValue(parser: Parser, depth: number): CloudflareValue {
       break;
     }
   }
+  skipIndex(parser);
   return { kind: 'call', name: text, args };
+}
+
+/** `any` and `all` have a comparison inside, which no filter has: it is skipped to the end of the call. */
+function skippedCall(parser: Parser, name: string): CloudflareValue {
+  let depth = 1;
+  while (depth > 0) {
+    const { kind, text } = peek(parser);
+    if (kind === 'end') {
+      unexpected(parser);
+      break;
+    }
+    if (kind === 'mark' && text === '(') depth++;
+    if (kind === 'mark' && text === ')') depth--;
+    parser.at++;
+  }
+  return { kind: 'call', name, args: [] };
+}
+
+/** Skips the index of a call's result, such as `lower(…)[*]`. */
+function skipIndex(parser: Parser): void {
+  const { kind, text } = peek(parser);
+  if (kind === 'word' && /^(\[[^\]]*\])+$/.test(text)) parser.at++;
 }

@@ -1,41 +1,37 @@
 /** Translates one rule of a Cloudflare ruleset by its phase and action. */
 import { addAlternatives } from '../alternatives.ts';
-import { addRule, type DraftEntry, markDifference, markMissing, markNeedless } from '../draft.ts';
+import { addRule, markDifference, markMissing, markNeedless, markOpened } from '../draft.ts';
 import {
   areDisjoint,
-  dropFields,
   filtersOf,
   foreignFilter,
   type ImportedCondition,
   type ImportedFilter,
   placeFields,
 } from '../filter.ts';
-import { numberAt, objectAt, type SourceFields, textAt, textsAt } from '../json-source.ts';
+import { numberAt, objectAt, textAt, textsAt } from '../json-source.ts';
 import { equalsText, startsWithText } from '../text-test.ts';
 import { cacheFields } from './cache-fields.ts';
+import { addFirewall, CHALLENGES, noteEarlier, noteRewrites } from './firewall-rule.ts';
 import { parseExpression } from './parse-expression.ts';
 import { type ReadCondition, readCondition } from './read-condition.ts';
 import { readRedirect } from './read-redirect.ts';
 import { readRewrite } from './read-rewrite.ts';
-import type { CloudflareImport, EarlierPhase } from './zone.ts';
-
-/** A rule with its entry. */
-export interface CloudflareRule {
-  readonly phase: string;
-  readonly rule: SourceFields;
-  readonly entry: DraftEntry;
-}
+import type { CloudflareImport, CloudflareRule } from './zone.ts';
 
 /** Translates a rule: one rule of the file for each alternative of its expression. */
 export function translateRule(state: CloudflareImport, source: CloudflareRule): void {
   const { rule, entry, phase } = source;
   const parsed = parseExpression(textAt(rule, 'expression'));
+  const action = textAt(rule, 'action');
+  const isGuard =
+    phase === 'http_request_firewall_custom' && (action === 'block' || CHALLENGES.includes(action));
   if (!parsed.ok) {
-    markMissing(entry, `its expression cannot be read: ${parsed.reason}`);
+    const reason = `its expression cannot be read: ${parsed.reason}`;
+    (isGuard ? markOpened : markMissing)(entry, reason);
     return;
   }
   const read = readCondition(parsed.value);
-  const action = textAt(rule, 'action');
   if (action === 'skip') {
     noteSkip(state, source, read);
     return;
@@ -44,12 +40,17 @@ export function translateRule(state: CloudflareImport, source: CloudflareRule): 
     markNeedless(entry, 'it only logs');
     return;
   }
-  const isAdded = addAlternatives(state.draft, entry, {
+  const conditional = {
     condition: withoutSkipped(state, phase, read.condition),
     differences: read.differences,
     unmet: 'no request meets its expression',
-    emit: (filter) => emit(state, source, filter),
-  });
+  };
+  const isAdded = isGuard
+    ? addFirewall(state, source, conditional)
+    : addAlternatives(state.draft, entry, {
+        ...conditional,
+        emit: (filter) => emit(state, source, filter),
+      });
   if (!isAdded) return;
   for (const { condition, phases, place } of state.skips) {
     if (condition === null && phases.includes(phase))
@@ -100,8 +101,6 @@ function noteSkip(
 /** Adds the rule of one alternative; a text is the reason why it cannot. */
 function emit(state: CloudflareImport, source: CloudflareRule, filter: ImportedFilter): string | null {
   switch (source.phase) {
-    case 'http_request_firewall_custom':
-      return emitFirewall(state, source, filter);
     case 'http_ratelimit':
       return emitRateLimit(state, source, filter);
     case 'http_request_dynamic_redirect':
@@ -112,82 +111,10 @@ function emit(state: CloudflareImport, source: CloudflareRule, filter: ImportedF
       return emitOrigin(state, source, filter);
     case 'http_request_cache_settings':
       return emitCache(state, source, filter);
+    case 'http_request_firewall_custom':
+      return `the action \`${textAt(source.rule, 'action')}\` has no equivalent`;
     default:
       return 'bulk redirects are in the items of their list; export them beside the ruleset';
-  }
-}
-
-const CHALLENGES = ['managed_challenge', 'js_challenge', 'challenge'];
-
-function emitFirewall(
-  state: CloudflareImport,
-  { rule, entry }: CloudflareRule,
-  filter: ImportedFilter,
-): string | null {
-  const action = textAt(rule, 'action');
-  if (CHALLENGES.includes(action)) {
-    const foreign = foreignFilter(filter, 'captcha');
-    if (foreign !== null) return foreign;
-    if (!addRule(state.draft, entry, 'captcha', placeFields(filter))) return null;
-    markDifference(entry, 'the edge asks its own challenge, and verified search crawlers pass it');
-    state.challenges.push({ filter, place: entry.place });
-    noteEarlier(entry, filter, state);
-    return null;
-  }
-  if (action !== 'block') return `the action \`${action}\` has no equivalent`;
-  if (filter.botKinds !== null) {
-    const isPlain = filter.pathIncludes === null && filter.pathExcludes.length === 0;
-    const foreign = foreignFilter({ ...filter, botKinds: null }, 'bot_route');
-    if (!isPlain || foreign !== null) return foreign ?? 'a bot_route rule has no filter on paths';
-    const { path_match_type: _, ...hosts } = placeFields(filter) as Record<string, unknown>;
-    const bots = { bot_kinds: filter.botKinds, require_verified: filter.verifiedBots, action: 'block' };
-    addRule(state.draft, entry, 'bot_route', { ...hosts, ...bots });
-    return null;
-  }
-  const fields = dropFields(filter);
-  if (typeof fields === 'string') return fields;
-  addRule(state.draft, entry, 'drop', fields);
-  const response = objectAt(objectAt(rule, 'action_parameters'), 'response');
-  const status = numberAt(response, 'status_code') ?? 403;
-  if (status !== 403) markDifference(entry, `the edge answers 403; Cloudflare answers ${status}`);
-  else if (textAt(response, 'content') !== '') markDifference(entry, 'the edge answers with its own page');
-  noteEarlier(entry, filter, state);
-  for (const { filter: other, place } of state.challenges) {
-    if (!areDisjoint(filter, other))
-      markDifference(entry, `requests that ${place} challenges first are refused at once`);
-  }
-  return null;
-}
-
-/** States what single redirects and rewrites, which Cloudflare evaluates first, change for a rule. */
-function noteEarlier(
-  entry: DraftEntry,
-  filter: ImportedFilter,
-  { redirects, rewrites }: CloudflareImport,
-): void {
-  const redirect = redirects.find((one) => !areDisjoint(filter, one.filter));
-  if (redirect !== undefined && entry.becomes[0] !== 'captcha') {
-    markDifference(
-      entry,
-      `requests that ${redirect.place} redirects meet this rule first; Cloudflare redirects them`,
-    );
-  }
-  noteRewrites(entry, filter, rewrites);
-}
-
-function noteRewrites(entry: DraftEntry, filter: ImportedFilter, rewrites: readonly EarlierPhase[]): void {
-  if (filter.pathIncludes === null && filter.pathExcludes.length === 0) return;
-  for (const { filter: other, place, target } of rewrites) {
-    const after: ImportedFilter = {
-      ...other,
-      pathIncludes: target === null || target === undefined ? null : [target],
-      pathExcludes: [],
-    };
-    if (areDisjoint(filter, other) && areDisjoint(filter, after)) continue;
-    markDifference(
-      entry,
-      `the edge compares the path of the visitor; Cloudflare the one that ${place} has rewritten`,
-    );
   }
 }
 

@@ -1,9 +1,17 @@
 /** The state of one import from Cloudflare. */
-import type { ImportDraft } from '../draft.ts';
+import type { DraftEntry, ImportDraft } from '../draft.ts';
 import type { ImportedCondition, ImportedFilter } from '../filter.ts';
+import type { SourceFields } from '../json-source.ts';
 import { literalOf, type TextTest } from '../text-test.ts';
 import { parseExpression } from './parse-expression.ts';
 import { readCondition } from './read-condition.ts';
+
+/** A rule with its entry. */
+export interface CloudflareRule {
+  readonly phase: string;
+  readonly rule: SourceFields;
+  readonly entry: DraftEntry;
+}
 
 /** A rule that changes what later phases see. */
 export interface EarlierPhase {
@@ -27,7 +35,7 @@ export interface CloudflareImport {
     readonly phases: readonly string[];
     readonly place: string;
   }[];
-  /** The name of the zone, as DNS records say it. */
+  /** The name of the zone: that of `--domain`, or as DNS records say it; `null`: unknown. */
   zone: string | null;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Translates a version of a Fastly VCL service, as its API answers it, to an edge file: domains, backends, ACLs, conditions,
- * request settings, response objects, cache settings and rate limiters. Custom VCL is not carried over.
+ * request settings, response objects, cache settings and rate limiters. Of custom VCL only what refuses requests is carried over.
  */
 import {
   type AddressSet,
@@ -10,19 +10,16 @@ import {
   uniteAddresses,
 } from '../addresses.ts';
 import {
-  addEntry,
   addRule,
   createDraft,
   type DraftEntry,
   finishDraft,
-  type ImportDraft,
   markDifference,
   markMissing,
   removeRules,
 } from '../draft.ts';
 import {
   bothFilters,
-  dropFields,
   EVERY_REQUEST,
   filtersOf,
   foreignFilter,
@@ -42,6 +39,8 @@ import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '.
 import { refusedImport } from '../report.ts';
 import { equalsText } from '../text-test.ts';
 import { type FastlyAcls, readStatement } from './read-statement.ts';
+import { entryFor, type FastlyImport, translateRefusals, translateResponse, vclOf } from './refusals.ts';
+import { aclsOfVcl } from './vcl-refusals.ts';
 
 const NOTES: readonly string[] = [
   'rules compare paths decoded, without `//`, dot segments and parameters (`/a;x` also matches as `/a`); Fastly compares them as sent',
@@ -57,16 +56,6 @@ const OTHERS: Readonly<Record<string, string>> = {
   directors: 'write a rule of type origin_pool',
   healthchecks: 'write the check into a rule of type origin_pool',
 };
-
-/** The state of one import. */
-interface FastlyImport {
-  readonly draft: ImportDraft;
-  readonly acls: FastlyAcls;
-  /** Statements and priorities of conditions, by name. */
-  readonly conditions: ReadonlyMap<string, SourceFields>;
-  readonly hosts: readonly string[];
-  readonly forcesTls: boolean;
-}
 
 /** Translates the version of a service that the files hold. */
 export function importFastly(
@@ -103,8 +92,8 @@ export function importFastly(
   const responses = [...objectsAt(version, 'response_objects')].sort(
     (one, other) => byPriority(one) - byPriority(other),
   );
-  for (const one of responses)
-    translate(state, 'response_objects', one, { condition: 'request_condition', emit: emitResponse });
+  for (const one of responses) translateResponse(state, one);
+  translateRefusals(state, version);
   for (const one of settings)
     translate(state, 'request_settings', one, { condition: 'request_condition', emit: emitSettings });
   for (const one of objectsAt(version, 'rate_limiters'))
@@ -144,7 +133,7 @@ function reportUnknown(state: FastlyImport, version: SourceFields): void {
 /** ACLs with their entries, which the API answers apart; a negated entry takes addresses out. */
 function aclsOf(version: SourceFields): FastlyAcls {
   const loose = objectsAt(version, 'acl_entries');
-  const acls = new Map<string, AddressSet | null>();
+  const acls = new Map<string, AddressSet | null>(aclsOfVcl(vclOf(version)));
   for (const acl of objectsAt(version, 'acls')) {
     const inside = objectsAt(acl, 'entries');
     const entries =
@@ -162,13 +151,6 @@ function aclsOf(version: SourceFields): FastlyAcls {
     acls.set(textAt(acl, 'name'), isRead ? subtractAddresses(all, uniteAddresses(negated)) : null);
   }
   return acls;
-}
-
-function entryFor(state: FastlyImport, list: string, one: SourceFields): DraftEntry {
-  const name = textAt(one, 'name');
-  const condition = textAt(one, 'request_condition') || textAt(one, 'cache_condition');
-  const statement = textAt(state.conditions.get(condition) ?? {}, 'statement');
-  return addEntry(state.draft, `${list}.${name}`, statement === '' ? list : `${list} if ${statement}`);
 }
 
 type Emit = (
@@ -255,21 +237,6 @@ function translateBackends(state: FastlyImport, backends: readonly SourceFields[
     }
   }
 }
-
-const emitResponse: Emit = (state, { one, entry }, filter) => {
-  if (textAt(one, 'cache_condition') !== '') return 'a response by what the origin answers has no equivalent';
-  if (textAt(one, 'request_condition') === '') return 'a response without a condition answers no request';
-  const status = numberAt(one, 'status') ?? 200;
-  if (status < 400 || status > 499) return `no rule answers ${status} with a text`;
-  const fields = dropFields(filter);
-  if (typeof fields === 'string') return fields;
-  if (!addRule(state.draft, entry, 'drop', fields)) return null;
-  if (status !== 403) markDifference(entry, `the edge answers 403; Fastly answers ${status}`);
-  else if (textAt(one, 'content') !== '') markDifference(entry, 'the edge answers with its own page');
-  if (state.forcesTls)
-    markDifference(entry, 'plain http is refused at once; Fastly may redirect it to https first');
-  return null;
-};
 
 /** Settings of a request without an equivalent. */
 const SETTINGS = [

@@ -110,6 +110,8 @@ function parseComparison(parser: Parser): ImportedCondition {
   if (name === 'true' || name === 'false') return { kind: 'constant', value: name === 'true' };
   if (accept(parser, '(')) return callOf(parser, name);
   const operator = parser.words[parser.at] ?? '';
+  if (!OPERATORS.includes(operator) && name.toLowerCase() === 'req.http.fastly-ff')
+    return { kind: 'constant', value: false };
   if (!OPERATORS.includes(operator))
     return { kind: 'unknown', text: name, reason: 'has no equivalent in a filter' };
   const operand = parser.words[parser.at + 1];
@@ -122,9 +124,7 @@ function parseComparison(parser: Parser): ImportedCondition {
     { name, operator: operator.replace('!', '').replace(/^=$/, '=='), operand },
     parser,
   );
-  return operator.startsWith('!') && condition.kind !== 'unknown'
-    ? { kind: 'not', of: condition }
-    : condition;
+  return operator.startsWith('!') ? { kind: 'not', of: condition } : condition;
 }
 
 /** Skips the arguments of a call and its comparison; functions have no equivalent. */
@@ -148,10 +148,18 @@ interface Comparison {
   readonly operand: string;
 }
 
+/** Counters that are 0 for the request of a visitor. */
+const FIRST_TIME = ['fastly.ff.visits_this_service', 'req.restarts'];
+/** The address of the visitor. */
+const ADDRESSES = ['client.ip', 'req.http.fastly-client-ip'];
+
 function comparisonOf({ name, operator, operand }: Comparison, parser: Parser): ImportedCondition {
   const shown = `${name} ${operator} ${operand}${operand.startsWith('"') ? '"' : ''}`;
   const unknown = (reason: string): ImportedCondition => ({ kind: 'unknown', text: shown, reason });
-  if (name === 'client.ip') {
+  // Requests that come from another node of Fastly, or a second time, do not exist at the edge.
+  if (operand === '0' && operator === '==' && FIRST_TIME.includes(name))
+    return { kind: 'constant', value: true };
+  if (ADDRESSES.includes(name.toLowerCase())) {
     const addresses = operator === '~' ? parser.acls.get(operand) : undefined;
     if (addresses === undefined) return unknown('names no ACL of the file');
     return addresses === null

@@ -6,11 +6,13 @@
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import { hasErrors } from '../../base/diagnostic.ts';
 import type { SignatureProgram } from '../../plan/signature-program.ts';
+import type { DraftRule } from './draft.ts';
 import { emitProgram } from './emit.ts';
 import { lowerDirectives } from './lower.ts';
 import { parseSecLang } from './parse.ts';
 import { createReport, type Source, type SourceReader } from './source.ts';
 import { specialise } from './specialise.ts';
+import { reportStateful } from './state.ts';
 
 /** How to compile. */
 export interface SignatureOptions {
@@ -40,7 +42,9 @@ export function compileSignatures(sources: readonly Source[], options: Signature
   const parsed = parseSecLang(sources, reader === undefined ? {} : { reader });
   report.add(parsed.diagnostics);
   const draft = lowerDirectives(parsed.directives, report, { readData: options.readData });
-  const levels = LEVELS.map((level) => specialise(draft, { level, report }));
+  const stateful = new Set<DraftRule>();
+  const levels = LEVELS.map((level) => specialise(draft, { level, report, stateful }));
+  reportStateful([...stateful], report);
   const name = draft.name ?? options.name ?? sources[0]?.file ?? '';
   const program = emitProgram(levels, name, report);
   if (draft.responseRules > 0) {

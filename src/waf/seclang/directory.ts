@@ -1,6 +1,6 @@
 /**
  * Finds the configuration files of a rule set in a directory, and their order. The layout of the OWASP Core Rule Set
- * is supported (`crs-setup.conf`, `plugins/`, `rules/`); in any other directory all `.conf` files are read by name.
+ * is supported (`crs-setup.conf`, `plugins/`, `rules/`), and that of a plugin of it; in any other directory all `.conf` files are read by name.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -61,6 +61,12 @@ function filesOf(path: string, report: SecLangReport): readonly string[] {
   }
   const rules = kindOf(join(path, 'rules')) === 'directory' ? join(path, 'rules') : path;
   const files = configurations(rules);
+  const plugins = pluginsOf(path);
+  // The repository of a plugin of the Core Rule Set has `plugins/` alone.
+  if (files.length === 0 && plugins.length > 0) {
+    const setup = existsSync(join(path, 'crs-setup.conf')) ? [join(path, 'crs-setup.conf')] : [];
+    return [...setup, ...inPluginOrder(plugins)];
+  }
   if (files.length === 0) {
     const remedy = 'name the directory that holds the rules, with their `.data` files beside them';
     report.error('no_rules', null, { message: 'the directory holds no `.conf` file', found: rules, remedy });
@@ -107,10 +113,28 @@ function coreRuleSet(
     });
     return [];
   }
-  const plugins = join(path, 'plugins');
-  const all = kindOf(plugins) === 'directory' ? configurations(plugins) : [];
+  const all = pluginsOf(path);
   const ending = (end: string): readonly string[] => all.filter((file) => file.endsWith(`-${end}.conf`));
   return [setup, ...ending('config'), ...ending('before'), ...files, ...ending('after')];
+}
+
+/** The `.conf` files of the folder `plugins`, by name. */
+function pluginsOf(path: string): readonly string[] {
+  const plugins = join(path, 'plugins');
+  return kindOf(plugins) === 'directory' ? configurations(plugins) : [];
+}
+
+/** The files of plugins in the order in which the Core Rule Set reads them; those of other names between. */
+function inPluginOrder(files: readonly string[]): readonly string[] {
+  const orderOf = (file: string): number =>
+    file.endsWith('-config.conf')
+      ? 0
+      : file.endsWith('-before.conf')
+        ? 1
+        : file.endsWith('-after.conf')
+          ? 3
+          : 2;
+  return [...files].sort((one, other) => orderOf(one) - orderOf(other));
 }
 
 /** The files that match a pattern; `*` and `?` are allowed in the last part of the path only. */

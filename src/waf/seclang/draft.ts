@@ -102,6 +102,8 @@ export interface DraftRule
   readonly conditions: readonly [DraftCondition, ...DraftCondition[]];
   /** The marker at which processing continues after a match; `null`: none. */
   readonly skipAfter: string | null;
+  /** Collections with state between requests that a condition reads; they are always empty. */
+  readonly readsState: readonly string[];
   /** `msg`, shown in reports. */
   readonly message: WafText;
   /** `logdata` of the last condition with one. */

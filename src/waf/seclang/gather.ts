@@ -1,6 +1,6 @@
 /** The first pass over directives: joins chains, collects markers and default actions, and checks settings. */
 import type { Directive, WrittenAction } from './directives.ts';
-import { IGNORED_SETTINGS } from './ignored.ts';
+import { DEFAULT_SETTINGS, IGNORED_SETTINGS } from './ignored.ts';
 import { MAX_SIGNATURE_RULES } from './limits.ts';
 import { lowerActions, readPhase, type WrittenDisruption } from './lower-actions.ts';
 import type { SecLangFinding, SecLangReport } from './source.ts';
@@ -115,7 +115,7 @@ function ignoreSetting(
     });
     return;
   }
-  const reason = Object.hasOwn(IGNORED_SETTINGS, key) ? IGNORED_SETTINGS[key] : undefined;
+  const reason = reasonOf(key, values[0] ?? '');
   if (reason === undefined) {
     const remedy = 'take it out of the text';
     report.error('setting', place, { message: 'this setting is not supported', found: name, remedy });
@@ -126,6 +126,15 @@ function ignoreSetting(
       found: name,
     });
   }
+}
+
+/** Why a setting has no effect; `undefined`: it has one, and is not supported. */
+function reasonOf(key: string, value: string): string | undefined {
+  if (Object.hasOwn(DEFAULT_SETTINGS, key)) {
+    const { value: unchanged, reason } = DEFAULT_SETTINGS[key]!;
+    return value.toLowerCase() === unchanged ? reason : undefined;
+  }
+  return Object.hasOwn(IGNORED_SETTINGS, key) ? IGNORED_SETTINGS[key] : undefined;
 }
 
 /** Adds a `SecDefaultAction`; it replaces an earlier one of its phase. */

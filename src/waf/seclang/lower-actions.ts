@@ -7,7 +7,7 @@ import {
 } from '../../plan/signature-program.ts';
 import type { WrittenAction } from './directives.ts';
 import type { DraftControl } from './draft.ts';
-import { IGNORED_ACTIONS } from './ignored.ts';
+import { DOCUMENTING_ACTIONS, IGNORED_ACTIONS } from './ignored.ts';
 import { type Lowered, lowerControl, lowerSetVar, type RuleFinder } from './lower-setvar.ts';
 import { type OwnNames, readText } from './read-text.ts';
 import type { SecLangFinding } from './source.ts';
@@ -93,7 +93,8 @@ export function lowerActions(actions: readonly WrittenAction[], context: ActionC
     const name = action.name.toLowerCase();
     const handle = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
     if (handle !== undefined) handle(building, action.value ?? '', context);
-    else if (!Object.hasOwn(IGNORED_ACTIONS, name)) unknownAction(building, action);
+    else if (!DOCUMENTING_ACTIONS.has(name) && !Object.hasOwn(IGNORED_ACTIONS, name))
+      unknownAction(building, action);
   }
   return building;
 }

@@ -12,6 +12,7 @@ import { lowerOperator, type OperatorContext } from './lower-operator.ts';
 import { lowerTargets } from './lower-targets.ts';
 import type { OwnNames } from './read-text.ts';
 import type { SecLangReport } from './source.ts';
+import { reportIgnoredActions, stateRead } from './state.ts';
 
 /** How to lower. */
 export interface LowerOptions {
@@ -54,6 +55,7 @@ export function lowerDirectives(
     const rule = id === null ? null : lowerGroup(group, { id, phase: phase === 1 ? 1 : 2 }, lowering);
     if (rule !== null) rules.push(rule);
   }
+  reportIgnoredActions(directives, groups, report);
   const amended = amend(rules, lowering.amendments, { report, known: lowering.places });
   return { name, rules: amended, markers, responseRules };
 }
@@ -115,6 +117,7 @@ function lowerGroup(group: RuleGroup, { id, phase }: Identity, lowering: Lowerin
     conditions: [first, ...rest],
     disruption: resolved === 'drop' ? 'deny' : resolved,
     skipAfter: list.skipAfter,
+    readsState: stateRead(group),
     reported: list.log ?? defaults.log,
     message: list.message ?? [],
     logData: lists.findLast(({ logData }) => logData !== null)?.logData ?? [],

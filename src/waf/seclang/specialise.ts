@@ -31,6 +31,8 @@ import type { SecLangReport } from './source.ts';
 export interface SpecialiseOptions {
   readonly level: 1 | 2 | 3 | 4;
   readonly report: SecLangReport;
+  /** Gets the rules that read state of earlier requests, unless every request skips them. */
+  readonly stateful: Set<DraftRule>;
 }
 
 /** The state of the partial evaluation. */
@@ -54,7 +56,10 @@ interface Evaluation {
 }
 
 /** Evaluates a draft at one level. */
-export function specialise(draft: SignatureDraft, { level, report }: SpecialiseOptions): LevelDraft {
+export function specialise(
+  draft: SignatureDraft,
+  { level, report, stateful }: SpecialiseOptions,
+): LevelDraft {
   const rules = inPhaseOrder(draft.rules);
   const state: Evaluation = {
     rules,
@@ -69,6 +74,7 @@ export function specialise(draft: SignatureDraft, { level, report }: SpecialiseO
   for (const [index, rule] of rules.entries()) {
     state.openTargets = state.openTargets.filter((openTarget) => openTarget > index);
     if (index < state.skippedUntil || state.removed.some((removal) => removes(removal, rule))) continue;
+    if (rule.readsState.length > 0) stateful.add(rule);
     step(state, { rule, index, target: targetOf(rule, rules, draft) });
   }
   return { rules: renumber(state), initial: sorted(state.tx.first) };

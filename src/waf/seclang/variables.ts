@@ -1,5 +1,6 @@
 /** The variables of SecLang: supported ones, those that are always empty, and those that are not supported. */
 import { WAF_COLLECTIONS, WAF_SCALARS, type WafVariable } from '../../plan/signature-program.ts';
+import { RESPONSE, STATEFUL_COLLECTIONS, STATELESS } from './ignored.ts';
 
 /** The result of a lookup. */
 export type FoundVariable =
@@ -14,17 +15,9 @@ const COLLECTIONS: ReadonlySet<string> = new Set(WAF_COLLECTIONS);
 /** The variables that a program can inspect. */
 const SUPPORTED: ReadonlySet<string> = new Set<string>([...WAF_SCALARS, ...WAF_COLLECTIONS]);
 
-/** Reasons. */
-const STATELESS = 'no state is stored between requests';
-const RESPONSE = 'signatures inspect requests only';
-
 /** By variable that is empty for every request, the reason. */
 const EMPTY: Readonly<Record<string, string>> = {
-  GLOBAL: STATELESS,
-  IP: STATELESS,
-  RESOURCE: STATELESS,
-  SESSION: STATELESS,
-  USER: STATELESS,
+  ...Object.fromEntries(STATEFUL_COLLECTIONS.map((name) => [name, STATELESS])),
   RESPONSE_BODY: RESPONSE,
   RESPONSE_CONTENT_LENGTH: RESPONSE,
   RESPONSE_CONTENT_TYPE: RESPONSE,

@@ -320,10 +320,49 @@ const CASES: readonly ProductCase[] = [
       ['https://cdn.example.com/a1', 'forward'],
     ],
   },
+  {
+    name: 'guards whose triggers have no filter',
+    documents: [
+      zone([
+        triggered(
+          4,
+          [
+            [0, ['/private/*']],
+            [1, ['X-Key secret'], 2],
+          ],
+          1,
+        ),
+        triggered(4, [[1, ['User-Agent *evil*']]]),
+        rule(9, ['/tokens/*']),
+      ]),
+    ],
+    outcomes: ['exact', 'closed', 'not_carried', 'closed'],
+    decisions: [
+      ['https://www.example.com/private/x', 'block'],
+      ['https://www.example.com/tokens/x', 'block'],
+      ['https://www.example.com/', 'forward'],
+    ],
+  },
+  {
+    name: 'a zone with token authentication, which a rule switches off',
+    documents: [zone([rule(8, ['/public/*'])], { ZoneSecurityEnabled: true, BlockRootPathAccess: true })],
+    outcomes: ['exact', 'exact', 'closed', 'not_carried'],
+    decisions: [
+      ['https://www.example.com/', 'block'],
+      ['https://www.example.com/x', 'block'],
+      ['https://www.example.com/public/x', 'forward'],
+    ],
+  },
+  {
+    name: 'one page of a list of zones',
+    documents: [{ Items: [zone([rule(4, ['/x'])])], CurrentPage: 0, TotalItems: 1, HasMoreItems: false }],
+    outcomes: ['exact', 'exact'],
+    decisions: [['https://www.example.com/x', 'block']],
+  },
 ];
 
-test('there are 20 configurations', () => {
-  expect(CASES.length).toBe(20);
+test('there are 23 configurations', () => {
+  expect(CASES.length).toBe(23);
 });
 
 test.each(CASES)('$name', (one) => {
@@ -366,5 +405,15 @@ test('any input is translated or refused, and nothing is thrown', () => {
   );
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string()), (text) => void importBunny([{ name: 'x', text }], OPTIONS)),
+  );
+});
+
+test.each([
+  ['an array', [zone([]), zone([], { Name: 'second' })]],
+  ['a page', { Items: [zone([]), zone([], { Name: 'second' })] }],
+])('several pull zones in %s are refused by name', (_, document) => {
+  const result = importBunny([{ name: 'a.json', text: JSON.stringify(document) }], OPTIONS);
+  expect(!result.ok && result.mistakes[0]!.message).toBe(
+    'the files have 2 pull zones (`example`, `second`), and a file is made of one',
   );
 });

@@ -41,6 +41,11 @@ function rewrite(expression: string, uri: object): object {
   return { action: 'rewrite', expression, action_parameters: { uri } };
 }
 
+/** An Access application of the API. */
+function access(name: string, fields: object): object {
+  return { id: name, aud: 'a', type: 'self_hosted', name, ...fields };
+}
+
 const DNS = {
   result: [
     { type: 'A', name: 'example.com', content: '198.51.100.1', proxied: true, zone_name: 'example.com' },
@@ -187,12 +192,11 @@ const CASES: readonly ProductCase[] = [
         block('cf.threat_score gt 10'),
         block('http.request.uri.query contains "union select"'),
         block('ip.src in $bad_ips'),
-        block('http.request.headers["x-api-key"][0] ne "s"'),
         block('ip.src.asnum eq 64496'),
         block('not ssl'),
       ),
     ],
-    outcomes: Array.from({ length: 7 }, () => 'not_carried' as const),
+    outcomes: Array.from({ length: 6 }, () => 'not_carried' as const),
     decisions: [['http://example.com/?a=union%20select', 'forward']],
   },
   {
@@ -222,8 +226,10 @@ const CASES: readonly ProductCase[] = [
         block('http.request.uri.path contains "/a/" and http.request.uri.path contains "/b/"'),
       ),
     ],
-    outcomes: ['exact', 'not_carried'],
+    outcomes: ['exact', 'closed'],
     decisions: [
+      ['https://example.com/a/x/b/', 'block'],
+      ['https://example.com/b/', 'forward'],
       ['https://example.com/files/x/setup.exe', 'block'],
       ['https://example.com/files/.exe', 'block'],
       ['https://example.com/files.exe', 'forward'],
@@ -540,10 +546,159 @@ const CASES: readonly ProductCase[] = [
       ['https://shop.example.com/', 'block'],
     ],
   },
+  {
+    name: 'conditions without a filter on paths that are guarded',
+    documents: [
+      DNS,
+      firewall(
+        block('starts_with(http.request.uri.path, "/admin") and not ip.src in $office'),
+        block('http.request.uri.path eq "/xmlrpc.php" and http.request.method eq "POST"'),
+        block(
+          '(http.request.uri.path eq "/a" and cf.threat_score gt 5) or (http.user_agent contains "evil")',
+        ),
+        block('(http.request.uri.path eq "/b") or (http.request.uri.path eq "/c" and not cf.client.bot)'),
+        block('any(http.request.headers["x-key"][*] eq "bad") and http.request.uri.path eq "/k"'),
+        block('http.host eq "shop.example.com" and not cf.tls_client_auth.cert_verified'),
+        block('ip.src.country eq "RU" and not cf.client.bot'),
+        block('ip.src.country eq "CN" and cf.threat_score gt 5'),
+        {
+          action: 'managed_challenge',
+          expression: 'http.request.uri.path eq "/login" and cf.threat_score gt 5',
+        },
+        { action: 'js_challenge', expression: 'ip.src.country in {"CN"}' },
+      ),
+    ],
+    outcomes: [
+      ...RECORDS,
+      'closed',
+      'closed',
+      'not_carried',
+      'closed',
+      'closed',
+      'closed',
+      'closed',
+      'not_carried',
+      'closed',
+      'not_carried',
+    ],
+    decisions: [
+      ['https://example.com/admin/x', 'block'],
+      ['https://example.com/xmlrpc.php', 'block'],
+      ['https://example.com/a', 'block'],
+      ['https://example.com/b', 'block'],
+      ['https://example.com/c', 'block'],
+      ['https://example.com/k', 'block'],
+      ['https://shop.example.com/', 'block'],
+      ['https://a.example.com/', 'forward'],
+      [{ url: 'https://example.com/', country: 'RU' }, 'block'],
+      [{ url: 'https://example.com/', country: 'CN' }, 'forward'],
+      [{ url: 'https://example.com/', agent: 'evil' }, 'forward'],
+      ['https://example.com/login', 'challenge'],
+      ['https://example.com/', 'forward'],
+    ],
+  },
+  {
+    name: 'an allow-list that guards the whole domain',
+    documents: [firewall(block('not ip.src in $office'))],
+    outcomes: ['closed'],
+    decisions: [['https://example.com/', 'block']],
+  },
+  {
+    name: 'Access applications, lockdowns, IP access rules and older firewall rules',
+    documents: [
+      DNS,
+      [
+        access('admin', {
+          domain: 'example.com/admin',
+          policies: [{ decision: 'allow', include: [{ email: {} }] }],
+        }),
+        access('webhook', {
+          domain: 'example.com/admin/hook',
+          policies: [{ decision: 'bypass', include: [{ everyone: {} }] }],
+        }),
+        access('wild', { domain: 'example.com/wild*/x', self_hosted_domains: ['example.com/wild*/x'] }),
+        access('host', { domain: 'shop.example.com' }),
+        access('elsewhere', { domain: 'app.example.org' }),
+        access('saas', { type: 'saas', domain: '' }),
+      ],
+      {
+        result: [
+          {
+            urls: ['example.com/lock/*', '*.example.com/own'],
+            configurations: [
+              { target: 'ip', value: '192.0.2.1' },
+              { target: 'ip_range', value: '198.51.100.0/24' },
+            ],
+            paused: false,
+          },
+          { urls: ['example.com/paused/*'], configurations: [], paused: true },
+        ],
+      },
+      [
+        { mode: 'block', configuration: { target: 'ip', value: '203.0.113.9' } },
+        { mode: 'block', configuration: { target: 'country', value: 'KP' } },
+        { mode: 'block', configuration: { target: 'asn', value: 'AS64496' } },
+        { mode: 'whitelist', configuration: { target: 'ip', value: '192.0.2.1' } },
+      ],
+      [
+        {
+          action: 'block',
+          priority: 2,
+          paused: false,
+          filter: { expression: 'http.request.uri.path eq "/old"' },
+        },
+        { action: 'allow', priority: 1, paused: false, filter: { expression: 'ip.src eq 192.0.2.77' } },
+        {
+          action: 'block',
+          paused: false,
+          filter: { expression: 'http.request.uri.path eq "/p"', paused: true },
+        },
+      ],
+      {
+        targets: [{ target: 'url', constraint: { operator: 'matches', value: 'example.com/page*' } }],
+        actions: [{ id: 'forwarding_url' }],
+        status: 'active',
+      },
+    ],
+    outcomes: [
+      ...RECORDS,
+      'exact',
+      'exact',
+      'not_carried',
+      'not_carried',
+      'exact',
+      'exact',
+      'exact',
+      'closed',
+      'closed',
+      'closed',
+      'not_carried',
+    ],
+    decisions: [
+      ['https://example.com/admin', 'block'],
+      ['https://example.com/admin/x', 'block'],
+      ['https://example.com/administrator', 'forward'],
+      ['https://example.com/admin/hook', 'forward'],
+      ['https://example.com/wild1/x', 'block'],
+      ['https://example.com/wild1/x/y', 'block'],
+      ['https://shop.example.com/', 'block'],
+      [{ url: 'https://example.com/lock/a', ip: '192.0.2.9' }, 'block'],
+      [{ url: 'https://example.com/lock/a', ip: '192.0.2.1' }, 'forward'],
+      [{ url: 'https://example.com/lock/a', ip: '198.51.100.3' }, 'forward'],
+      [{ url: 'https://a.example.com/own', ip: '192.0.2.9' }, 'block'],
+      ['https://example.com/paused/', 'forward'],
+      [{ url: 'https://example.com/', ip: '203.0.113.9' }, 'block'],
+      [{ url: 'https://example.com/', country: 'KP' }, 'block'],
+      ['https://example.com/old', 'block'],
+      [{ url: 'https://example.com/old', ip: '192.0.2.77' }, 'forward'],
+      ['https://example.com/p', 'forward'],
+      ['https://example.com/page1', 'forward'],
+    ],
+  },
 ];
 
-test('there are 20 configurations', () => {
-  expect(CASES.length).toBe(20);
+test('there are 23 configurations', () => {
+  expect(CASES.length).toBe(23);
 });
 
 test.each(CASES)('$name', (one) => {
@@ -585,6 +740,42 @@ describe('expressions', () => {
     expect(result.ok && result.entries[0]!.reasons).toEqual([
       '`cf.bot_management.score lt 30` compares with a value that is no text',
     ]);
+  });
+});
+
+describe('guards', () => {
+  const entryOf = (...documents: readonly object[]) => {
+    const files = documents.map((one, index) => ({ name: `${index}.json`, text: JSON.stringify(one) }));
+    const result = importCloudflare(files, OPTIONS);
+    if (!result.ok) throw new Error('refused');
+    return { entry: result.entries.at(-1)!, text: result.text };
+  };
+
+  test('the file names the reason above a rule that is stricter than its source', () => {
+    const { entry, text } = entryOf(
+      firewall(block('http.request.uri.path eq "/a" and not ip.src in $office')),
+    );
+    expect(entry).toMatchObject({ outcome: 'closed', opened: false, becomes: ['drop'] });
+    expect(text).toContain('names a list of the account, whose entries are not in the file');
+    expect(text).toContain('all that it guards is refused, until a rule is written by hand');
+  });
+
+  test('an allow-list of the whole domain is said to refuse every request', () => {
+    const { entry } = entryOf(firewall(block('not ip.src in $office')));
+    expect(entry.reasons.at(-1)).toContain('it guards the whole domain: every request is refused');
+  });
+
+  test.each(['block', 'managed_challenge'])(
+    'a rule with %s whose expression cannot be read counts as an opened path',
+    (action) => {
+      const { entry } = entryOf(firewall({ action, expression: 'http.request.uri.path eq' }));
+      expect(entry).toMatchObject({ outcome: 'not_carried', opened: true });
+    },
+  );
+
+  test('a rule that refuses visitors on every path counts as no opened path', () => {
+    const { entry } = entryOf(firewall(block('http.user_agent contains "evil"')));
+    expect(entry).toMatchObject({ outcome: 'not_carried', opened: false });
   });
 });
 

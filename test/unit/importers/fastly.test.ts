@@ -190,10 +190,10 @@ const CASES: readonly ProductCase[] = [
     decisions: [['https://www.example.com/gone', 'block']],
   },
   {
-    name: 'a maintenance page, which has no equivalent',
+    name: 'a maintenance page, which refuses too',
     documents: [refusing('req.url.path == "/"', {}, { status: 503 })],
-    outcomes: ['exact', 'not_carried'],
-    decisions: [['https://www.example.com/', 'forward']],
+    outcomes: ['exact', 'differs'],
+    decisions: [['https://www.example.com/', 'block']],
   },
   {
     name: 'https for every domain',
@@ -293,10 +293,83 @@ const CASES: readonly ProductCase[] = [
     ],
     decisions: [['https://www.example.com/', 'forward https://origin.example.org:443']],
   },
+  {
+    name: 'a guard whose statement has no filter',
+    documents: [refusing('req.url ~ "^/admin" && !req.http.X-Secret')],
+    outcomes: ['exact', 'closed'],
+    decisions: [
+      ['https://www.example.com/admin/x', 'block'],
+      ['https://www.example.com/', 'forward'],
+    ],
+  },
+  {
+    name: 'refusals of custom VCL',
+    documents: [
+      service({
+        ...ACL,
+        vcls: [
+          {
+            name: 'main',
+            content: `acl staff { "192.0.2.0"/24; !"192.0.2.9"; } # error 403
+sub vcl_recv {
+  if (fastly.ff.visits_this_service == 0 && req.url ~ "^/admin" && req.http.Fastly-Client-IP !~ staff) {
+    error 403 "no";
+  } else if (req.url.path == "/token" && !req.http.Authorization) {
+    error 600;
+  } else {
+    if (req.url.path == "/moved") { error 801 "Force SSL"; }
+  }
+  if (req.http.User-Agent ~ "evil") { error 403; }
+}
+sub check { if (req.url.path == "/sub") { error 401; } error 405; }
+sub vcl_error { if (obj.status == 600) { set obj.status = 401; return(deliver); } if (obj.status == 801) { set obj.status = 301; } }
+sub vcl_deliver { if (resp.status == 500) { error 503; } }`,
+          },
+        ],
+        snippets: [
+          {
+            name: 's',
+            type: 'recv',
+            content: 'if (req.url ~ "^/office" && client.ip !~ office) {\n error 403;\n}',
+          },
+          { name: 'f', type: 'fetch', content: 'if (beresp.status == 500) { error 503; }' },
+        ],
+      }),
+    ],
+    outcomes: [
+      'exact',
+      'differs',
+      'closed',
+      'not_carried',
+      'closed',
+      'not_carried',
+      'differs',
+      'not_carried',
+      'not_carried',
+      'not_carried',
+    ],
+    decisions: [
+      [{ url: 'https://www.example.com/admin', ip: '192.0.2.1' }, 'forward'],
+      [{ url: 'https://www.example.com/admin', ip: '192.0.2.9' }, 'block'],
+      ['https://www.example.com/admin', 'block'],
+      ['https://www.example.com/token', 'block'],
+      ['https://www.example.com/moved', 'forward'],
+      ['https://www.example.com/sub', 'block'],
+      ['https://www.example.com/office', 'block'],
+      [{ url: 'https://www.example.com/office', ip: '192.0.2.1' }, 'forward'],
+      ['https://www.example.com/', 'forward'],
+    ],
+  },
 ];
 
-test('there are 20 configurations', () => {
-  expect(CASES.length).toBe(20);
+test('a refusal whose statement cannot be read counts as an opened path', () => {
+  const files = [{ name: 'a.json', text: JSON.stringify(refusing('req.url ~')) }];
+  const result = importFastly(files, OPTIONS);
+  expect(result.ok && result.entries.at(-1)).toMatchObject({ outcome: 'not_carried', opened: true });
+});
+
+test('there are 22 configurations', () => {
+  expect(CASES.length).toBe(22);
 });
 
 test.each(CASES)('$name', (one) => {

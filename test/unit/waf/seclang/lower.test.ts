@@ -92,6 +92,45 @@ describe('a rule', () => {
   });
 });
 
+describe('rules with state between requests', () => {
+  const warningsOf = (text: string): readonly string[] =>
+    saidOf(text).filter((line) => line.includes('warning'));
+
+  test.each([
+    ['a target', 'SecRule IP:hits "@gt 5" "id:1,deny"', 'IP'],
+    ['a count', 'SecRule &session:seen "@eq 0" "id:1,pass"', 'SESSION'],
+    ['an operator', 'SecRule ARGS:a "@streq %{user.name}" "id:1,deny"', 'USER'],
+    ['an assignment', 'SecAction "id:1,nolog,pass,setvar:tx.hits=%{GLOBAL.hits}"', 'GLOBAL'],
+    ['a later link', 'SecRule ARGS x "id:1,deny,chain"\nSecRule RESOURCE:x "@eq 1"', 'RESOURCE'],
+  ])('one that reads a collection in %s is a warning', (_, text, collection) => {
+    expect(warningsOf(text)).toEqual([
+      `a.conf:1:1: warning: 1 rule reads ${collection}, which is always empty: no state is stored between requests, found \`1\`; limit requests with a rule of type \`rate_limit\``,
+    ]);
+  });
+
+  test('all of a set are one warning with their count and their ids', () => {
+    const text = `SecAction "id:1,phase:1,nolog,pass,initcol:ip=%{REMOTE_ADDR}"
+      SecRule REQUEST_URI "@beginsWith /login" "id:2,phase:2,pass,setvar:ip.logins=+1,expirevar:ip.logins=60"
+      SecRule IP:logins "@gt 5" "id:3,phase:2,deny,status:429"
+      SecRule IP:floods|SESSION:floods "@gt 5" "id:4,phase:2,deny"`;
+    expect(warningsOf(text)).toEqual([
+      'a.conf:3:1: warning: 2 rules read IP, SESSION, which are always empty: no state is stored between requests, found `3 4`; limit requests with a rule of type `rate_limit`',
+    ]);
+  });
+
+  test.each([
+    ['writes', 'SecAction "id:1,nolog,pass,initcol:ip=x,setvar:ip.a=%{ip.b}"'],
+    [
+      'is skipped for every request',
+      'SecAction "id:1,nolog,pass,skipAfter:E"\nSecRule IP:a "@eq 1" "id:2,deny"\nSecMarker E',
+    ],
+    ['is removed', 'SecRule IP:a "@eq 1" "id:2,deny"\nSecRuleRemoveById 2'],
+    ['leaves a member out', 'SecRule ARGS|!IP:a x "id:1,deny"'],
+  ])('one that only %s is no warning', (_, text) => {
+    expect(warningsOf(text)).toEqual([]);
+  });
+});
+
 describe('targets', () => {
   const targetsOf = (written: string): { include: readonly WafTarget[]; exclude: readonly WafTarget[] } => {
     const program = programOf(`SecRule ${written} x id:1`);
@@ -434,6 +473,42 @@ describe('every error has a diagnostic with its place and remedy', () => {
     ],
   ])('%s', (text, expected) => {
     expect(saidOf(text, { empty: '# nothing' })).toEqual([`${at}${expected}`]);
+  });
+
+  test.each([
+    'SecArgumentSeparator &',
+    'SecRxPreFilter Off',
+    'SecParseXmlIntoArgs Off',
+    'SecAction "id:1,nolog,pass,ctl:requestBodyAccess=Off"',
+    'SecAction "id:1,nolog,pass,ctl:auditEngine=Off"',
+    'SecAction "id:1,nolog,pass,initcol:ip=%{REMOTE_ADDR}"',
+    'SecAction "id:1,nolog,pass,setvar:ip.hits=+1"',
+    'SecAction "id:1,nolog,pass,expirevar:ip.hits=60"',
+    'SecRule ARGS x "id:1,deny,status:429"',
+    'SecDefaultAction "phase:2,deny,log,status:404"',
+  ])('%s compiles with one info', (text) => {
+    const { program, diagnostics } = compileText(text);
+    expect(program).not.toBeNull();
+    expect(diagnostics.map(({ severity }) => severity)).toEqual(['info']);
+  });
+
+  test.each(['SecArgumentSeparator ;', 'SecParseXmlIntoArgs On'])('%s is an error', (text) => {
+    expect(compileText(text).program).toBeNull();
+  });
+
+  test.each(['SecRule ARGS x "id:1,deny,status:403,rev:1,ver:x,maturity:9,accuracy:9"'])(
+    'a status of 403 and documenting actions have no diagnostic',
+    (text) => {
+      expect(saidOf(text)).toEqual([]);
+    },
+  );
+
+  test('the info about an action without effect has the number of its rules and the reason', () => {
+    const text = [1, 2, 3].map((id) => `SecRule ARGS x "id:${id},deny,status:${id === 3 ? 404 : 429}"`);
+    expect(saidOf(text.join('\n'))).toEqual([
+      'a.conf:1:1: info: the action has no effect in 2 rules: a request that is blocked is answered with 403, found `status:429`',
+      'a.conf:3:1: info: the action has no effect in 1 rule: a request that is blocked is answered with 403, found `status:404`',
+    ]);
   });
 
   test('a duplicate id is an error that names the place of the first', () => {
