@@ -7,7 +7,6 @@ import {
   MAX_QUEUED,
   ORIGIN_IDLE_MS,
   QUEUE_MS,
-  STALL_MS,
 } from '../limits.ts';
 import type { OriginGuard } from './guard.ts';
 import { allowContinue } from './interim.ts';
@@ -26,6 +25,7 @@ export interface OriginPlace {
 /** The connections to one place. */
 export interface OpenedConnection {
   readonly pool: Pool;
+  readonly isTls: boolean;
   /** Distributes its connections among requests. */
   readonly slots: Slots;
   /** The host name of the place; `null`: it is an address. */
@@ -77,18 +77,18 @@ export function createConnections(options: ConnectionOptions): Connections {
         dial(to, (...[error, socket]) => {
           if (error !== null) return callback(error, null);
           allowContinue(socket);
+          socket.on('error', renameReset);
           callback(null, socket);
         });
       },
-      // `send.ts` limits the time to the head: the limit differs from record to record.
+      // `send.ts` limits the time to the head, and states that between pieces of the body: both differ from record to record.
       headersTimeout: 0,
-      bodyTimeout: STALL_MS,
       keepAliveTimeout: ORIGIN_IDLE_MS,
       maxHeaderSize: MAX_ORIGIN_HEAD_OCTETS,
     });
     const name = isIP(address) === 0 ? address : null;
     const slots = createSlots({ maxConnections: perOrigin, maxQueued: MAX_QUEUED, waitMs: QUEUE_MS });
-    return { pool, slots, name, generation: name === null ? 0 : names.generation(name) };
+    return { pool, isTls: scheme === 'https', slots, name, generation: name === null ? 0 : names.generation(name) };
   }
 
   /** Whether the connections go to current addresses of the place's name. */
@@ -118,6 +118,14 @@ export function createConnections(options: ConnectionOptions): Connections {
       await Promise.all(all.map(({ pool }) => pool.destroy()));
     },
   };
+}
+
+/**
+ * Renames the reset of a connection. undici takes one within a response without a length for its end, by its code and since
+ * macOS reports resets after whole bodies; half a body would pass for all of it (RFC 9112 §8).
+ */
+function renameReset(error: NodeJS.ErrnoException): void {
+  if (error.code === 'ECONNRESET') error.code = 'EDGE_RESET';
 }
 
 function isSame(a: OriginPlace, b: OriginPlace): boolean {
