@@ -13,6 +13,10 @@ export const IDLE_MS = 75_000;
 /** Maximum time, in milliseconds, that a connection within a request may be without traffic. */
 export const STALL_MS = 60_000;
 /**
+ * Milliseconds between two readings of the queues of responses: a fifth of the time before a client's rate counts at all.
+ */
+export const SWEEP_MS = 1_000;
+/**
  * Maximum time, in milliseconds, for which a client may still send its body after the response, so that it can read the
  * response.
  */

@@ -7,6 +7,7 @@ import {
   MAX_QUEUED,
   ORIGIN_IDLE_MS,
   QUEUE_MS,
+  STALL_MS,
 } from '../limits.ts';
 import type { OriginGuard } from './guard.ts';
 import { allowContinue } from './interim.ts';
@@ -81,14 +82,21 @@ export function createConnections(options: ConnectionOptions): Connections {
           callback(null, socket);
         });
       },
-      // `send.ts` limits the time to the head, and states that between pieces of the body: both differ from record to record.
+      // `send.ts` limits the time to the head, and its own time between pieces of a body: they differ from record to record.
       headersTimeout: 0,
+      bodyTimeout: STALL_MS,
       keepAliveTimeout: ORIGIN_IDLE_MS,
       maxHeaderSize: MAX_ORIGIN_HEAD_OCTETS,
     });
     const name = isIP(address) === 0 ? address : null;
     const slots = createSlots({ maxConnections: perOrigin, maxQueued: MAX_QUEUED, waitMs: QUEUE_MS });
-    return { pool, isTls: scheme === 'https', slots, name, generation: name === null ? 0 : names.generation(name) };
+    return {
+      pool,
+      isTls: scheme === 'https',
+      slots,
+      name,
+      generation: name === null ? 0 : names.generation(name),
+    };
   }
 
   /** Whether the connections go to current addresses of the place's name. */
