@@ -21,12 +21,14 @@ export interface Pace {
 
 export interface PaceOptions {
   readonly bounds: RateBounds;
+  /** Reads the octets moved so far. Absent: `move` counts them. */
+  readonly octets?: () => number;
   /** Called once, with a sentence that names the rate. */
   readonly onSlow: (reason: string) => void;
 }
 
 /** A measurement that starts with the first `wait`. */
-export function createPace({ bounds, onSlow }: PaceOptions): Pace {
+export function createPace({ bounds, octets, onSlow }: PaceOptions): Pace {
   const { minRate, graceMs, windowMs } = bounds;
   let waitingSince: number | null = null;
   let waited = 0;
@@ -36,6 +38,7 @@ export function createPace({ bounds, onSlow }: PaceOptions): Pace {
   let timer: NodeJS.Timeout | null = null;
   let ended = minRate === 0;
 
+  const movedOctets = octets ?? ((): number => moved);
   const waitedMs = (): number => (waitingSince === null ? waited : waited + performance.now() - waitingSince);
 
   /** Ends the grace period or a window. PERF: at most one timer, which octets do not restart. */
@@ -47,15 +50,16 @@ export function createPace({ bounds, onSlow }: PaceOptions): Pace {
       arm(left);
       return;
     }
+    const current = movedOctets();
     if (from !== null) {
       const seconds = (now - from.waited) / 1_000;
-      if (moved - from.moved < minRate * seconds) {
+      if (current - from.moved < minRate * seconds) {
         ended = true;
         onSlow(`below ${minRate} octets a second for ${Math.round(seconds)} s`);
         return;
       }
     }
-    from = { waited: now, moved };
+    from = { waited: now, moved: current };
     arm(windowMs);
   }
 
@@ -79,7 +83,7 @@ export function createPace({ bounds, onSlow }: PaceOptions): Pace {
       moved += octets;
     },
     waitedMs,
-    octets: () => moved,
+    octets: movedOctets,
     end() {
       ended = true;
       if (timer !== null) clearTimeout(timer);

@@ -8,7 +8,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { parseIpEntry } from '../base/ip.ts';
 import { BODY_OCTETS, DISK_OCTETS, RATE } from '../buffers/limits.ts';
 import { DRAIN_SECONDS } from '../node/limits.ts';
-import { MAX_ADDRESS_CONNECTIONS, MAX_CONNECTIONS, MAX_WEBSOCKETS } from '../proxy/limits.ts';
+import { MAX_ADDRESS_CONNECTIONS, MAX_CONNECTIONS, MAX_WEBSOCKETS, STALL_MS } from '../proxy/limits.ts';
 import {
   allowOriginsOption,
   type CollectorFlags,
@@ -63,6 +63,7 @@ export interface NodeFlags extends CollectorFlags {
   readonly anyCertificate?: boolean;
   readonly allowOrigins?: readonly string[];
   readonly resolver?: readonly string[];
+  readonly idle: number;
   readonly websocketIdle: number;
   readonly keepUnderscores?: boolean;
   readonly bodyBuffer: number;
@@ -176,6 +177,12 @@ function clientOptions(): readonly Option[] {
     new Option('--max-websockets <number>', 'most WebSockets; one more gets 503')
       .argParser(readCount(1, MOST_CONNECTIONS))
       .default(MAX_WEBSOCKETS),
+    new Option(
+      '--idle <seconds>',
+      "end a request without an octet either way for so long; a record's `timeout` is the limit of its origin",
+    )
+      .argParser(readCount(1, LONGEST_IDLE_SEC))
+      .default(STALL_MS / 1_000),
     new Option('--websocket-idle <seconds>', 'close a WebSocket after so long without a frame')
       .argParser(readCount(1, LONGEST_IDLE_SEC))
       .default(60),

@@ -68,6 +68,7 @@ export function settingsOf(flags: NodeFlags): NodeSettings {
     // An edge file is the operator's own: its origins may be on this machine or in a private network.
     allowedOrigins: { prefixes: flags.allowOrigins ?? [], local: flags.file !== undefined },
     resolvers: flags.resolver ?? [],
+    requestIdleMs: flags.idle * 1_000,
     websocketIdleMs: flags.websocketIdle * 1_000,
     keepUnderscores: flags.keepUnderscores === true,
     bodyOctets: flags.bodyBuffer * 1024,

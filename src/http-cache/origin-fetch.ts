@@ -131,7 +131,7 @@ function receiveHead(one: FetchState, head: ResponseHead, source: ResponseSource
     else refresh(one, stored, answered);
     return NO_CLIENT;
   }
-  const draft = method === 'GET' ? draftOf(answered) : null;
+  const draft = method === 'GET' && head.isDoubtful !== true ? draftOf(answered) : null;
   const most = domain.settings.cacheCapMb * MB;
   if (draft === null || (draft.announced ?? 0) > most) return forward(one, head, source);
   return record(one, draft, source);
@@ -297,5 +297,6 @@ const UNREACHED: ReadonlySet<string> = new Set([
   'unreachable',
   'unreached',
   'reset',
+  'cut',
   'timeout',
 ]);

@@ -16,6 +16,8 @@ export interface ResponseHead {
   readonly status: number;
   readonly headers: HeaderList;
   readonly madeBy: MadeBy;
+  /** Whether nothing tells the end of the body from a break of its connection. Absent: something does. */
+  readonly isDoubtful?: boolean;
 }
 
 /** Why there is no response, or why it ends early (`ResponseFault`). */

@@ -57,6 +57,7 @@ export async function openListeners(
     trusted: trustProxies(options.trusted),
     proxies: options.proxies.length === 0 ? null : trustProxies(options.proxies),
     connections,
+    stallMs: options.requestIdleMs,
     host,
   };
   const listeners: RunningListener[] = [];

@@ -111,6 +111,7 @@ export async function createNodeProcess(
       onRefused: (sentence) => log.warn(sentence),
     },
     resolvers: share.resolvers,
+    requestIdleMs: share.requestIdleMs,
     websocketIdleMs: share.websocketIdleMs,
     keepUnderscores: share.keepUnderscores,
     maxWebsockets: share.maxWebsockets,

@@ -64,6 +64,8 @@ export interface ServingOptions {
   /** Most connections of one client address, or of one IPv6 /64. */
   readonly maxAddressConnections: number;
   readonly maxWebsockets: number;
+  /** Milliseconds without an octet either way after which a request ends whose record has no `timeout`. */
+  readonly requestIdleMs: number;
   /** Milliseconds without a frame after which a WebSocket is closed. */
   readonly websocketIdleMs: number;
   /** Forwards header fields with `_` in their names. */

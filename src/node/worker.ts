@@ -175,6 +175,7 @@ function createAcceptors(
     trusted: trustProxies(share.trusted),
     proxies: share.proxies.length === 0 ? null : trustProxies(share.proxies),
     connections,
+    stallMs: share.requestIdleMs,
   };
   const http = createHttpAcceptor({ ...shared, listener: { scheme: 'http', port: ports.http } });
   if (ports.https === null) return new Map([[HTTP, http]]);

@@ -1,10 +1,9 @@
 /**
  * The client's end of a response: a sink that writes what is pushed into it, and pauses the source while the client does
- * not read. A client that takes its response below the minimum rate is disconnected.
+ * not read. A client that takes its response below the minimum rate is disconnected (`unread-responses.ts`).
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { RateBounds } from '../buffers/limits.ts';
 import type { ClientRequest, ClientResponse } from '../http/client-messages.ts';
 import {
   type EdgeAnswer,
@@ -15,8 +14,11 @@ import {
   type ResponseSink,
   type ResponseSource,
 } from '../http/response.ts';
+import type { QueuedResponse, UnreadResponses } from './unread-responses.ts';
 import {
   addTrailers,
+  endedFor,
+  endShort,
   endWithBody,
   isBodiless,
   isComplete,
@@ -38,8 +40,10 @@ export interface ClientOutcome {
 export interface ClientSinkOptions {
   readonly request: ClientRequest;
   readonly response: ClientResponse;
-  /** The minimum rate at which the client has to take its response; absent: none. */
-  readonly rate?: RateBounds;
+  /** Ends the response if the client takes too little of it. Default: nothing does. */
+  readonly unread?: UnreadResponses;
+  /** Called with an exception of Node for a head that it does not write. */
+  readonly failed: (error: unknown) => void;
   /** Called once, when the response has ended, however it ends. */
   readonly done: (outcome: ClientOutcome) => void;
 }
@@ -54,11 +58,7 @@ export interface ClientSink extends ResponseSink {
   attach(source: ResponseSource): void;
 }
 
-/**
- * Octets of a body that is written as one string. PERF: over HTTP/1 a first chunk is delayed for the chunks that arrive
- * with it: to the end of the tick when it is small, else until all readable connections have been read. Most responses are
- * complete by then, and one write sends head and body.
- */
+/** Octets of a body that is written as one string. */
 const SMALL = 4 * 1024;
 /**
  * Octets that the connection may queue before the source is paused. PERF: Node's own mark is 16 KiB, less than one read
@@ -66,16 +66,10 @@ const SMALL = 4 * 1024;
  */
 const MAX_QUEUED = 128 * 1024;
 
-/** Octets queued at the end of a response whose rate is not measured: a few packets. */
-const UNMEASURED = 16 * 1024;
-
-const ANY_RATE: RateBounds = { minRate: 0, graceMs: 0, windowMs: 0 };
-
 /** One response being written. */
-interface Writing {
-  readonly request: ClientRequest;
-  readonly response: ServerResponse;
-  readonly rate: RateBounds;
+interface Writing extends QueuedResponse {
+  readonly unread: UnreadResponses;
+  readonly failed: (error: unknown) => void;
   readonly done: (outcome: ClientOutcome) => void;
   /**
    * The connection of a response that queues behind others (pipelining, RFC 9112 §9.3.2): Node reports its end to the first
@@ -92,26 +86,26 @@ interface Writing {
   /** `done` was called. */
   over: boolean;
   fault: ResponseFault | null;
-  /** A first chunk that waits for more to be written with it. */
+  /**
+   * The head, and a first chunk, which are written at the end of the tick. PERF: over HTTP/1 most responses are complete by
+   * then, and one write sends head and body.
+   */
+  head: ResponseHead | null;
   delayed: Uint8Array | null;
   /** The connection's queue is above `MAX_QUEUED` and has not drained since. */
   full: boolean;
-  /** Disconnects the client unless it takes the queued octets in time. */
-  timer: NodeJS.Timeout | null;
 }
 
-export function createClientSink({
-  request,
-  response,
-  rate = ANY_RATE,
-  done,
-}: ClientSinkOptions): ClientSink {
+export function createClientSink(options: ClientSinkOptions): ClientSink {
+  const { request, response, unread = UNLIMITED, failed, done } = options;
   const outgoing = response as ServerResponse;
   const state: Writing = {
     request,
     response: outgoing,
-    rate,
+    unread,
+    failed,
     done,
+    endSlow: (rate) => fail(state, { code: 'slow', reason: `the client takes ${rate}` }),
     connection: 'stream' in request || outgoing.socket !== null ? null : request.socket,
     left: () => leave(state),
     source: null,
@@ -119,9 +113,9 @@ export function createClientSink({
     headAt: null,
     over: false,
     fault: null,
+    head: null,
     delayed: null,
     full: false,
-    timer: null,
   };
   outgoing.on('close', state.left);
   // A client may pipeline any number of requests, each with a listener.
@@ -139,11 +133,7 @@ export function createClientSink({
     head: (head, source) => pushHead(state, head, source),
     data: (chunk) => pushData(state, chunk),
     end: (trailers) => pushEnd(state, trailers),
-    fail(fault) {
-      state.delayed = null;
-      state.fault = fault;
-      outgoing.destroy();
-    },
+    fail: (fault) => fail(state, fault),
     answer: (answer) => pushAnswer(state, answer),
   };
 }
@@ -157,96 +147,114 @@ function pushInterim({ request, response }: Writing, status: number, headers: He
 function pushHead(state: Writing, head: ResponseHead, source: ResponseSource): void {
   if (state.over || state.response.destroyed) return void source.abort();
   state.source = source;
-  state.headAt = performance.now();
-  writeHead(state.response, head);
+  state.head = head;
+  if ('stream' in state.response) writeStart(state);
+  else process.nextTick(writeInTick, state);
 }
 
 function pushData(state: Writing, chunk: Uint8Array): void {
   state.octets += chunk.length;
   if (state.octets === chunk.length && !('stream' in state.response)) {
     state.delayed = chunk;
-    if (state.octets <= SMALL) process.nextTick(writeDelayed, state);
-    else setImmediate(writeDelayed, state);
+    if (state.head === null) process.nextTick(writeInTick, state);
     return;
   }
-  writeDelayed(state);
+  writeStart(state);
   write(state, chunk);
 }
 
 function pushEnd(state: Writing, trailers: HeaderList): void {
   const { response } = state;
   if (trailers.length > 0) {
-    writeDelayed(state);
+    writeStart(state);
     addTrailers(response, trailers);
   }
+  writeDelayedHead(state);
   const body = state.delayed;
   state.delayed = null;
   if (body === null) response.end();
   else if (state.octets <= SMALL) return void endWithBody(response, body);
   else response.end(body);
-  if (response.writableLength > UNMEASURED) limitQueueTime(state);
+  if (response.writableLength > 0) state.unread.add(state);
+}
+
+/** Ends a response that has begun, and its source. What has arrived before is written. */
+function fail(state: Writing, fault: ResponseFault): void {
+  state.fault ??= fault;
+  writeStart(state);
+  state.source?.abort();
+  endShort(state.response, fault);
 }
 
 function pushAnswer(state: Writing, { status, headers, body }: EdgeAnswer): void {
   const { response } = state;
   if (state.over || response.destroyed) return void finish(state);
   const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : (body ?? Buffer.alloc(0));
+  // Nothing of a response that failed within its first tick is written.
+  state.head = null;
+  state.delayed = null;
+  state.octets = 0;
   const lengthless = status === 204 || status === 304;
   const length = lengthless ? [] : ['Content-Length', String(bytes.length)];
   state.headAt = performance.now();
   writeHead(response, { status, headers: [...headers, ...length] });
   if (isBodiless(state.request.method, status)) return void response.end();
   state.octets = bytes.length;
-  if (bytes.length <= SMALL && !('stream' in response)) endWithBody(response, bytes);
-  else response.end(bytes);
+  if (bytes.length <= SMALL && !('stream' in response)) return void endWithBody(response, bytes);
+  response.end(bytes);
+  if (response.writableLength > 0) state.unread.add(state);
 }
 
-function writeDelayed(state: Writing): void {
+function writeInTick(state: Writing): void {
+  try {
+    writeStart(state);
+  } catch (error) {
+    state.source?.abort();
+    state.failed(error);
+  }
+}
+
+/** Writes the head and the first chunk; a head alone when no octet of the body has come with it. */
+function writeStart(state: Writing): void {
+  const { response } = state;
+  const isHead = writeDelayedHead(state);
   const chunk = state.delayed;
-  if (chunk === null) return;
   state.delayed = null;
-  if (!state.response.destroyed) write(state, chunk);
+  if (response.destroyed) return;
+  if (chunk !== null) write(state, chunk);
+  else if (isHead && !('stream' in response)) response.flushHeaders();
+}
+
+/** @returns `false`: it was written before, or none has come */
+function writeDelayedHead(state: Writing): boolean {
+  const { head, response } = state;
+  if (head === null || response.destroyed) return false;
+  state.head = null;
+  state.headAt = performance.now();
+  writeHead(response, head);
+  return true;
 }
 
 function write(state: Writing, chunk: Uint8Array): void {
   const { response } = state;
-  if (response.write(chunk) || response.writableLength < MAX_QUEUED) return;
+  const isTaken = response.write(chunk);
+  const queued = response.writableLength;
+  if (queued > 0) state.unread.add(state);
+  if (isTaken || queued < MAX_QUEUED) return;
   state.source?.pause();
   if (state.full) return;
   state.full = true;
-  limitQueueTime(state);
-  response.once('drain', () => drained(state));
-}
-
-function drained(state: Writing): void {
-  state.full = false;
-  if (state.timer !== null) clearTimeout(state.timer);
-  state.timer = null;
-  state.source?.resume();
-}
-
-/**
- * Disconnects the client unless it takes the queued octets in the time that they need at the minimum rate. Node reports
- * only that all of a write was taken, so the rate is measured over as many octets as are queued.
- */
-function limitQueueTime(state: Writing): void {
-  const { minRate, graceMs, windowMs } = state.rate;
-  if (minRate === 0 || state.timer !== null) return;
-  const queued = state.response.writableLength;
-  const ms = graceMs + Math.max(windowMs, (queued / minRate) * 1_000);
-  state.timer = setTimeout(() => {
-    const reason = `the client takes below ${minRate} octets a second: ${queued} waited ${Math.round(ms / 1_000)} s`;
-    state.fault = { code: 'slow', reason };
-    state.source?.abort();
-    state.response.destroy();
-  }, ms);
+  response.once('drain', () => {
+    state.full = false;
+    state.source?.resume();
+  });
 }
 
 /** The response has closed: completely written, or because the client left. */
 function leave(state: Writing): void {
   if (state.over) return;
   if (!isComplete(state.response)) {
-    state.fault ??= { code: 'aborted', reason: 'the client went away' };
+    state.fault ??= endedFor(state.response, state.request) ?? LEFT;
     state.source?.abort();
   }
   finish(state);
@@ -256,9 +264,12 @@ function finish(state: Writing): void {
   if (state.over) return;
   const { response, octets, headAt, fault } = state;
   state.over = true;
-  if (state.timer !== null) clearTimeout(state.timer);
+  state.unread.delete(state);
   state.connection?.off('close', state.left);
   state.done({ status: response.headersSent ? response.statusCode : GONE, octets, headAt, fault });
 }
+
+const UNLIMITED: UnreadResponses = { add: ignore, delete: ignore };
+const LEFT: ResponseFault = { code: 'aborted', reason: 'the client went away' };
 
 function ignore(): void {}

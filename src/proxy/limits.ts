@@ -10,8 +10,15 @@ export const HEAD_MS = 15_000;
 export const REQUEST_MS = 30 * 60_000;
 /** Milliseconds until an idle connection is closed: longer than the idle time of common proxies in front. */
 export const IDLE_MS = 75_000;
-/** Maximum time, in milliseconds, that a connection within a request may be without traffic. */
+/**
+ * Maximum time, in milliseconds, that a request may be without an octet either way, by default: nginx's `proxy_read_timeout`.
+ * Within a response the `timeout` of the record governs its origin instead.
+ */
 export const STALL_MS = 60_000;
+/**
+ * Milliseconds between two readings of the queues of responses: a fifth of the time before a client's rate counts at all.
+ */
+export const SWEEP_MS = 1_000;
 /**
  * Maximum time, in milliseconds, for which a client may still send its body after the response, so that it can read the
  * response.

@@ -41,6 +41,8 @@ export interface NodeOptions {
   readonly originBounds: OriginBounds;
   /** Resolvers for origins' names; absent: the system's. */
   readonly resolvers?: readonly string[];
+  /** Milliseconds that an origin may be silent within its response, unless the record has a `timeout`. Default: `STALL_MS`. */
+  readonly requestIdleMs?: number;
   /** Milliseconds that a WebSocket may be idle. Default: `WEBSOCKET_IDLE_MS`. */
   readonly websocketIdleMs?: number;
   /** WebSockets at most. Default: `MAX_WEBSOCKETS`. */
@@ -98,6 +100,7 @@ export function createNode(options: NodeOptions): EdgeNode {
     anyCertificate: options.anyCertificate,
     bounds: options.originBounds,
     ...(options.resolvers === undefined ? {} : { resolvers: options.resolvers }),
+    ...(options.requestIdleMs === undefined ? {} : { idleMs: options.requestIdleMs }),
     ...(options.websocketIdleMs === undefined ? {} : { websocketIdleMs: options.websocketIdleMs }),
     ...(options.maxWebsockets === undefined ? {} : { maxWebsockets: options.maxWebsockets }),
   });

@@ -26,6 +26,7 @@ import { read } from './stages/read.ts';
 import { respondTo } from './stages/respond.ts';
 import { runStages, type Stage } from './stages/stage.ts';
 import { connectToOrigin, refuseDisabled, refuseUpgrade, type SwitchingClient } from './stages/upgrade.ts';
+import { createUnreadResponses } from './unread-responses.ts';
 
 const REQUEST_STAGES: readonly Stage<NodeContext<ClientSink>>[] = [
   { name: 'answer certificate authorities', run: answerOwnToken },
@@ -79,6 +80,7 @@ const NO_ALLOW: readonly string[] = [];
 
 export function createHandler({ services, onFault }: HandlerOptions): Handler {
   const { rate } = services.buffers;
+  const unread = createUnreadResponses(rate);
   const inspector = (message: ClientRequest, wanted: number): ReturnType<NodeContext['inspector']> =>
     inspect(message, wanted, rate);
   return {
@@ -86,7 +88,8 @@ export function createHandler({ services, onFault }: HandlerOptions): Handler {
       const client = createClientSink({
         request: incoming.message,
         response,
-        rate,
+        unread,
+        failed: (error) => failed(error),
         done: (outcome) => logRequest(context, outcome),
       });
       const context = createNodeContext({ services, incoming, inspector, client, allow: ALLOW });

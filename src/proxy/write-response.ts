@@ -3,9 +3,9 @@
  * flat lists (name, value, …). Out: the calls that Node's two response classes differ in.
  */
 import type { ServerResponse } from 'node:http';
-import type { ClientResponse } from '../http/client-messages.ts';
+import type { ClientRequest, ClientResponse } from '../http/client-messages.ts';
 import { lowerName } from '../http/header-names.ts';
-import type { HeaderList, ResponseHead } from '../http/response.ts';
+import type { HeaderList, ResponseFault, ResponseHead } from '../http/response.ts';
 
 /** Whether a response has no body, whatever its headers state (RFC 9110 §6.4.1). */
 export function isBodiless(method: string | undefined, status: number): boolean {
@@ -37,6 +37,39 @@ export function endWithBody(response: ServerResponse, octets: Uint8Array): void 
   response.write(body, 'latin1', isDeferred ? written : undefined);
   socket?.uncork();
   if (!isDeferred) response.end();
+}
+
+/** The fault of a client that has taken no octet for the time that a connection may be without traffic. */
+export const UNREAD: ResponseFault = { code: 'slow', reason: 'the client takes nothing of the response' };
+
+/** An end of a response or its connection that the node itself causes. */
+export class EarlyEnd extends Error {
+  readonly fault: ResponseFault;
+  constructor(fault: ResponseFault) {
+    super(fault.reason);
+    this.fault = fault;
+  }
+}
+
+/**
+ * Ends a response within its body, so that the client does not take it for whole: over HTTP/2 its stream is reset with an
+ * error code (RFC 9113 §8.1), over HTTP/1.1 its connection is closed before its length or its last chunk (RFC 9112 §8). To
+ * HTTP/1.0 a body without a length ends with the connection, which is reset.
+ */
+export function endShort(response: ServerResponse, fault: ResponseFault): void {
+  if ('stream' in response) return void response.destroy(new EarlyEnd(fault));
+  const { socket } = response;
+  // Node corks a connection for the rest of the tick; `destroy` would discard what was written in it.
+  while (socket !== null && socket.writableCorked > 0) socket.uncork();
+  const isOld = response.req.httpVersion === '1.0' && socket !== null && !('encrypted' in socket);
+  if (isOld) socket.resetAndDestroy();
+  else response.destroy();
+}
+
+/** The fault for which the node has ended a response or its connection; `null`: it has not. */
+export function endedFor(response: ClientResponse, request: ClientRequest): ResponseFault | null {
+  const error = 'stream' in response ? response.stream.errored : request.socket.errored;
+  return error instanceof EarlyEnd ? error.fault : null;
 }
 
 /** Whether all of a response was written. Node ends a stream that the client resets, and only sets `aborted`. */

@@ -108,6 +108,8 @@ export interface TlsNodeOptions {
   readonly bare?: readonly string[];
   readonly ownTokens?: OwnTokens;
   readonly stallMs?: number;
+  /** Milliseconds that an origin may be silent within its response. */
+  readonly requestIdleMs?: number;
   readonly websocketIdleMs?: number;
   /** Default: `stallMs`. */
   readonly idleMs?: number;
@@ -168,6 +170,7 @@ export async function startTlsNode(options: TlsNodeOptions): Promise<TlsNode> {
     originBounds: options.originBounds ?? LOCAL_ORIGINS,
     openOctets: 1e8,
     ...(options.ownTokens ? { ownTokens: options.ownTokens } : {}),
+    ...(options.requestIdleMs ? { requestIdleMs: options.requestIdleMs } : {}),
     ...(options.websocketIdleMs ? { websocketIdleMs: options.websocketIdleMs } : {}),
     ...(options.maxWebsockets ? { maxWebsockets: options.maxWebsockets } : {}),
     ...(options.keepUnderscores ? { keepUnderscores: true } : {}),

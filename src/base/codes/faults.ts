@@ -23,7 +23,8 @@ export const RESPONSE_FAULT_CODES = {
   },
   cut: {
     severity: null,
-    meaning: "the origin's response ended early",
+    meaning:
+      "the origin's response ended early: 502 if nothing of it was sent yet, else the client's copy ends early too",
     remedy: "read the origin's log for the time of the line: a crash, a restart or a time-out there",
   },
   forbidden: {
@@ -49,13 +50,15 @@ export const RESPONSE_FAULT_CODES = {
   },
   slow: {
     severity: null,
-    meaning: 'the client sent or read more slowly than the minimum rate (408)',
+    meaning:
+      'the client sent or took fewer octets than the minimum rate: 408, or the early end of a response that had begun',
     remedy: 'lower `--min-rate` if such clients are to be served',
   },
   timeout: {
     severity: null,
-    meaning: "the head of the response did not arrive within the record's `timeout` (504)",
-    remedy: 'a faster origin, or a higher `timeout` of the record',
+    meaning:
+      "the origin was silent for the record's `timeout`: before the head of its response 504, within it an early end",
+    remedy: 'a faster origin, or a higher `timeout` of the record; without one `--idle` limits a silent response',
   },
   unreachable: {
     severity: null,

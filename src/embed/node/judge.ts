@@ -168,5 +168,5 @@ function nothing(): void {}
 const BARE_500: EdgeAnswer = { status: 500, headers: [], body: null };
 
 function answerWhole(request: ClientRequest, response: ClientResponse, whole: EdgeAnswer): void {
-  createClientSink({ request, response, done: () => undefined }).answer(whole);
+  createClientSink({ request, response, failed: nothing, done: nothing }).answer(whole);
 }

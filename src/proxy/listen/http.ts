@@ -18,6 +18,7 @@ import {
   readVisitor,
   type TrustedProxies,
 } from '../visitor.ts';
+import { EarlyEnd, UNREAD } from '../write-response.ts';
 import {
   type Acceptor,
   type ConnectionAdmission,
@@ -147,8 +148,9 @@ function createHttpServer(state: ServerState): Server {
   server.maxHeadersCount = 0;
   server.setTimeout(stallMs, (socket: Socket) => {
     const last = state.exchanges.get(socket);
-    if (last !== undefined && isAnswerDue(last)) socket.setTimeout(stallMs);
-    else socket.destroy();
+    if (last !== undefined && isOriginAwaited(last)) socket.setTimeout(stallMs);
+    else if (last === undefined || !isUnread(last)) socket.destroy();
+    else socket.destroy(new EarlyEnd(UNREAD));
   });
   server.on('request', (message, response) => serve(state, { message, response, proceed: nothing }));
   server.on('checkContinue', (message: IncomingMessage, response: ServerResponse) => {
@@ -295,9 +297,18 @@ function refuseAfter({ message, response }: LastExchange, socket: Socket, refuse
   } else if (response.shouldKeepAlive) refuse();
 }
 
-/** Whether the connection waits for the origin: the time limit of the record applies, which may be half an hour. */
-function isAnswerDue({ message, response }: LastExchange): boolean {
-  return message.complete && !response.headersSent;
+/**
+ * Whether the connection waits for an origin, before or within a response: the time limits of origins apply, which may be
+ * half an hour. A response behind others on its connection (pipelining) has no socket yet.
+ */
+function isOriginAwaited({ message, response }: LastExchange): boolean {
+  if (!message.complete || response.writableFinished) return false;
+  return response.socket === null || (!response.writableEnded && response.writableLength === 0);
+}
+
+/** Whether the connection waits for the client to take octets of a response. */
+function isUnread({ message, response }: LastExchange): boolean {
+  return message.complete && response.writableLength > 0;
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

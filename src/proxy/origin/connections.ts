@@ -30,6 +30,7 @@ export interface OpenedConnection {
   isFirst(): boolean;
   /** A connection of its own for one request; it is closed behind the response. */
   fresh(): Dispatcher;
+  readonly isTls: boolean;
   /** Distributes its connections among requests. */
   readonly slots: Slots;
   /** The host name of the place; `null`: it is an address. */
@@ -80,10 +81,11 @@ export function createConnections(options: ConnectionOptions): Connections {
         dial(to, (...[error, socket]) => {
           if (error !== null) return callback(error, null);
           allowContinue(socket);
+          socket.on('error', renameReset);
           callback(null, socket);
         });
       },
-      // `send.ts` limits the time to the head: the limit differs from record to record.
+      // `send.ts` limits the time to the head, and its own time between pieces of a body: they differ from record to record.
       headersTimeout: 0,
       bodyTimeout: STALL_MS,
       keepAliveTimeout: ORIGIN_IDLE_MS,
@@ -102,7 +104,15 @@ export function createConnections(options: ConnectionOptions): Connections {
     const name = isIP(address) === 0 ? address : null;
     const slots = createSlots({ maxConnections: perOrigin, maxQueued: MAX_QUEUED, waitMs: QUEUE_MS });
     const generation = name === null ? 0 : names.generation(name);
-    return { pool, isFirst: () => first, fresh: () => new Client(url, options), slots, name, generation };
+    return {
+      pool,
+      isFirst: () => first,
+      fresh: () => new Client(url, options),
+      isTls: scheme === 'https',
+      slots,
+      name,
+      generation,
+    };
   }
 
   /** Whether the connections go to current addresses of the place's name. */
@@ -132,6 +142,14 @@ export function createConnections(options: ConnectionOptions): Connections {
       await Promise.all(all.map(({ pool }) => pool.destroy()));
     },
   };
+}
+
+/**
+ * Renames the reset of a connection. undici takes one within a response without a length for its end, by its code and since
+ * macOS reports resets after whole bodies; half a body would pass for all of it (RFC 9112 §8).
+ */
+function renameReset(error: NodeJS.ErrnoException): void {
+  if (error.code === 'ECONNRESET') error.code = 'EDGE_RESET';
 }
 
 function isSame(a: OriginPlace, b: OriginPlace): boolean {

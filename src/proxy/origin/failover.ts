@@ -32,6 +32,8 @@ const UNSENT: ReadonlySet<string> = new Set([
 ]);
 /** Faults that the client or this node caused: the origin's health does not count them. */
 const NOT_THE_ORIGINS: ReadonlySet<string> = new Set(['aborted', 'body', 'busy', 'slow']);
+/** Faults after the request was sent, before a response was pushed. */
+const BROKEN: ReadonlySet<string> = new Set(['reset', 'cut']);
 /** Methods that may be sent twice (RFC 9110 §9.2.2). */
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
 
@@ -42,6 +44,8 @@ export interface OriginNetwork {
   readonly space: BufferSpace;
   /** The order in which stored responses are read from their origins. */
   readonly drains: DrainQueue;
+  /** Milliseconds that an origin may be silent within its response, unless the record has a `timeout`. */
+  readonly idleMs: number;
   /** The place a request connects to; a promise only if the scheme has to be probed. */
   placeOf(request: OutgoingRequest): OriginPlace | Promise<OriginPlace>;
   poolsOf(domain: string): DomainPools;
@@ -77,10 +81,8 @@ export function sendToOrigins(
   /** Milliseconds that the attempts before the current one took. */
   let spent = 0;
   /** Milliseconds left until the head is due: the limit of the record covers all origins that are tried. */
-  const leftMs = ({ origin: { timeoutSec } }: OutgoingRequest): number => {
-    const headMs = timeoutSec === null ? ORIGIN_MS : timeoutSec * 1_000;
-    return Math.max(1, Math.ceil(headMs - spent));
-  };
+  const leftMs = (request: OutgoingRequest): number =>
+    Math.max(1, Math.ceil((timeoutMs(request) ?? ORIGIN_MS) - spent));
   const source: ResponseSource = {
     pause: () => (answer ?? current)?.pause(),
     resume: () => (answer ?? current)?.resume(),
@@ -216,6 +218,7 @@ export function sendToOrigins(
           body: body === null ? (first.body as Uint8Array | null) : body.open(),
           isClientAwaited: () => body?.isAwaited() ?? false,
           headMs: leftMs(request),
+          idleMs: timeoutMs(request) ?? network.idleMs,
         },
         taker,
       );
@@ -248,6 +251,11 @@ export function sendToOrigins(
   return source;
 }
 
+/** The record's `timeout` in milliseconds; `null`: it has none. */
+function timeoutMs({ origin: { timeoutSec } }: OutgoingRequest): number | null {
+  return timeoutSec === null ? null : timeoutSec * 1_000;
+}
+
 /** The same request for another origin of its pool; `null`: it must not be sent again, or no origin is left. */
 function otherOrigin(
   { network, tried }: { readonly network: OriginNetwork; readonly tried: readonly string[] },
@@ -256,7 +264,7 @@ function otherOrigin(
 ): OutgoingRequest | null {
   const { rule, domain } = request;
   const unsent = UNSENT.has(fault.code);
-  const repeatable = fault.code === 'reset' && isIdempotent(request);
+  const repeatable = BROKEN.has(fault.code) && isIdempotent(request);
   if (rule?.type !== 'origin_pool' || !(unsent || repeatable) || !isReplayable(request)) return null;
   if (tried.length > MORE_TRIES) return null;
   const other = network.poolsOf(domain.name).another(rule, tried);

@@ -19,6 +19,8 @@ export type Progress = 'unsent' | 'sent' | 'answered';
 export function faultOf(error: Error, progress: Progress): ResponseFault {
   const code = 'code' in error ? String(error.code) : error.name;
   const reason = error.message;
+  if (code === 'UND_ERR_BODY_TIMEOUT')
+    return { code: 'timeout', reason: 'the origin was silent for too long' };
   if (progress === 'answered') return { code: 'cut', reason };
   if (code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH') return { code: 'body', reason };
   if (progress === 'unsent') return unsentFault(error);

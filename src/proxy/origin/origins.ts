@@ -6,7 +6,7 @@ import { createDrainQueue } from '../../buffers/drain-queue.ts';
 import type { BufferSpace } from '../../buffers/space.ts';
 import type { OriginStates } from '../../evaluator/index.ts';
 import type { ServedDomain } from '../../sync/plan-table.ts';
-import { MAX_WEBSOCKETS, WEBSOCKET_IDLE_MS } from '../limits.ts';
+import { MAX_WEBSOCKETS, STALL_MS, WEBSOCKET_IDLE_MS } from '../limits.ts';
 import { type ConnectionOptions, createConnections, type OriginPlace } from './connections.ts';
 import { type OriginNetwork, sendToOrigins } from './failover.ts';
 import { unsentFault } from './faults.ts';
@@ -26,6 +26,8 @@ export interface OriginsOptions extends Omit<ConnectionOptions, 'names' | 'guard
   readonly space: BufferSpace;
   /** Resolvers for origins' names, addresses with an optional port each; none: the system's. */
   readonly resolvers?: readonly string[];
+  /** Milliseconds that an origin may be silent within its response. Default: `STALL_MS`. */
+  readonly idleMs?: number;
   /** Milliseconds that a WebSocket may be idle. Default: `WEBSOCKET_IDLE_MS`. */
   readonly websocketIdleMs?: number;
   /** WebSockets at most, those being opened included. Default: `MAX_WEBSOCKETS`. */
@@ -58,6 +60,7 @@ export function createOrigins(options: OriginsOptions): Origins {
     connections,
     space,
     drains: createDrainQueue(),
+    idleMs: options.idleMs ?? STALL_MS,
     placeOf: (request) => placeOf(schemes, request),
     poolsOf,
   };

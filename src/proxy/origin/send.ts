@@ -1,15 +1,28 @@
 /**
- * One request to one origin. In: the request, a connection pool and a time limit. Out: the response, pushed into a sink, or
- * one fault that names what went wrong.
+ * One request to one origin. In: the request, a connection pool and time limits. Out: the response, pushed into a sink, or
+ * one fault that names what went wrong. The start of a response waits until the event loop has read what has arrived: a
+ * connection that breaks until then fails the whole request, which may be sent again or answered with an error.
  */
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { BodyFault } from '../../buffers/body-fault.ts';
-import type { HeaderList, ResponseFault, ResponseSink, ResponseSource } from '../../http/response.ts';
+import type {
+  HeaderList,
+  ResponseFault,
+  ResponseHead,
+  ResponseSink,
+  ResponseSource,
+} from '../../http/response.ts';
 import { MAX_INFORMATIONAL } from '../limits.ts';
 import type { OpenedConnection } from './connections.ts';
 import { faultOf, type Progress } from './faults.ts';
 import type { OriginUse, OutgoingRequest } from './request.ts';
+import {
+  createTransferDecoder,
+  endsByClose,
+  type TransferDecoder,
+  transferCodingOf,
+} from './transfer-coding.ts';
 
 export interface Attempt {
   readonly to: OpenedConnection;
@@ -24,17 +37,28 @@ export interface Attempt {
    * the head of its response.
    */
   readonly headMs: number;
+  /** Milliseconds that the origin may be silent within its response. */
+  readonly idleMs: number;
+}
+
+/** The start of a response that is not pushed yet. */
+interface ResponseStart {
+  readonly head: ResponseHead;
+  readonly chunks: Uint8Array[];
 }
 
 /** One attempt under way. */
 interface Sending {
+  readonly attempt: Attempt;
   readonly sink: ResponseSink;
   readonly use: OriginUse;
-  readonly headMs: number;
-  readonly isClientAwaited: () => boolean;
   /** What the sink pauses, resumes and aborts. */
   readonly source: ResponseSource;
   progress: Progress;
+  /** `null`: no head has come, or it is pushed. */
+  start: ResponseStart | null;
+  /** Removes a transfer coding; `null`: the body has none besides `chunked`. */
+  decoder: TransferDecoder | null;
   /** A fault or the end was pushed, or the sink aborted: nothing more is pushed. */
   over: boolean;
   paused: boolean;
@@ -49,29 +73,30 @@ interface Sending {
 }
 
 /** Sends the request, and pushes its response. Pushes nothing before it has returned. */
-export function attempt(
-  { to, isFresh, request, body, isClientAwaited, headMs }: Attempt,
-  sink: ResponseSink,
-): ResponseSource {
+export function attempt(options: Attempt, sink: ResponseSink): ResponseSource {
+  const { to, isFresh, request, body, headMs, idleMs } = options;
   const state: Sending = {
+    attempt: options,
     sink,
     use: request.use,
-    headMs,
-    isClientAwaited,
     source: {
       pause: () => {
         state.paused = true;
+        state.decoder?.pause();
       },
       resume: () => {
         if (!state.paused) return;
         state.paused = false;
-        state.resume();
+        if (state.decoder === null) state.resume();
+        else state.decoder.resume();
       },
       abort: () => {
         if (end(state)) state.abort();
       },
     },
     progress: 'unsent',
+    start: null,
+    decoder: null,
     over: false,
     paused: false,
     interim: 0,
@@ -82,10 +107,10 @@ export function attempt(
   };
   if (body instanceof Readable) watchBody(state, body);
   const { method, path, headers } = request;
+  const sent = { method, path, headers: headers as string[], body: bodyOf(body), bodyTimeout: idleMs };
   try {
-    const options = { method, path, headers: headers as string[], body: bodyOf(body) };
-    if (isFresh) dispatchAlone(to.fresh(), options, state);
-    else to.pool.dispatch(options, handlerOf(state, to));
+    if (isFresh) dispatchAlone(to.fresh(), sent, state);
+    else to.pool.dispatch(sent, handlerOf(state, to));
   } catch (error) {
     // undici refuses headers and paths that HTTP does not allow.
     const reason = error instanceof Error ? error.message : '';
@@ -117,26 +142,88 @@ function handlerOf(state: Sending, from: OpenedConnection | null): Dispatcher.Di
     onHeaders(status, headers, resume) {
       if (state.over) return true;
       if (status < 200) return receiveInterim(state, status, headers);
-      clearTimeout(state.timer);
       state.resume = resume;
-      state.progress = 'answered';
-      state.use.ms = performance.now() - state.awaitedSince;
-      state.use.result = status >= 500 ? 'failed' : 'answered';
-      state.sink.head({ status, headers: texts(headers), madeBy: 'origin' }, state.source);
-      if (isBodiless(status)) complete(state, []);
-      return !state.paused;
+      receiveHead(state, status, texts(headers));
+      return true;
     },
     onData(chunk) {
-      if (!state.over) state.sink.data(chunk);
+      if (state.decoder !== null) return state.decoder.write(chunk);
+      receiveData(state, chunk);
       return !state.paused;
     },
     onComplete(trailers) {
-      complete(state, trailers === null ? [] : texts(trailers as unknown as readonly Buffer[]));
+      const sent = trailers === null ? [] : texts(trailers as unknown as readonly Buffer[]);
+      if (state.decoder === null) complete(state, sent);
+      else state.decoder.end(sent);
     },
     onError(error) {
       fail(state, faultOf(error, state.progress));
     },
   };
+}
+
+/** Delays the head: a response that has arrived whole, or has broken off already, is pushed as one. */
+function receiveHead(state: Sending, status: number, headers: HeaderList): void {
+  const { to, request } = state.attempt;
+  clearTimeout(state.timer);
+  state.progress = 'answered';
+  state.use.ms = performance.now() - state.awaitedSince;
+  const isWithoutBody = isBodiless(status) || request.method === 'HEAD';
+  const coding = isWithoutBody ? 'none' : transferCodingOf(headers);
+  if (coding === 'unknown') {
+    fail(state, { code: 'malformed', reason: 'the response has a transfer coding that was not requested' });
+    state.abort();
+    return;
+  }
+  const head: ResponseHead = { status, headers, madeBy: 'origin' };
+  // Node reports the end of a TLS connection that was cut in the way of one that was closed (RFC 9112 §9.8).
+  const isDoubtful = to.isTls && !isWithoutBody && endsByClose(headers);
+  state.start = { head: isDoubtful ? { ...head, isDoubtful } : head, chunks: [] };
+  if (coding !== 'none') state.decoder = decoderOf(state, coding);
+  if (isBodiless(status)) complete(state, []);
+  else if (starting.push(state) === 1) setImmediate(pushStarts);
+}
+
+/** Responses whose start is delayed. PERF: one immediate for all of them. */
+const starting: Sending[] = [];
+
+function pushStarts(): void {
+  for (const state of starting.splice(0)) {
+    try {
+      pushStart(state);
+    } catch (error) {
+      // As undici does with an exception of its handler.
+      state.abort(error as Error);
+    }
+  }
+}
+
+function pushStart(state: Sending): void {
+  const { start, sink } = state;
+  if (start === null || state.over) return;
+  state.start = null;
+  state.use.result = start.head.status >= 500 ? 'failed' : 'answered';
+  sink.head(start.head, state.source);
+  for (const chunk of start.chunks) if (!state.over) sink.data(chunk);
+}
+
+function receiveData(state: Sending, chunk: Uint8Array): void {
+  if (state.over) return;
+  if (state.start === null) state.sink.data(chunk);
+  else state.start.chunks.push(chunk);
+}
+
+function decoderOf(state: Sending, coding: 'gzip' | 'deflate'): TransferDecoder {
+  const fault = (reason: string): void => {
+    fail(state, { code: 'cut', reason });
+    state.abort();
+  };
+  return createTransferDecoder(coding, {
+    data: (chunk) => receiveData(state, chunk),
+    end: (trailers) => complete(state, trailers),
+    fault,
+    onRoom: () => state.resume(),
+  });
 }
 
 /** Passes an interim response on, up to a number that only a broken origin exceeds. @returns undici reads on */
@@ -152,8 +239,8 @@ function receiveInterim(state: Sending, status: number, headers: readonly (Buffe
 
 /** PERF: one timer, whose end is checked when it fires: pieces of a body move the limit often. */
 function checkTime(state: Sending): void {
-  const { headMs } = state;
-  if (state.isClientAwaited()) state.awaitedSince = performance.now();
+  const { headMs, isClientAwaited } = state.attempt;
+  if (isClientAwaited()) state.awaitedSince = performance.now();
   const leftMs = headMs - (performance.now() - state.awaitedSince);
   if (leftMs >= 1) {
     state.timer = setTimeout(() => checkTime(state), leftMs);
@@ -178,6 +265,7 @@ function end(state: Sending): boolean {
   if (state.over) return false;
   state.over = true;
   clearTimeout(state.timer);
+  state.decoder?.close();
   return true;
 }
 
@@ -186,6 +274,7 @@ function fail(state: Sending, fault: ResponseFault): void {
 }
 
 function complete(state: Sending, trailers: HeaderList): void {
+  pushStart(state);
   if (end(state)) state.sink.end(trailers);
 }
 

@@ -27,6 +27,7 @@ import {
 import { type ConnectionOrigin, incomingOf } from '../listen/http.ts';
 import type { Handler } from '../serve-request.ts';
 import type { Listener, TrustedProxies } from '../visitor.ts';
+import { EarlyEnd, UNREAD } from '../write-response.ts';
 
 export interface Http2Options {
   readonly handler: Handler;
@@ -213,20 +214,24 @@ interface SilenceLimit {
   readonly ms: number;
 }
 
-/** Ends a connection without traffic, unless all its requests are complete and wait for their origins. */
+/**
+ * Ends a connection without traffic, unless one of its streams waits for its origin; each of the others has a limit of its
+ * own. Without the error Node would reset streams with NO_ERROR, as if their responses were whole.
+ */
 function limitSilence(session: ServerHttp2Session, { streams, ms }: SilenceLimit): void {
   session.setTimeout(ms);
   // `setTimeout` would call its callback only once.
   session.on('timeout', () => {
-    const waits = streams.size > 0 && [...streams.keys()].every(isAnswerDue);
-    if (waits) session.setTimeout(ms);
-    else session.destroy();
+    if ([...streams.keys()].some(isOriginAwaited)) session.setTimeout(ms);
+    else if (streams.size === 0) session.destroy();
+    else session.destroy(new EarlyEnd(UNREAD), constants.NGHTTP2_INTERNAL_ERROR);
   });
 }
 
-/** Whether the request is complete and its response has not begun. */
-function isAnswerDue(stream: ServerHttp2Stream): boolean {
-  return (stream.endAfterHeaders || stream.readableEnded) && !stream.headersSent;
+/** Whether the request is complete, and its response has not begun or waits for further octets. */
+function isOriginAwaited(stream: ServerHttp2Stream): boolean {
+  const isComplete = stream.endAfterHeaders || stream.readableEnded;
+  return isComplete && !stream.writableEnded && stream.writableLength === 0;
 }
 
 /** Ends a stream without traffic, or whose request takes too long to arrive; the connection's other streams continue. */
@@ -234,10 +239,10 @@ function limitStream(
   stream: ServerHttp2Stream,
   { stallMs, requestMs }: Pick<Required<Http2Options>, 'stallMs' | 'requestMs'>,
 ): void {
-  const end = (): void => stream.close(constants.NGHTTP2_CANCEL);
+  const end = (): void => endStream(stream);
   stream.setTimeout(stallMs);
   stream.on('timeout', () => {
-    if (isAnswerDue(stream)) stream.setTimeout(stallMs);
+    if (isOriginAwaited(stream)) stream.setTimeout(stallMs);
     else end();
   });
   if (stream.endAfterHeaders) return;
@@ -262,7 +267,16 @@ function endUnread(stream: ServerHttp2Stream, unread: UnreadResponse): void {
   if (writableLength === 0 || writableLength !== unread.octets) {
     unread.octets = writableLength;
     unread.checks = 0;
-  } else if (++unread.checks >= 2) stream.close(constants.NGHTTP2_CANCEL);
+  } else if (++unread.checks >= 2) endStream(stream);
+}
+
+/**
+ * Ends a stream for its client: one that has not sent its request, or takes nothing of the response. `close` would end the
+ * body before the reset, and half of it could pass for the whole.
+ */
+function endStream(stream: ServerHttp2Stream): void {
+  if (stream.headersSent) stream.destroy(new EarlyEnd(UNREAD));
+  else stream.close(constants.NGHTTP2_CANCEL);
 }
 
 /**

@@ -36,6 +36,7 @@ function options(more: Partial<EdgeNodeOptions> = {}): EdgeNodeOptions {
     anyCertificate: false,
     allowedOrigins: { prefixes: [], local: false },
     resolvers: [],
+    requestIdleMs: 60_000,
     websocketIdleMs: 60_000,
     keepUnderscores: false,
     bodyOctets: 1_048_576,
