@@ -55,8 +55,11 @@ export interface UpgradedClient {
   readonly head: Uint8Array;
   /** The origin cannot be reached: sends the edge's page for a status and closes. */
   fail(status: number): void;
-  /** Called once, when the connection has ended. `status` is 101, or the origin's own if it did not switch. */
-  done(outcome: ClientOutcome): void;
+  /**
+   * Called once, when the connection has ended. `status` is 101, or the origin's own if it did not switch.
+   * @param received octets that the client sent after its head; absent: nothing was switched
+   */
+  done(outcome: ClientOutcome, received?: number): void;
   /** Names and values of headers to add to the origin's response. */
   readonly ownHeaders: HeaderList;
 }
