@@ -75,6 +75,8 @@ export interface Origins {
   websockets(): { readonly open: number; readonly refused: number };
   /** The pools of a domain have changed, or the domain is no longer served (`null`): starts and stops probes. */
   updateProbes(name: string, domain: ServedDomain | null): void;
+  /** The number of origins whose first probe has no result yet. */
+  unprobed(): number;
   /** The number of origins of pools that take no requests now. */
   down(): number;
   close(): Promise<void>;
