@@ -2,6 +2,7 @@
 import { ORIGIN_SCHEMES, type OriginScheme } from '../base/vocabulary.ts';
 import { POOL_FIELDS, POOL_HEALTH, POOL_ORIGIN } from '../plan/fields.ts';
 import { EDGE_SWITCH, META, MONITORED, NONE, SLOT, typeIndex } from '../plan/layout.ts';
+import { openPlan } from '../plan/open.ts';
 import { keyOfSlot } from './identity.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
 
@@ -70,6 +71,17 @@ export function readEdgeSettings(loaded: LoadedPlan): EdgeSettings {
     monitored: on(MONITORED),
     pools: readPools(loaded),
   };
+}
+
+/** Whether a sealed plan, checked before, has a pool whose origins are probed. @throws PlanFault */
+export function hasProbes(bytes: Uint8Array): boolean {
+  const { meta, slots, words } = openPlan(bytes, { trusted: true }).plan;
+  const phase = META.phases + typeIndex('origin_pool');
+  for (let slot = meta[phase]!; slot < meta[phase + 1]!; slot++) {
+    const at = slots[slot * SLOT.size + SLOT.fields]!;
+    if (words[at + POOL_FIELDS.health]! !== NONE) return true;
+  }
+  return false;
 }
 
 function readPools(loaded: LoadedPlan): readonly PoolSettings[] {

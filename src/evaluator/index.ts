@@ -4,7 +4,13 @@ export { PlanFault } from '../plan/fault.ts';
 export { type BoundedCounters, type Counters, type CountersOptions, createCounters } from './counters.ts';
 export type * from './decision.ts';
 export { createDomains, type Domains } from './domains.ts';
-export type { EdgeSettings, PoolHealth, PoolOriginAddress, PoolSettings } from './edge-settings.ts';
+export {
+  type EdgeSettings,
+  hasProbes,
+  type PoolHealth,
+  type PoolOriginAddress,
+  type PoolSettings,
+} from './edge-settings.ts';
 export { type Evaluator, type EvaluatorOptions, loadPlan } from './evaluate.ts';
 export type { EdgeRequest } from './request.ts';
 export type { OriginStates } from './run.ts';

@@ -148,6 +148,7 @@ async function openOperations(
     unready() {
       if (stage() !== 'serving') return stage();
       if (node.plans.size === 0) return 'no plan is served yet';
+      if (node.probing()) return 'the first probes of origin pools are due';
       return progress === null ? null : unreadySync(progress());
     },
   });

@@ -155,3 +155,8 @@ export const REFUSALS_MS = 60_000;
  * unreadable.
  */
 export const CODING_OVERHEAD = { share: 1 / 8, octets: 1_024 } as const;
+/**
+ * Milliseconds for which a node that starts is not ready while first probes of pools are due: two attempts within the usual
+ * time limit of a probe. An origin that does not answer delays no node for longer.
+ */
+export const FIRST_PROBES_MS = 10_000;

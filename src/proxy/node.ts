@@ -12,6 +12,7 @@ import type { MarkdownRenderer } from '../markdown/renderer.ts';
 import { createPlanTable, type PlanTable } from '../sync/plan-table.ts';
 import type { SpanSource } from '../telemetry/spans.ts';
 import type { Classifier } from './classifier.ts';
+import { createFirstProbes } from './first-probes.ts';
 import type { RequestLog } from './log/request-log.ts';
 import type { OriginBounds } from './origin/guard.ts';
 import { createOrigins } from './origin/origins.ts';
@@ -76,6 +77,8 @@ export interface EdgeNode {
   readonly handler: Handler;
   readonly plans: PlanTable;
   readonly origins: Origins;
+  /** Whether first probes of pools are due, for a bounded time after the first plan: the node is not ready. */
+  probing(): boolean;
   /** Octets stored for slow clients now. */
   buffers(): { readonly memory: number; readonly disk: number };
   /** Closes what outlives requests: connections to origins, probes, the cache's files, threads. */
@@ -105,7 +108,7 @@ export function createNode(options: NodeOptions): EdgeNode {
     ...(options.maxWebsockets === undefined ? {} : { maxWebsockets: options.maxWebsockets }),
   });
   const counters = createCounters({ clock: steadyNow });
-  const plans = createPlanTable({
+  const table = createPlanTable({
     evaluatorOptions: (domain): EvaluatorOptions => ({
       counters,
       waf: options.waf,
@@ -117,9 +120,10 @@ export function createNode(options: NodeOptions): EdgeNode {
     onFault: (name, error) => onFault(error, `the plan of ${name}`),
     openOctets: options.openOctets,
   });
+  const { plans, underWay: probing } = createFirstProbes(table, origins);
   const { keepUnderscores = false } = options;
   const services: ProxyServices = {
-    plans,
+    plans: table,
     origins,
     cache,
     markdown,
@@ -144,6 +148,7 @@ export function createNode(options: NodeOptions): EdgeNode {
   return {
     handler,
     plans,
+    probing,
     origins,
     buffers: () => ({ memory: buffers.space.memory.octets, disk: buffers.space.diskOctets() }),
     async close() {

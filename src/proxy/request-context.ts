@@ -76,7 +76,7 @@ export interface RequestContext {
   identified: IdentifiedRequest | null;
   /** Set by `inspect the body`: what of the body remains for the origin; `null`: the request has none. */
   body: ReadPart | ClientRequest | null;
-  /** Octets of the body that were read at the edge: inspected ones, solutions of challenges. */
+  /** Octets that were read at the edge: of the body, inspected ones and solutions of challenges; those of a WebSocket. */
   octetsRead: number;
   /** Set by `decide`. */
   exchange: Exchange | null;

@@ -24,7 +24,7 @@ describe('an upload over HTTP/2', requires(OPENSSL_MISSING), () => {
         socket.write('HTTP/1.1 401 Who\r\nContent-Length: 3\r\n\r\nbig');
       } else if (path === '/chunked') {
         socket.write('HTTP/1.1 413 No\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nbig\r\n0\r\n\r\n');
-      else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbig');
+      } else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbig');
     });
     const rules = [{ id: 1, type: 'drop', path_includes: ['/blocked'] }];
     edge = await startTlsNode({

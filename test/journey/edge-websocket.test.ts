@@ -48,6 +48,36 @@ describe('a WebSocket', requires(OPENSSL_MISSING), () => {
     await expect.poll(() => node.entries.at(-1)?.status).toBe(101);
   });
 
+  test.each(['http', 'https'])('octets of both directions are counted alike (%s)', async (scheme) => {
+    const node = await start(60_000, 60_000);
+    const socket = await switched(node, scheme);
+    const sent = 3 * PING.length;
+    let got = 0;
+    socket.on('data', (chunk: Buffer) => {
+      got += chunk.length;
+      if (got === sent) socket.destroy();
+    });
+    socket.write(Buffer.concat([PING, PING]));
+    socket.write(PING);
+    await once(socket, 'close');
+    await expect.poll(() => node.entries.at(-1)).toMatchObject({ status: 101, octets: sent, octetsIn: sent });
+  });
+
+  test('octets in the segment of the handshake are counted', async () => {
+    const node = await start(60_000, 60_000);
+    const socket = connect(node.httpPort, '127.0.0.1');
+    socket.write(Buffer.concat([Buffer.from(HANDSHAKE), PING]));
+    let text = Buffer.alloc(0);
+    socket.on('data', (chunk: Buffer) => {
+      text = Buffer.concat([text, chunk]);
+      if (text.includes(PING)) socket.destroy();
+    });
+    await once(socket, 'close');
+    await expect
+      .poll(() => node.entries.at(-1))
+      .toMatchObject({ status: 101, octets: PING.length, octetsIn: PING.length });
+  });
+
   test('a WebSocket is refused and logged where the domain has them off', async () => {
     edge = await startTlsNode({ names: ['shop.test'], plan: { domain: { websockets_off: true } } });
     const socket = connect(edge.httpPort, '127.0.0.1');

@@ -78,6 +78,11 @@ export function createOrigins(options: OriginsOptions): Origins {
         domains.delete(name);
       }
     },
+    unprobed() {
+      let count = 0;
+      for (const pools of domains.values()) count += pools.unprobed();
+      return count;
+    },
     down() {
       let count = 0;
       for (const pools of domains.values()) count += pools.down().length;

@@ -15,6 +15,8 @@ import type {
 const FAILURES = 3;
 /** Milliseconds for which such an origin is ejected. */
 const EJECT_MS = 30_000;
+/** Milliseconds over which the first probes of a pool are spread at most: a node that starts waits for them. */
+const FIRST_SPREAD_MS = 2_000;
 
 interface OriginState {
   inFlight: number;
@@ -25,6 +27,8 @@ interface OriginState {
   failedProbes: number;
   passedProbes: number;
   probedDown: boolean;
+  /** Whether the result of its first probe is still to come. */
+  unprobed: boolean;
 }
 
 interface PoolState {
@@ -53,6 +57,8 @@ export interface DomainPools extends OriginStates {
   another(pool: PoolName, tried: readonly string[]): PoolOriginAddress | null;
   /** Origins that take no requests, as `pool/address:port`. */
   down(): readonly string[];
+  /** The number of origins whose first probe has no result yet. */
+  unprobed(): number;
   /** Replaces the settings. Pools whose settings stay the same retain their state. */
   replace(pools: readonly PoolSettings[]): void;
 }
@@ -93,6 +99,11 @@ export function createDomainPools(options: {
           isHealthy(origins[at]!, clock()) ? [] : [`${name}/${keyOf(origin)}`],
         ),
       ),
+    unprobed() {
+      let count = 0;
+      for (const { origins } of pools.values()) for (const { unprobed } of origins) count += unprobed ? 1 : 0;
+      return count;
+    },
     replace: (settings) => replacePools(state, settings),
   };
 }
@@ -139,6 +150,7 @@ function countRequest(origin: OriginState, { health, failed, now }: RequestResul
 
 /** A passed series of probes also ends an ejection. */
 function countProbe(origin: OriginState, health: PoolHealth, passed: boolean): void {
+  origin.unprobed = false;
   origin.passedProbes = passed ? origin.passedProbes + 1 : 0;
   origin.failedProbes = passed ? 0 : origin.failedProbes + 1;
   if (origin.failedProbes >= health.unhealthyThreshold) origin.probedDown = true;
@@ -149,6 +161,7 @@ function countProbe(origin: OriginState, health: PoolHealth, passed: boolean): v
 }
 
 function startPool(settings: PoolSettings, probe: Probe): PoolState {
+  const { health } = settings;
   const origins = settings.origins.map(() => ({
     inFlight: 0,
     failedRequests: 0,
@@ -156,21 +169,23 @@ function startPool(settings: PoolSettings, probe: Probe): PoolState {
     failedProbes: 0,
     passedProbes: 0,
     probedDown: false,
+    unprobed: health !== null,
   }));
-  const { health } = settings;
   if (health === null) return { settings, origins, timers: [] };
-  const timers = settings.origins.map((origin, index) => {
+  const everyMs = health.intervalSec * 1_000;
+  const timers = settings.origins.flatMap((origin, index) => {
     const run = (): void => {
       void probe(origin, settings, health).then((passed) => countProbe(origins[index]!, health, passed));
     };
-    // The first probes are spread over an interval, so that a node with many pools does not send all at once.
-    setTimeout(run, (health.intervalSec * 1_000 * index) / settings.origins.length).unref();
-    return setInterval(run, health.intervalSec * 1_000).unref();
+    // The first probes are spread over a part of the interval, so that a pool does not send all at once.
+    const firstMs = (Math.min(everyMs, FIRST_SPREAD_MS) * index) / settings.origins.length;
+    return [setTimeout(run, firstMs).unref(), setInterval(run, everyMs).unref()];
   });
   return { settings, origins, timers };
 }
 
 function stopPool({ timers }: PoolState): void {
+  // Ends time-outs, too.
   for (const timer of timers) clearInterval(timer);
 }
 

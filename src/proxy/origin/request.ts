@@ -55,8 +55,11 @@ export interface UpgradedClient {
   readonly head: Uint8Array;
   /** The origin cannot be reached: sends the edge's page for a status and closes. */
   fail(status: number): void;
-  /** Called once, when the connection has ended. `status` is 101, or the origin's own if it did not switch. */
-  done(outcome: ClientOutcome): void;
+  /**
+   * Called once, when the connection has ended. `status` is 101, or the origin's own if it did not switch.
+   * @param received octets that the client sent after its head; absent: nothing was switched
+   */
+  done(outcome: ClientOutcome, received?: number): void;
   /** Names and values of headers to add to the origin's response. */
   readonly ownHeaders: HeaderList;
 }
@@ -72,6 +75,8 @@ export interface Origins {
   websockets(): { readonly open: number; readonly refused: number };
   /** The pools of a domain have changed, or the domain is no longer served (`null`): starts and stops probes. */
   updateProbes(name: string, domain: ServedDomain | null): void;
+  /** The number of origins whose first probe has no result yet. */
+  unprobed(): number;
   /** The number of origins of pools that take no requests now. */
   down(): number;
   close(): Promise<void>;

@@ -160,11 +160,12 @@ function switchOver({ response, socket, head, client, idleMs }: Switched): void 
   if (head.length > 0) client.socket.write(head);
   if (client.head.length > 0) socket.write(client.head);
   let octets = head.length;
+  let received = client.head.length;
   const end = once(() => {
     clearTimeout(idle);
     socket.destroy();
     client.socket.destroy();
-    client.done({ status: 101, octets, headAt, fault: null });
+    client.done({ status: 101, octets, headAt, fault: null }, received);
   });
   // A peer that has vanished sends nothing, not even the pongs that would keep the connection alive.
   const idle = setTimeout(end, idleMs);
@@ -172,7 +173,10 @@ function switchOver({ response, socket, head, client, idleMs }: Switched): void 
     octets += chunk.length;
     idle.refresh();
   });
-  client.socket.on('data', () => idle.refresh());
+  client.socket.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    idle.refresh();
+  });
   for (const side of [socket, client.socket]) side.on('error', end).on('close', end);
   socket.pipe(client.socket);
   client.socket.pipe(socket);

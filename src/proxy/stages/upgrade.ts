@@ -36,7 +36,10 @@ export function connectToOrigin(context: NodeContext<SwitchingClient>): null {
     head: client.head,
     protocol: String(incoming.message.headers.upgrade ?? 'websocket'),
     fail: (status) => refuseUpgrade(context, context.page(status)),
-    done: (outcome) => logRequest(context, outcome),
+    done(outcome, received = 0) {
+      context.octetsRead += received;
+      logRequest(context, outcome);
+    },
     ownHeaders: [...ANSWER_VIA, ID_HEADER, context.id],
   });
   return null;
