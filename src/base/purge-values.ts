@@ -48,6 +48,16 @@ export function tagOf(text: string): string | null {
   return text.toLowerCase();
 }
 
+/** The host of an absolute `http` or `https` URL without controls and spaces; `null`: any other text. */
+export function urlHost(text: string): string | null {
+  const rest = withoutScheme(text);
+  if (rest === null || /[\0-\x20\x7f]/.test(rest)) return null;
+  const host = { host: '', port: -1, literal: false };
+  const end = endOfAuthority(rest);
+  if (rest[end] !== '/' || !parseHost(rest.slice(0, end), host) || host.literal) return null;
+  return host.host;
+}
+
 /** The host of a URL or prefix in its normal form. */
 export function purgeHost(value: string): string {
   return value.slice(0, value.indexOf('/'));

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { TierSlug } from '../access/tiers.ts';
 import type { SpecialJudge } from '../base/special-addresses.ts';
+import type { HostNames } from '../dns/host-names.ts';
 import { createDeliveryWorker, type DeliveryOptions } from '../notify/deliver.ts';
 import { notifyPublicationFailed } from '../notify/events.ts';
 import { PUBLICATION_ATTEMPTS } from '../notify/limits.ts';
@@ -20,6 +21,7 @@ export interface NotifierOptions {
   readonly publicUrl?: string;
   readonly tier: TierSlug;
   readonly special: SpecialJudge;
+  readonly hostNames: HostNames;
   readonly onOutcome: NonNullable<DeliveryOptions['onOutcome']>;
   readonly log: Logger;
 }
@@ -36,9 +38,19 @@ export interface Notifier {
 
 /** Creates the notifications of a server. */
 export function createNotifier(options: NotifierOptions): Notifier {
-  const { store, smtp = null, sms = null, publicUrl = null, tier, special, onOutcome, log } = options;
+  const {
+    store,
+    smtp = null,
+    sms = null,
+    publicUrl = null,
+    tier,
+    special,
+    onOutcome,
+    log,
+    hostNames,
+  } = options;
   const clock = Date.now;
-  const { senders, codes } = createOutlets({ smtp, sms, special, clock });
+  const { senders, codes } = createOutlets({ smtp, sms, special, clock, lookupFor: hostNames.lookupFor });
   const delivery = createDeliveryWorker({ store, senders, clock, tier, publicUrl, log, onOutcome });
   const watch = createNotifyWatch({ store, clock, log });
   return {

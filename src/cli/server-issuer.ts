@@ -1,5 +1,6 @@
 /** The certificates of `edgeplan serve` that it obtains by ACME: the issuer and its metrics. */
 import type { Registry } from 'prom-client';
+import type { HostNames } from '../dns/host-names.ts';
 import { createIssuer, type Issuer } from '../issuance/issuer.ts';
 import { addIssuerMetrics } from '../issuance/metrics.ts';
 import type { ServerOptions } from './server-options.ts';
@@ -7,7 +8,7 @@ import type { ServerOptions } from './server-options.ts';
 /** The issuer of a server; `null`: it obtains no certificates. */
 export function createServerIssuer(
   { issuer, secretsKey: ring, zones, store, log }: ServerOptions,
-  registry: Registry,
+  { registry, hostNames }: { readonly registry: Registry; readonly hostNames: HostNames },
 ): Issuer | null {
   if (issuer === undefined || ring == null) return null;
   const metrics = addIssuerMetrics(registry, store);
@@ -15,6 +16,7 @@ export function createServerIssuer(
   return createIssuer({
     ...issuer,
     ...{ store, ring, nameservers, log },
+    lookup: hostNames.lookupFor('operator'),
     clock: Date.now,
     onOutcome: metrics.ended,
   });

@@ -1,6 +1,7 @@
 /** The OpenTelemetry export of `edgeplan serve`: where it starts, and the span of a publication. */
 import { randomUUID } from 'node:crypto';
 import type { Registry } from 'prom-client';
+import type { HostNames } from '../dns/host-names.ts';
 import type { RevisionRow } from '../store/rows.ts';
 import type { Telemetry } from '../telemetry/options.ts';
 import type { SpanSource } from '../telemetry/spans.ts';
@@ -11,13 +12,14 @@ import { version } from './version.ts';
 /** Starts the export to an OpenTelemetry collector; `null`: none is configured, and nothing of it is loaded. */
 export async function startServerTelemetry(
   { collector, log }: Pick<ServerOptions, 'collector' | 'log'>,
-  registry: Registry,
+  { registry, hostNames }: { readonly registry: Registry; readonly hostNames: HostNames },
 ): Promise<Telemetry | null> {
   if (collector === undefined) return null;
   return startTelemetry({
     collector,
     identity: { service: 'edgeplan-server', version: version(), instance: randomUUID(), worker: null },
     registry: () => registry,
+    lookup: hostNames.lookupFor('operator'),
     onChange: (sentence) => log.warn(sentence),
   });
 }

@@ -23,6 +23,7 @@ import { checkKeys } from '../certificates/check-keys.ts';
 import type { Countries } from '../classify/country.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
 import { createCompute } from '../compute/pool.ts';
+import { createHostNames, type HostNames } from '../dns/host-names.ts';
 import { createDns, type Dns } from '../dns/resolver.ts';
 import type { Issuer } from '../issuance/issuer.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
@@ -89,7 +90,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     older: () => republisher.older(),
     build: { version: version(), planFormat: PLAN_VERSION },
   });
-  const telemetry = await startServerTelemetry(options, metrics.registry);
+  const special = createSpecialJudge(options.allowedOrigins);
+  const outward = { ...{ special, hostNames: hostNamesOf(options) }, registry: metrics.registry };
+  const telemetry = await startServerTelemetry(options, outward);
   const spans = telemetry?.spans ?? null;
   const publisher: Publisher = createPublisher({
     store,
@@ -113,7 +116,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const dns = dnsOf(options);
   const watch = watchDomains(options, dns);
   const zones = zonesOf(options, dns, metrics.registry);
-  const issuer = createServerIssuer(options, metrics.registry);
+  const issuer = createServerIssuer(options, outward);
   const billing = watchBilling(options, (tx, domain) => entitlementsOf(tx, domain, options.tier));
   const budget = budgetOf(options);
   const compute = createCompute({ store, onJob: metrics.computed });
@@ -123,10 +126,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     onAppended: metrics.logged,
     onFailed: metrics.logFailed,
   });
-  const specialOrigin = createSpecialJudge(options.allowedOrigins);
-  const notifier = createNotifier({ ...options, special: specialOrigin, onOutcome: metrics.delivered });
+  const notifier = createNotifier({ ...options, ...outward, onOutcome: metrics.delivered });
   const services = servicesOf(options, countries, {
-    ...{ uses, clock, budget, compute, specialOrigin },
+    ...{ uses, clock, budget, compute, specialOrigin: special },
     codes: notifier.codes,
     store: spans === null ? store : withTransactionSpans(store),
     lifecycle: watch.lookups,
@@ -143,8 +145,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     answered: metrics.answered,
     ...(spans === null ? {} : { spans }),
     nodes: {
-      ...{ store, feed, signer, log, clock },
-      secretsKey: options.secretsKey ?? null,
+      ...{ store, feed, signer, log, clock, secretsKey: options.secretsKey ?? null },
       traffic: traffic.thread,
       onReportRefused: metrics.reportRefused,
       ...(logs === null ? {} : { logs: logs.intake }),
@@ -256,6 +257,11 @@ function dnsOf({ resolvers, nameservers = { prefixes: [], port: 53 } }: ServerOp
     authorityPort: nameservers.port,
     privateAddresses: (address) => special(address) === null,
   });
+}
+
+/** What resolves the names that this server connects to. */
+function hostNamesOf({ resolvers }: ServerOptions): HostNames {
+  return createHostNames(resolvers.length === 0 ? {} : { accounts: resolvers });
 }
 
 /** The zones of managed domains; `null`: this server serves none. */

@@ -142,6 +142,24 @@ export type Job =
   | TopJob
   | RecommendJob;
 export type JobKind = Job['kind'];
+/** Short jobs have threads of their own, so that no proof delays them. */
+export type Lane = 'short' | 'long';
+/** The lane of each kind, by the cost of its largest input. */
+export const LANE_OF: Readonly<Record<JobKind, Lane>> = {
+  analysis: 'long',
+  simulate: 'short',
+  diff: 'long',
+  draft_diff: 'long',
+  draft_check: 'long',
+  invariants: 'long',
+  text_diff: 'long',
+  print: 'short',
+  zone: 'long',
+  hits: 'short',
+  traffic: 'short',
+  top: 'short',
+  recommend: 'long',
+};
 
 /** A line of a zone file that was not imported. */
 export interface ZoneProblem {
@@ -217,13 +235,22 @@ export interface JobResults {
 /** A job of one kind. */
 export type JobOf<Kind extends JobKind> = Extract<Job, { readonly kind: Kind }>;
 
+/** Whose job it is, and its kind, which has a lane. */
+export interface Asker<Kind extends JobKind = JobKind> {
+  readonly account: number;
+  readonly kind: Kind;
+}
+
 /** The pool as routes see it. */
 export interface Compute {
   /**
-   * The result of the job that `prepare` returns; it is called once a thread is free for the account.
+   * The result of the job that `prepare` returns; it is called once a thread of the kind's lane is free for the account.
    * @throws ComputeFault, StoreFault
    */
-  run<Kind extends JobKind>(account: number, prepare: () => Promise<JobOf<Kind>>): Promise<JobResults[Kind]>;
+  run<Kind extends JobKind>(
+    asker: Asker<Kind>,
+    prepare: () => Promise<JobOf<Kind>>,
+  ): Promise<JobResults[Kind]>;
   /** Ends the threads; running and waiting jobs fail with `ComputeFault`. */
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
  * Runs computations whose cost grows faster than their answers in threads of their own (semantics §7). In: a job of JSON
- * values and octets. Out: its result or a `ComputeFault`. Each account has one running job; its others wait in a short
- * queue (`turns.ts`). A job that exceeds its time or memory, or whose thread ends, fails, and a new thread runs the next
+ * values and octets. Out: its result or a `ComputeFault`. Short and long kinds have threads of their own. Of each account one
+ * job runs in a lane; its others wait in a short queue, where the account that used most goes last (`turns.ts`). A job that exceeds its time or memory, or whose thread ends, fails, and a new thread runs the next
  * (`pooled-thread.ts`).
  */
 import { existsSync } from 'node:fs';
@@ -10,17 +10,34 @@ import { StoreFault } from '../store/fault.ts';
 import type { Store } from '../store/store.ts';
 import { deliver, type JobDelivery } from './deliver.ts';
 import { ComputeFault, stoppingFault } from './fault.ts';
-import type { Compute, Job, JobDone, JobKind, JobOf, JobResults } from './job.ts';
-import { COMPUTE_HEAP_MB, COMPUTE_MS, COMPUTE_THREADS, COMPUTE_WAIT_MS } from './limits.ts';
+import {
+  type Asker,
+  type Compute,
+  type Job,
+  type JobDone,
+  type JobKind,
+  type JobOf,
+  type JobResults,
+  LANE_OF,
+} from './job.ts';
+import {
+  COMPUTE_HEAP_MB,
+  COMPUTE_MS,
+  COMPUTE_WAIT_MS,
+  LONG_THREADS,
+  SHORT_MS,
+  SHORT_THREADS,
+} from './limits.ts';
 import { endThread, type PooledThread, runInThread } from './pooled-thread.ts';
 import { closeTurns, createTurns, releaseThread, takeThread } from './turns.ts';
+import { createUsedTimes } from './used-times.ts';
 
 export interface ComputeOptions {
   /** Where jobs read rows by themselves. */
   readonly store: Pick<Store, 'read' | 'place'>;
   /** The thread's code; `null` computes on the caller's thread. */
   readonly file?: URL | null;
-  /** Milliseconds a job may run. Default: `COMPUTE_MS`. */
+  /** Milliseconds a job may run. Default: `SHORT_MS` and `COMPUTE_MS`, by its lane. */
   readonly budgetMs?: number;
   /** Milliseconds a job may wait for a thread. Default: `COMPUTE_WAIT_MS`. */
   readonly waitMs?: number;
@@ -38,44 +55,54 @@ function threadFile(): URL | null {
 
 /** Creates the pool. Its threads start with their first jobs. */
 export function createCompute(options: ComputeOptions): Compute {
-  const { store, file = threadFile(), budgetMs = COMPUTE_MS, waitMs = COMPUTE_WAIT_MS } = options;
+  const { store, file = threadFile(), budgetMs, waitMs = COMPUTE_WAIT_MS } = options;
   const { heapMb = COMPUTE_HEAP_MB, onJob } = options;
-  const turns = createTurns({ threads: COMPUTE_THREADS, waitMs });
+  const used = createUsedTimes(() => performance.now());
+  const lanes = {
+    short: { turns: createTurns({ threads: SHORT_THREADS, waitMs, used }), budgetMs: budgetMs ?? SHORT_MS },
+    long: { turns: createTurns({ threads: LONG_THREADS, waitMs, used }), budgetMs: budgetMs ?? COMPUTE_MS },
+  };
 
   async function runJob(
     pooled: PooledThread,
-    account: number,
+    { account, kind }: Asker,
     prepare: () => Promise<Job>,
   ): Promise<JobDelivery> {
+    const lane = lanes[LANE_OF[kind]];
     const job = await prepare();
-    if (turns.closed) throw stoppingFault();
+    if (lane.turns.closed) throw stoppingFault();
     const from = performance.now();
     try {
       if (file === null) return await deliver(job, store);
-      return await runInThread(pooled, job, { file, place: store.place, heapMb, budgetMs });
+      return await runInThread(pooled, job, { file, place: store.place, heapMb, budgetMs: lane.budgetMs });
     } finally {
-      onJob?.({ account, kind: job.kind, seconds: (performance.now() - from) / 1_000 });
+      const ms = performance.now() - from;
+      used.add(account, ms);
+      onJob?.({ account, kind, seconds: ms / 1_000 });
     }
   }
 
   return {
-    async run<Kind extends JobKind>(account: number, prepare: () => Promise<JobOf<Kind>>) {
-      const pooled = await takeThread(turns, account);
+    async run<Kind extends JobKind>(asker: Asker<Kind>, prepare: () => Promise<JobOf<Kind>>) {
+      const { turns } = lanes[LANE_OF[asker.kind]];
+      const pooled = await takeThread(turns, asker.account);
       try {
-        return resultOf(await runJob(pooled, account, prepare as () => Promise<Job>)) as JobResults[Kind];
+        return resultOf(await runJob(pooled, asker, prepare as () => Promise<Job>)) as JobResults[Kind];
       } finally {
-        releaseThread(turns, pooled, account);
+        releaseThread(turns, pooled, asker.account);
       }
     },
     async close() {
-      closeTurns(turns);
+      for (const { turns } of Object.values(lanes)) closeTurns(turns);
       await Promise.all(
-        turns.threads.map(async (pooled) => {
-          const { thread } = pooled;
-          if (thread === null) return;
-          endThread(pooled, thread, stoppingFault());
-          await thread.terminate();
-        }),
+        Object.values(lanes)
+          .flatMap(({ turns }) => turns.threads)
+          .map(async (pooled) => {
+            const { thread } = pooled;
+            if (thread === null) return;
+            endThread(pooled, thread, stoppingFault());
+            await thread.terminate();
+          }),
       );
     },
   };

@@ -39,3 +39,26 @@ export const MAX_REFERRALS = 8;
 export const MAX_ALIASES = 8;
 /** Seconds for which a negative answer without an SOA record is valid; RFC 2308 §5 leaves it open, §7 allows 5 minutes. */
 export const NEGATIVE_TTL_SEC = 300;
+
+// Names of hosts that the server connects to
+
+/** Milliseconds to resolve one name, the wait for its turn included: a third of the time of one delivery. */
+export const HOST_NAME_MS = 5_000;
+/** Milliseconds after which a name is late: resolvers answer nearly all names, cached or not, within them. */
+export const PROMPT_NAME_MS = 1_000;
+/** Milliseconds of one attempt at a prompt name, so that a lost datagram is repeated within `PROMPT_NAME_MS`. */
+export const PROMPT_TRY_MS = 500;
+/** Milliseconds for the second family, once the first has addresses (RFC 8305 §3). */
+export const OTHER_FAMILY_MS = 300;
+/** Names of one account that are resolved at once: as many as it has deliveries under way. */
+export const NAMES_OF_ACCOUNT = 2;
+/** Names of one circle that are resolved at once; each is two queries, so `RESOLVER_CONCURRENCY` is never exceeded. */
+export const NAMES_AT_ONCE = RESOLVER_CONCURRENCY / 2;
+/** Milliseconds for which a name without a prompt answer, and its account, are late: name servers are repaired in minutes. */
+export const FAILING_NAME_MS = 600_000;
+/** Names of hosts in each table: above it the least recently used are asked for again. */
+export const MAX_HOST_NAMES = 1_000;
+/** Bounds of the time, in milliseconds, for which addresses are cached, and names that do not exist. */
+export const HOST_TTL_MS = { least: 1_000, most: 60_000 } as const;
+/** Maximum number of domains of a search list (glibc reads any number; older resolvers six). */
+export const MAX_SEARCH_DOMAINS = 6;

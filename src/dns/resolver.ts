@@ -51,6 +51,8 @@ export interface Dns {
    * not exist. Nothing is sent to them. @throws DnsFault `unanswered` when either family has no answer
    */
   hostAddresses(name: string, signal?: AbortSignal): Promise<HostAddresses>;
+  /** The same for the family of a question of type A or AAAA. @throws DnsFault `unanswered` */
+  familyAddresses(question: DnsQuestion, signal?: AbortSignal): Promise<HostAddresses>;
   /** Queries an authoritative server, without recursion. @throws DnsFault */
   askAuthority(server: ServerAddress, question: DnsQuestion, signal?: AbortSignal): Promise<Reply>;
 }
@@ -101,10 +103,14 @@ export function createDns(options: DnsOptions = {}): Dns {
     throw new DnsFault('unanswered', `no resolver has an answer about ${what}${reason(cause)}`, cause);
   };
 
+  const familyAddresses: Dns['familyAddresses'] = async (question, signal) =>
+    readHost(await lookup(question, signal), question);
+
   return {
     resolvers,
     askResolver,
     lookup,
+    familyAddresses,
     async zoneServers(zone, signal) {
       const { answers } = await lookup({ name: zone, type: 'NS' }, signal);
       return serverNames(answers, zone);
@@ -130,9 +136,7 @@ export function createDns(options: DnsOptions = {}): Dns {
         { name, type: 'A' },
         { name, type: 'AAAA' },
       ];
-      const found = await Promise.all(
-        questions.map(async (question) => readHost(await lookup(question, signal), question)),
-      );
+      const found = await Promise.all(questions.map((question) => familyAddresses(question, signal)));
       return {
         addresses: found.flatMap(({ addresses }) => addresses),
         ttlSec: Math.min(...found.map(({ ttlSec }) => ttlSec)),

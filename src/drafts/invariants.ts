@@ -83,7 +83,10 @@ export const prove = operation({
   summary: 'Prove the invariants of the stored rules, which are those of the draft',
   response: PROOF,
   handle: async ({ caller, domain, services }) => {
-    const body = await services.compute.run(caller.account_id, async () => ({ kind: 'invariants', domain }));
+    const body = await services.compute.run({ account: caller.account_id, kind: 'invariants' }, async () => ({
+      kind: 'invariants',
+      domain,
+    }));
     return { body, type: JSON_TYPE };
   },
 });

@@ -32,7 +32,10 @@ export const publish = operation({
 /** Checks the draft in a compute thread. A domain that has no draft is refused in the transaction, after its other checks. */
 async function check({ caller, domain, services }: Call<undefined>): Promise<CheckedDraft> {
   if (domain.publish_mode !== 'manual') return { edit: 0, required: 0, problem: null };
-  return services.compute.run(caller.account_id, async () => ({ kind: 'draft_check', domain }));
+  return services.compute.run({ account: caller.account_id, kind: 'draft_check' }, async () => ({
+    kind: 'draft_check',
+    domain,
+  }));
 }
 
 /** Publishes the draft if it is the one that was checked; `null`: it is another one. @throws Refusal 409, 412 */

@@ -55,7 +55,10 @@ export const compare = operation({
     if (domain.publish_mode !== 'manual') throw noDraft(domain);
     const page = { limit, from: start?.entries ?? 0 };
     const job = { kind: 'draft_diff', domain, proof: proof !== 'false', page } as const;
-    const { edit, text } = await services.compute.run(caller.account_id, async () => job);
+    const { edit, text } = await services.compute.run(
+      { account: caller.account_id, kind: 'draft_diff' },
+      async () => job,
+    );
     if (start !== null && start.edit !== edit)
       throw conflict('the draft has changed since the page before; start again without `cursor`');
     return { body: text, type: JSON_TYPE, tagged: taggedDraft(domain, edit) };

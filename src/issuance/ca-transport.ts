@@ -4,7 +4,10 @@
  * where a `Retry-After` of hours would block an order; `issuer.ts` decides when the next attempt is made.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { LookupFunction } from 'node:net';
 import acme from 'acme-client';
+import { Agent, fetch, type Response } from 'undici';
+import { assert } from '../base/assert.ts';
 import { withDeadline } from '../platform/deadline.ts';
 import { answerFault, networkFault } from './ca-fault.ts';
 import { CA_REQUEST_MS, MAX_CA_OCTETS } from './limits.ts';
@@ -22,6 +25,13 @@ interface Scope {
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  /** Has the connections to the CA. */
+  readonly dispatcher: Agent;
+}
+
+/** The connections to a CA; `lookup` resolves its name. */
+export function createCaConnections(lookup: LookupFunction): Agent {
+  return new Agent({ connect: { lookup, timeout: CA_REQUEST_MS } });
 }
 
 const scopes = new AsyncLocalStorage<Scope>();
@@ -39,8 +49,12 @@ export function useCaTransport(): void {
 }
 
 async function send(config: ClientRequest): Promise<object> {
-  const { signal: stopping, clock } = scopes.getStore() ?? { signal: undefined, clock: Date.now };
-  const { answer, text } = await withDeadline(CA_REQUEST_MS, stopping, (signal) => exchange(config, signal));
+  const scope = scopes.getStore();
+  assert(scope !== undefined, 'requests to a CA are made in `withCa`');
+  const { signal: stopping, clock, dispatcher } = scope;
+  const { answer, text } = await withDeadline(CA_REQUEST_MS, stopping, (signal) =>
+    exchange(config, { signal, dispatcher }),
+  );
   const body = parseJson(text);
   const { status } = answer;
   const isNonce = status === 400 && typeOf(body) === 'urn:ietf:params:acme:error:badNonce';
@@ -57,7 +71,7 @@ async function send(config: ClientRequest): Promise<object> {
 /** @throws CaFault where no whole answer came */
 async function exchange(
   config: ClientRequest,
-  signal: AbortSignal,
+  { signal, dispatcher }: { readonly signal: AbortSignal; readonly dispatcher: Agent },
 ): Promise<{ readonly answer: Response; readonly text: string }> {
   try {
     const answer = await fetch(config.url ?? '', {
@@ -65,6 +79,7 @@ async function exchange(
       headers: headersOf(config),
       ...(typeof config.data === 'string' ? { body: config.data } : {}),
       redirect: 'error',
+      dispatcher,
       signal,
     });
     return { answer, text: await boundedText(answer) };

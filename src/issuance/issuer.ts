@@ -4,6 +4,8 @@
  * time of its own for the next attempt, and accounts have turns.
  */
 import { randomInt, X509Certificate } from 'node:crypto';
+import type { LookupFunction } from 'node:net';
+import type { Agent } from 'undici';
 import { SecretsKeyFault } from '../certificates/key-ring.ts';
 import type { ServerAddress } from '../dns/server-address.ts';
 import { pause, retryMs } from '../platform/backoff.ts';
@@ -14,7 +16,7 @@ import type { DomainRow, RecordRow } from '../store/rows.ts';
 import { createAccountShares } from './account-shares.ts';
 import { type Authority, type AuthorityOptions, createAuthority } from './authority.ts';
 import { CaFault } from './ca-fault.ts';
-import { withCa } from './ca-transport.ts';
+import { createCaConnections, withCa } from './ca-transport.ts';
 import { readCertificateId } from './certificate-id.ts';
 import {
   ALLOWANCE_MS,
@@ -55,6 +57,8 @@ export interface IssuerOptions extends AuthorityOptions {
   /** Orders in three hours, at most. */
   readonly orders: number;
   readonly log: IssuerLog;
+  /** Resolves the name of the CA. */
+  readonly lookup: LookupFunction;
   /** Receives each certificate and each failure, for metrics. */
   readonly onOutcome?: (outcome: 'issued' | 'refused' | 'failed') => void;
   /** Milliseconds for tokens to reach the nodes; for tests. */
@@ -75,6 +79,7 @@ interface State extends IssuerOptions {
   readonly tools: OrderTools;
   readonly survey: NameSurvey;
   readonly stopping: AbortController;
+  readonly connections: Agent;
   readonly underWay: Map<number, ClaimedOrder>;
   /** Aborts when a certificate was requested, or another process has changed one. */
   woken: AbortController;
@@ -113,6 +118,7 @@ export function createIssuer(options: IssuerOptions): Issuer {
       stopping.abort();
       unlisten();
       await running;
+      await state.connections.destroy();
     },
     pass: () => passOnce(state),
   };
@@ -134,6 +140,7 @@ function stateOf(options: IssuerOptions): State {
     tools: { store, ring, authority, solver, directory, allowance, shares, clock },
     survey: createSurvey({ store, zones, clock }),
     stopping: new AbortController(),
+    connections: createCaConnections(options.lookup),
     underWay: new Map(),
     woken: new AbortController(),
     ...{ faults: 0, limited: 0, awayUntil: 0, askAgainAt: 0, sweptAt: Number.NEGATIVE_INFINITY },
@@ -148,8 +155,8 @@ function allowanceOf(orders: number): OrderAllowance {
 }
 
 async function passOnce(state: State): Promise<void> {
-  const { survey, clock, log, stopping } = state;
-  const scope = { signal: stopping.signal, clock };
+  const { survey, clock, log, stopping, connections } = state;
+  const scope = { signal: stopping.signal, clock, dispatcher: connections };
   try {
     await sweep(state);
     await survey.run();

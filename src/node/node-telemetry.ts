@@ -1,5 +1,6 @@
 /** Starts the export of one process of a node to an OpenTelemetry collector. In: its options. Out: spans, and the way to stop. */
 import type { Logger } from 'pino';
+import { createOwnLookup } from '../proxy/origin/names.ts';
 import type { Telemetry, TelemetryIdentity, TelemetryOptions } from '../telemetry/options.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 
@@ -26,6 +27,7 @@ export async function startNodeTelemetry(
     collector,
     identity: { service: 'edgeplan-node', version, instance, worker },
     registry,
+    lookup: createOwnLookup(),
     onChange: (sentence) => log.warn(sentence),
   });
 }

@@ -2,6 +2,7 @@
 import type { CacheReport } from '../plan/cache-report.ts';
 import type { Clearance } from '../plan/manifest.ts';
 import type { SyncProgress } from '../proxy/log/sync-metrics.ts';
+import { createOwnLookup } from '../proxy/origin/names.ts';
 import type { ChallengeSink } from '../sync/install-challenges.ts';
 import type { PlanSink } from '../sync/plan-table.ts';
 import { createLogShipper } from '../sync/ship-logs.ts';
@@ -60,6 +61,7 @@ async function followControlPlane(
     token,
     ...(publicKey === null ? {} : { publicKey }),
     directory: data,
+    lookup: createOwnLookup(),
     plans,
     ...(received === null ? {} : { certificates: received.sink }),
     challenges,

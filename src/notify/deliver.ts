@@ -3,7 +3,6 @@
  * the outcome. Several processes may run one worker each on the same store: a claim has a lease, so one process attempts a
  * delivery, and after a crash another one repeats it under the same id (at least once).
  */
-import { setMaxListeners } from 'node:events';
 import { type Entitlements, resolveEntitlements } from '../access/entitlements.ts';
 import type { TierSlug } from '../access/tiers.ts';
 import { unreachable } from '../base/assert.ts';
@@ -21,7 +20,9 @@ import {
   DELIVER_FOR_MS,
   LEASE_MS,
   POLL_MS,
+  PROMPT_MS,
   RETRY,
+  SLOW_ATTEMPTS,
 } from './limits.ts';
 import { linkTo } from './link.ts';
 import { type Message, retryLater, type Sender, type SendOutcome } from './send.ts';
@@ -65,18 +66,24 @@ export interface DeliveryWorker {
 
 interface State extends DeliveryOptions {
   readonly stopping: AbortController;
-  /** Attempts under way, by channel. */
-  readonly running: Readonly<Record<NotifyChannel, Set<Promise<void>>>>;
+  /** Attempts under way, by channel, the oldest first. */
+  readonly running: Readonly<Record<NotifyChannel, Set<Attempt>>>;
   /** The look under way; `null`: none. */
   looking: Promise<void> | null;
   timer: NodeJS.Timeout | null;
 }
 
+/** One attempt under way. */
+interface Attempt {
+  /** It has taken longer than `PROMPT_MS`, and takes none of the places of `ATTEMPTS_AT_ONCE`. */
+  isSlow: boolean;
+  readonly ending: AbortController;
+  readonly work: Promise<void>;
+}
+
 /** Creates a worker. */
 export function createDeliveryWorker(options: DeliveryOptions): DeliveryWorker {
   const stopping = new AbortController();
-  // Each attempt under way listens to it.
-  setMaxListeners(0, stopping.signal);
   const state: State = {
     ...options,
     stopping,
@@ -90,7 +97,10 @@ export function createDeliveryWorker(options: DeliveryOptions): DeliveryWorker {
       state.stopping.abort();
       if (state.timer !== null) clearTimeout(state.timer);
       await state.looking;
-      await Promise.all(NOTIFY_CHANNELS.flatMap((channel) => [...state.running[channel]]));
+      for (const channel of NOTIFY_CHANNELS) for (const { ending } of state.running[channel]) ending.abort();
+      await Promise.all(
+        NOTIFY_CHANNELS.flatMap((channel) => [...state.running[channel]].map(({ work }) => work)),
+      );
     },
   };
 }
@@ -114,7 +124,7 @@ async function look(state: State): Promise<void> {
   try {
     if (!(await store.latest.notifications.isDue(clock()))) return;
     for (const channel of NOTIFY_CHANNELS) {
-      const limit = ATTEMPTS_AT_ONCE[channel] - state.running[channel].size;
+      const limit = ATTEMPTS_AT_ONCE[channel] - promptOf(state, channel).length;
       if (limit <= 0 || state.stopping.signal.aborted) continue;
       const now = clock();
       const claim = { channel, now, until: now + LEASE_MS, limit, perAccount: ATTEMPTS_PER_ACCOUNT };
@@ -126,16 +136,32 @@ async function look(state: State): Promise<void> {
   }
 }
 
+function promptOf({ running }: State, channel: NotifyChannel): readonly Attempt[] {
+  return [...running[channel]].filter(({ isSlow }) => !isSlow);
+}
+
 /** Begins one attempt; the next look follows it at once, since its target may have more. */
 function begin(state: State, delivery: ClaimedDelivery): void {
   const running = state.running[delivery.channel];
-  const work = attempt(state, delivery)
+  const ending = new AbortController();
+  const lookNow = (): void => {
+    if (state.looking === null) schedule(state, 0);
+  };
+  const slow = setTimeout(() => {
+    one.isSlow = true;
+    const others = [...running].filter(({ isSlow }) => isSlow);
+    if (others.length > SLOW_ATTEMPTS[delivery.channel]) others[0]!.ending.abort();
+    lookNow();
+  }, PROMPT_MS);
+  const work = attempt(state, delivery, ending.signal)
     .catch((error: unknown) => reportStore(state, error))
     .finally(() => {
-      running.delete(work);
-      if (state.looking === null) schedule(state, 0);
+      clearTimeout(slow);
+      running.delete(one);
+      lookNow();
     });
-  running.add(work);
+  const one: Attempt = { isSlow: false, ending, work };
+  running.add(one);
 }
 
 /** A fault of the store: the lease of a claim ends, and the delivery is attempted again. */
@@ -150,8 +176,8 @@ interface Skipped {
 }
 
 /** Sends one delivery and stores the outcome. @throws StoreFault */
-async function attempt(state: State, delivery: ClaimedDelivery): Promise<void> {
-  const outcome = await send(state, delivery);
+async function attempt(state: State, delivery: ClaimedDelivery, ending: AbortSignal): Promise<void> {
+  const outcome = await send(state, delivery, ending);
   const now = state.clock();
   const settled = settledBy(delivery, outcome, now);
   const stopped = state.stopping.signal.aborted && outcome.kind === 'retry';
@@ -200,14 +226,18 @@ function settledBy(
 }
 
 /** Finds the target of a delivery and sends it there. @throws StoreFault */
-async function send(state: State, delivery: ClaimedDelivery): Promise<SendOutcome | Skipped> {
-  const { store, senders, stopping } = state;
+async function send(
+  state: State,
+  delivery: ClaimedDelivery,
+  ending: AbortSignal,
+): Promise<SendOutcome | Skipped> {
+  const { store, senders } = state;
   const { account_id, channel, target_id } = delivery;
   const account = await store.latest.accounts.get(account_id);
   if (account?.active !== true) return skip('the account is inactive');
   const message = messageOf(delivery, { account: account.name, publicUrl: state.publicUrl });
   const within = <To>(sender: Sender<To>, to: To): Promise<SendOutcome> =>
-    withDeadline(ATTEMPT_MS, stopping.signal, (signal) => orLate(sender(to, message, signal), signal));
+    withDeadline(ATTEMPT_MS, ending, (signal) => orLate(sender(to, message, signal), signal));
   if (channel === 'webhook') {
     const hook = await store.latest.contacts.webhook(account_id, target_id);
     return hook === null ? skip('the webhook was removed') : within(senders.webhook, hook);

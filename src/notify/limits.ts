@@ -67,6 +67,10 @@ export const POLL_MS = 1_000;
  * that the dead endpoints of one account leave the other places to others.
  */
 export const ATTEMPTS_AT_ONCE = { email: 4, sms: 4, webhook: 16 } as const;
+/** Milliseconds after which an attempt is slow and its place is free for another: most receivers answer within them. */
+export const PROMPT_MS = 1_000;
+/** Slow attempts at once, by channel; above it the oldest one ends, and is tried again as after any failure. */
+export const SLOW_ATTEMPTS = { email: 16, sms: 16, webhook: 64 } as const;
 /** See `ATTEMPTS_AT_ONCE`. */
 export const ATTEMPTS_PER_ACCOUNT = 2;
 /** Characters of an error that are stored: they are shown in a list. */

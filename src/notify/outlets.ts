@@ -1,4 +1,5 @@
 /** The outlets of a server: its mail relay, its SMS gateway, and webhooks; and what sends codes to new addresses. */
+import type { LookupFunction } from 'node:net';
 import type { SpecialJudge } from '../base/special-addresses.ts';
 import { withDeadline } from '../platform/deadline.ts';
 import { type ContactChannel, codeLetter, codeSms } from './contact.ts';
@@ -15,6 +16,8 @@ export interface OutletOptions {
   readonly smtp: SmtpOptions | null;
   readonly sms: SmsGatewayOptions | null;
   readonly special: SpecialJudge;
+  /** Resolves names that an account, or the operator, has chosen. */
+  readonly lookupFor: (owner: number | 'operator') => LookupFunction;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
@@ -37,12 +40,15 @@ export interface Outlets {
 }
 
 /** Creates the outlets. */
-export function createOutlets({ smtp, sms, special, clock }: OutletOptions): Outlets {
+export function createOutlets({ special, lookupFor, clock, ...options }: OutletOptions): Outlets {
+  const lookup = lookupFor('operator');
+  const smtp = options.smtp === null ? null : { ...options.smtp, lookup };
+  const sms = options.sms === null ? null : { ...options.sms, lookup };
   return {
     senders: {
       email: smtp === null ? null : createEmailSender(smtp),
       sms: sms === null ? null : createSmsSender(sms),
-      webhook: createWebhookSender({ special, clock }),
+      webhook: createWebhookSender({ special, lookupFor, clock }),
     },
     codes: {
       email:

@@ -3,7 +3,7 @@
  * generated (RFC 3834). The `Message-ID` is the same at each attempt, so that a repeat can be recognised.
  */
 import { readFile } from 'node:fs/promises';
-import { Socket } from 'node:net';
+import { connect, type LookupFunction, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { specialKind } from '../base/special-addresses.ts';
 import type { Letter } from './kind.ts';
@@ -85,16 +85,38 @@ export interface MailAttempt extends MailMessage {
   readonly signal: AbortSignal;
 }
 
+/** The relay, and what resolves its name. */
+export interface MailOutlet extends SmtpOptions {
+  readonly lookup: LookupFunction;
+}
+
+/**
+ * Opens a connection to the relay, which ends with the signal. nodemailer would resolve the name by `getaddrinfo`.
+ * @throws the error of the socket
+ */
+function openSocket(
+  { host, port }: { readonly host: string; readonly port: number },
+  { lookup, signal }: { readonly lookup: LookupFunction; readonly signal: AbortSignal },
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, lookup, signal });
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      resolve(socket);
+    });
+  });
+}
+
 /** Sends one message; never rejects. */
-export async function sendMail(options: SmtpOptions, to: string, mail: MailAttempt): Promise<SendOutcome> {
+export async function sendMail(options: MailOutlet, to: string, mail: MailAttempt): Promise<SendOutcome> {
   const { subject, text, html, id, signal } = mail;
-  // The connection is ended with the attempt, however slowly the relay answers.
-  const socket = new Socket();
-  const end = (): void => void socket.destroy();
-  signal.addEventListener('abort', end, { once: true });
+  let socket: Socket | null = null;
   try {
-    const transport = createTransport({ ...(await connection(options)), socket });
-    if (signal.aborted) return retryLater('the mail server: no answer in time');
+    const settings = await connection(options);
+    // The connection is ended with the attempt, however slowly the relay answers.
+    socket = await openSocket(settings, { lookup: options.lookup, signal });
+    const transport = createTransport({ ...settings, connection: socket });
     await transport.sendMail({
       from: options.from,
       // An object is taken as it is; a text would be read as a list of addresses.
@@ -113,13 +135,12 @@ export async function sendMail(options: SmtpOptions, to: string, mail: MailAttem
   } catch (error) {
     return signal.aborted ? retryLater('the mail server: no answer in time') : outcomeOf(error);
   } finally {
-    signal.removeEventListener('abort', end);
-    socket.destroy();
+    socket?.destroy();
   }
 }
 
 /** Creates the sender of e-mail. */
-export function createEmailSender(options: SmtpOptions): Sender<string> {
+export function createEmailSender(options: MailOutlet): Sender<string> {
   return (to, { letter, envelope }, signal) =>
     sendMail(options, to, { ...letterMail(letter, envelope), signal });
 }

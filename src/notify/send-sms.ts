@@ -3,6 +3,7 @@
  * Any 2xx is success; `id` is the same at each attempt, so that the gateway can drop a repeat.
  */
 import { readFile } from 'node:fs/promises';
+import type { LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
 import { drain } from './drain.ts';
 import type { SmsGatewayOptions } from './outlet-options.ts';
@@ -24,13 +25,18 @@ export interface ShortMessage {
   readonly text: string;
 }
 
+/** The gateway, and what resolves its name. */
+export interface SmsOutlet extends SmsGatewayOptions {
+  readonly lookup: LookupFunction;
+}
+
 /** Sends one message; never rejects. */
 export async function sendShortMessage(
-  { url, tokenFile }: SmsGatewayOptions,
+  { url, tokenFile, lookup }: SmsOutlet,
   message: ShortMessage,
   signal: AbortSignal,
 ): Promise<SendOutcome> {
-  const dispatcher = new Agent({ connections: 1, pipelining: 0 });
+  const dispatcher = new Agent({ connections: 1, pipelining: 0, connect: { lookup } });
   try {
     const token = tokenFile === undefined ? null : (await readFile(tokenFile, 'utf8')).trim();
     const { statusCode, body } = await request(url, {
@@ -57,7 +63,7 @@ export async function sendShortMessage(
 }
 
 /** Creates the sender of SMS. */
-export function createSmsSender(options: SmsGatewayOptions): Sender<string> {
+export function createSmsSender(options: SmsOutlet): Sender<string> {
   return (to, { letter, envelope }, signal) =>
     sendShortMessage(options, { id: envelope.id, to, text: renderSms(letter) }, signal);
 }

@@ -3,7 +3,8 @@
  * `webhook-timestamp` and `webhook-signature`. Special addresses are refused after each resolution, as origins are
  * (semantics §7); a redirect is a failure. `webhook-id` is the same at each attempt.
  */
-import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
+import type { LookupAddress, LookupOptions } from 'node:dns';
+import type { LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
 import type { SpecialJudge } from '../base/special-addresses.ts';
 import type { WebhookRow } from '../store/rows.ts';
@@ -56,10 +57,11 @@ export function webhookBody({ kind, at, domain, data, letter, envelope }: Messag
 type Found = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
 
 /** Resolves a name to its addresses that may be called. */
-function judgedLookup(special: SpecialJudge) {
+function judgedLookup(lookup: LookupFunction, special: SpecialJudge) {
   return (name: string, options: LookupOptions, found: Found): void => {
-    lookup(name, { ...options, all: true }, (error, addresses) => {
+    lookup(name, { ...options, all: true }, (error, resolved) => {
       if (error !== null) return found(error, []);
+      const addresses = resolved as LookupAddress[];
       const allowed = addresses.filter(({ address }) => special(address) === null);
       if (allowed.length > 0) return found(null, allowed);
       const kind = special(addresses[0]?.address ?? '') ?? 'unknown';
@@ -71,6 +73,8 @@ function judgedLookup(special: SpecialJudge) {
 /** What a sender of webhooks needs. */
 export interface WebhookSenderOptions {
   readonly special: SpecialJudge;
+  /** Resolves names that an account has chosen. */
+  readonly lookupFor: (account: number) => LookupFunction;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
@@ -86,8 +90,8 @@ function outcomeOf(status: number): SendOutcome {
 }
 
 /** Creates the sender of webhooks. */
-export function createWebhookSender({ special, clock }: WebhookSenderOptions): Sender<WebhookRow> {
-  return async ({ url, secret }, message, signal) => {
+export function createWebhookSender({ special, lookupFor, clock }: WebhookSenderOptions): Sender<WebhookRow> {
+  return async ({ account_id, url, secret }, message, signal) => {
     const target = new URL(url);
     const literal = literalAddress(target);
     const kind = literal === null ? null : special(literal);
@@ -97,7 +101,7 @@ export function createWebhookSender({ special, clock }: WebhookSenderOptions): S
     const { id } = message.envelope;
     const timestamp = Math.floor(clock() / 1_000);
     // The types of undici's lookup have a callback for one address; it asks for all of them.
-    const connect = { lookup: judgedLookup(special) as never, timeout: ATTEMPT_MS };
+    const connect = { lookup: judgedLookup(lookupFor(account_id), special) as never, timeout: ATTEMPT_MS };
     const dispatcher = new Agent({ connections: 1, pipelining: 0, connect });
     try {
       const answer = await request(target, {

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
 import type { CONTROL_FAULT_CODES } from '../base/codes/faults.ts';
 import type { CacheReport } from '../plan/cache-report.ts';
@@ -92,6 +93,8 @@ export interface ControlOptions {
   readonly token: () => string;
   /** This node's public key for sealed boxes, 32 octets in base64; absent: it receives no certificates. */
   readonly boxKey?: string;
+  /** Resolves the control plane's name. Default: `getaddrinfo`. */
+  readonly lookup?: LookupFunction;
 }
 
 /** The header with the node's public key, and the one with the digest of a set. */
@@ -113,12 +116,15 @@ interface WholeAnswer {
   readonly octets: Buffer;
 }
 
-export function createControl({ url, token, boxKey }: ControlOptions): ControlPlaneClient {
+export function createControl({ url, token, boxKey, lookup }: ControlOptions): ControlPlaneClient {
   const { origin, pathname } = new URL(url);
   const withKey = boxKey === undefined ? {} : { headers: { [BOX_KEY_HEADER]: boxKey } };
   const base = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname;
   // One connection for the feed, one for polls and reports, the others for plans.
-  const pool = new Pool(origin, { connections: 12, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
+  const pool = new Pool(origin, {
+    ...{ connections: 12, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 },
+    ...(lookup === undefined ? {} : { connect: { lookup } }),
+  });
 
   /** Sends a body and checks that the control plane itself has answered. */
   async function post(path: string, sent: Pick<ControlRequest, 'body' | 'headers'>): Promise<void> {

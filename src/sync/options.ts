@@ -1,4 +1,5 @@
 /** Options and state of sync. */
+import type { LookupFunction } from 'node:net';
 import type { Clearance } from '../plan/manifest.ts';
 import type { CertificateSink } from './certificates/install-sets.ts';
 import type { StreamTimes } from './feed.ts';
@@ -18,6 +19,8 @@ export interface SyncOptions {
   readonly publicKey?: string;
   /** Folder for plans and identity; no other process may use it. */
   readonly directory: string;
+  /** Resolves the control plane's name. Default: `getaddrinfo`. */
+  readonly lookup?: LookupFunction;
   /** Receives the plans. Calls before `syncWithControlPlane` resolves must take effect synchronously. */
   readonly plans: PlanSink;
   /** Receives the certificates of domains; absent: none are fetched, and stored ones are removed. */

@@ -54,7 +54,11 @@ export async function syncWithControlPlane(options: SyncOptions): Promise<Contro
   const planStore = await openPlanStore(directory, log);
   const sealed = await openSealed(options);
   const boxKey = sealed === null ? {} : { boxKey: sealed.key.publicKey };
-  const control = createControl({ url: options.url, token: options.token, ...boxKey });
+  const control = createControl({
+    ...{ url: options.url, token: options.token },
+    ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
+    ...boxKey,
+  });
   const reports = createReports(control, log);
   const ending = new AbortController();
   const run = createSyncRun({ options, identity, planStore, control, reports, sealed }, ending.signal);

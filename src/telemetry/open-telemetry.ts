@@ -3,6 +3,7 @@
  * the specification's environment variables, which the exporters read themselves: `OTEL_EXPORTER_OTLP_HEADERS` (credentials),
  * `OTEL_EXPORTER_OTLP_CERTIFICATE`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_SERVICE_NAME`.
  */
+import type { LookupFunction } from 'node:net';
 import { hostname } from 'node:os';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -30,11 +31,18 @@ import type { CollectorOptions, Telemetry, TelemetryIdentity, TelemetryOptions }
 import { collectRegistry } from './registry-metrics.ts';
 
 /** Starts the export; as `startTelemetry`. */
-export function openTelemetry({ collector, identity, registry, onChange }: TelemetryOptions): Telemetry {
+export function openTelemetry({
+  collector,
+  identity,
+  registry,
+  lookup,
+  onChange,
+}: TelemetryOptions): Telemetry {
   const resource = resourceOf(identity);
   const state = createExportState(onChange);
-  const tracing = createTracing(collector, { resource, state });
-  const metering = registry === null ? null : createMetering(collector, { resource, state, registry });
+  const tracing = createTracing(collector, { resource, state, lookup });
+  const metering =
+    registry === null ? null : createMetering(collector, { resource, state, lookup, registry });
   return {
     spans: createSpanSource({
       tracer: tracing.getTracer('edgeplan', identity.version),
@@ -69,6 +77,7 @@ function resourceOf({ service, version, instance, worker }: TelemetryIdentity): 
 interface Exporting {
   readonly resource: Resource;
   readonly state: ExportState;
+  readonly lookup: LookupFunction;
 }
 
 /** The URL of one signal. */
@@ -76,11 +85,12 @@ function urlOf({ url }: CollectorOptions, signal: 'traces' | 'metrics'): string 
   return `${url.replace(/\/$/, '')}/v1/${signal}`;
 }
 
-function createTracing(collector: CollectorOptions, { resource, state }: Exporting): TracerProvider {
+function createTracing(collector: CollectorOptions, { resource, state, lookup }: Exporting): TracerProvider {
   const exporter = new OTLPTraceExporter({
     url: urlOf(collector, 'traces'),
     timeoutMillis: EXPORT_MS,
     concurrencyLimit: MAX_EXPORTS,
+    httpAgentOptions: { keepAlive: true, lookup },
   });
   return new TracerProvider({
     resource,
@@ -103,11 +113,15 @@ interface Metering extends Exporting {
   readonly registry: NonNullable<TelemetryOptions['registry']>;
 }
 
-function createMetering(collector: CollectorOptions, { resource, state, registry }: Metering): MeterProvider {
+function createMetering(
+  collector: CollectorOptions,
+  { resource, state, lookup, registry }: Metering,
+): MeterProvider {
   const exporter = new OTLPMetricExporter({
     url: urlOf(collector, 'metrics'),
     timeoutMillis: EXPORT_MS,
     concurrencyLimit: MAX_EXPORTS,
+    httpAgentOptions: { keepAlive: true, lookup },
   });
   const reader = new PeriodicExportingMetricReader({
     exporter: reportExports(exporter, state),

@@ -1,4 +1,5 @@
 /** What an export to an OpenTelemetry collector is started with, and the running export. */
+import type { LookupFunction } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { SpanSource } from './spans.ts';
 
@@ -28,6 +29,8 @@ export interface TelemetryOptions {
   readonly identity: TelemetryIdentity;
   /** The metrics at this moment; `null`: another process exports them. */
   readonly registry: (() => Registry | Promise<Registry>) | null;
+  /** Resolves the collector's name. */
+  readonly lookup: LookupFunction;
   /** Called with a sentence when exports begin to fail, and when they work again. */
   readonly onChange: (sentence: string) => void;
 }

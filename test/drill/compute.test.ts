@@ -1,12 +1,13 @@
 /** Computations of the API in threads: a large domain costs its own account, never the others or the process. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_WAITING_OF_ACCOUNT } from '../../src/compute/limits.ts';
+import { MAX_WAITING_JOBS, MAX_WAITING_OF_ACCOUNT } from '../../src/compute/limits.ts';
 import { createCompute } from '../../src/compute/pool.ts';
 import { createPublisher } from '../../src/publisher/publisher.ts';
 import { type Answer, startApi, type TestApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';
 import { builtCli } from '../support/built.ts';
 import { testDatabases } from '../support/databases.ts';
+import { until } from '../support/until.ts';
 
 const THREAD = new URL('../../dist/compute/thread.js', import.meta.url);
 const RULES = 10_000;
@@ -188,11 +189,15 @@ describe('a computation', () => {
   const PICKY = code(
     `parentPort.on('message', (job) => job.text === 'go' && parentPort.postMessage({ kind: 'done', result: job.domain }))`,
   );
+  /** Answers after the milliseconds that are its text. */
+  const TIMED = code(
+    `parentPort.on('message', (job) => setTimeout(() => parentPort.postMessage({ kind: 'done', result: job.domain }), Number(job.text)))`,
+  );
   const zone = (text: string) => async () => ({ kind: 'zone', text, domain: 'a.test' }) as const;
 
   test('past its time is ended, and the fault names the limit', async () => {
     const compute = createCompute({ store: api.store, file: SILENT_THREAD, budgetMs: 200 });
-    await expect(compute.run(1, zone(''))).rejects.toMatchObject({
+    await expect(compute.run({ account: 1, kind: 'zone' }, zone(''))).rejects.toMatchObject({
       code: 'unavailable',
       message: 'this computation took longer than 0.2 s, which is the limit',
     });
@@ -222,7 +227,7 @@ describe('a computation', () => {
   ])('in a thread that %s is a 503, and a new thread serves the next', async (_, text, said) => {
     const compute = createCompute({ store: api.store, file: code(text), heapMb: 32 });
     for (const account of [1, 1]) {
-      await expect(compute.run(account, zone(''))).rejects.toMatchObject({
+      await expect(compute.run({ account: account, kind: 'zone' }, zone(''))).rejects.toMatchObject({
         code: 'unavailable',
         message: expect.stringMatching(said),
       });
@@ -232,26 +237,88 @@ describe('a computation', () => {
 
   test('of one account does not delay another, whose others wait up to a limit', async () => {
     const compute = createCompute({ store: api.store, file: PICKY });
-    const stuck = compute.run(1, zone('stay'));
-    const waiting = Array.from({ length: MAX_WAITING_OF_ACCOUNT }, () => compute.run(1, zone('go')));
+    const stuck = compute.run({ account: 1, kind: 'zone' }, zone('stay'));
+    const waiting = Array.from({ length: MAX_WAITING_OF_ACCOUNT }, () =>
+      compute.run({ account: 1, kind: 'zone' }, zone('go')),
+    );
     const all = Promise.allSettled([stuck, ...waiting]);
-    await expect(compute.run(1, zone('go'))).rejects.toMatchObject({
+    await expect(compute.run({ account: 1, kind: 'zone' }, zone('go'))).rejects.toMatchObject({
       code: 'unavailable',
       message: `${MAX_WAITING_OF_ACCOUNT} computations of this account are waiting, which is the limit`,
     });
-    expect(await compute.run(2, zone('go'))).toBe('a.test');
-    expect(await compute.run(3, zone('go'))).toBe('a.test');
+    expect(await compute.run({ account: 2, kind: 'zone' }, zone('go'))).toBe('a.test');
+    expect(await compute.run({ account: 3, kind: 'zone' }, zone('go'))).toBe('a.test');
     await compute.close();
     for (const settled of await all) {
       expect(settled).toMatchObject({ status: 'rejected', reason: { message: 'the server is stopping' } });
     }
   });
 
+  test('that is short is answered while proofs of ten accounts take every thread of long ones', async () => {
+    const compute = createCompute({
+      store: api.store,
+      file: PICKY,
+      waitMs: PATIENCE_MS,
+      budgetMs: PATIENCE_MS,
+    });
+    const proofs = Array.from({ length: 10 }, (_, account) =>
+      compute.run({ account, kind: 'zone' }, zone('stay')),
+    );
+    const ended = Promise.allSettled(proofs);
+    const simulate = async () => ({ kind: 'simulate', text: 'go', domain: 'a.test' }) as never;
+    for (const account of [1, 99]) {
+      expect(await compute.run({ account, kind: 'simulate' }, simulate)).toBe('a.test');
+    }
+    await compute.close();
+    await ended;
+  });
+
+  test('of the account that used most goes last, however early it came', async () => {
+    const compute = createCompute({ store: api.store, file: TIMED, waitMs: PATIENCE_MS });
+    const order: string[] = [];
+    const run = (account: number, ms: number) =>
+      compute
+        .run({ account, kind: 'zone' }, zone(String(ms)))
+        .then(() => void order.push(`account ${account}`));
+    await Promise.all([run(1, 200), run(2, 200)]);
+    // Both threads are taken while the others come: the two that have used much first.
+    const taken = [run(3, 400), run(4, 400)];
+    await Promise.all([...taken, run(1, 0), run(2, 0), run(5, 100), run(6, 100)]);
+    expect(order.slice(4, 6).sort()).toEqual(['account 5', 'account 6']);
+    await compute.close();
+  });
+
+  test('in a full queue takes the place of one whose account has used more', async () => {
+    const compute = createCompute({
+      store: api.store,
+      file: PICKY,
+      waitMs: PATIENCE_MS,
+      budgetMs: PATIENCE_MS,
+    });
+    const hostile = Array.from({ length: MAX_WAITING_JOBS + 2 }, (_, at) =>
+      compute.run(
+        { account: at < 2 ? at : 2 + Math.floor((at - 2) / MAX_WAITING_OF_ACCOUNT), kind: 'zone' },
+        zone('stay'),
+      ),
+    );
+    let refused: unknown = null;
+    for (const one of hostile) one.catch((error: unknown) => (refused ??= error));
+    const honest = compute.run({ account: 999, kind: 'zone' }, zone('go'));
+    await until(() => refused !== null, 'a job of another account to be refused');
+    expect(refused).toMatchObject({ message: expect.stringContaining('computations of all accounts') });
+    const ended = Promise.allSettled([honest, ...hostile]);
+    await compute.close();
+    expect((await ended)[0]).toMatchObject({ reason: { message: 'the server is stopping' } });
+  });
+
   test('that finds no free thread in time reports its waiting time', async () => {
     const compute = createCompute({ store: api.store, file: SILENT_THREAD, waitMs: 100 });
-    const busy = [compute.run(1, zone('')), compute.run(2, zone(''))];
+    const busy = [
+      compute.run({ account: 1, kind: 'zone' }, zone('')),
+      compute.run({ account: 2, kind: 'zone' }, zone('')),
+    ];
     const ended = Promise.allSettled(busy);
-    await expect(compute.run(3, zone(''))).rejects.toMatchObject({
+    await expect(compute.run({ account: 3, kind: 'zone' }, zone(''))).rejects.toMatchObject({
       code: 'unavailable',
       message: 'no thread for this computation was free within 0.1 s',
     });

@@ -10,6 +10,7 @@ import { BOX_KEY_HEADER } from '../../src/certificates/deliver.ts';
 import { type KeyRing, newKeyText, openKeyRing } from '../../src/certificates/key-ring.ts';
 import { resealKeys } from '../../src/certificates/reseal-keys.ts';
 import { openKey, sealedUnder } from '../../src/certificates/seal-key.ts';
+import { createHostNames } from '../../src/dns/host-names.ts';
 import { openAccountKey } from '../../src/issuance/authority.ts';
 import { createIssuer, type Issuer } from '../../src/issuance/issuer.ts';
 import { resealIssuance } from '../../src/issuance/reseal.ts';
@@ -91,6 +92,7 @@ describe.each(testDatabases())('keys of issuance on $kind', (database) => {
     issuer = createIssuer({
       ...{ store: api.store, ring, directory: ca.directoryUrl, email: 'ops@example.com' },
       ...{ nameservers: null, orders: 300, clock: api.now, nodesMs: 0, log: { info: log, warn: log } },
+      lookup: createHostNames().lookupFor('operator'),
     });
     subject = await addSubject(api);
   });

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createKey, revokeKey } from '../../src/access/keys.ts';
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import { createHostNames } from '../../src/dns/host-names.ts';
 import { applyEvent } from '../../src/lifecycle/apply-event.ts';
 import { newChallenge } from '../../src/lifecycle/challenge.ts';
 import type { LifecycleEvent } from '../../src/lifecycle/state.ts';
@@ -32,6 +33,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
         smtp: { url: mail.url, from: 'alerts@edge.example' },
         sms: { url: `${gateway.url}/sms` },
         special: createSpecialJudge({ prefixes: [], local: false }),
+        lookupFor: createHostNames().lookupFor,
         clock: Date.now,
       });
       api = await startApi(database, { codes });

@@ -2,6 +2,7 @@
 
 import { newKeyText, openKeyRing } from '../../src/certificates/key-ring.ts';
 import { openStore } from '../../src/database/open.ts';
+import { createHostNames } from '../../src/dns/host-names.ts';
 import { createIssuer, type Issuer, type IssuerOptions } from '../../src/issuance/issuer.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -77,6 +78,7 @@ export async function openIssuance(
         clock: () => time.now,
         onOutcome: (outcome) => rig.outcomes.push(outcome),
         nodesMs: 0,
+        lookup: createHostNames().lookupFor('operator'),
         ...changes,
       }),
     pass() {

@@ -1,6 +1,7 @@
 /** A store with accounts that are notified, real receivers on this machine, and workers that deliver to them. */
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
 import { openStore } from '../../src/database/open.ts';
+import { createHostNames, type HostNamesOptions } from '../../src/dns/host-names.ts';
 import { confirmedContact, emptyContact } from '../../src/notify/contact.ts';
 import { createDeliveryWorker, type DeliveryWorker } from '../../src/notify/deliver.ts';
 import { notify } from '../../src/notify/notify.ts';
@@ -30,6 +31,8 @@ interface WorkerOptions {
   readonly local?: boolean;
   readonly smtp?: string;
   readonly tier?: 'enterprise' | 'free';
+  /** Where names are resolved. Default: as the system does. */
+  readonly names?: HostNamesOptions;
 }
 
 /** The rig. */
@@ -71,11 +74,12 @@ export async function openNotifyRig(database: TestDatabase): Promise<NotifyRig> 
     ...{ store, place, mail, receiver },
     ahead: 0,
     clock: () => Date.now() + rig.ahead,
-    startWorker({ own = store, local = true, smtp = mail.url, tier = 'enterprise' } = {}) {
+    startWorker({ own = store, local = true, smtp = mail.url, tier = 'enterprise', names = {} } = {}) {
       const { senders } = createOutlets({
         smtp: { url: smtp, from: 'Edge <alerts@edge.example>' },
         sms: { url: `${receiver.url}/sms` },
         special: createSpecialJudge({ prefixes: [], local }),
+        lookupFor: createHostNames(names).lookupFor,
         clock: rig.clock,
       });
       const common = { store: own, senders, clock: rig.clock, tier, log: SILENT, pollMs: 20 };

@@ -25,7 +25,9 @@ export const analytics = operation({
     const retention = services.trafficRetention ?? USUAL_RETENTION;
     const period = readPeriod(asked, { now, retention });
     const job = { kind: 'traffic', domainId: domain.id, period, by } as const;
-    return jsonText(await services.compute.run(caller.account_id, async () => job));
+    return jsonText(
+      await services.compute.run({ account: caller.account_id, kind: 'traffic' }, async () => job),
+    );
   },
 });
 
@@ -47,6 +49,6 @@ export const top = operation({
     const retention = services.trafficRetention ?? USUAL_RETENTION;
     const period = readPeriod(asked, { now, retention, steps: ['hour', 'day'] });
     const job = { kind: 'top', domainId: domain.id, period, of, limit } as const;
-    return jsonText(await services.compute.run(caller.account_id, async () => job));
+    return jsonText(await services.compute.run({ account: caller.account_id, kind: 'top' }, async () => job));
   },
 });

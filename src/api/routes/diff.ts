@@ -34,7 +34,7 @@ export const diff = operation({
   async handle({ caller, domain, query, read, services }) {
     const { limit = MAX_PAGE, proof, ...given } = query as Question & DiffPage;
     const start = startOf(given);
-    const text = await services.compute.run(caller.account_id, () =>
+    const text = await services.compute.run({ account: caller.account_id, kind: 'diff' }, () =>
       read(async (tx) => {
         const { from, to } = await revisionsOf(tx, domain, start);
         const [before, after] = [await side(tx, domain, from), await side(tx, domain, to)];

@@ -25,7 +25,10 @@ export const hits = operation({
     const period = readPeriod(asked, { now, retention });
     const series = asked.step !== undefined;
     const job = { kind: 'hits', domainId: domain.id, period, series, limit, from } as const;
-    const { text, of, shown } = await services.compute.run(caller.account_id, async () => job);
+    const { text, of, shown } = await services.compute.run(
+      { account: caller.account_id, kind: 'hits' },
+      async () => job,
+    );
     const next = from + shown;
     const more = {
       // The same period on every page, whatever the time is.

@@ -138,7 +138,7 @@ export const explain = operation({
     const madeBy = line.fault === null ? ('origin' as const) : ('edge' as const);
     const response = line.status < 400 ? undefined : { status: line.status, madeBy };
     const url = `${request.scheme}://${String(request.host)}${request.target}`;
-    const text = await services.compute.run(caller.account_id, async () => {
+    const text = await services.compute.run({ account: caller.account_id, kind: 'simulate' }, async () => {
       const bytes = await call.read(async (tx) => {
         // A node names revision and digest: they are checked, so that none names the plan of another domain.
         const filed = await tx.plans.get(domain.id, revision);

@@ -25,7 +25,7 @@ export const recommendations = operation({
     const entitlements = await call.entitlements();
     const counts = entitlements.monitoring_enabled;
     const leftOut = counts ? [] : ['counts=monitoring_enabled'];
-    const page = await services.compute.run(caller.account_id, async () => {
+    const page = await services.compute.run({ account: caller.account_id, kind: 'recommend' }, async () => {
       const entries = await entriesFor(call, entitlements);
       if (entries === null) leftOut.push(`logs=${entitlements.logs_enabled ? 'not_stored' : 'logs_enabled'}`);
       const account = caller.account_id;

@@ -42,7 +42,7 @@ export const importZone = operation<string>({
   body: { kind: 'text', types: [ZONE_TYPE, 'text/plain'] },
   response: IMPORT,
   async handle({ body, caller, domain, services, write }) {
-    const zone = await services.compute.run(caller.account_id, async () => ({
+    const zone = await services.compute.run({ account: caller.account_id, kind: 'zone' }, async () => ({
       kind: 'zone',
       text: body,
       domain: domain.name,

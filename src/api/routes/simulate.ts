@@ -82,7 +82,7 @@ export const simulate = operation({
     };
     const response = status === undefined ? undefined : { status, madeBy: 'origin' as const };
     const url = `${request.scheme}://${String(request.host)}${request.target}`;
-    const text = await services.compute.run(caller.account_id, async () => {
+    const text = await services.compute.run({ account: caller.account_id, kind: 'simulate' }, async () => {
       const plan = await call.read((tx) => currentPlan(tx, domain));
       const from = cursor === undefined ? 0 : placeOf(cursor, plan.revision);
       const signatures = (await services.signaturesFor?.(plan.bytes)) ?? null;
@@ -143,7 +143,10 @@ export const analysis = operation({
   async handle({ caller, domain, query, services }) {
     const { limit = USUAL_FINDINGS, cursor: from = 0 } = query as { limit?: number; cursor?: number };
     const job = { kind: 'analysis', domain, limit, from } as const;
-    const { text, of, shown } = await services.compute.run(caller.account_id, async () => job);
+    const { text, of, shown } = await services.compute.run(
+      { account: caller.account_id, kind: 'analysis' },
+      async () => job,
+    );
     const next = from + shown;
     const path = `/domains/${domain.name}/analysis`;
     const link = next < of ? nextPage({ path, query: { limit, cursor: next } }) : {};

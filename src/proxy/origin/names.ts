@@ -6,7 +6,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { MAX_ORIGIN_NAMES, NAME_RECHECK_MS, NAME_STALE_MS } from '../limits.ts';
-import type { Resolve, ResolvedAddresses } from './resolve.ts';
+import { createResolve, type Resolve, type ResolvedAddresses } from './resolve.ts';
 
 export interface OriginNames {
   /** A `lookup` for `net.connect`. */
@@ -106,6 +106,12 @@ export function createOriginNames({
       return cached.generation;
     },
   };
+}
+
+/** A `lookup` for the node's own connections, to its control plane and collector, by the system's resolvers. */
+export function createOwnLookup(): LookupFunction {
+  return createOriginNames({ resolve: createResolve({ servers: [] }), clock: () => performance.now() })
+    .lookup;
 }
 
 type Callback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;

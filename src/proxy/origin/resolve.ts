@@ -9,8 +9,8 @@ import { lookup, Resolver } from 'node:dns/promises';
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { fileMark } from '../../platform/file-mark.ts';
+import { openHostsFile } from '../../platform/hosts-file.ts';
 import { NAME_CACHE_MS, NAME_RECHECK_MS, ORIGIN_DNS_MS, ORIGIN_DNS_TRY_MS } from '../limits.ts';
-import { openHostsFile } from './hosts-file.ts';
 
 export type ResolvedAddresses =
   | {

@@ -59,6 +59,23 @@ describe.each(kinds)('$name', (kind) => {
   });
   const nothing: ReportedContents = { ...contents(), disk_files: 0, disk_octets: 0 };
 
+  test('a report with a URL of another host or scheme is refused, and nothing of it is stored', async () => {
+    const foreign = [
+      ...['https://evil.test/', 'https://notexample.com/', 'https://example.com.evil.test/'],
+      ...['javascript://example.com/%0aalert(1)', 'file://example.com/etc/passwd', '//example.com/', '/a'],
+      ...['https://evil.test@example.com.evil.test/', 'https://user@example.com/', 'https://example.com'],
+      ...['https://example.com\\@evil.test/', 'https://example.com/a b', 'https://example.com/\u0000', ''],
+    ];
+    for (const one of foreign) {
+      const sent = contents(url('/a'), { ...url('/b'), url: one });
+      await expect(report([sent]), one).rejects.toThrow(/^domains\[0\]\.urls\[1\]\.url: must be/);
+    }
+    expect((await footprint()).entries).toBe(0);
+    const own = ['https://www.example.com/', 'http://example.com:8080/a?b=//x'];
+    await report([contents(...own.map((one) => ({ ...url('/'), url: one })))]);
+    expect((await entries()).entries.map(({ url: shown }) => shown).sort()).toEqual([...own].sort());
+  });
+
   test('a report replaces the one before of its process, and is added to those of others', async () => {
     expect(await footprint()).toEqual({
       ...{ entries: 0, octets: 0, disk_files: 0, disk_octets: 0 },
@@ -163,7 +180,15 @@ describe.each(kinds)('$name', (kind) => {
       return names;
     });
     const most = contents(url('/a', { tags: ['x'.repeat(MAX_DOMAIN_REPORT_OCTETS - 400)] }));
-    await expect(report(many.map((name) => ({ ...most, domain: name })))).rejects.toThrow('octets of URLs');
+    await expect(
+      report(
+        many.map((name) => ({
+          ...most,
+          domain: name,
+          urls: most.urls.map((one) => ({ ...one, url: `https://${name}/a` })),
+        })),
+      ),
+    ).rejects.toThrow('octets of URLs');
     const other = await store.write(async (tx) => {
       const row = await tx.domains.insert(activeDomain('other.example', domain.user_id));
       await tx.groups.setDomain(row.id, 'asia');
