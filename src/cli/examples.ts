@@ -145,7 +145,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'edgeplan apply --dry-run',
     'edgeplan apply -f edge.yaml --prune',
     'edgeplan apply -f edge.yaml --json',
-    'edgeplan apply --draft',
+    'edgeplan apply --publish',
   ],
   'draft show': ['edgeplan draft show example.com', 'edgeplan draft show example.com --json'],
   'draft diff': ['edgeplan draft diff example.com', 'edgeplan draft diff example.com --no-proof --json'],

@@ -1,6 +1,7 @@
 /** The entry that states how many entries of a domain and day are not stored since they exceed its bound. */
 import { createHash } from 'node:crypto';
-import { LOG_GAP_FORMAT, type LogRow } from './read-batch.ts';
+import { LOG_GAP_FORMAT } from './entry-schema.ts';
+import type { LogRow } from './read-batch.ts';
 import { dayOf } from './tables.ts';
 
 /**

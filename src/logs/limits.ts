@@ -20,6 +20,8 @@ export const NODE_BURST_OCTETS = 134_217_728;
 export const MAX_AHEAD_MS = 300_000;
 /** Characters of an entry's texts that are indexed or compared: id, action, rule, address, path. */
 export const MAX_TEXT = 2_048;
+/** Items of a list in an entry: four times as many as a node writes (`MAX_MATCHES` in `proxy/log/limits.ts`). */
+export const MAX_ENTRY_LIST = 256;
 /** Rules of one entry that a search by rule finds: as many as a line lists for request and response, and those of both decisions. */
 export const MAX_ENTRY_RULES = 130;
 

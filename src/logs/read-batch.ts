@@ -3,9 +3,18 @@
  * `{"format":"edgeplan.log-batch/v1","domains":["shop.example"]}`; the others are lines of the decision log and gaps. Out: rows
  * with what a search compares, or a LogRefusal that names the line. Unknown fields of an entry are not stored.
  */
+import type { z } from 'zod';
 import { formatIp, parseIp } from '../base/ip.ts';
 import { isObject } from '../base/object.ts';
 import { createTargetFacts, parseTarget } from '../base/path.ts';
+import {
+  checkEntry,
+  LOG_GAP_FORMAT,
+  LOG_LINE_FORMAT,
+  type LoggedDecisionEntry,
+  loggedDecision,
+  loggedGap,
+} from './entry-schema.ts';
 import { LogRefusal } from './fault.ts';
 import {
   MAX_AHEAD_MS,
@@ -20,15 +29,9 @@ import type { LogBatch, OwnDomain } from './log-store.ts';
 
 /** The format of a batch. */
 const BATCH_FORMAT = 'edgeplan.log-batch/v1';
-/** The formats of its entries (`proxy/log/line.ts`). */
-export const LOG_LINE_FORMAT = 'edgeplan.decision/v1';
-export const LOG_GAP_FORMAT = 'edgeplan.gap/v1';
 
 /** What the name of a domain has at least: databases refuse other characters, such as NUL. */
 const NAME_SHAPE = /^[\x21-\x7e]{1,253}$/;
-
-/** The id of a decision, a random UUID (RFC 9562). */
-export const ENTRY_ID_SHAPE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** An entry with the columns that a search compares. */
 export interface LogRow {
@@ -57,52 +60,6 @@ export interface ReadBatch {
   readonly rows: readonly LogRow[];
   readonly foreign: number;
 }
-
-/**
- * Fields of a decision (`DecisionLine` in `proxy/log/line.ts`), in their order; those that a node of a later release adds are
- * left out.
- */
-const LINE_FIELDS = [
-  'format',
-  'time',
-  'id',
-  'domain',
-  'revision',
-  'digest',
-  'sampled',
-  'request',
-  'unserved',
-  'withheld',
-  'decision',
-  'matches',
-  'page_matches',
-  'shadow',
-  'waf',
-  'status',
-  'octets',
-  'duration_ms',
-  'octets_in',
-  'ttfb_ms',
-  'origin',
-  'origin_ms',
-  'monitored',
-  'cache',
-  'markdown',
-  'fault',
-] as const;
-
-/** Those of `LINE_FIELDS` that may be absent; a decision without them has no such field, and `null` means something else. */
-const OPTIONAL_FIELDS: ReadonlySet<string> = new Set([
-  'page_matches',
-  'octets_in',
-  'ttfb_ms',
-  'origin',
-  'origin_ms',
-  'monitored',
-]);
-
-/** An action, of this release or a later one. */
-const ACTION_SHAPE = /^[a-z][a-z_-]{0,31}$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -182,78 +139,51 @@ interface PlacedRow extends Placed {
 }
 
 function rowOf(entry: Fields, { line, at, domain, nodeId }: PlacedRow): LogRow {
-  const id = textOf(entry, { field: 'id', line });
-  if (!ENTRY_ID_SHAPE.test(id)) throw new LogRefusal(`line ${line}: \`id\` must be a UUID in lower case`);
-  const common = { domainId: domain.id, nodeId, at, id };
-  const time = new Date(at).toISOString();
   if (entry['format'] === LOG_GAP_FORMAT) {
-    const { dropped } = entry;
-    if (!Number.isSafeInteger(dropped) || Number(dropped) < 1)
-      throw new LogRefusal(`line ${line}: \`dropped\` must be a whole number from 1 on`);
-    const gap = { format: LOG_GAP_FORMAT, time, id, domain: domain.name, dropped };
-    return { ...common, ...PLAIN, action: 'gap', line: JSON.stringify(gap) };
+    const gap = checked(loggedGap, { entry, line });
+    return {
+      domainId: domain.id,
+      nodeId,
+      at,
+      id: gap.id,
+      ...PLAIN,
+      action: 'gap',
+      line: JSON.stringify(gap),
+    };
   }
   if (entry['format'] !== LOG_LINE_FORMAT)
     throw new LogRefusal(`line ${line}: \`format\` must be \`${LOG_LINE_FORMAT}\` or \`${LOG_GAP_FORMAT}\``);
-  checkDecision(entry, line);
-  const stored = Object.fromEntries(
-    LINE_FIELDS.filter((name) => name in entry || !OPTIONAL_FIELDS.has(name)).map((name) => [
-      name,
-      entry[name] ?? null,
-    ]),
-  );
-  const request = entry['request'] as Fields;
-  const shadow = entry['shadow'] as Fields | null;
+  const stored = checked(loggedDecision, { entry, line });
+  const { id, request, decision, shadow, fault } = stored;
   return {
-    ...common,
-    action: String((entry['decision'] as Fields)['action']),
-    would: shadow === null ? null : String(shadow['action']),
-    fault: typeof entry['fault'] === 'string',
-    ip: canonicalIp(request['ip']),
-    path: pathOf(String(request['target'])),
-    rules: rulesOf(entry),
-    line: JSON.stringify({ ...stored, time }),
+    domainId: domain.id,
+    nodeId,
+    at,
+    id,
+    action: decision.action,
+    would: shadow?.action ?? null,
+    fault: fault !== null,
+    ip: canonicalIp(request.ip),
+    path: pathOf(request.target),
+    rules: rulesOf(stored),
+    line: JSON.stringify(stored),
   };
 }
 
 /** The columns of an entry that is no decision. */
 const PLAIN = { would: null, fault: false, ip: null, path: '', rules: [] } as const;
 
-/** Checks the fields that a search and `explain` read. @throws LogRefusal */
-function checkDecision(entry: Fields, line: number): void {
-  const { request, decision, shadow, matches, withheld, status, revision, digest, fault, waf } = entry;
-  const { page_matches = [] } = entry;
-  const wrong = (field: string, is: string): LogRefusal =>
-    new LogRefusal(`line ${line}: \`${field}\` must be ${is}`);
-  if (!isObject(request) || typeof request['target'] !== 'string')
-    throw wrong('request', 'an object with a `target`');
-  for (const [name, value] of Object.entries({ decision, shadow })) {
-    if (name === 'shadow' && value === null) continue;
-    if (!isObject(value) || !isAction(value['action'])) throw wrong(name, 'an object with an `action`');
-    if (value['rule'] !== null && !isShort(value['rule'])) throw wrong(`${name}.rule`, 'text or null');
-  }
-  for (const [name, value] of Object.entries({ matches, page_matches })) {
-    if (!Array.isArray(value) || value.some((match) => !isObject(match) || !isShort(match['rule'])))
-      throw wrong(name, 'a list of objects with a `rule`');
-  }
-  if (!Array.isArray(withheld) || !withheld.every(isShort)) throw wrong('withheld', 'a list of texts');
-  if (!Number.isInteger(status) || Number(status) < 100 || Number(status) > 999)
-    throw wrong('status', 'a status of HTTP');
-  if (!Number.isSafeInteger(revision)) throw wrong('revision', 'a whole number');
-  if (typeof digest !== 'string' || !/^[0-9a-f]{64}$/.test(digest)) throw wrong('digest', '64 hex digits');
-  if (fault !== null && !isShort(fault)) throw wrong('fault', 'text or null');
-  if (waf !== null && waf !== undefined && !isObject(waf)) throw wrong('waf', 'an object or null');
+/** An entry with the fields of this release. @throws LogRefusal that names the field */
+function checked<T>(schema: z.ZodType<T>, { entry, line }: Placed & { readonly entry: Fields }): T {
+  const result = checkEntry(schema, entry);
+  if (result.ok) return result.entry;
+  throw new LogRefusal(`line ${line}: ${result.mistake}`);
 }
 
 /** The rules that matched, or that settled one of the decisions. */
-function rulesOf(entry: Fields): readonly string[] {
-  const settled = [entry['decision'], entry['shadow']].flatMap((one) =>
-    isObject(one) && typeof one['rule'] === 'string' ? [one['rule']] : [],
-  );
-  const { matches, page_matches = [] } = entry as {
-    readonly [name in 'matches' | 'page_matches']?: readonly Fields[];
-  };
-  const matched = [...matches!, ...page_matches].map((match) => String(match['rule']));
+function rulesOf({ decision, shadow, matches, page_matches = [] }: LoggedDecisionEntry): readonly string[] {
+  const settled = [decision.rule, shadow?.rule ?? null].filter((rule) => rule !== null);
+  const matched = [...matches, ...page_matches].map(({ rule }) => rule);
   return [...new Set([...settled, ...matched].map(storable))].slice(0, MAX_ENTRY_RULES);
 }
 
@@ -291,10 +221,6 @@ function textOf(entry: Fields, { field, line }: Placed & { readonly field: strin
   const value = entry[field];
   if (isShort(value)) return value;
   throw new LogRefusal(`line ${line}: \`${field}\` must be a text of at most ${MAX_TEXT} characters`);
-}
-
-function isAction(value: unknown): boolean {
-  return typeof value === 'string' && ACTION_SHAPE.test(value);
 }
 
 function isShort(value: unknown): value is string {

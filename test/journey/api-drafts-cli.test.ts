@@ -70,22 +70,28 @@ describe('a domain in manual mode', () => {
     expect(await action('/b')).toBe('block');
     expect((await run('draft', 'diff', domain)).code).toBe(0);
     save(ONE);
-    await run('apply', '--draft', '--prune');
+    await run('apply', '--prune');
     expect((await draft()).changed).toBe(1);
+    expect(await action('/b')).toBe('block');
     const gone = await run('draft', 'discard', domain);
     expect(gone.out).toBe('the changes of 1 rule were thrown away\n');
     expect((await draft()).changed).toBe(0);
     expect(await action('/b')).toBe('block');
   }, 120_000);
 
-  it('apply publishes what it writes, and refuses a draft that others have begun', async () => {
+  it('apply publishes only with --publish, which refuses a draft that others have begun', async () => {
     save(ONE);
     const early = await run('apply', '--draft');
     expect([early.code, early.err]).toEqual([4, expect.stringContaining('draft mode')]);
     expect((await run('apply')).code).toBe(0);
     await run('draft', 'mode', domain, 'manual');
     save(ONE + TWO);
-    const applied = await run('apply', '--json');
+    const plain = JSON.parse((await run('apply', '--json')).out);
+    expect(plain).toMatchObject({ applied: 1, revision: null, draft: (await draft()).edit, error: null });
+    expect(await action('/b')).toBe('forward');
+    await run('draft', 'discard', domain);
+    expect((await run('apply', '--publish', '--draft')).code).toBe(2);
+    const applied = await run('apply', '--publish', '--json');
     expect(JSON.parse(applied.out)).toMatchObject({ applied: 1, draft: null, error: null });
     expect(JSON.parse(applied.out).revision).toBeGreaterThan(1);
     expect(await action('/b')).toBe('block');
@@ -94,7 +100,7 @@ describe('a domain in manual mode', () => {
       path_includes: ['/c'],
     });
     save(ONE);
-    const refused = await run('apply', '--prune');
+    const refused = await run('apply', '--prune', '--publish');
     expect([refused.code, refused.err]).toEqual([4, expect.stringContaining('changes 1 rule already')]);
     expect(refused.err).toContain(`edgeplan draft diff ${domain} shows them`);
     expect((await draft()).changed).toBe(1);

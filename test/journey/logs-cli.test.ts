@@ -1,11 +1,13 @@
 /** Decisions from a node's visitors to `edgeplan logs` and `explain --domain`, through a server that may be killed. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/database/sqlite/driver.ts';
 import { send } from '../support/api.ts';
 import { ask } from '../support/ask.ts';
 import { builtCli, startEdgeplan } from '../support/built.ts';
@@ -201,3 +203,66 @@ test('every entry that a server has acknowledged is found after it was killed', 
   await server.stop();
   rmSync(database, { recursive: true, force: true });
 }, 300_000);
+
+test('an entry that an earlier release stored without a check is a line of logs, and explain names its mistake', async () => {
+  const database = mkdtempSync(join(tmpdir(), 'edgeplan-logs-stored-'));
+  const server = await serve({ database, tier: 'business' });
+  try {
+    await server.domain(HOST);
+    const { EDGEPLAN_NODE_TOKEN: token } = await server.node('eu-1');
+    const verdict = { rule: 'waf/1', mode: 'dry_run', effect: 'block', waf: { score: 5, ids: { 0: 1 } } };
+    const line = lineOf({ domain: HOST, at: Date.now() });
+    const request = line['request'] as object;
+    const stored: readonly object[] = [
+      { ...line, request: { ...request, host: { toString: 1 } } },
+      { ...line, request: { ...request, ip: {} } },
+      { ...line, request: { ...request, method: [{}] } },
+      { ...line, request: null },
+      { ...line, waf: { score: 5, ids: 'x' } },
+      { ...line, matches: [verdict] },
+      { ...line, matches: [null] },
+      { ...line, shadow: 7 },
+      { ...line, decision: null },
+    ].map((one) => ({ ...one, id: randomUUID() }));
+    const ids = stored.map((one) => (one as { readonly id: string }).id);
+    const good = ids.map((id) => lineOf({ domain: HOST, at: Date.now(), id }));
+    const sent = await send(server.port, {
+      method: 'POST',
+      path: '/nodes/logs',
+      body: gzipSync(batchOf(good)),
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/x-ndjson',
+        'content-encoding': 'gzip',
+      },
+    });
+    expect(sent.body).toEqual({ stored: ids.length, repeated: 0, dropped: 0 });
+    replaceLines(join(database, 'logs'), stored);
+    const listed = await server.run(['logs', HOST]);
+    expect([listed.code, listed.err]).toEqual([0, '']);
+    for (const id of ids) expect(listed.out).toMatch(new RegExp(`not readable: \`\\S+\` must be .* ${id}\n`));
+    const json = await server.run(['logs', HOST, '--json']);
+    expect(json.out.trimEnd().split('\n')).toHaveLength(ids.length);
+    for (const id of ids) {
+      const explained = await server.run(['explain', id, '--domain', HOST]);
+      expect([explained.code, explained.err]).toEqual([3, expect.stringContaining('cannot be read: `')]);
+      const offline = await server.run(['explain', id, '--log', '-'], json.out);
+      expect([offline.code, offline.err]).toEqual([3, expect.stringMatching(/could be read|no decision/)]);
+      const { status } = await server.call('GET', `/domains/${HOST}/logs/${id}/trace`);
+      expect(status).toBe(409);
+    }
+  } finally {
+    await server.stop();
+    rmSync(database, { recursive: true, force: true });
+  }
+}, 300_000);
+
+/** Puts lines in the place of those that are stored with their ids. */
+function replaceLines(folder: string, lines: readonly object[]): void {
+  for (const name of readdirSync(folder).filter((one) => one.endsWith('.db'))) {
+    const day = openDatabase(join(folder, name));
+    const update = day.prepare('UPDATE entries SET line = ? WHERE id = ?');
+    for (const line of lines) update.all(JSON.stringify(line), (line as { readonly id: string }).id);
+    day.close();
+  }
+}

@@ -5,10 +5,10 @@
 import { z } from 'zod';
 import { parseIpEntry } from '../../base/ip.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
+import { decisionMistake, ENTRY_ID_SHAPE, loggedDecision, loggedGap } from '../../logs/entry-schema.ts';
 import { MAX_ENTRIES, MAX_FILTER, USUAL_ENTRIES } from '../../logs/limits.ts';
 import { LOG_ACTIONS, type LogQuery, type LogStore, type StoredLogEntry } from '../../logs/log-store.ts';
 import { entryTexts, pageText, placeOf } from '../../logs/page-text.ts';
-import { ENTRY_ID_SHAPE, LOG_GAP_FORMAT, LOG_LINE_FORMAT } from '../../logs/read-batch.ts';
 import { MAX_PAGE, USUAL_PAGE, USUAL_TRAFFIC_MS } from '../../operation/limits.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { badRequest, conflict, notFound, Refusal } from '../../operation/refusal.ts';
@@ -24,43 +24,10 @@ import { trace } from './simulate.ts';
 const NODE = z.string().nullable().describe('the name of the node; `null`: it was removed');
 
 /** A logged decision; `src/node/README.md` has every field. */
-const DECISION = z
-  .looseObject({
-    format: z.literal(LOG_LINE_FORMAT),
-    time: z.iso.datetime().describe('the arrival of the request'),
-    id: z.string().describe('the id of the decision, as in `X-Edgeplan-Id` and on its page'),
-    domain: z.string(),
-    revision: z.int().describe('the revision of the plan that decided'),
-    digest: z.string().describe('SHA-256 of that plan, 64 hex digits'),
-    sampled: z.number().nullable().describe('the share of such requests that is logged; `null`: all are'),
-    request: z.record(z.string(), z.unknown()).describe('the request without its secrets'),
-    withheld: z.array(z.string()).describe('what the request had and the entry lacks'),
-    decision: z.looseObject({ action: z.string(), rule: z.string().nullable() }),
-    matches: z
-      .array(z.looseObject({ rule: z.string() }))
-      .describe('the rules that matched, dry_run ones too'),
-    shadow: z
-      .looseObject({ action: z.string() })
-      .nullable()
-      .describe('the decision had every dry_run rule been enforced'),
-    waf: z.record(z.string(), z.unknown()).nullable().describe('the score, ids and targets of signatures'),
-    status: z.int().describe('the status of the response'),
-    fault: z.string().nullable().describe('why the request failed; `null`: it did not'),
-    node: NODE,
-  })
-  .meta({ id: 'LogEntry' });
+const DECISION = loggedDecision.extend({ node: NODE }).meta({ id: 'LogEntry' });
 
 /** Entries that are missing at a place. */
-const GAP = z
-  .object({
-    format: z.literal(LOG_GAP_FORMAT),
-    time: z.iso.datetime(),
-    id: z.string(),
-    domain: z.string(),
-    dropped: z.int().describe('entries of the domain that are missing here, since there were too many'),
-    node: NODE,
-  })
-  .meta({ id: 'LogGap' });
+const GAP = loggedGap.extend({ node: NODE }).meta({ id: 'LogGap' });
 
 const listQuery = z.object({
   from: queryTime().describe('start, inclusive; without it 24 hours before `to`'),
@@ -129,7 +96,11 @@ export const explain = operation({
     const { limit = USUAL_PAGE, cursor } = call.query as { limit?: number; cursor?: string };
     const line = JSON.parse((await findEntry(call)).line) as LoggedFields;
     const { request, revision, digest } = line;
-    if (request === undefined || requestMistake(request as unknown as Record<string, unknown>) !== null)
+    // An entry of an earlier release was stored without this check.
+    if (
+      decisionMistake(line, 'store') !== null ||
+      requestMistake(request as unknown as Record<string, unknown>) !== null
+    )
       throw conflict('the entry has no request that this version can evaluate');
     const from = readTraceCursor(cursor, revision);
     const now = request.now ?? Date.parse(line.time);
@@ -158,7 +129,7 @@ interface LoggedFields {
   readonly time: string;
   readonly revision: number;
   readonly digest: string;
-  readonly request?: SimulatedRequest['request'];
+  readonly request: SimulatedRequest['request'];
   readonly status: number;
   readonly fault: string | null;
 }

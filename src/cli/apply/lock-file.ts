@@ -91,6 +91,46 @@ function sectionOf(section: unknown): LockSection | null {
   return { createdAt, ids: new Map(ids as [string, number][]) };
 }
 
+/** A domain of a store: the time that it was made at, to the millisecond, is the same whatever the server's address. */
+interface StoredDomain {
+  readonly server: string;
+  readonly domain: string;
+  readonly createdAt: string | null;
+}
+
+/** The sections of one domain of one store: `server` is the address that its section is under. */
+export interface FoundSection {
+  readonly server: string;
+  /** `null`: the lock has none. */
+  readonly section: LockSection | null;
+  /** Other addresses that have a section of the same domain of the same store. */
+  readonly others: readonly string[];
+}
+
+/**
+ * The section of a domain, under this address of the server or under another one of the same store. Where an earlier release
+ * has written a section under several addresses, the ids of this one count before those of the others.
+ */
+export function findSection(
+  sections: LockSections,
+  { server, domain, createdAt }: StoredDomain,
+): FoundSection {
+  const name = serverName(server);
+  const own = sections.get(name)?.get(domain) ?? null;
+  const same = [...sections].flatMap(([address, domains]) => {
+    const section = domains.get(domain);
+    const isSame = section !== undefined && createdAt !== null && section.createdAt === createdAt;
+    return isSame && address !== name ? [{ address, section }] : [];
+  });
+  const isOwn = own !== null && (own.createdAt === null || own.createdAt === createdAt);
+  const [first] = same;
+  if (first === undefined) return { server: name, section: own, others: [] };
+  const ids = new Map([...same.flatMap(({ section }) => [...section.ids]), ...(isOwn ? own.ids : [])]);
+  const under = isOwn ? name : first.address;
+  const others = same.map(({ address }) => address).filter((address) => address !== under);
+  return { server: under, section: { createdAt, ids }, others };
+}
+
 /** The text of a lock; equal content has equal text. */
 export function lockText(sections: LockSections): string {
   const servers = sorted(sections, (domains) =>

@@ -1,6 +1,6 @@
 /**
- * `apply` to a domain that publishes by hand: with `--draft` changes of rules wait, without it the draft is published after them. A
- * draft that others have begun is never published along the way.
+ * `apply` to a domain that publishes by hand: changes of rules wait in its draft; with `--publish` the draft is published after
+ * them. A draft that others have begun is never published along the way.
  */
 import { quantity } from '../../simulator/render-text.ts';
 import { CommandFault, EXIT } from '../exit.ts';
@@ -9,14 +9,20 @@ import { publishDraft, readDraft } from '../remote/draft.ts';
 
 /** The options that decide what becomes of changes of rules. */
 interface DraftFlags extends ServerAccess {
+  /** Refuses a domain that would publish the changes at once. */
   readonly draft?: boolean;
+  /** Publishes the draft after the changes. */
+  readonly publish?: boolean;
 }
 
 /**
  * Checks before the first change that the domain can be changed this way. Returns the number of its draft. @throws CommandFault with
  * the remedy
  */
-export async function draftFor(domain: string, { draft: leave, ...access }: DraftFlags): Promise<number> {
+export async function draftFor(
+  domain: string,
+  { draft: leave, publish, ...access }: DraftFlags,
+): Promise<number> {
   const { draft } = await readDraft(domain, access);
   if (draft.publish_mode === 'automatic') {
     if (leave !== true) return draft.edit;
@@ -24,7 +30,7 @@ export async function draftFor(domain: string, { draft: leave, ...access }: Draf
       remedy: `edgeplan draft mode ${domain} manual makes it collect them; or apply without --draft`,
     });
   }
-  if (leave === true || draft.changed === 0) return draft.edit;
+  if (publish !== true || draft.changed === 0) return draft.edit;
   const rules = quantity(draft.changed, 'rule');
   throw new CommandFault(
     EXIT.server,
@@ -32,7 +38,7 @@ export async function draftFor(domain: string, { draft: leave, ...access }: Draf
     {
       remedy:
         `edgeplan draft diff ${domain} shows them; publish or discard them first (edgeplan draft publish, edgeplan draft discard), ` +
-        'or apply --draft adds to them',
+        'or apply without --publish adds to them',
     },
   );
 }

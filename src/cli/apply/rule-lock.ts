@@ -8,11 +8,12 @@ import { note } from '../output.ts';
 import type { RemoteDomain } from '../remote/remote-domain.ts';
 import type { DesiredState } from './desired-state.ts';
 import {
+  type FoundSection,
+  findSection,
   type LockSection,
   type LockSections,
   lockText,
   readLock,
-  serverName,
   writeLock,
 } from './lock-file.ts';
 import type { ChangePlan, PlannedChange } from './plan-changes.ts';
@@ -39,8 +40,10 @@ export interface RuleLock {
 /** Opens the lock of a domain; notes what of it is no longer true. @throws CommandFault */
 export async function openRuleLock({ path, server, desired, remote }: LockSubject): Promise<RuleLock> {
   const sections = await readLock(path);
-  const before = sections.get(serverName(server))?.get(desired.domain);
-  const renewed = before !== undefined && before.createdAt !== null && before.createdAt !== remote.createdAt;
+  const { domain } = desired;
+  const found = findSection(sections, { server, domain, createdAt: remote.createdAt });
+  const before = found.section;
+  const renewed = before !== null && before.createdAt !== null && before.createdAt !== remote.createdAt;
   if (renewed) note(`\`${path}\` is about an earlier ${desired.domain} of the server: it is not used`);
   const existing = new Set(remote.rules.map(({ type, id }) => `${type}/${id}`));
   const ids = new Map<string, number>();
@@ -50,12 +53,12 @@ export async function openRuleLock({ path, server, desired, remote }: LockSubjec
     else if (names.has(name))
       note(`the server has no rule ${typeOf(name)}/${id}, which was ${name}: taken as new`);
   }
-  let written = before === undefined ? '' : lockText(sections);
+  let written = before === null ? '' : lockText(sections);
 
   /** Writes the lock if it differs from the file. */
   async function save(): Promise<void> {
-    if (ids.size === 0 && before === undefined) return;
-    const next = withSection(sections, serverName(server), {
+    if (ids.size === 0 && before === null) return;
+    const next = withSection(sections, found, {
       domain: desired.domain,
       section: { createdAt: remote.createdAt, ids },
     });
@@ -105,11 +108,18 @@ function typeOf(name: string): string {
   return RULE_TYPES.find((type) => name.startsWith(`${type}/`)) ?? name;
 }
 
-/** The sections with another one for a domain of a server. */
+/** The sections with another one for a domain of a server, which replaces those under other addresses of its store. */
 function withSection(
   sections: LockSections,
-  server: string,
+  { server, others }: FoundSection,
   { domain, section }: { readonly domain: string; readonly section: LockSection },
 ): LockSections {
-  return new Map(sections).set(server, new Map(sections.get(server)).set(domain, section));
+  const next = new Map(sections).set(server, new Map(sections.get(server)).set(domain, section));
+  for (const address of others) {
+    const domains = new Map(next.get(address));
+    domains.delete(domain);
+    if (domains.size === 0) next.delete(address);
+    else next.set(address, domains);
+  }
+  return next;
 }

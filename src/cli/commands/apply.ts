@@ -1,5 +1,5 @@
 /** `edgeplan apply`: makes a domain of a server equal to an edge file. */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { paint } from '../../simulator/paint.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { type DesiredState, readDesiredState } from '../apply/desired-state.ts';
@@ -31,8 +31,10 @@ interface Flags extends ServerAccess {
   readonly ids?: boolean;
   /** `false`: the lock is neither read nor written. */
   readonly lock: boolean;
-  /** Leaves changes of rules in the draft of a domain in manual mode. */
+  /** Refuses a domain that is not in manual mode, whose changes of rules would not wait in a draft. */
   readonly draft?: boolean;
+  /** Publishes the draft of a domain in manual mode after the changes of its rules. */
+  readonly publish?: boolean;
   /** Prints every change. */
   readonly all?: boolean;
   /** Prints JSON. */
@@ -138,7 +140,7 @@ async function reconcile(desired: DesiredState, flags: Flags, progress: Progress
   const edit = [...edits].at(-1) ?? null;
   progress.applied = plan.changes.length;
   progress.edit = edit;
-  const isPublished = edit === null || flags.draft !== true;
+  const isPublished = edit === null || flags.publish === true;
   const revision =
     edit === null || !isPublished ? outcome.revision : await publishWritten(domain, flags, { from, edits });
   progress.revision = revision;
@@ -267,10 +269,13 @@ export function applyCommand(): Command {
     .option('--dry-run', 'only show the changes; exits with 1 when there are any')
     .option('--prune', 'delete records and rules that the file does not have')
     .option('--ids', "the file's ids are the server's, as export --ids writes them")
-    .option(
-      '--draft',
-      'leave changes of rules in the draft of a domain in manual mode; edgeplan draft publishes it',
+    .addOption(
+      new Option(
+        '--publish',
+        'publish the draft of a domain in manual mode; without it changes of rules wait there',
+      ).conflicts('draft'),
     )
+    .option('--draft', 'refuse a domain that is not in manual mode, so that nothing is published')
     .option('--no-lock', 'neither read nor write edge.lock, which has the id of each key')
     .option('--all', `show every change, not only the first ${MOST_LISTED}`)
     .addOption(jsonOption('apply'))

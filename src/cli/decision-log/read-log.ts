@@ -4,6 +4,7 @@
  */
 import { sizeText } from '../../files/size.ts';
 import { isMapping } from '../../files/yaml.ts';
+import { decisionMistake } from '../../logs/entry-schema.ts';
 import { type DecisionLine, GAP_FORMAT, LINE_FORMAT } from '../../proxy/log/line.ts';
 import { requestMistake } from '../../simulator/request-fields.ts';
 import { type Bytes, LONGEST_LINE, linesOf } from '../../simulator/requests.ts';
@@ -71,8 +72,8 @@ function mistakeOf(line: Fields): string | null {
     if (!Array.isArray(line[name])) return `\`${name}\` must be a list`;
   }
   const { request, decision } = line;
-  if (request === null && decision === null) return null;
+  if (request === null && decision === null) return decisionMistake(line, 'file');
   if (!isMapping(request)) return '`request` must be an object, or null together with `decision`';
   if (!isMapping(decision) || typeof decision['action'] !== 'string') return '`decision` must be an object';
-  return requestMistake(request);
+  return requestMistake(request) ?? decisionMistake(line, 'file');
 }

@@ -1,4 +1,5 @@
 /** Prints an entry of a domain's decision log as one line, its columns aligned with those of other lines. */
+import { decisionMistake } from '../../logs/entry-schema.ts';
 import type { DecisionLine, GapLine } from '../../proxy/log/line.ts';
 import { columns, quantity, type RenderedLine, span, type Tone } from '../../simulator/render-text.ts';
 
@@ -36,6 +37,9 @@ export function isGap(entry: RemoteDecision | RemoteGap): entry is RemoteGap {
 export function logLine(entry: RemoteDecision | RemoteGap): RenderedLine {
   const time = span(`${entry.time}  `, 'dim');
   if (isGap(entry)) return [time, span(`${quantity(entry.dropped, 'entry', 'entries')} dropped`, 'warn')];
+  // A server of an earlier release has stored entries without a check of every field.
+  const mistake = decisionMistake(entry, 'store');
+  if (mistake !== null) return [time, span(`not readable: ${mistake}`, 'warn'), span(`  ${entry.id}`, 'dim')];
   const { request, decision, shadow, status, fault } = entry;
   const action = decision?.action ?? 'refuse';
   const asked = request === null ? '' : `${request.method} ${String(request.host)}${request.target}`;

@@ -1,7 +1,8 @@
 /** Reads the decision log of a domain over the API: pages of entries, one decision, its explanation. */
+import { decisionMistake } from '../../logs/entry-schema.ts';
 import type { DecisionLine } from '../../proxy/log/line.ts';
 import type { TraceDocument } from '../../simulator/document.ts';
-import { CommandFault, EXIT, usageFault } from '../exit.ts';
+import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import type { RemoteDecision, RemoteGap } from '../print/log-entry.ts';
 import { callApi, type ServerAccess, ServerRefusal } from './call-api.ts';
 import { callDomainApi, domainPath } from './remote-domain.ts';
@@ -44,7 +45,7 @@ export async function readLogPage(
 export async function readDecision(id: string, domain: string, access: ServerAccess): Promise<DecisionLine> {
   const path = domainPath(domain, `/logs/${encodeURIComponent(id)}`);
   try {
-    return (await callDomainApi(domain, access, { method: 'GET', path })).body as DecisionLine;
+    return readable((await callDomainApi(domain, access, { method: 'GET', path })).body);
   } catch (error) {
     if (!(error instanceof ServerRefusal) || error.status !== 404) throw error;
     throw new CommandFault(EXIT.no, `there is no decision \`${id}\` in the log of \`${domain}\``, {
@@ -52,6 +53,15 @@ export async function readDecision(id: string, domain: string, access: ServerAcc
       cause: error,
     });
   }
+}
+
+/** An entry that a server of an earlier release stored without a check of every field ends here. @throws CommandFault */
+function readable(entry: unknown): DecisionLine {
+  const mistake = decisionMistake(entry, 'store');
+  if (mistake === null) return entry as DecisionLine;
+  throw inputFault(`the entry of the decision cannot be read: ${mistake}`, {
+    remedy: 'its node sent it so; `edgeplan logs --json` prints it as it is',
+  });
 }
 
 /** Why a decision may be missing. */
@@ -78,8 +88,7 @@ export async function findDecision(
   for (const domain of domains) {
     const path = domainPath(domain, `/logs/${encodeURIComponent(id)}`);
     try {
-      const line = (await callApi(access, { method: 'GET', path })).body as DecisionLine;
-      return { line, domain };
+      return { line: readable((await callApi(access, { method: 'GET', path })).body), domain };
     } catch (error) {
       if (!(error instanceof ServerRefusal) || error.status >= 500) throw error;
       // A subscription without logs answers 403, and a domain that is deleted meanwhile 404.

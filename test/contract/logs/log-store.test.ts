@@ -218,7 +218,7 @@ describe.each(everyDatabase())('the log store on $kind', (database) => {
       [{ ...good, time: new Date(NOW + DAY).toISOString() }, /line 3: `time` must be at most/],
       [{ ...good, id: '7' }, /line 3: `id` must be a UUID/],
       [{ ...good, domain: 'other.test' }, /line 3: `domain` is not one that line 1 lists/],
-      [{ ...good, matches: [7] }, /line 3: `matches` must be a list/],
+      [{ ...good, matches: [7] }, /line 3: `matches\[0\]` must be an object/],
       [{ ...good, decision: null }, /line 3: `decision` must be an object/],
       [{ ...good, format: 'x' }, /line 3: `format` must be/],
       [{ ...good, status: 'ok' }, /line 3: `status` must be/],

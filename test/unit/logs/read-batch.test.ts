@@ -1,5 +1,7 @@
 /** What of a batch is stored: entries as nodes write them, and nothing that a database or a search cannot take. */
 import { expect, test } from 'vitest';
+import { logLine } from '../../../src/cli/print/log-entry.ts';
+import { decisionMistake } from '../../../src/logs/entry-schema.ts';
 import { LogRefusal } from '../../../src/logs/fault.ts';
 import { type LogRow, readBatch, readHead } from '../../../src/logs/read-batch.ts';
 import { decisionLine } from '../../../src/proxy/log/line.ts';
@@ -18,7 +20,7 @@ const subject = journalSubject({
 });
 
 function rowsOf(lines: readonly object[]): readonly LogRow[] {
-  const bytes = batchOf(lines as Readonly<Record<string, unknown>>[]);
+  const bytes = batchOf(lines as Readonly<Record<string, unknown>>[], [DOMAIN.name]);
   const domains = [{ name: DOMAIN.name, id: 1, since: 0 }];
   return readBatch({ nodeId: 1, bytes, domains, now: NOW }, 7).rows;
 }
@@ -60,7 +62,110 @@ test.each([
 test('a batch whose names or actions no database takes is refused with its line', () => {
   const line = lineOf({ domain: DOMAIN.name, at: NOW });
   const wrong = { ...line, decision: { action: 'blo\0ck', rule: null } };
-  expect(() => rowsOf([line, wrong])).toThrow(/^line 3: `decision` must be an object with an `action`/);
+  expect(() => rowsOf([line, wrong])).toThrow(/^line 3: `decision.action` must be a word in lower case/);
   for (const name of ['a\0.test', '\ud800.test', '', 'x'.repeat(254)])
     expect(() => readHead(batchOf([], [name]))).toThrow(LogRefusal);
+});
+
+/** Values that fit no field of an entry. */
+const ODD: readonly unknown[] = [{}, { toString: 1 }, [[]], 1e300, 'a\0'.repeat(2_000)];
+
+/** An entry in which each field has a value, so that a wrong one can be put in the place of each. */
+function fullLine(): Readonly<Record<string, unknown>> {
+  const verdict = { score: 5, ids: [1], targets: ['ARGS:id'], truncated: true, exhausted: true };
+  const waf = { ...verdict, body_error: 'json', uninspected: 'limit' };
+  const line = lineOf({ domain: DOMAIN.name, at: NOW, shadow: 'block', fault: 'reset', rule: 'drop/1' });
+  const decision = {
+    action: 'block',
+    status: 403,
+    rule: 'drop/1',
+    location: '/a',
+    origin: 'http://192.0.2.1:80',
+    host_header: 'a.test',
+    path: '/a',
+    cache: { mode: 'store', edge_ttl_sec: 1, browser_ttl_sec: 1 },
+    tags: ['a'],
+  };
+  return {
+    ...line,
+    sampled: 0.5,
+    request: {
+      scheme: 'https',
+      method: 'GET',
+      host: DOMAIN.name,
+      target: '/',
+      protocol: 'HTTP/2',
+      port: 443,
+      headers: { accept: '*/*', 'x-forwarded-for': ['192.0.2.1', '192.0.2.2'] },
+      ip: '192.0.2.1',
+      country: 'DE',
+      bot: { kind: 'gptbot', verified: true },
+      ja4: 't13d',
+      now: NOW,
+      cleared: ['captcha/9'],
+    },
+    unserved: { host: 'a.test', server_name: 'b.test', reason: 'handshake' },
+    withheld: ['body'],
+    decision,
+    shadow: decision,
+    matches: [{ rule: 'waf/1', mode: 'dry_run', effect: 'block', waf }],
+    page_matches: [{ rule: 'error_page/1', mode: 'enforce', effect: 'page' }],
+    waf,
+    octets_in: 1,
+    ttfb_ms: 1,
+    origin: 'answered',
+    origin_ms: -1,
+    monitored: true,
+    cache: 'hit',
+    markdown: 'rendered',
+  };
+}
+
+/** Paths of all values in an entry. */
+function pathsOf(value: unknown, path: readonly (string | number)[] = []): (readonly (string | number)[])[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  const below = Object.entries(value).flatMap(([key, one]) =>
+    pathsOf(one, [...path, Array.isArray(value) ? Number(key) : key]),
+  );
+  return path.length === 0 ? below : [path, ...below];
+}
+
+function withValue(line: object, path: readonly (string | number)[], value: unknown): object {
+  const copy = structuredClone(line) as Record<string | number, never>;
+  let parent: Record<string | number, never> = copy;
+  for (const step of path.slice(0, -1)) parent = parent[step]!;
+  parent[path.at(-1)!] = value as never;
+  return copy;
+}
+
+test('an entry with every field is stored as it is', () => {
+  const line = fullLine();
+  expect(JSON.parse(rowsOf([line])[0]!.line)).toEqual(line);
+});
+
+test.each(pathsOf(fullLine()).map((path) => [path.join('.'), path] as const))(
+  'a value that %s cannot have is refused with the line, or what is stored can be read',
+  (_, path) => {
+    const line = fullLine();
+    for (const value of ODD) {
+      const wrong = withValue(line, path, value);
+      let stored: LogRow | null = null;
+      try {
+        [stored = null] = rowsOf([line, wrong]).slice(1);
+      } catch (error) {
+        expect(error).toBeInstanceOf(LogRefusal);
+        expect((error as LogRefusal).message).toMatch(/^line 3: /);
+      }
+      if (stored === null) continue;
+      expect(decisionMistake(JSON.parse(stored.line), 'store')).toBeNull();
+      expect(() => logLine({ ...JSON.parse(stored.line), node: null })).not.toThrow();
+    }
+  },
+);
+
+test('the name of a field that is wrong is in the refusal', () => {
+  const wrong = withValue(fullLine(), ['matches', 0, 'waf', 'ids'], { 0: 1 });
+  expect(() => rowsOf([wrong])).toThrow('line 2: `matches[0].waf.ids` must be a list of numbers');
+  const host = withValue(fullLine(), ['request', 'host'], {});
+  expect(() => rowsOf([host])).toThrow('line 2: `request.host` must be a text, or a list of texts');
 });
