@@ -212,7 +212,7 @@ test('a file with a cookie, as earlier releases wrote it, is not used', async ()
     const key = `${CACHE_HOST}\nhttp://${CACHE_HOST}${path}`;
     const life = { storedAt: now, initialAge: 0, freshUntil: now + 600_000, validateAlways: false };
     const stale = { neverStale: false, staleIfSaid: false, staleWhileRevalidate: 0, staleIfError: null };
-    const place = disk.place(domain, key)!;
+    const place = disk.enter(domain, key);
     disk.write(
       place,
       {
