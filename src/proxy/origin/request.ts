@@ -55,6 +55,8 @@ export interface UpgradedClient {
   fail(status: number): void;
   /** Called once, when the connection has ended. `status` is 101, or the origin's own if it did not switch. */
   done(outcome: ClientOutcome): void;
+  /** Whether a header of the origin's refusal is removed, by its lower-case name. */
+  isDropped(name: string): boolean;
   /** Names and values of headers to add to the origin's response. */
   readonly ownHeaders: HeaderList;
 }
