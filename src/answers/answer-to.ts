@@ -65,15 +65,21 @@ function errorPage(decided: Decided, { status, madeBy }: ErrorStatus): ErrorPage
   return page;
 }
 
-/** The page for an error, if a rule has one other than the origin's own; `null`: the response is unchanged. */
+/**
+ * The page for an error, if a rule has one other than the origin's own; `null`: the response is unchanged. `inPlaceOf` adds
+ * the headers of the response that it replaces.
+ */
 export function pageInstead(decided: Decided, error: ErrorStatus): EdgeAnswer | null {
   const { status } = error;
   if (status < 400) return null;
   const page = errorPage(decided, error);
   if (page === null || page.kind === 'origin') return null;
   if (page.kind === 'custom' && page.html !== null) return customPage({ status, id: decided.id }, page.html);
-  return statusPage(decided, status);
+  return statusPage(decided, status, error.madeBy === 'origin' ? BY_ACCEPT : []);
 }
+
+/** The lifetime that the origin gave its error stays, so that caches may store the page. */
+const BY_ACCEPT = ['Vary', 'Accept'] as const;
 
 /** The built-in page for a status, in a format that the client accepts. */
 export function statusPage(

@@ -1,6 +1,10 @@
-/** The headers that a domain's settings add to, and remove from, responses of origins. */
+/**
+ * The headers that a domain's settings add to its responses and remove from those of origins, and those that an error page
+ * takes over from the response that it replaces.
+ */
 import type { EdgeSettings } from '../evaluator/index.ts';
-import type { HeaderList } from '../http/answer.ts';
+import type { EdgeAnswer, HeaderList } from '../http/answer.ts';
+import { withoutHeaders } from '../http/response.ts';
 import { TAG_HEADERS } from '../http/tag-headers.ts';
 import { ID_HEADER } from './kinds.ts';
 
@@ -32,9 +36,38 @@ export function isDropped(name: string, settings: EdgeSettings): boolean {
 
 /** The headers that the edge adds, the decision id among them. */
 export function addedHeaders(settings: EdgeSettings, id: string): HeaderList {
-  const added: string[] = [];
-  if (settings.noSniff) added.push('X-Content-Type-Options', 'nosniff');
-  if (settings.referrerPolicy) added.push('Referrer-Policy', 'strict-origin-when-cross-origin');
+  const added = securityHeaders(settings);
   added.push(ID_HEADER, id);
   return added;
+}
+
+function securityHeaders({ noSniff, referrerPolicy }: EdgeSettings): string[] {
+  const added: string[] = [];
+  if (noSniff) added.push('X-Content-Type-Options', 'nosniff');
+  if (referrerPolicy) added.push('Referrer-Policy', 'strict-origin-when-cross-origin');
+  return added;
+}
+
+/** An answer that the edge makes itself, with the headers that the domain's settings add to all its responses. */
+export function ownAnswer(answer: EdgeAnswer, settings: EdgeSettings): EdgeAnswer {
+  if (!settings.noSniff && !settings.referrerPolicy) return answer;
+  return { ...answer, headers: [...answer.headers, ...securityHeaders(settings)] };
+}
+
+/** Headers that describe a body, and so do not stay when an error page replaces it (semantics §5 error_page). */
+const BODY_HEADERS: ReadonlySet<string> = new Set([
+  ...['content-type', 'content-length', 'content-encoding', 'content-language', 'content-range'],
+  ...['content-disposition', 'etag', 'last-modified', 'accept-ranges'],
+  ...['digest', 'content-digest', 'repr-digest', 'content-md5'],
+]);
+
+/** An error page with all headers of the response that it replaces but those that describe the body. */
+export function inPlaceOf(replaced: HeaderList, page: EdgeAnswer): EdgeAnswer {
+  const stays = withoutHeaders(replaced, BODY_HEADERS);
+  const given = new Set<string>();
+  for (let at = 0; at < stays.length; at += 2) given.add(stays[at]!.toLowerCase());
+  // A second Content-Security-Policy only restricts further, and a second Vary adds names.
+  given.delete('content-security-policy');
+  given.delete('vary');
+  return { ...page, headers: [...withoutHeaders(page.headers, given), ...stays] };
 }

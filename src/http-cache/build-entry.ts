@@ -2,9 +2,9 @@
  * Builds cache entries. In: a response of the origin, and for a 304 the stored entry. Out: an entry whose headers, lifetime and
  * validators are those to store (RFC 9111 §3, §4.3.4).
  */
-import { headerOf, type ResponseHead } from '../http/response.ts';
+import { type HeaderList, headerOf, type ResponseHead } from '../http/response.ts';
 import { type CacheEntry, isShared, isValidatable } from './entry.ts';
-import { freshenedHeaders, storedHeaders, validatorsOf, withLength } from './headers.ts';
+import { freshenedHeaders, storedHeaders, validatorsOf, visitorHeaders, withLength } from './headers.ts';
 import { type StoragePolicy, storagePolicy } from './policy.ts';
 import type { CacheSettings } from './request.ts';
 import { hasTags, tagsOf } from './tags.ts';
@@ -14,6 +14,8 @@ import { varyNames } from './vary.ts';
 export interface EntryDraft {
   readonly entry: Omit<CacheEntry, 'body' | 'length'>;
   readonly names: readonly string[];
+  /** The headers that only the visitor gets whose request fetched the response. */
+  readonly visitorHeaders: HeaderList;
   /** Octets of the body by Content-Length; `null`: unknown. */
   readonly announced: number | null;
 }
@@ -37,7 +39,12 @@ export function draftOf(answered: OriginAnswer): EntryDraft | null {
   const names = varyNames(head.headers);
   if (policy === null || names === null) return null;
   const headers = storedHeaders({ headers: head.headers, omit: policy.omit, now });
-  const draft = { entry: entryOf(answered, policy, headers), names, announced: announcedLength(head) };
+  const draft = {
+    entry: entryOf(answered, policy, headers),
+    names,
+    visitorHeaders: visitorHeaders({ headers: head.headers, omit: policy.omit }),
+    announced: announcedLength(head),
+  };
   // Without a lifetime and without a validator an entry could never be used.
   const useful =
     isShared(draft.entry) || isValidatable(draft.entry) || policy.lifetime.staleWhileRevalidate > 0;
@@ -68,13 +75,17 @@ export function finished({ entry }: EntryDraft, length: number): Omit<CacheEntry
   return { ...entry, headers, length, prepared: { browserTtl: null, headers } };
 }
 
-/**
- * The entry after a 304 (RFC 9111 §4.3.4). `keep` is `false` if the updated entry may no longer be stored.
- */
-export function freshened(
-  stored: CacheEntry,
-  answered: OriginAnswer,
-): { readonly entry: CacheEntry; readonly keep: boolean } {
+/** An entry after a 304. */
+interface FreshenedEntry {
+  readonly entry: CacheEntry;
+  /** Whether the entry may still be stored. */
+  readonly keep: boolean;
+  /** The headers of the 304 that only the visitor gets whose request fetched it. */
+  readonly visitorHeaders: HeaderList;
+}
+
+/** The entry after a 304 (RFC 9111 §4.3.4). Its cookies are not stored, so they do not end the storage. */
+export function freshened(stored: CacheEntry, answered: OriginAnswer): FreshenedEntry {
   const { head, now } = answered;
   const merged = freshenedHeaders(stored.headers, { headers: head.headers, omit: [], now });
   const age = headerOf(head.headers, 'age');
@@ -83,11 +94,12 @@ export function freshened(
   const policy = storagePolicy({ ...answered, head: seen });
   if (policy === null) {
     const entry = { ...stored, tags, headers: merged, prepared: { browserTtl: null, headers: merged } };
-    return { entry, keep: false };
+    return { entry, keep: false, visitorHeaders: visitorHeaders({ headers: head.headers, omit: [] }) };
   }
   const headers = storedHeaders({ headers: merged, omit: policy.omit, now });
   const made = entryOf({ ...answered, head: seen }, policy, headers);
-  return { entry: { ...made, tags, body: stored.body, length: stored.length }, keep: true };
+  const entry = { ...made, tags, body: stored.body, length: stored.length };
+  return { entry, keep: true, visitorHeaders: visitorHeaders({ headers: head.headers, omit: policy.omit }) };
 }
 
 /** Whether a 304 refers to another response than the stored one: its strong tag differs. */

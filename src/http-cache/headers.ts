@@ -5,8 +5,14 @@ import { endToEnd } from '../http/end-to-end.ts';
 import { type HeaderList, headerOf, withoutHeaders } from '../http/response.ts';
 import { TAG_HEADERS } from '../http/tag-headers.ts';
 
-/** Headers for proxies only (RFC 9111 §3.1), and headers computed for each response; never stored. Tags are stored apart. */
-const NEVER_STORED = ['age', 'proxy-authentication-info', 'proxy-authorization', ...TAG_HEADERS] as const;
+/**
+ * Headers for proxies only (RFC 9111 §3.1), headers computed for each response, and the cookies of one visitor; never
+ * stored. Tags are stored apart.
+ */
+const NEVER_STORED = [
+  ...['age', 'proxy-authentication-info', 'proxy-authorization', 'set-cookie'],
+  ...TAG_HEADERS,
+] as const;
 /** Headers that a 304 does not update, since they describe the stored body (RFC 9111 §3.2). */
 const BODY_HEADERS: ReadonlySet<string> = new Set([
   'content-length',
@@ -33,6 +39,23 @@ export function storedHeaders({ headers, omit, now }: StorableHeaders): string[]
   if (headerOf(storable, 'date') === null) storable.push('Date', new Date(now).toUTCString());
   return storable;
 }
+
+/**
+ * The headers that only the visitor gets whose request fetched the response: its cookies, and those that its
+ * directives exclude from storage (RFC 9111 §5.2.2.4, §5.2.2.7).
+ */
+export function visitorHeaders({ headers, omit }: Omit<StorableHeaders, 'now'>): HeaderList {
+  if (omit.length === 0 && headerOf(headers, 'set-cookie') === null) return NO_HEADERS;
+  const own: string[] = [];
+  const all = endToEnd(headers);
+  for (let at = 0; at < all.length; at += 2) {
+    const name = all[at]!.toLowerCase();
+    if (name === 'set-cookie' || omit.includes(name)) own.push(all[at]!, all[at + 1]!);
+  }
+  return own;
+}
+
+const NO_HEADERS: HeaderList = [];
 
 /** Adds the length of the complete body. */
 export function withLength(headers: HeaderList, length: number): HeaderList {

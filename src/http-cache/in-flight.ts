@@ -4,7 +4,7 @@
  * each of them sends its own request to the origin.
  */
 import type { Budget } from '../buffers/budget.ts';
-import type { ResponseSource } from '../http/response.ts';
+import type { HeaderList, ResponseSource } from '../http/response.ts';
 import type { EntryDraft } from './build-entry.ts';
 import { browserHeaders, shape } from './deliver.ts';
 import { ageOf, type CacheEntry, judgePurges } from './entry.ts';
@@ -35,6 +35,8 @@ export interface FetchContext {
 export interface FetchResult {
   readonly result: CacheResult;
   readonly status: string;
+  /** Headers that this visitor alone gets with the entry; absent: none. */
+  readonly visitorHeaders?: HeaderList;
 }
 
 /** A request to the origin whose response others may share. */
@@ -173,8 +175,9 @@ export function read({ request, sink }: Lookup, { fill, draft, result }: Respons
     openSpool,
   });
   const status = `edgeplan; fwd=miss; ${result === 'shared' ? 'collapsed' : 'stored'}`;
-  const asStale = [...shaped.headers, ...aged, 'Cache-Status', status];
-  sink.head({ status: shaped.status, headers: asStale, madeBy: 'origin' }, reader);
+  const own = result === 'shared' ? [] : draft.visitorHeaders;
+  const delivered = [...shaped.headers, ...own, ...aged, 'Cache-Status', status];
+  sink.head({ status: shaped.status, headers: delivered, madeBy: 'origin' }, reader);
   reader.start();
   return reader;
 }

@@ -1,8 +1,6 @@
 /** One request at the cache, and the ways to respond to it. */
-import { pushMemory } from '../http/push-memory.ts';
 import type { HeaderList, ResponseHead, ResponseSink, ResponseSource } from '../http/response.ts';
-import { browserHeaders, shapeEntry } from './deliver.ts';
-import type { CacheEntry } from './entry.ts';
+import { browserHeaders } from './deliver.ts';
 import type { CacheRequest, HttpCache } from './request.ts';
 import type { Resource } from './store.ts';
 
@@ -41,16 +39,6 @@ const NO_SOURCE: ResponseSource = {
   resume: () => undefined,
   abort: () => undefined,
 };
-
-/** Responds from an entry whose body is in memory. `result` is for `Cache-Status` (RFC 9211). */
-export function answerStored(
-  lookup: Lookup,
-  entry: CacheEntry,
-  body: Uint8Array,
-  result: string,
-): ResponseSource {
-  return pushMemory(shapeEntry(entry, lookup.request, result), body, lookup.sink);
-}
 
 export interface PassOptions {
   /** Why the request was forwarded: a value of `fwd` (RFC 9211 §2.2). */

@@ -3,7 +3,13 @@
  * error, a failure.
  */
 import { validation } from '../http/conditions.ts';
-import type { ResponseFault, ResponseHead, ResponseSink, ResponseSource } from '../http/response.ts';
+import {
+  type ResponseFault,
+  type ResponseHead,
+  type ResponseSink,
+  type ResponseSource,
+  withoutHeaders,
+} from '../http/response.ts';
 import { draftOf, type EntryDraft, finished, freshened, isOther, type OriginAnswer } from './build-entry.ts';
 import { type CacheEntry, isShared, isValidatable, mayServeOnError, mayServeUnreached } from './entry.ts';
 import { createFill } from './fill.ts';
@@ -183,14 +189,14 @@ function refresh(
   stored: CacheEntry,
   answered: OriginAnswer,
 ): void {
-  const { entry, keep } = freshened(stored, answered);
+  const { entry, keep, visitorHeaders } = freshened(stored, answered);
   const names = varyNames(entry.headers);
   const stays = keep && names !== null && !context.recent.isChangedSince(lookup.resource.key, asked);
   if (stays) context.store.put(lookup.resource, lookup.request.headers, { entry, names });
   else context.store.remove(lookup.resource);
   settle(context, inFlight);
-  if (!lookup.gone)
-    respond(context, lookup, entry, { result: 'revalidated', status: 'hit; fwd=stale; fwd-status=304' });
+  const revalidated = { result: 'revalidated', status: 'hit; fwd=stale; fwd-status=304' } as const;
+  if (!lookup.gone) respond(context, lookup, entry, { ...revalidated, visitorHeaders });
   release(context, inFlight, (waiting) => {
     // A request that waited with the same stale entry gets the same response; for any other the 304 means
     // nothing.
@@ -263,8 +269,11 @@ function record(one: FetchState, draft: EntryDraft, source: ResponseSource): Res
     fill.attach({ sink: NO_CLIENT, from: 0, to: 0, openSpool: lookup.request.openSpool }).abort();
   else one.deferred.become(read(lookup, { fill, draft, result: 'miss' }));
   release(context, inFlight, (waiting) => shared !== null && join(shared, waiting.lookup) !== null);
-  return fill;
+  return { ...fill, end: (trailers) => fill.end(withoutHeaders(trailers, COOKIES)) };
 }
+
+/** A cookie in a trailer has no meaning (RFC 9110 §6.5.1), and every reader gets the trailers. */
+const COOKIES: ReadonlySet<string> = new Set(['set-cookie']);
 
 /** Handles a fetch without a response: the origin is unreachable, or the connection broke. */
 function receiveFault({ context, lookup, stored, inFlight }: FetchState, fault: ResponseFault): void {

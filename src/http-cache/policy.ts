@@ -7,9 +7,10 @@
  *   who may get the response.
  * - `force` ignores `Cache-Control` and `Expires` for those statuses, except for a lifetime if the
  *   settings have none. Errors are stored for minutes at most.
- * - In both modes a response that sets a cookie, or that belongs to a request with `Authorization`, is stored
- *   only if the origin allows it for shared caches: a setting for images must not deliver one visitor's
- *   session to another.
+ * - In both modes a response to a request with `Authorization` is stored only if the origin allows it for
+ *   shared caches: a setting for images must not deliver one visitor's session to another.
+ * - A response that sets a cookie is never stored in `standard` mode, since frameworks send `s-maxage` and
+ *   `public` together with a session cookie; `force` stores it without the cookie (semantics §5 cache).
  */
 import { type Directives, parseCacheControl, parseSeconds, parseTargeted } from '../http/cache-control.ts';
 import { parseHttpDate } from '../http/http-date.ts';
@@ -54,7 +55,8 @@ export function storagePolicy(received: ReceivedResponse): StoragePolicy | null 
   const directives = targeted ?? parseCacheControl(headerOf(headers, 'cache-control'));
   const forced = settings.mode === 'force' && FORCED_SEC[status] !== undefined;
   if (!forced && isForbidden(directives, status)) return null;
-  if (!maySharePrivate(received, directives, targeted !== null)) return null;
+  if (settings.mode !== 'force' && headerOf(headers, 'set-cookie') !== null) return null;
+  if (received.authorized && !mayShareAuthorized(directives)) return null;
   const span = spanOf(received, directives, targeted !== null);
   if (span === null) return null;
   const age = ageOnArrival(received);
@@ -84,18 +86,9 @@ function isForbidden(directives: Directives, status: number): boolean {
   return directives.noStore;
 }
 
-/**
- * Whether the origin allows sharing a response that may be specific to one visitor (RFC 9111 §3.5; for
- * cookies: our decision).
- */
-function maySharePrivate(
-  { head, authorized }: ReceivedResponse,
-  directives: Directives,
-  targeted: boolean,
-): boolean {
-  const allowed = directives.public || directives.sharedMaxAge !== null;
-  if (authorized && !allowed && !directives.mustRevalidate) return false;
-  return headerOf(head.headers, 'set-cookie') === null || allowed || targeted;
+/** Whether the origin allows sharing the response to a request with `Authorization` (RFC 9111 §3.5). */
+function mayShareAuthorized({ public: isPublic, sharedMaxAge, mustRevalidate }: Directives): boolean {
+  return isPublic || sharedMaxAge !== null || mustRevalidate;
 }
 
 interface Span {

@@ -1,9 +1,10 @@
 /** Responds from an entry, whether its body is in memory or in a file. */
-import type { ResponseSource } from '../http/response.ts';
+import { pushMemory } from '../http/push-memory.ts';
+import type { HeaderList, ResponseSource } from '../http/response.ts';
 import { shapeEntry } from './deliver.ts';
 import type { CacheEntry } from './entry.ts';
 import type { FetchContext, FetchResult } from './in-flight.ts';
-import { answerStored, createDeferredSource, type Lookup } from './lookup.ts';
+import { createDeferredSource, type Lookup } from './lookup.ts';
 import { openBody, pushFile } from './push-file.ts';
 
 /** Responds to one client. An entry whose file is missing is removed, and the response is fetched from the origin. */
@@ -11,13 +12,15 @@ export function respond(
   context: FetchContext,
   lookup: Lookup,
   entry: CacheEntry,
-  { result, status }: FetchResult,
+  { result, status, visitorHeaders = NO_HEADERS }: FetchResult,
 ): ResponseSource {
   lookup.request.note(result);
   const { body } = entry;
-  if (body instanceof Uint8Array) return answerStored(lookup, entry, body, status);
-  const shaped = shapeEntry(entry, lookup.request, status);
-  if (shaped.from === shaped.to) return answerStored(lookup, entry, NOTHING, status);
+  const part = shapeEntry(entry, lookup.request, status);
+  const shaped =
+    visitorHeaders.length === 0 ? part : { ...part, headers: [...part.headers, ...visitorHeaders] };
+  if (body instanceof Uint8Array) return pushMemory(shaped, body, lookup.sink);
+  if (shaped.from === shaped.to) return pushMemory(shaped, NOTHING, lookup.sink);
   const deferred = createDeferredSource();
   const { onFault, store } = context;
   openBody(body, entry.length)
@@ -34,4 +37,5 @@ export function respond(
   return deferred;
 }
 
+const NO_HEADERS: HeaderList = [];
 const NOTHING = new Uint8Array(0);

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { RequestHeaders } from '../http/conditions.ts';
+import { headerOf } from '../http/response.ts';
 import type { CommittableBodyFile } from './body-file.ts';
 import type { Disk, FilePlace } from './disk.ts';
 import type { CacheEntry, Lifetime } from './entry.ts';
@@ -259,6 +260,8 @@ function decode({ head, body, foot }: FileContent, key: string, place: FilePlace
   if (noted.key !== key) return null;
   if (isIndex(noted)) return { names: noted.names, generation: noted.generation };
   const { status, headers, life: lifetime, validators, tags = tagsOf(headers) } = noted;
+  // Earlier releases stored the cookies of the visitor whose request fetched the response.
+  if (headerOf(headers, 'set-cookie') !== null) return null;
   const terms = { ...noted.terms, purgesThrough: noted.terms.purgesThrough ?? 0 };
   return {
     status,

@@ -3,6 +3,7 @@
  * before it have stored here, and stores what the stages after it need.
  */
 import { randomUUID } from 'node:crypto';
+import { ownAnswer } from '../answers/domain-headers.ts';
 import { pageAnswer } from '../answers/kinds.ts';
 import type { UnservedHelp } from '../answers/unserved.ts';
 import { assert } from '../base/assert.ts';
@@ -191,6 +192,11 @@ const NO_HEADERS: HeaderList = Object.freeze([]);
 export function identifiedOf({ identified }: Pick<RequestContext, 'identified'>): IdentifiedRequest {
   assert(identified !== null, 'a stage ran before the request was read');
   return identified;
+}
+
+/** An answer of the edge's own, with the headers of the request's domain as far as it is known. */
+export function answerOf({ identified }: Pick<RequestContext, 'identified'>, answer: EdgeAnswer): EdgeAnswer {
+  return identified === null ? answer : ownAnswer(answer, identified.domain.settings);
 }
 
 /** The decided request. INVARIANT: `decide` has run. */

@@ -10,7 +10,7 @@ import type { ClientRequest, ClientResponse } from '../http/client-messages.ts';
 import type { EdgeAnswer } from '../http/response.ts';
 import { type ClientSink, createClientSink } from './client-response.ts';
 import { inspectBody as inspect } from './request-body.ts';
-import { createNodeContext, type Incoming, type NodeContext } from './request-context.ts';
+import { answerOf, createNodeContext, type Incoming, type NodeContext } from './request-context.ts';
 import type { ProxyServices } from './services.ts';
 import { answerOnSocket } from './socket-answer.ts';
 import { answerAtEdge } from './stages/answer-at-edge.ts';
@@ -97,9 +97,10 @@ export function createHandler({ services, onFault }: HandlerOptions): Handler {
         onFault(error);
         context.fault = 'internal';
         if (client.started()) client.fail({ code: 'aborted', reason: 'an error of the node' });
-        else client.answer(context.page(500));
+        else client.answer(answerOf(context, context.page(500)));
       };
-      runToEnd(REQUEST_STAGES, context, { answer: (answer) => client.answer(answer), failed });
+      const answer = (own: EdgeAnswer): void => client.answer(answerOf(context, own));
+      runToEnd(REQUEST_STAGES, context, { answer, failed });
     },
     upgrade(incoming, socket, head) {
       const client = { socket, head };

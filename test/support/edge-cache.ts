@@ -30,6 +30,8 @@ export interface CacheNodeOptions {
   readonly originPort: number;
   /** Fields of the cache rule; absent: `standard` for every path. */
   readonly rule?: Readonly<Record<string, unknown>>;
+  /** Rules beside the cache rule. */
+  readonly rules?: readonly Readonly<Record<string, unknown>>[];
   readonly domain?: Readonly<Record<string, unknown>>;
   readonly memoryOctets?: number;
   readonly directory?: string | null;
@@ -114,12 +116,12 @@ export async function startCacheNode(options: CacheNodeOptions): Promise<CacheNo
   };
 }
 
-function planOf({ originPort, domain }: CacheNodeOptions, rule: object): Uint8Array {
+function planOf({ originPort, domain, rules = [] }: CacheNodeOptions, rule: object): Uint8Array {
   const record = { id: 1, name: '@', type: 'A', destination: '127.0.0.1', proxied: true };
   const parsed = parseRuleSet({
     domain: { name: CACHE_HOST, ...domain },
     records: [{ ...record, scheme: 'Http', port: originPort, timeout: 5 }],
-    rules: [{ id: 1, type: 'cache', path_includes: ['/*'], ...rule }],
+    rules: [{ id: 1, type: 'cache', path_includes: ['/*'], ...rule }, ...rules],
   });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.diagnostics));
   return seal(compile(parsed.ruleSet).plan, { revision: 1 });

@@ -5,6 +5,7 @@
 import { answerTo, statusPage, unservedPage } from '../../answers/answer-to.ts';
 import { type Challenges, createChallenges } from '../../answers/challenge/challenge.ts';
 import { type Decided, forwardedTarget } from '../../answers/decided.ts';
+import { ownAnswer } from '../../answers/domain-headers.ts';
 import {
   isLocalClient,
   localHelp,
@@ -159,11 +160,11 @@ async function respond(
   const verdict = verdictOf(decided, rewritable);
   reporter.decided(verdict);
   const own = await answerTo(decided, { challenges, readBody: (most) => readBody(request.body, most) });
-  if (own !== null) return responseOf(own, request.method);
+  const settings = decided.domain.evaluator.settings();
+  if (own !== null) return responseOf(ownAnswer(own, settings), request.method);
   const target = (rewritable ? forwardedTarget(decided.decision) : null) ?? decided.request.target;
   const trusted = facts.trusted === true;
   const forwarded = forwardedRequest(request, { target, body, challenges, trusted });
-  const settings = decided.domain.evaluator.settings();
   try {
     return finishedResponse(await next(forwarded, verdict), decided, settings);
   } catch (error) {

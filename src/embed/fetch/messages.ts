@@ -2,10 +2,11 @@
 import { pageInstead } from '../../answers/answer-to.ts';
 import type { Challenges } from '../../answers/challenge/challenge.ts';
 import type { Decided } from '../../answers/decided.ts';
-import { addedHeaders, isDropped } from '../../answers/domain-headers.ts';
+import { addedHeaders, inPlaceOf, isDropped } from '../../answers/domain-headers.ts';
 import { isForwarding } from '../../answers/forwarding.ts';
 import type { EdgeSettings } from '../../evaluator/index.ts';
 import type { EdgeAnswer } from '../../http/answer.ts';
+import { endToEnd } from '../../http/end-to-end.ts';
 import type { PeekedBody } from './body.ts';
 
 /** The `Response` of an answer of the edge's own. */
@@ -90,13 +91,19 @@ export function finishedResponse(response: Response, decided: Decided, settings:
   if (instead !== null) {
     // The replaced body is not read, so an error of its end does not matter.
     void response.body?.cancel().catch(() => undefined);
-    return responseOf(instead, decided.request.method);
+    const headers = new Headers(response.headers);
+    finishHeaders(headers, decided, settings);
+    return responseOf(inPlaceOf(endToEnd([...headers].flat()), instead), decided.request.method);
   }
   const finished = new Response(response.body, response);
-  for (const name of [...finished.headers.keys()]) {
-    if (isDropped(name, settings)) finished.headers.delete(name);
-  }
-  const added = addedHeaders(settings, decided.id);
-  for (let at = 0; at < added.length; at += 2) finished.headers.set(added[at]!, added[at + 1]!);
+  finishHeaders(finished.headers, decided, settings);
   return finished;
+}
+
+function finishHeaders(headers: Headers, { id }: Decided, settings: EdgeSettings): void {
+  for (const name of [...headers.keys()]) {
+    if (isDropped(name, settings)) headers.delete(name);
+  }
+  const added = addedHeaders(settings, id);
+  for (let at = 0; at < added.length; at += 2) headers.set(added[at]!, added[at + 1]!);
 }

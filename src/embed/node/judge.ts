@@ -8,6 +8,7 @@ import { createClientSink } from '../../proxy/client-response.ts';
 import type { Exchange } from '../../proxy/exchange.ts';
 import { peekBody } from '../../proxy/request-body.ts';
 import {
+  answerOf,
   createRequestContext,
   type DecisionServices,
   exchangeOf,
@@ -121,7 +122,7 @@ async function judge(
     const refusal = await runStages(stages, context);
     if (refusal !== null) {
       reporter.refused({ id: context.id, status: refusal.status });
-      answer(refusal);
+      answer(answerOf(context, refusal));
       return null;
     }
     const exchange = exchangeOf(context);
@@ -129,7 +130,7 @@ async function judge(
     reporter.decided(verdict);
     const own = await answerAtEdge(context);
     if (own !== null) {
-      answer(own);
+      answer(answerOf(context, own));
       return null;
     }
     prepareRequest(message, exchange, { challenges: services.challenges, rewritable });
@@ -138,7 +139,7 @@ async function judge(
   } catch (error) {
     // Fails closed: a request that could not be decided is not forwarded.
     reporter.fault(error, 'a request');
-    answer(context?.page(500) ?? BARE_500);
+    answer(context === null ? BARE_500 : answerOf(context, context.page(500)));
     return null;
   }
 }

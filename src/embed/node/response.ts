@@ -5,8 +5,9 @@
  */
 import type { ServerResponse } from 'node:http';
 import { pageInstead } from '../../answers/answer-to.ts';
-import { addedHeaders, isDropped } from '../../answers/domain-headers.ts';
+import { addedHeaders, inPlaceOf, isDropped } from '../../answers/domain-headers.ts';
 import type { EdgeAnswer } from '../../http/answer.ts';
+import { endToEnd } from '../../http/end-to-end.ts';
 import type { Exchange } from '../../proxy/exchange.ts';
 
 type Callback = (error?: Error | null) => void;
@@ -22,12 +23,15 @@ export function takeOver(
   let replaced = false;
 
   /** Sends the error page of a rule, if one matches; the application's body is dropped then. */
-  function replace(status: number): boolean {
+  function replace(status: number, headers?: WrittenHeaders): boolean {
     if (begun || response.headersSent) return replaced;
-    const instead = pageInstead(exchange, { status, madeBy: 'origin' });
-    if (instead === null) return false;
+    const page = pageInstead(exchange, { status, madeBy: 'origin' });
+    if (page === null) return false;
     begun = true;
     replaced = true;
+    setHeaders(response, headers);
+    finishHeaders(response, exchange);
+    const instead = inPlaceOf(endToEnd(headersOf(response)), page);
     for (const name of response.getHeaderNames()) response.removeHeader(name);
     Object.assign(response, { writeHead, write, end });
     answer(instead);
@@ -49,12 +53,12 @@ export function takeOver(
 
   Object.assign(response, {
     writeHead(status: number, ...rest: unknown[]): ServerResponse {
-      if (replace(status)) return response;
       const reason = typeof rest[0] === 'string' ? rest[0] : null;
-      const headers = reason === null ? (rest[0] ?? rest[1]) : rest[1];
+      const headers = (reason === null ? (rest[0] ?? rest[1]) : rest[1]) as WrittenHeaders;
+      if (replace(status, headers)) return response;
       if (!begun) {
         begun = true;
-        setHeaders(response, headers as WrittenHeaders);
+        setHeaders(response, headers);
         finishHeaders(response, exchange);
       }
       return Reflect.apply(writeHead, response, reason === null ? [status] : [status, reason]);
@@ -93,6 +97,16 @@ function setHeaders(response: ServerResponse, headers: WrittenHeaders): void {
     else response.setHeader(name, value);
     given.add(name.toLowerCase());
   }
+}
+
+/** The headers set so far, as a flat list. */
+function headersOf(response: ServerResponse): string[] {
+  const list: string[] = [];
+  for (const name of response.getHeaderNames()) {
+    const value = response.getHeader(name);
+    for (const one of Array.isArray(value) ? value : [value]) list.push(name, String(one));
+  }
+  return list;
 }
 
 function finishHeaders(response: ServerResponse, { id, domain: { settings } }: Exchange): void {

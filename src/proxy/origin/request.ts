@@ -60,6 +60,8 @@ export interface UpgradedClient {
    * @param received octets that the client sent after its head; absent: nothing was switched
    */
   done(outcome: ClientOutcome, received?: number): void;
+  /** Whether a header of the origin's refusal is removed, by its lower-case name. */
+  isDropped(name: string): boolean;
   /** Names and values of headers to add to the origin's response. */
   readonly ownHeaders: HeaderList;
 }

@@ -109,7 +109,10 @@ export const GONE_BEFORE: ClientOutcome = { status: GONE, octets: 0, headAt: nul
 function answerInstead(response: IncomingMessage, client: UpgradedClient): void {
   const status = response.statusCode ?? 502;
   const lengthless = hasNoLength(status);
-  const forwarded = endToEnd(response.rawHeaders, (name) => lengthless && name === 'content-length');
+  const forwarded = endToEnd(
+    response.rawHeaders,
+    (name) => (lengthless && name === 'content-length') || client.isDropped(name),
+  );
   const headers = [...forwarded, ...client.ownHeaders, 'Connection', 'close'];
   const headAt = performance.now();
   client.socket.write(headOf(`${status} ${STATUS_CODES[status] ?? ''}`, headers), 'latin1');

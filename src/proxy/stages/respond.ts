@@ -3,7 +3,7 @@
  * that the domain's settings add and without those they remove, or an error page in its place.
  */
 import { pageInstead } from '../../answers/answer-to.ts';
-import { addedHeaders, isDropped } from '../../answers/domain-headers.ts';
+import { addedHeaders, inPlaceOf, isDropped, ownAnswer } from '../../answers/domain-headers.ts';
 import { endToEnd, hasNoLength } from '../../http/end-to-end.ts';
 import type { ResponseFault, ResponseHead, ResponseSink } from '../../http/response.ts';
 import { isPage } from '../../markdown/eligible.ts';
@@ -40,10 +40,11 @@ export function respondTo(context: NodeContext<ClientSink>): ResponseSink {
     informational: (status, headers) => client.informational(status, endToEnd(headers)),
     head(head, source) {
       const page = pageInstead(exchange, head);
-      if (page === null) return client.head(finishedHead(head, exchange), source);
+      const finished = finishedHead(head, exchange);
+      if (page === null) return client.head(finished, source);
       replaced = true;
       source.abort();
-      client.answer(page);
+      client.answer(inPlaceOf(finished.headers, page));
     },
     data(chunk) {
       if (!replaced) client.data(chunk);
@@ -56,7 +57,8 @@ export function respondTo(context: NodeContext<ClientSink>): ResponseSink {
       const status = STATUS_OF[fault.code];
       if (replaced) return;
       if (status === null || client.started()) return client.fail(fault);
-      client.answer(pageInstead(exchange, { status, madeBy: 'edge' }) ?? context.page(status));
+      const page = pageInstead(exchange, { status, madeBy: 'edge' }) ?? context.page(status);
+      client.answer(ownAnswer(page, exchange.domain.settings));
     },
   };
 }

@@ -3,10 +3,10 @@
  * for a domain that has them off, and the connection to the origin.
  */
 import type { Duplex } from 'node:stream';
-import { ID_HEADER } from '../../answers/kinds.ts';
+import { addedHeaders, isDropped } from '../../answers/domain-headers.ts';
 import type { EdgeAnswer } from '../../http/response.ts';
 import { ANSWER_VIA } from '../loops.ts';
-import { exchangeOf, type NodeContext } from '../request-context.ts';
+import { answerOf, exchangeOf, type NodeContext } from '../request-context.ts';
 import { withTraceContext } from '../request-span.ts';
 import { answerOnSocket } from '../socket-answer.ts';
 import { logRequest } from './log.ts';
@@ -30,6 +30,7 @@ export function refuseDisabled(context: NodeContext): StageResult {
 /** Stage `connect to the origin`: passes octets both ways until either side ends the connection. */
 export function connectToOrigin(context: NodeContext<SwitchingClient>): null {
   const { client, incoming, services, span } = context;
+  const { settings } = exchangeOf(context).domain;
   const request = outgoingRequest(context, null);
   services.origins.upgrade(span === null ? request : withTraceContext(request, span), {
     socket: client.socket,
@@ -40,13 +41,14 @@ export function connectToOrigin(context: NodeContext<SwitchingClient>): null {
       context.octetsRead += received;
       logRequest(context, outcome);
     },
-    ownHeaders: [...ANSWER_VIA, ID_HEADER, context.id],
+    isDropped: (name) => isDropped(name, settings),
+    ownHeaders: [...ANSWER_VIA, ...addedHeaders(settings, context.id)],
   });
   return null;
 }
 
 /** Sends an answer in place of the switch, and ends the connection. */
 export function refuseUpgrade(context: NodeContext<SwitchingClient>, answer: EdgeAnswer): void {
-  answerOnSocket(context.client.socket, answer);
+  answerOnSocket(context.client.socket, answerOf(context, answer));
   logRequest(context, { status: answer.status, octets: 0, headAt: performance.now(), fault: null });
 }
