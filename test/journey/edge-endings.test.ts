@@ -316,6 +316,7 @@ describe('a visitor that takes nothing of a response', requires(OPENSSL_MISSING)
   test('over HTTP/2 keeps its stream while it takes more than the minimum rate in small windows', async () => {
     const client = await openRawHttp2(edge.port, setting(4, 0));
     client.send(frame(FRAME.headers, END_HEADERS | END_STREAM, 1, requestFields('/large/little')));
+    client.send(frame(FRAME.window, 0, 0, number32(100_000_000)));
     const more = setInterval(() => client.send(frame(FRAME.window, 0, 1, number32(4_000))), 50);
     await new Promise((resolve) => setTimeout(resolve, 4_000));
     clearInterval(more);
