@@ -3,6 +3,8 @@
  * flat lists (name, value, …). Out: the calls that Node's two response classes differ in.
  */
 import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { ClientRequest, ClientResponse } from '../http/client-messages.ts';
 import { lowerName } from '../http/header-names.ts';
 import type { HeaderList, ResponseFault, ResponseHead } from '../http/response.ts';
@@ -61,9 +63,14 @@ export function endShort(response: ServerResponse, fault: ResponseFault): void {
   const { socket } = response;
   // Node corks a connection for the rest of the tick; `destroy` would discard what was written in it.
   while (socket !== null && socket.writableCorked > 0) socket.uncork();
-  const isOld = response.req.httpVersion === '1.0' && socket !== null && !('encrypted' in socket);
-  if (isOld) socket.resetAndDestroy();
+  if (response.req.httpVersion === '1.0' && socket !== null) breakOff(socket);
   else response.destroy();
+}
+
+/** Ends a connection whose end is that of a body, so that this is not taken for whole: by a reset, or TLS without its end. */
+export function breakOff(socket: Duplex): void {
+  if (socket instanceof Socket && !('encrypted' in socket)) socket.resetAndDestroy();
+  else socket.destroy();
 }
 
 /** The fault for which the node has ended a response or its connection; `null`: it has not. */

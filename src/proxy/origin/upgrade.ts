@@ -10,6 +10,7 @@ import { GONE, type HeaderList, type ResponseFault } from '../../http/response.t
 import type { ClientOutcome } from '../client-response.ts';
 import { CONNECT_MS, MAX_ORIGIN_HEAD_OCTETS, ORIGIN_MS, STALL_MS } from '../limits.ts';
 import { endSoon } from '../linger.ts';
+import { breakOff } from '../write-response.ts';
 import type { OriginPlace } from './connections.ts';
 import type { OriginGuard } from './guard.ts';
 import type { OutgoingRequest, UpgradedClient } from './request.ts';
@@ -131,7 +132,7 @@ function answerInstead(response: IncomingMessage, client: UpgradedClient): void 
   response.on('error', () => undefined);
   response.once('close', () => {
     const fault = client.socket.destroyed ? LEFT : CUT;
-    if (!whole) client.socket.destroy();
+    if (!whole) breakOff(client.socket);
     client.done({ status, octets, headAt, fault: whole ? null : fault });
   });
   response.pipe(client.socket);
