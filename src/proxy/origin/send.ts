@@ -134,6 +134,8 @@ function handlerOf(state: Sending, from: OpenedConnection | null): Dispatcher.Di
       complete(state, trailers === null ? [] : texts(trailers as unknown as readonly Buffer[]));
     },
     onError(error) {
+      // A switch of protocols that was not requested is a response.
+      if (error.message === 'bad upgrade') state.use.reused = false;
       fail(state, faultOf(error, state.progress));
     },
   };
