@@ -239,8 +239,10 @@ describe('an origin that', requires(OPENSSL_MISSING), () => {
       expect(text).not.toContain('poison');
       await until(() => edge.entries.length > ended, 'the journal tells of it');
       expect(edge.entries.at(-1)!.fault).toBe(deed.fault);
-      // It was asked once: what may have been done is not done again.
-      expect(origin.seen.filter((one) => one === `${method} /${index}`)).toHaveLength(1);
+      // It was asked once: what may have been done is not done again, but for a GET on a connection that others had used.
+      const asked =
+        deed.fault === 'reset' && deed.what.match(/^(?:ends without a word|resets)$/) ? [1, 2] : [1];
+      expect(asked).toContain(origin.seen.filter((one) => one === `${method} /${index}`).length);
       // Nobody is answered from a connection that is in doubt.
       for (const next of await Promise.all([get('/ok'), get('/ok'), get('/ok')])) {
         expect([statusesOf(next), next.slice(-2)]).toEqual([[200], 'ok']);

@@ -157,6 +157,8 @@ function handlerOf(state: Sending, from: OpenedConnection | null): Dispatcher.Di
       else state.decoder.end(sent);
     },
     onError(error) {
+      // A switch of protocols that was not requested is a response.
+      if (error.message === 'bad upgrade') state.use.reused = false;
       fail(state, faultOf(error, state.progress));
     },
   };
