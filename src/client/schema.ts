@@ -17,7 +17,7 @@ export interface paths {
         readonly get: operations["getDomains"];
         readonly put?: never;
         /**
-         * Add a domain
+         * Add a domain, or claim a name that another account has added and nobody has proved
          * @description Any key may.
          */
         readonly post: operations["postDomains"];
@@ -5405,44 +5405,152 @@ export interface components {
             readonly revision: number;
             /** @description SHA-256 of that plan, 64 hex digits */
             readonly digest: string;
-            /** @description the share of such requests that is logged; `null`: all are */
+            /**
+             * @description the share of such requests that is logged; `null`: all are
+             * @default null
+             */
             readonly sampled: number | null;
             /** @description the request without its secrets */
             readonly request: {
-                readonly [key: string]: unknown;
+                readonly scheme?: string;
+                readonly method: string;
+                readonly host: string | readonly string[];
+                readonly target: string;
+                readonly protocol?: string;
+                readonly port?: number;
+                readonly headers?: {
+                    readonly [key: string]: string | readonly string[];
+                };
+                readonly ip?: string | null;
+                readonly country?: string | null;
+                readonly bot?: {
+                    readonly kind: string;
+                    readonly verified?: boolean;
+                } | null;
+                readonly ja4?: string | null;
+                readonly now?: number;
+                readonly cleared?: readonly string[];
             };
+            /** @default null */
+            readonly unserved: {
+                readonly host: string;
+                readonly server_name: string | null;
+                readonly reason: string;
+            } | null;
             /** @description what the request had and the entry lacks */
             readonly withheld: readonly string[];
             readonly decision: {
                 readonly action: string;
+                /** @default null */
+                readonly status: number | null;
+                /** @description `<type>/<id>` */
                 readonly rule: string | null;
-            } & {
-                readonly [key: string]: unknown;
+                /** @default null */
+                readonly location: string | null;
+                /** @default null */
+                readonly origin: string | null;
+                /** @default null */
+                readonly host_header: string | null;
+                /** @default null */
+                readonly path: string | null;
+                /** @default null */
+                readonly cache: {
+                    readonly mode: string;
+                    /** @default null */
+                    readonly edge_ttl_sec: number | null;
+                    /** @default null */
+                    readonly browser_ttl_sec: number | null;
+                } | null;
+                /** @default [] */
+                readonly tags: readonly string[];
             };
             /** @description the rules that matched, dry_run ones too */
-            readonly matches: readonly ({
+            readonly matches: readonly {
                 readonly rule: string;
-            } & {
-                readonly [key: string]: unknown;
-            })[];
+                readonly mode?: string;
+                readonly effect?: string;
+                readonly waf?: {
+                    readonly score: number;
+                    readonly ids: readonly number[];
+                    readonly targets?: readonly string[];
+                    readonly truncated?: boolean;
+                    readonly exhausted?: boolean;
+                    readonly body_error?: string;
+                    readonly uninspected?: string;
+                };
+            }[];
+            readonly page_matches?: readonly {
+                readonly rule: string;
+                readonly mode?: string;
+                readonly effect?: string;
+                readonly waf?: {
+                    readonly score: number;
+                    readonly ids: readonly number[];
+                    readonly targets?: readonly string[];
+                    readonly truncated?: boolean;
+                    readonly exhausted?: boolean;
+                    readonly body_error?: string;
+                    readonly uninspected?: string;
+                };
+            }[];
             /** @description the decision had every dry_run rule been enforced */
-            readonly shadow: ({
+            readonly shadow: {
                 readonly action: string;
-            } & {
-                readonly [key: string]: unknown;
-            }) | null;
-            /** @description the score, ids and targets of signatures */
+                /** @default null */
+                readonly status: number | null;
+                /** @description `<type>/<id>` */
+                readonly rule: string | null;
+                /** @default null */
+                readonly location: string | null;
+                /** @default null */
+                readonly origin: string | null;
+                /** @default null */
+                readonly host_header: string | null;
+                /** @default null */
+                readonly path: string | null;
+                /** @default null */
+                readonly cache: {
+                    readonly mode: string;
+                    /** @default null */
+                    readonly edge_ttl_sec: number | null;
+                    /** @default null */
+                    readonly browser_ttl_sec: number | null;
+                } | null;
+                /** @default [] */
+                readonly tags: readonly string[];
+            } | null;
+            /**
+             * @description the score, ids and targets of signatures
+             * @default null
+             */
             readonly waf: {
-                readonly [key: string]: unknown;
+                readonly score: number;
+                readonly ids: readonly number[];
+                readonly targets?: readonly string[];
+                readonly truncated?: boolean;
+                readonly exhausted?: boolean;
+                readonly body_error?: string;
+                readonly uninspected?: string;
             } | null;
             /** @description the status of the response */
             readonly status: number;
+            /** @default null */
+            readonly octets: number | null;
+            /** @default null */
+            readonly duration_ms: number | null;
+            readonly octets_in?: number;
+            readonly ttfb_ms?: number | null;
+            readonly origin?: string | null;
+            readonly origin_ms?: number | null;
+            readonly monitored?: boolean;
+            /** @default null */
+            readonly cache: string | null;
+            /** @default null */
+            readonly markdown: string | null;
             /** @description why the request failed; `null`: it did not */
             readonly fault: string | null;
             /** @description the name of the node; `null`: it was removed */
             readonly node: string | null;
-        } & {
-            readonly [key: string]: unknown;
         };
         readonly LogGap: {
             /** @constant */
@@ -8008,6 +8116,8 @@ export interface operations {
                 readonly validate_only?: "true" | "false";
                 /** @description answer once a revision that covers the change is out */
                 readonly wait?: "published";
+                /** @description `true`: also where another account has added the name and not proved it */
+                readonly claim?: "true" | "false";
             };
             readonly header?: never;
             readonly path?: never;
@@ -8034,7 +8144,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Add a domain */
+            /** @description Add a domain, or claim a name that another account has added and nobody has proved */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;

@@ -11,14 +11,20 @@ export interface NewClaim {
   readonly name: string;
   readonly dns_mode: DnsMode;
   readonly accountId: number;
+  /** The account claims the name beside other accounts that have not proved it. */
+  readonly besideOthers: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 export type ClaimOutcome =
   | { readonly ok: true; readonly state: LifecycleFields }
-  /** Another domain of the name is proved, or the account sees one already. */
-  | { readonly ok: false; readonly code: 'taken' }
+  /** The account sees a domain of the name already. */
+  | { readonly ok: false; readonly code: 'seen' }
+  /** Another account has proved the name. */
+  | { readonly ok: false; readonly code: 'proved' }
+  /** Another account has the name and has not proved it; `besideOthers` claims it too. */
+  | { readonly ok: false; readonly code: 'unproved' }
   /** The account has `MAX_UNPROVED_OF_ACCOUNT` unproved domains. */
   | { readonly ok: false; readonly code: 'account_full' }
   /** `MAX_UNPROVED_OF_NAME` accounts claim the name. */
@@ -32,17 +38,18 @@ export type ClaimOutcome =
  */
 export async function claimName(
   tx: WriteTransaction,
-  { name, dns_mode, accountId, now }: NewClaim,
+  { name, dns_mode, accountId, besideOthers, now }: NewClaim,
 ): Promise<ClaimOutcome> {
   const registered = await tx.domains.named(name);
   const seen = await tx.domains.seenBy(accountId, name);
   // Under one name an account sees one domain, its own or a shared one.
-  const isProved = registered.some(({ unproved_since }) => unproved_since === null);
-  if (isProved || (seen?.role ?? null) !== null) return { ok: false, code: 'taken' };
+  if ((seen?.role ?? null) !== null) return { ok: false, code: 'seen' };
+  if (registered.some(({ unproved_since }) => unproved_since === null)) return { ok: false, code: 'proved' };
+  const claims = registered.filter((row) => !hasLapsed(row, now));
+  if (claims.length > 0 && !besideOthers) return { ok: false, code: 'unproved' };
   if ((await tx.domains.countUnproved(accountId)) >= MAX_UNPROVED_OF_ACCOUNT) {
     return { ok: false, code: 'account_full' };
   }
-  const claims = registered.filter((row) => !hasLapsed(row, now));
   if (claims.length >= MAX_UNPROVED_OF_NAME) return { ok: false, code: 'name_full', claims: claims.length };
   const challenge = newChallenge(now);
   const state = initialState(dns_mode, challenge, now);

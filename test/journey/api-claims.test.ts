@@ -14,7 +14,12 @@ import { testDatabases } from '../support/databases.ts';
 
 const DAY = 86_400_000;
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const TAKEN = { error: 'domain already registered on this or another account' };
+const REGISTERED = 'domain already registered on this or another account';
+/** The 409 for a name of a domain that the account sees, and for one that another account has proved. */
+const SEEN = { error: `${REGISTERED}; GET /domains/ lists it` };
+const PROVED = {
+  error: `${REGISTERED}; its owner has proved the name and can share the domain or delete it`,
+};
 
 describe.each(testDatabases().map((database) => [database.kind, database] as const))(
   'on %s',
@@ -48,7 +53,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       name: string,
       dns_mode: 'managed' | 'external' = 'external',
     ): Promise<Answer> {
-      return who.call('POST', '/domains/', { name, dns_mode });
+      return who.call('POST', '/domains/?claim=true', { name, dns_mode });
     }
 
     /** Two accounts with a domain of one name. */
@@ -107,12 +112,55 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       },
     );
 
+    test.each(['external', 'managed'] as const)(
+      'a %s name of another account is a 409 that names the claim, and the claim is answered with its TXT record',
+      async (dns_mode) => {
+        const [ann, bob, name] = [await person(), await person(), freshName()];
+        const add = (who: Person, query = '') => who.call('POST', `/domains/${query}`, { name, dns_mode });
+        expect((await add(ann)).status).toBe(200);
+        for (const query of ['', '?claim=false', '?validate_only=true']) {
+          const { status, body } = await add(bob, query);
+          expect([status, body.error]).toEqual([
+            409,
+            expect.stringContaining('add `?claim=true` to claim it'),
+          ]);
+          expect(body.error).toContain(`${REGISTERED}; nobody has proved the name`);
+        }
+        expect((await bob.call('GET', '/domains/')).body).toEqual([]);
+        const claimed = await add(bob, '?claim=true');
+        expect([claimed.status, claimed.body.verification]).toMatchObject([
+          200,
+          { type: 'TXT', verified: false },
+        ]);
+        api.dns.challenge = { state: 'verified' };
+        expect((await bob.call('POST', `/domains/${name}/verify`)).status).toBe(200);
+        expect((await ann.call('GET', `/domains/${name}`)).status).toBe(404);
+        for (const query of ['', '?claim=true'])
+          expect(await add(ann, query)).toMatchObject({ status: 409, body: PROVED });
+      },
+    );
+
+    test('a name that nobody has is added with ?claim=true as without it, and is free for others once it lapsed', async () => {
+      const [ann, bob, name] = [await person(), await person(), freshName()];
+      const first = await ann.call('POST', '/domains/?claim=true', { name, dns_mode: 'managed' });
+      expect([first.status, first.body.verification]).toEqual([200, undefined]);
+      api.ahead = 14 * DAY + 60_000;
+      expect((await bob.call('POST', '/domains/', { name })).status).toBe(200);
+    });
+
+    test('of accounts that add a name at once without a claim one gets it', async () => {
+      const name = freshName();
+      const people = await Promise.all(Array.from({ length: 6 }, person));
+      const answers = await Promise.all(people.map((who) => who.call('POST', '/domains/', { name })));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
+    });
+
     test('an account that sees a domain of the name cannot add another', async () => {
       const { ann, name } = await two();
-      expect(await claim(ann, name)).toMatchObject({ status: 409, body: TAKEN });
+      expect(await claim(ann, name)).toMatchObject({ status: 409, body: SEEN });
       const guest = await person();
       await addMember(ann, { member: guest, domain: name, role: 'viewer' });
-      expect(await claim(guest, name)).toMatchObject({ status: 409, body: TAKEN });
+      expect(await claim(guest, name)).toMatchObject({ status: 409, body: SEEN });
     });
 
     test('the first account that proves the name gets it, and the other domain is deleted', async () => {
@@ -129,8 +177,8 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(entry).toMatchObject({ action: 'domain.delete', account_id: null });
       expect(JSON.parse(entry!.after_json!)).toEqual({ reason: 'another account has proved the name' });
       expect((await bob.call('GET', `${path}/audit/`)).text).not.toContain(ann.account.name);
-      for (const who of [ann, bob])
-        expect(await claim(who, name)).toMatchObject({ status: 409, body: TAKEN });
+      expect(await claim(ann, name)).toMatchObject({ status: 409, body: PROVED });
+      expect(await claim(bob, name)).toMatchObject({ status: 409, body: SEEN });
       // The other's tombstone comes before the plan, or the plan comes again after it.
       await expect.poll(async () => (await api.store.latest.outbox.backlog()).rows).toBe(0);
       const current = await api.store.latest.plans.current(name);
@@ -152,7 +200,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect([proved.status, proved.body.status]).toEqual([200, 'pending']);
       expect(proved.body.verification).toBeUndefined();
       expect((await ann.call('GET', path)).status).toBe(404);
-      expect(await claim(ann, name)).toMatchObject({ status: 409, body: TAKEN });
+      expect(await claim(ann, name)).toMatchObject({ status: 409, body: PROVED });
       api.ahead = 20 * DAY;
       await removeLapsed();
       const after = await bob.call('POST', `${path}/check-ns`);
@@ -178,7 +226,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       api.dns.delegation = { state: 'delegated', set: SETS[0], found: SETS[0] };
       const checked = await ann.call('POST', `/domains/${name}/check-ns`);
       expect(checked.body).toMatchObject({ state: 'delegated', status: 'active' });
-      expect(await claim(await person(), name)).toMatchObject({ status: 409, body: TAKEN });
+      expect(await claim(await person(), name)).toMatchObject({ status: 409, body: PROVED });
     });
 
     test('a delegation proves the name once the other domain is deleted or has lapsed', async () => {
@@ -228,7 +276,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       api.ahead = 30 * DAY;
       await removeLapsed();
       await happen(id, { kind: 'disable' });
-      expect(await claim(await person(), name)).toMatchObject({ status: 409, body: TAKEN });
+      expect(await claim(await person(), name)).toMatchObject({ status: 409, body: PROVED });
       expect((await ann.call('POST', `/domains/${name}/enable`)).body.status).toBe('unverified');
       api.ahead = 43 * DAY;
       await removeLapsed();
@@ -246,7 +294,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(await row(banned.body.id)).toBeNull();
       api.ahead = 90 * DAY;
       await removeLapsed();
-      expect(await claim(await person(), name)).toMatchObject({ status: 409, body: TAKEN });
+      expect(await claim(await person(), name)).toMatchObject({ status: 409, body: PROVED });
     });
 
     test('all concurrent claims of a name succeed, and of concurrent proofs one does', async () => {

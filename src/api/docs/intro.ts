@@ -38,8 +38,8 @@ permissions of its owner: \`owner\` on a domain of their own, else the role gran
 - Every write takes \`?validate_only=true\` (every check, no change) and \`?wait=published\` (the answer comes once a
   revision that covers the change is out, and \`X-Revision\` names it; 504 after ${PUBLISH_WAIT_MS / 1_000} s). Of a domain that
   publishes by hand, a change of rules is answered at once: \`X-Draft\` names the draft that it waits in.
-- A name that nobody has proved may be added by several accounts; the first that proves it has it, and the others' domains
-  are deleted. Where \`check-ns\` says \`contested\`, the TXT record of \`verification\` proves it. Unproved domains are
+- A name of another account is a 409. While nobody has proved it, \`POST /domains/?claim=true\` claims it too: the first
+  account that proves the name has it, and the others' domains are deleted. Where \`check-ns\` says \`contested\`, the TXT record of \`verification\` proves it. Unproved domains are
   deleted after 14 days.
 - A domain that serves nothing yet, or no more, has revisions too: their \`digest\` is \`null\`, and nodes refuse its requests.
 - Every answer carries an \`X-Request-Id\`; one that you send is kept.

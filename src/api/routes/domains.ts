@@ -61,19 +61,31 @@ export const list = operation({
   },
 });
 
-/** The 409 for a registered name; the API document prescribes the message. */
-const taken = (): Refusal => conflict('domain already registered on this or another account');
+/** The 409 for a registered name: the message that the API document prescribes, and what can be done. */
+function taken(remedy: string): Refusal {
+  return conflict(`domain already registered on this or another account; ${remedy}`);
+}
+
+/** What can be done where the account itself sees a domain of the name. */
+const SEEN = 'GET /domains/ lists it';
 
 /** The lifecycle fields of a new domain. @throws Refusal 409 where the account cannot claim the name */
 async function claim(
   { now, tx, author }: Writing,
-  { name, dns_mode }: Pick<DomainRow, 'name' | 'dns_mode'>,
+  { name, dns_mode, besideOthers }: Pick<DomainRow, 'name' | 'dns_mode'> & { readonly besideOthers: boolean },
 ): Promise<LifecycleFields> {
-  const outcome = await claimName(tx, { name, dns_mode, accountId: author.account_id, now });
+  const asked = { name, dns_mode, accountId: author.account_id, besideOthers, now };
+  const outcome = await claimName(tx, asked);
   if (outcome.ok) return outcome.state;
   switch (outcome.code) {
-    case 'taken':
-      throw taken();
+    case 'seen':
+      throw taken(SEEN);
+    case 'proved':
+      throw taken('its owner has proved the name and can share the domain or delete it');
+    case 'unproved':
+      throw taken(
+        'nobody has proved the name: add `?claim=true` to claim it, and the first account that proves it has it',
+      );
     case 'account_full': {
       const remedy = 'prove or delete some first';
       throw conflict(
@@ -95,14 +107,21 @@ async function claim(
 
 /**
  * `POST /domains/`: the caller becomes the owner. A managed domain starts `pending` and its records are scanned; an
- * external one starts `unverified`. 409 for a name that is taken.
+ * external one starts `unverified`. 409 for a name of another account; with `?claim=true` for one that is proved.
  */
 export const create = operation({
-  summary: 'Add a domain',
+  summary: 'Add a domain, or claim a name that another account has added and nobody has proved',
+  query: z.object({
+    claim: z
+      .enum(['true', 'false'])
+      .optional()
+      .describe('`true`: also where another account has added the name and not proved it'),
+  }),
   body: formBody(domainCreateForm),
   response: domainDetail,
   statuses: [409],
-  async handle({ body: { name, dns_mode }, caller, services, validateOnly, write }) {
+  async handle({ body: { name, dns_mode }, query, caller, services, validateOnly, write }) {
+    const besideOthers = query['claim'] === 'true';
     const problem = services.privateNames ? null : nameProblem(name);
     if (problem !== null) throw badRequest(`name: ${problem}`);
     try {
@@ -115,7 +134,7 @@ export const create = operation({
           fallback,
           now,
         });
-        const state = await claim(w, { name, dns_mode });
+        const state = await claim(w, { name, dns_mode, besideOthers });
         const row = await tx.domains.insert({
           name,
           user_id: caller.account_id,
@@ -140,7 +159,7 @@ export const create = operation({
       return answer;
     } catch (error) {
       if (!isStoreFault(error, 'conflict', 'domains.name')) throw error;
-      throw taken();
+      throw taken(SEEN);
     }
   },
 });

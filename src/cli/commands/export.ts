@@ -1,7 +1,7 @@
 /** `edgeplan export`: writes a domain of a server as an edge file. */
 import { Command } from 'commander';
 import { printEdge } from '../../files/print-edge.ts';
-import { lockPath, readLock, serverName } from '../apply/lock-file.ts';
+import { findSection, lockPath, readLock } from '../apply/lock-file.ts';
 import { note, write } from '../output.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import type { RemoteDomain } from '../remote/remote-domain.ts';
@@ -38,9 +38,9 @@ async function lockedKeys(
   { server }: Flags,
 ): Promise<ReadonlyMap<string, string>> {
   const path = lockPath(output);
-  const section = path === null ? undefined : (await readLock(path)).get(serverName(server))?.get(name);
-  if (section === undefined || (section.createdAt !== null && section.createdAt !== createdAt))
-    return new Map();
+  if (path === null) return new Map();
+  const { section } = findSection(await readLock(path), { server, domain: name, createdAt });
+  if (section === null || (section.createdAt !== null && section.createdAt !== createdAt)) return new Map();
   return new Map(
     [...section.ids].map(([named, id]) => {
       const [type = '', key = ''] = named.split(/\/(.*)/s);
