@@ -8,6 +8,8 @@ import type { LineReader, ReaderContext } from './entry.ts';
 import { haproxyReader, isHaproxy } from './haproxy.ts';
 import { DETECTED_LINES } from './limits.ts';
 import { isNginxJson, nginxJsonReader } from './nginx-json.ts';
+import { albReader, envoyReader, isAlb, isEnvoy, isProxyManager, proxyManagerReader } from './proxy-lines.ts';
+import { isTraefik, traefikReader } from './traefik.ts';
 
 /** The formats, as `--format` names them. `decision` is the decision log of nodes, which has decisions to compare with. */
 export const LOG_FORMATS = [
@@ -18,6 +20,10 @@ export const LOG_FORMATS = [
   'haproxy',
   'cloudflare',
   'cloudfront',
+  'traefik',
+  'envoy',
+  'proxy-manager',
+  'alb',
 ] as const;
 /** One of LOG_FORMATS. */
 export type LogFormat = (typeof LOG_FORMATS)[number];
@@ -31,6 +37,10 @@ const READERS: Readonly<Record<AccessFormat, (context: ReaderContext) => LineRea
   haproxy: haproxyReader,
   cloudflare: cloudflareReader,
   cloudfront: cloudfrontReader,
+  traefik: traefikReader,
+  envoy: envoyReader,
+  'proxy-manager': proxyManagerReader,
+  alb: albReader,
 };
 
 /** Creates the reader of one log. */
@@ -54,6 +64,9 @@ export function detectFormat(lines: readonly string[]): LogFormat | null {
 function formatOf(line: string): LogFormat | null {
   if (line.startsWith('{')) return jsonFormatOf(line);
   if (isCloudfront(line)) return 'cloudfront';
+  if (isEnvoy(line)) return 'envoy';
+  if (isProxyManager(line)) return 'proxy-manager';
+  if (isAlb(line)) return 'alb';
   if (isCombined(line)) return 'combined';
   return isHaproxy(line) ? 'haproxy' : null;
 }
@@ -70,6 +83,7 @@ function jsonFormatOf(line: string): LogFormat | null {
   if (typeof format === 'string' && format.startsWith('edgeplan.')) return 'decision';
   if (isCloudflare(fields)) return 'cloudflare';
   if (isCloudfrontJson(fields)) return 'cloudfront';
+  if (isTraefik(fields)) return 'traefik';
   if (isCaddy(fields)) return 'caddy';
   return isNginxJson(fields) ? 'nginx-json' : null;
 }

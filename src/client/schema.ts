@@ -7906,8 +7906,15 @@ export interface components {
             readonly imported: number;
             /** @description records that were not added; `problems` has the reasons */
             readonly skipped: number;
+            /** @description of those, records that the domain lacks */
+            readonly lost: number;
             readonly records: readonly components["schemas"]["DnsRecord"][];
             readonly problems: readonly {
+                /**
+                 * @description `lost`: the record is missing; `not_needed`: it exists already, or the service makes its own; `hint`: it is imported, and probably wrong
+                 * @enum {string}
+                 */
+                readonly kind: "lost" | "not_needed" | "hint";
                 /** @description of the file, from 1 */
                 readonly line: number | null;
                 readonly error: string;

@@ -161,8 +161,15 @@ export const LANE_OF: Readonly<Record<JobKind, Lane>> = {
   recommend: 'long',
 };
 
-/** A line of a zone file that was not imported. */
+/**
+ * What a problem of a zone file means. `lost`: the record is missing afterwards; `not_needed`: it exists already, or the service
+ * makes its own; `hint`: it is imported, and probably wrong.
+ */
+export const ZONE_PROBLEM_KINDS = ['lost', 'not_needed', 'hint'] as const;
+
+/** A line of a zone file that was not imported, or should be looked over. */
 export interface ZoneProblem {
+  readonly kind: (typeof ZONE_PROBLEM_KINDS)[number];
   /** Of the file, from 1. */
   readonly line: number | null;
   readonly error: string;
@@ -178,6 +185,8 @@ export interface ReadZoneFile {
   /** Lines that are not records the zone can have. */
   readonly problems: readonly ZoneProblem[];
   readonly skipped: number;
+  /** Of those, lines without which nothing is lost. */
+  readonly needless: number;
 }
 
 /** A page of a list as JSON text. */

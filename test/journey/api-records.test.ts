@@ -298,7 +298,14 @@ describe.each(testDatabases())('records on $kind', (database) => {
     expect((await ask('GET', '/records/')).body).toHaveLength(1);
     const answer = await upload(zone);
     expect(answer.status, answer.text).toBe(200);
-    expect(answer.body).toMatchObject({ imported: 3, skipped: 5 });
+    expect(answer.body).toMatchObject({ imported: 3, skipped: 5, lost: 3 });
+    expect(answer.body.problems.map(({ kind }: { kind: string }) => kind)).toEqual([
+      'not_needed',
+      'not_needed',
+      'lost',
+      'lost',
+      'lost',
+    ]);
     expect(answer.body.records).toMatchObject([
       { name: '@', type: 'A', destination: '192.0.2.1', proxied: true },
       { type: 'MX', mx_priority: 10, destination: `mx.${subject.domain.name}` },

@@ -33,7 +33,9 @@ describe('import nginx', () => {
     expect(out).toContain('domain: example.com\n');
     expect(out).toContain('  # a.conf:4: return 403\n  - type: drop\n');
     expect(err).toContain('a.conf:4: carried over: return 403\n');
-    expect(err).toMatch(/\n3 carried over, 0 with a difference, 0 not carried over, 1 not needed\nopened paths: 0\n$/);
+    expect(err).toMatch(
+      /\n3 carried over, 0 with a difference, 0 not carried over, 1 not needed\nopened paths: 0\n$/,
+    );
     file('edge.yaml', out);
     expect((await run('simulate', 'https://example.com/x')).out).toContain('403');
   });

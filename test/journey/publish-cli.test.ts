@@ -152,6 +152,26 @@ describe('nodes and plans from the command line', () => {
     const imported = await run(['import', 'zone', name, '--zone', 'waiting.zone']);
     expect(imported.out).toContain(`1 imported, 0 not imported; ${clause(2)}`);
     expect(imported.err).toContain(remedy);
+    const zone = '@ SOA a. b. 1 2 3 4 5\n@ NS ns1.elsewhere.test.\n';
+    writeFileSync(join(folder, 'waiting.zone'), `${zone}www.${name}. A 192.0.2.1\n`);
+    const second = await run(['import', 'zone', name, '--zone', 'waiting.zone']);
+    expect([second.code, second.out]).toEqual([
+      0,
+      expect.stringContaining('0 imported, 0 not imported, 2 not needed'),
+    ]);
+    expect(second.err).toContain(':3: not needed: the same record exists already');
+    writeFileSync(
+      join(folder, 'waiting.zone'),
+      `www.${name}. A 192.0.2.1\nx CNAME ${name}\ny A 192.0.2.300\n`,
+    );
+    const third = await run(['import', 'zone', name, '--zone', 'waiting.zone', '--dry-run']);
+    expect([third.code, third.out]).toEqual([
+      1,
+      expect.stringContaining('1 would be imported, 1 not imported, 1 not needed'),
+    ]);
+    expect(third.err).toContain(
+      `:2: imported: the name is read as \`${name}.${name}\`, since it has no dot at its end`,
+    );
     writeFileSync(join(folder, 'waiting.yaml'), EDGE.replace('waiting.test', name));
     const applied = await run(['apply', '-f', 'waiting.yaml']);
     expect(applied.out).toContain(`applied 1 change; ${clause(3)}`);

@@ -66,7 +66,7 @@ export function neighboursOf(domain: string, records: readonly Candidate[]): Nei
       const before = record.id === undefined ? undefined : byId.get(record.id);
       const own = before?.name === name ? before : null;
       const equals = (there?.byData.get(data) ?? 0) - (own?.data === data ? 1 : 0);
-      if (equals > 0) return 'the same record exists already';
+      if (equals > 0) return SAME_RECORD;
       if (bareAlias && name === domain) return APEX_ALIAS;
       const others = (there?.records ?? 0) - (own === null ? 0 : 1);
       const bareAliases = (there?.bareAliases ?? 0) - (own?.bareAlias === true ? 1 : 0);
@@ -91,6 +91,9 @@ export function neighboursOf(domain: string, records: readonly Candidate[]): Nei
 function dataOf({ type, destination, mx_priority }: Candidate): string {
   return JSON.stringify([type, destination, type === 'MX' ? mx_priority : null]);
 }
+
+/** The message for a record that is there. */
+export const SAME_RECORD = 'the same record exists already';
 
 /** The message for an unproxied CNAME at the apex. */
 const APEX_ALIAS =

@@ -1,7 +1,7 @@
 /** Import and export of zones as BIND master files (RFC 1035 §5). */
 import { z } from 'zod';
 import { checkRecordType } from '../../access/entitlement-checks.ts';
-import type { ReadLine, ReadZoneFile, ZoneProblem } from '../../compute/job.ts';
+import { type ReadLine, type ReadZoneFile, ZONE_PROBLEM_KINDS, type ZoneProblem } from '../../compute/job.ts';
 import { printZone } from '../../dns/zone-file/print.ts';
 import { badRequest, forbidden, type Refusal } from '../../operation/refusal.ts';
 import { ok, operation, type Response, type Writing } from '../../operation/route.ts';
@@ -10,15 +10,20 @@ import type { NewRecord } from '../../store/customer-repositories.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { originsOfRecord, refuseSpecial } from '../origins.ts';
-import { neighboursOf } from '../records/neighbours.ts';
+import { neighboursOf, SAME_RECORD } from '../records/neighbours.ts';
 import { recordShape, showRecord } from '../records/shape.ts';
 import { judgeRecordCount } from './records.ts';
 
 /** The content type of zone files (RFC 4027). */
 const ZONE_TYPE = 'text/dns';
 
-/** Why a line was not imported. */
+/** Why a line was not imported, or what is probably wrong with it. */
 const PROBLEM = z.object({
+  kind: z
+    .enum(ZONE_PROBLEM_KINDS)
+    .describe(
+      '`lost`: the record is missing; `not_needed`: it exists already, or the service makes its own; `hint`: it is imported, and probably wrong',
+    ),
   line: z.int().nullable().describe('of the file, from 1'),
   error: z.string(),
 });
@@ -28,6 +33,7 @@ const IMPORT = z
   .object({
     imported: z.int(),
     skipped: z.int().describe('records that were not added; `problems` has the reasons'),
+    lost: z.int().describe('of those, records that the domain lacks'),
     records: z.array(recordShape),
     problems: z.array(PROBLEM),
   })
@@ -73,6 +79,7 @@ async function importRecords(w: Writing, zone: ReadZoneFile): Promise<Response> 
   return ok({
     imported: made.length,
     skipped: zone.skipped + read.problems.length,
+    lost: zone.skipped - zone.needless + read.problems.filter(({ kind }) => kind === 'lost').length,
     records,
     problems: listed,
   });
@@ -92,7 +99,8 @@ function readAll(
         ? read.error
         : (refuseSpecial(specialOrigin, originsOfRecord(read.record))?.message ??
           neighbours.judge(read.record));
-    if (error !== null) problems.push({ line: read.line, error });
+    if (error !== null)
+      problems.push({ kind: error === SAME_RECORD ? 'not_needed' : 'lost', line: read.line, error });
     else if ('record' in read) {
       neighbours.put(read.record);
       rows.push({ ...read.record, domain_id: domain.id, created_at: now, updated_at: now });

@@ -48,6 +48,11 @@ export const ZONE_FILE_CODES = {
     meaning: 'the name does not belong to the domain',
     remedy: 'write the name without a dot at its end, or check `$ORIGIN`',
   },
+  missing_dot: {
+    severity: 'info',
+    meaning: 'a name has the domain twice, as a name of the domain without a dot at its end has',
+    remedy: 'write the dot: `example.com.`, unless the longer name is meant',
+  },
   soa_skipped: {
     severity: 'info',
     meaning: 'the SOA record is made by this service, so the one of the file is left out',

@@ -29,13 +29,19 @@ const MOST_LISTED = 20;
 interface Imported {
   readonly imported: number;
   readonly skipped: number;
+  /** Absent from older servers. */
+  readonly lost?: number;
   readonly records: readonly {
     readonly name: string;
     readonly type: string;
     readonly destination: string;
     readonly proxied: boolean;
   }[];
-  readonly problems: readonly { readonly line: number | null; readonly error: string }[];
+  readonly problems: readonly {
+    readonly kind?: 'lost' | 'not_needed' | 'hint';
+    readonly line: number | null;
+    readonly error: string;
+  }[];
 }
 
 /** Sends the file and prints the imported records and the problems. */
@@ -51,8 +57,9 @@ async function run(domain: string, flags: Flags): Promise<void> {
     type: 'text/dns',
   });
   const answer = body as Imported;
-  // A partial import is a negative result for scripts.
-  if (answer.skipped > 0) process.exitCode = EXIT.no;
+  // An import that loses records is a negative result for scripts.
+  const lost = answer.lost ?? answer.skipped;
+  if (lost > 0) process.exitCode = EXIT.no;
   const revision = headers.get('x-revision');
   if (flags.json === true) {
     const fields = { domain, dry_run: dry, revision: revision === null ? null : Number(revision) };
@@ -60,14 +67,19 @@ async function run(domain: string, flags: Flags): Promise<void> {
   }
   await write(recordsText(answer.records, flags.all === true));
   const file = flags.zone === '-' ? 'stdin' : flags.zone;
-  for (const { line, error } of answer.problems)
-    note(`${file}${line === null ? '' : `:${line}`}: not imported: ${visible(error)}`);
+  for (const { kind = 'lost', line, error } of answer.problems)
+    note(`${file}${line === null ? '' : `:${line}`}: ${WORDS[kind]}: ${visible(error)}`);
   const out = revision === null ? null : await publicationOutcome(domain, revision, flags);
   const verb = dry ? 'would be imported' : 'imported';
   const published = out === null ? '' : `; ${out.clause}`;
-  await write(`${answer.imported} ${verb}, ${answer.skipped} not imported${published}\n`);
+  const needless = answer.skipped - lost;
+  const left = needless === 0 ? '' : `, ${needless} not needed`;
+  await write(`${answer.imported} ${verb}, ${lost} not imported${left}${published}\n`);
   if (typeof out?.remedy === 'string') note(`  ${out.remedy}`);
 }
+
+/** Kinds of problems in the words of the report. */
+const WORDS = { lost: 'not imported', not_needed: 'not needed', hint: 'imported' } as const;
 
 /** A table of the records; of many the first ones, and how many there are of each type. */
 function recordsText(records: Imported['records'], all: boolean): string {
@@ -94,7 +106,7 @@ export function importZoneCommand(): Command {
     .summary('add the records of a BIND zone file to a domain')
     .description(
       'Sends a BIND master file to the server, which adds its records, except SOA, NS of the domain itself and records that ' +
-        'exist already. Records that were not imported are printed on stderr with their lines; the exit code is then 1.',
+        'exist already. Records that the domain lacks afterwards are printed on stderr with their lines; the exit code is then 1.',
     )
     .argument('<domain>', 'its name')
     .requiredOption('-z, --zone <file>', 'the zone file; - is stdin')

@@ -9,7 +9,7 @@ import { createRequestReplay } from '../../simulator/replay/replay-requests.ts';
 import { fixedEvaluator, type SimulationSubject } from '../../simulator/simulate.ts';
 import { nothingCompared, printGaps, replayNote, replayText } from '../decision-log/print-replay.ts';
 import { createReplay, replayDocument } from '../decision-log/replay.ts';
-import { EXIT, usageFault } from '../exit.ts';
+import { usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
 import { countryFinder, openCountryFile } from '../input/open-countries.ts';
 import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
@@ -22,6 +22,7 @@ import {
   type PrintedReplay,
   printLate,
   printLogGaps,
+  replayExit,
   requestsDocument,
   requestsText,
 } from '../replay/print-requests.ts';
@@ -130,7 +131,8 @@ async function replayDecisions({ logs, read }: Reading, rules: Rules, flags: Sta
   note(replayNote(subject.signatures?.name ?? null));
   printLate(read.late);
   printGaps(report);
-  if (report.changed > 0) process.exitCode = EXIT.no;
+  const { lines } = read.tally;
+  process.exitCode = replayExit({ lines, unreadable: report.unreadable.count }, report.changed);
 }
 
 /** Two rule sets, or one. */
@@ -174,7 +176,7 @@ async function replayRequests(
   } else await write(requestsText(printed));
   flags.progress.report();
   printLogGaps(printed);
-  if (report.changed > 0) process.exitCode = EXIT.no;
+  process.exitCode = replayExit(read.tally, report.changed);
 }
 
 /** The plan and the signatures of a report. */
@@ -189,9 +191,10 @@ export function replayCommand(): Command {
   const command = new Command('replay')
     .summary('what these rules decide about the requests of a log')
     .description(
-      'Evaluates the requests of decision logs or access logs (nginx, Apache, Caddy, HAProxy, Cloudflare, CloudFront) in ' +
-        'order of time. Shows which decisions of a decision log would change, what the rules decide about an access log, and ' +
-        'with --before which decisions flip from one rule set to the other. Exits with 1 when a decision changes.',
+      'Evaluates the requests of decision logs or access logs (nginx, Apache, Caddy, HAProxy, Traefik, Envoy, Nginx Proxy ' +
+        'Manager, Cloudflare, CloudFront, AWS ALB) in order of time. Shows which decisions of a decision log would change, what the rules decide about an access log, and ' +
+        'with --before which decisions flip from one rule set to the other. Exits with 1 when a decision changes, with 3 when ' +
+        'most lines cannot be read.',
     )
     .addOption(logOption())
     .addOption(

@@ -1,10 +1,11 @@
 /** Prints the report of a replay of access logs. */
 import { REORDERED_LINES } from '../../access-logs/limits.ts';
+import type { LogTally } from '../../access-logs/source.ts';
 import { quantity, visible } from '../../simulator/render-text.ts';
 import type { LackedFact } from '../../simulator/replay/dependencies.ts';
 import type { ReplayOutcome, RequestsReport } from '../../simulator/replay/replay-requests.ts';
 import { exampleLine, printedGroups } from '../decision-log/print-replay.ts';
-import { inputFault } from '../exit.ts';
+import { EXIT, type ExitCode, inputFault } from '../exit.ts';
 import { note } from '../output.ts';
 import { grouped } from '../print/quantities.ts';
 import { tableText } from '../print/table.ts';
@@ -124,6 +125,18 @@ export function printLogGaps({ report, read }: Pick<PrintedReplay, 'report' | 'r
     note(
       `edgeplan: ${quantity(unreadable, 'line')} could not be read; the first: ${visible(firstUnreadable ?? '')}`,
     );
+}
+
+/**
+ * The exit code of a replay with these lines: most of them unreadable, what it says is of a small part of the log.
+ * `changed`: decisions that change.
+ */
+export function replayExit(
+  { lines, unreadable }: Pick<LogTally, 'lines' | 'unreadable'>,
+  changed: number,
+): ExitCode {
+  if (unreadable * 2 > lines) return EXIT.input;
+  return changed > 0 ? EXIT.no : EXIT.fine;
 }
 
 /** Reports lines that were evaluated after later ones. */

@@ -29,6 +29,8 @@ export interface ParsedZone {
   readonly diagnostics: readonly Diagnostic[];
   /** Lines that were not imported, with or without a diagnostic. */
   readonly skipped: number;
+  /** Of those, lines without which nothing is lost: NS records of the apex, and repeated records. */
+  readonly needless: number;
 }
 
 export interface ParseZoneOptions {
@@ -50,6 +52,7 @@ interface Parser {
   /** Diagnostics beyond `MAX_DIAGNOSTICS`. */
   dropped: number;
   skipped: number;
+  needless: number;
   /** Absolute, without a trailing dot; empty is the root. */
   origin: string;
   /** The owner of the last record: `null` before the first, and after one that could not be read. */
@@ -68,6 +71,7 @@ export function parseZone(text: string, domain: string, options: ParseZoneOption
     seen: new Set(),
     dropped: 0,
     skipped: 0,
+    needless: 0,
     origin: domain,
     owner: null,
     ttlReported: false,
@@ -75,7 +79,7 @@ export function parseZone(text: string, domain: string, options: ParseZoneOption
   if (text.length > MAX_ZONE_CHARACTERS) {
     const message = `must be at most ${MAX_ZONE_CHARACTERS} characters`;
     report(parser, START, 'error', { code: 'too_long', message, found: `${text.length} characters` });
-    return { records: [], diagnostics: parser.diagnostics, skipped: parser.skipped };
+    return { records: [], diagnostics: parser.diagnostics, skipped: parser.skipped, needless: 0 };
   }
   const { entries, problems } = lex(text);
   for (const { at, code, message } of problems) report(parser, at, 'error', { code, message });
@@ -85,7 +89,7 @@ export function parseZone(text: string, domain: string, options: ParseZoneOption
     const message = `there are more mistakes; only the first ${MAX_DIAGNOSTICS} are shown`;
     diagnostics.push({ code: 'too_many_mistakes', severity: 'info', path: [], message });
   }
-  return { records: parser.records, diagnostics, skipped: parser.skipped };
+  return { records: parser.records, diagnostics, skipped: parser.skipped, needless: parser.needless };
 }
 
 /** The place of a diagnostic about the whole file. */
@@ -283,6 +287,7 @@ function judgeType(parser: Parser, type: Token, owner: string): boolean {
   }
   if (name === 'NS' && owner === parser.domain) {
     const message = 'NS records of the domain itself are not imported; the delegation decides them';
+    parser.needless++;
     report(parser, type.at, 'warning', { code: 'apex_ns_skipped', message });
     return false;
   }
@@ -299,6 +304,7 @@ function addRecord(parser: Parser, record: ParsedRecord, at: Spot): void {
   const key = JSON.stringify([name, type, destination, mx_priority]);
   if (parser.seen.has(key)) {
     const message = 'duplicates an earlier record; it is imported once';
+    parser.needless++;
     report(parser, at, 'warning', { code: 'duplicate_record', message });
   } else if (parser.records.length >= MAX_RECORDS) {
     if (parser.records.length === MAX_RECORDS && !parser.seen.has('full')) {
@@ -309,6 +315,28 @@ function addRecord(parser: Parser, record: ParsedRecord, at: Spot): void {
   } else {
     parser.seen.add(key);
     parser.records.push(record);
+    hintMissingDot(parser, record, at);
+  }
+}
+
+/** Types whose data ends with a name. */
+const NAMED: readonly string[] = ['ALIAS', 'CNAME', 'MX', 'NS', 'PTR', 'SRV'];
+
+/** Notes a name that has the domain twice, as one without a dot at its end has (`example.com` below `example.com.`). */
+function hintMissingDot(parser: Parser, { name, type, destination }: ParsedRecord, at: Spot): void {
+  const { domain } = parser;
+  const absolute = absoluteName(name, domain) ?? name;
+  const names = NAMED.includes(type) ? [absolute, destination.split(' ').at(-1)!] : [absolute];
+  for (const one of names) {
+    const full = one.toLowerCase().replace(/\.$/, '');
+    const written = full.slice(0, -domain.length - 1);
+    if (!full.endsWith(`.${domain}`) || !`.${written}.`.includes(`.${domain}.`)) continue;
+    const message = `the name is read as \`${full}\`, since it has no dot at its end`;
+    report(parser, at, 'info', {
+      code: 'missing_dot',
+      message,
+      remedy: `write \`${written}.\` if that is meant`,
+    });
   }
 }
 

@@ -20,6 +20,21 @@ it.each([
   ['caddy', ['{"level":"info","request":{"uri":"/","method":"GET"}}']],
   ['nginx-json', ['{"request":"GET / HTTP/1.1"}']],
   ['nginx-json', ['{"method":"GET","path":"/"}']],
+  ['traefik', ['{"RequestMethod":"GET","RequestPath":"/","level":"info","msg":""}']],
+  [
+    'envoy',
+    ['[2026-01-31T12:00:00.250Z] "GET / HTTP/1.1" 200 - 0 1 2 1 "-" "x" "id" "a.example" "10.0.0.1:80"'],
+  ],
+  [
+    'proxy-manager',
+    ['[31/Jan/2026:12:00:00 +0000] - 200 200 - GET https a.example "/" [Client 192.0.2.1] [Length 1]'],
+  ],
+  [
+    'alb',
+    [
+      'h2 2026-01-31T12:00:00.250000Z app/a/b 192.0.2.1:2817 10.0.0.1:80 0.0 0.0 0.0 200 200 3 5 "GET https://a.example:443/ HTTP/2.0" "x"',
+    ],
+  ],
   ['decision', ['{"format":"edgeplan.decision/v1"}']],
   ['decision', ['{"format":"edgeplan.gap/v1"}']],
   [null, ['hello', '{}', '{"torn":', '']],

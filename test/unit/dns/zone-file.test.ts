@@ -53,6 +53,24 @@ abs.example.com. PTR host
     expect(told(text)).toEqual(['3 info ttl_dropped', '4 info soa_skipped', '7 warning apex_ns_skipped']);
   });
 
+  it.each([
+    ['a CNAME example.com', 1],
+    ['a CNAME b.example.com', 1],
+    ['@ MX 10 mx.example.com', 1],
+    ['_sip._tcp SRV 10 5 5060 sip.example.com', 1],
+    ['www.example.com A 192.0.2.1', 1],
+    ['a.example.com CNAME b.example.com', 2],
+    ['$ORIGIN sub.example.com.\na CNAME example.com', 1],
+    ['a CNAME example.com.', 0],
+    ['a CNAME notexample.com', 0],
+    ['a TXT example.com', 0],
+    ['a A 192.0.2.1', 0],
+  ])('%j has %d hints about a missing dot', (text, expected) => {
+    const { records, diagnostics, skipped } = parseZone(text, 'example.com');
+    expect([records.length, skipped]).toEqual([1, 0]);
+    expect(diagnostics.filter(({ code }) => code === 'missing_dot')).toHaveLength(expected);
+  });
+
   it('reads every type of the model that has a zone file form', () => {
     const text = `
 sub NS ns1.else.net.

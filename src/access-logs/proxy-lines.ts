@@ -1,0 +1,199 @@
+/**
+ * Reads logs of proxies whose lines are words, quoted texts and texts in brackets: the default format of Envoy and that of
+ * Istio, Nginx Proxy Manager, and the Application Load Balancer of AWS.
+ */
+import {
+  BLANK,
+  entryOf,
+  type LineFields,
+  type LineNote,
+  type LineReader,
+  type LoggedRequestLine,
+  NO_REQUEST,
+  type ReaderContext,
+  splitRequest,
+  unreadable,
+} from './entry.ts';
+import { unescapeBackslashes } from './escapes.ts';
+import { createClfTime } from './times.ts';
+
+/** One field of a line. */
+interface LogField {
+  readonly kind: 'word' | 'quoted' | 'bracketed';
+  readonly text: string;
+}
+
+/** The fields of a line, which are separated by spaces; `null`: a quoted text or a bracket has no end. */
+function fieldsOf(line: string): readonly LogField[] | null {
+  const fields: LogField[] = [];
+  let at = 0;
+  while (at < line.length) {
+    if (line[at] === ' ') {
+      at++;
+      continue;
+    }
+    if (line[at] === '"') {
+      const end = quoteAfter(line, at + 1);
+      if (end < 0) return null;
+      fields.push({ kind: 'quoted', text: unescapeBackslashes(line.slice(at + 1, end)) });
+      at = end + 1;
+      continue;
+    }
+    const close = line[at] === '[' ? line.indexOf(']', at) : -1;
+    // An IPv6 address with a port is a word that begins with a bracket.
+    if (close > 0 && (close + 1 === line.length || line[close + 1] === ' ')) {
+      fields.push({ kind: 'bracketed', text: line.slice(at + 1, close) });
+      at = close + 1;
+      continue;
+    }
+    const space = line.indexOf(' ', at);
+    const end = space < 0 ? line.length : space;
+    fields.push({ kind: 'word', text: line.slice(at, end) });
+    at = end;
+  }
+  return fields;
+}
+
+/** The quote that ends a text; a backslash escapes the character after it. */
+function quoteAfter(line: string, from: number): number {
+  for (let at = from; at < line.length; at++) {
+    if (line[at] === '\\') at++;
+    else if (line[at] === '"') return at;
+  }
+  return -1;
+}
+
+/** `-` is absent. */
+function present(field: LogField | undefined): string {
+  return field === undefined || field.text === '-' ? '' : field.text;
+}
+
+/** A request line; `null`: the proxy had no request, and writes `-` for its parts. */
+function requestOf(text: string): LoggedRequestLine | null {
+  const request = splitRequest(text);
+  return request?.method === '-' ? null : request;
+}
+
+/** What all of these formats lack. */
+const LACKED = { country: '', ja4: '', whole: false, verified: false } as const;
+
+/** A reader of the fields of lines. */
+function fieldReader(
+  read: (fields: readonly LogField[]) => LineFields | LineNote,
+): (context: ReaderContext) => LineReader {
+  return (context) => (line) => {
+    if (line.trim() === '') return BLANK;
+    const fields = fieldsOf(line);
+    if (fields === null) return unreadable('a quoted field does not end; a write was cut short');
+    const found = read(fields);
+    return 'kind' in found ? found : entryOf(found, context);
+  };
+}
+
+function headersOf(agent: string, referer: string): LineFields['headers'] {
+  return {
+    ...(agent === '' ? {} : { 'user-agent': agent }),
+    ...(referer === '' ? {} : { referer }),
+  };
+}
+
+/** `[time] "GET / HTTP/1.1" 200 - 0 95 3 2 "forwarded for" "agent" "id" "host" "upstream"`; Istio adds a text before the address. */
+export const envoyReader = fieldReader((fields) => {
+  const [time, line, status] = fields;
+  if (time?.kind !== 'bracketed' || line?.kind !== 'quoted')
+    return unreadable('there is no time and request');
+  const request = requestOf(line.text);
+  if (request === null) return NO_REQUEST;
+  const second = fields.findIndex(({ kind }, index) => index > 1 && kind === 'quoted');
+  // Istio has details of the response and the failure of the upstream before the counts of octets.
+  const quoted = fields
+    .slice(second < ENVOY_COUNTS ? second + 1 : second)
+    .filter(({ kind }) => kind === 'quoted');
+  const [forwarded, agent, , host] = quoted;
+  if (second < 0 || host === undefined)
+    return unreadable('the line is cut short, or the format is not the default');
+  return {
+    ...LACKED,
+    ...request,
+    host: present(host),
+    scheme: '',
+    // Envoy itself adds the last address.
+    ip: present(forwarded).split(',').at(-1)!.trim(),
+    headers: headersOf(present(agent), ''),
+    time: Date.parse(time.text),
+    status: Number(status?.text) || 0,
+  };
+});
+
+/** The place of the first quoted text after the request in the default format: status, flags and four numbers are before it. */
+const ENVOY_COUNTS = 8;
+
+/** `[time] - 200 200 - GET https host "/path" [Client 203.0.113.7] [Length 1] [Gzip -] [Sent-to app] "agent" "referer"`. */
+export function proxyManagerReader(context: ReaderContext): LineReader {
+  const readTime = createClfTime();
+  const reader = fieldReader((fields) => {
+    const target = fields.findIndex(({ kind }) => kind === 'quoted');
+    const client = fields.find(({ kind, text }) => kind === 'bracketed' && text.startsWith('Client '));
+    if (target < PROXY_MANAGER_WORDS || client === undefined)
+      return unreadable('there is no request and client; only access logs of hosts are read');
+    const [status, , method, scheme, host] = fields.slice(target - PROXY_MANAGER_WORDS, target);
+    const [agent, referer] = fields.slice(target + 1).filter(({ kind }) => kind === 'quoted');
+    const request = splitRequest(`${method!.text} ${fields[target]!.text} HTTP/1.1`);
+    if (request === null) return NO_REQUEST;
+    return {
+      ...LACKED,
+      ...request,
+      protocol: '',
+      host: present(host),
+      scheme: present(scheme),
+      ip: client.text.slice('Client '.length),
+      headers: headersOf(present(agent), present(referer)),
+      time: readTime(fields[0]!.text),
+      status: Number(status!.text) || 0,
+    };
+  });
+  return reader(context);
+}
+
+/** Words directly before the target: status, `-`, method, scheme, host. */
+const PROXY_MANAGER_WORDS = 5;
+
+/** `https time elb client:port target:port 0.0 0.0 0.0 200 200 34 366 "GET https://host:443/ HTTP/1.1" "agent" …`. */
+export const albReader = fieldReader((fields) => {
+  const [type, time, , client] = fields;
+  const [line, agent] = fields.filter(({ kind }) => kind === 'quoted');
+  if (line === undefined || fields[ALB_STATUS] === undefined) return unreadable('the line is cut short');
+  const request = requestOf(line.text);
+  const [, scheme, host, target] = /^(https?|wss?):\/\/([^/?]*)(.*)$/.exec(request?.target ?? '') ?? [];
+  if (request === null || host === undefined || target === undefined) return NO_REQUEST;
+  const address = present(client);
+  return {
+    ...LACKED,
+    ...request,
+    target: target.startsWith('/') ? target : `/${target}`,
+    host: host.replace(/:\d+$/, ''),
+    scheme: scheme === 'http' || (scheme === 'ws' && type!.text === 'ws') ? 'http' : 'https',
+    ip: address.slice(0, Math.max(address.lastIndexOf(':'), 0)).replace(/^\[|\]$/g, ''),
+    headers: headersOf(present(agent), ''),
+    time: Date.parse(time!.text),
+    status: Number(fields[ALB_STATUS].text) || 0,
+  };
+});
+
+/** The place of the status that the load balancer answered. */
+const ALB_STATUS = 8;
+
+/** Whether a line looks like one of Envoy's. */
+export function isEnvoy(line: string): boolean {
+  return /^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] "/.test(line);
+}
+
+/** Whether a line looks like one of Nginx Proxy Manager's. */
+export function isProxyManager(line: string): boolean {
+  return line.startsWith('[') && line[3] === '/' && line.includes('" [Client ');
+}
+
+/** Whether a line looks like one of the load balancer's. */
+export function isAlb(line: string): boolean {
+  return /^(?:https?|h2|grpcs|wss?) \d{4}-\d\d-\d\dT[\d:.]+Z /.test(line);
+}
