@@ -28,7 +28,8 @@ function unitsOf(forwarded: string, parameters: boolean): Unit[] {
     units.push({ text: '/', sent: between });
     between = '';
     const rest = parameters ? part : cut;
-    for (const run of rest.match(new RegExp(`(?:${escapePattern})+|.`, 'g')) ?? []) units.push(...charactersOf(run));
+    for (const run of rest.match(new RegExp(`(?:${escapePattern})+|.`, 'g')) ?? [])
+      units.push(...charactersOf(run));
   }
   return between === '' ? units : [...units, { text: '/', sent: between }];
 }
