@@ -22,7 +22,7 @@ const [file, folder, controlPlane] = process.argv.slice(2) as [string, string, s
 const share: ResourceShare = {
   ...{ trusted: [], proxies: [], countries: null, botRanges: null, nodeId: null, resolvers: [] },
   ...{ anyCertificate: false, allowedOrigins: { prefixes: [], local: true }, certificates: null },
-  ...{ keepUnderscores: false, websocketIdleMs: 60_000, maxWebsockets: 100 },
+  ...{ keepUnderscores: false, requestIdleMs: 60_000, websocketIdleMs: 60_000, maxWebsockets: 100 },
   ...{ maxConnections: 10_000, maxAddressConnections: 10_000, perOrigin: 256 },
   ...{ bodyOctets: 2 ** 20, bufferOctets: 0, bufferFolder: join(folder, 'buffers'), minRate: 0 },
   ...{ cacheOctets: 2 ** 26, cacheFolder: null, diskShare: 1, openOctets: OPEN_OCTETS },

@@ -140,7 +140,8 @@ function canonicalize(raw: string, out: TargetFacts): 0 | 400 {
   return 0;
 }
 
-function withoutParams(segment: string): string {
+/** A decoded segment without its parameters. */
+export function withoutParams(segment: string): string {
   const at = segment.indexOf(';');
   return at < 0 ? segment : segment.slice(0, at);
 }
@@ -172,7 +173,8 @@ function resolveSegments(raw: string): Segments {
   return segments;
 }
 
-function slashWidth(raw: string, at: number): 0 | 1 | 3 {
+/** The octets of the slash at `at`, in any spelling; 0: another character is there. */
+export function slashWidth(raw: string, at: number): 0 | 1 | 3 {
   const code = raw.charCodeAt(at);
   if (code === 47 || code === 92) return 1;
   if (code !== 37) return 0;

@@ -90,6 +90,8 @@ function describe(error: RE2JSException, source: string): string {
 /** The groups of one match: the text each took part with, `null` for one that did not; entry 0 is the whole match. */
 export interface CaptureGroups {
   readonly groups: readonly (string | null)[];
+  /** Where each group starts in the text; meaningless for one that took no part. */
+  readonly starts: readonly number[];
   readonly names: readonly (string | null)[];
 }
 
@@ -106,7 +108,11 @@ export function captureGroups(source: string, ignoreCase: boolean, text: string)
   const { regex, names } = cachedRegex(source, ignoreCase);
   const matcher = regex.matcher(text);
   if (!matcher.find()) return null;
-  return { groups: names.map((_, index) => matcher.group(index)), names };
+  return {
+    groups: names.map((_, index) => matcher.group(index)),
+    starts: names.map((_, index) => matcher.start(index)),
+    names,
+  };
 }
 
 interface CachedRegex {

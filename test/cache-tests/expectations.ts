@@ -1,7 +1,7 @@
 /** Tests of http-tests/cache-tests that the node does not pass, each with the reason. Tests of kind `check` only inform. */
 export const MISSES: Readonly<Record<string, string>> = {
   'headers-store-Set-Cookie':
-    'an answer that sets a cookie is kept only when the origin says to shared caches that it may be (`public`, `s-maxage`, `CDN-Cache-Control`): one session must not go to every visitor',
+    'a response that sets a cookie is not stored in `standard` mode, whatever its other fields say: one session must not go to every visitor',
   'other-set-cookie': 'as `headers-store-Set-Cookie`',
   'method-POST':
     'answers to POST are not kept: no rule asks for it, and a body would have to be part of the key',

@@ -4,7 +4,62 @@ import type { Facts } from './facts.ts';
 import { pathForms, pathRegex } from './filters.ts';
 import { parseAuthority } from './host.ts';
 import { defaultPort, hasDotSegment } from './path.ts';
-import { encodeCapture, encodeUri, percentDecode } from './text.ts';
+import { encodeCapture, encodeUri, percentDecode, utf8 } from './text.ts';
+
+/** One character of a path filter's view of the path, and the octets that the visitor sent for it. */
+interface Unit {
+  readonly text: string;
+  readonly sent: string;
+}
+
+/** The characters of a path, from the forwarded one: what separates two segments counts as one slash. */
+function unitsOf(forwarded: string, parameters: boolean): Unit[] {
+  const escapePattern = '%(?!2[fF]|5[cC])[0-9A-Fa-f]{2}';
+  const parts = forwarded.match(/\/|%2f|%5c|(?:(?!%2f|%5c)[^/])+/gi) ?? [];
+  const units: Unit[] = [];
+  let between = '';
+  for (const part of parts) {
+    const cut = /^(?:(?!;|%3b).)*/i.exec(part)![0];
+    const isSlash = /^(?:\/|%2f|%5c)$/i.test(part);
+    if (isSlash || cut === '') {
+      between += isSlash || parameters ? part : '';
+      continue;
+    }
+    units.push({ text: '/', sent: between });
+    between = '';
+    const rest = parameters ? part : cut;
+    for (const run of rest.match(new RegExp(`(?:${escapePattern})+|.`, 'g')) ?? [])
+      units.push(...charactersOf(run));
+  }
+  return between === '' ? units : [...units, { text: '/', sent: between }];
+}
+
+/** A run of escapes, or one character. */
+function charactersOf(run: string): Unit[] {
+  if (!run.startsWith('%')) return [{ text: run, sent: run }];
+  let at = 0;
+  return Array.from(percentDecode(run).matchAll(/%[0-9A-F]{2}(?=.*)|./gsu), ([text]) => {
+    const octets = text.length === 3 && run.slice(at, at + 3).toUpperCase() === text ? 1 : utf8(text).length;
+    const sent = run.slice(at, at + octets * 3);
+    at += octets * 3;
+    return { text, sent };
+  });
+}
+
+/** The octets that the visitor sent for a part; a part that cuts an escape is encoded from its text. */
+function sentFor(units: readonly Unit[], from: number, part: string): string {
+  let at = 0;
+  let sent = '';
+  let text = '';
+  for (const unit of units) {
+    if (at >= from && at + unit.text.length <= from + part.length) {
+      sent += unit.sent;
+      text += unit.text;
+    }
+    at += unit.text.length;
+  }
+  return text === part ? sent : encodeCapture(part);
+}
 
 /** Looks up a group of the first include entry that matches; `null` for one that is unset or unknown. */
 function groupsOf(rule: RewriteRule, facts: Facts): (name: string) => string | null {
@@ -16,7 +71,10 @@ function groupsOf(rule: RewriteRule, facts: Facts): (name: string) => string | n
       const named = regex.namedGroups();
       return (name) => {
         const index = /^[0-9]+$/.test(name) ? Number(name) : (named[name] ?? Infinity);
-        return index > matcher.groupCount() ? null : matcher.group(index);
+        const text = index > matcher.groupCount() ? null : matcher.group(index);
+        if (text === null) return null;
+        const units = unitsOf(facts.forwarded, path === facts.path);
+        return sentFor(units, matcher.start(index), text);
       };
     }
   }
@@ -30,7 +88,7 @@ export function rewritePath(rule: RewriteRule, facts: Facts): string | null {
   if (rule.path_match_type === 'regex') {
     const group = groupsOf(rule, facts);
     path = path.replace(/\$(?:\$|([0-9]+)|\{(\w+)\})/g, (reference, digits?: string, name?: string) =>
-      reference === '$$' ? '$' : encodeCapture(group((digits ?? name)!) ?? ''),
+      reference === '$$' ? '$' : (group((digits ?? name)!) ?? ''),
     );
   }
   path = encodeUri(path.replace(/^\/+/, '/'));

@@ -1,7 +1,8 @@
 /** Phase 8: the first rewrite changes the path and query that the origin gets. */
-import { encodeCapture, encodeUri } from '../../base/octets.ts';
+import { encodeUri } from '../../base/octets.ts';
 import { hasDotSegment, mergeLeadingSlashes } from '../../base/path.ts';
 import { type CaptureGroups, captureGroups } from '../../base/regex.ts';
+import { readSentPath, sentPart } from '../../base/sent-path.ts';
 import { REWRITE_QUERY_MODES } from '../../base/vocabulary.ts';
 import { REWRITE_FIELDS } from '../../plan/fields.ts';
 import { FILTER, FLAG_ACTION_SHIFT, NONE, SLOT, typeIndex } from '../../plan/layout.ts';
@@ -39,14 +40,19 @@ export function rewrittenPath(context: Context, slot: number): string | null {
   const target = textOf(loaded, words[fields + REWRITE_FIELDS.target]!);
   if (target === '') return null;
   const isRegex = words[fields + REWRITE_FIELDS.regex] === 1;
-  return encodeUri(mergeLeadingSlashes(isRegex ? substitute(target, capturesOf(context, slot)) : target));
+  return encodeUri(mergeLeadingSlashes(isRegex ? substitute(target, sentCaptures(context, slot)) : target));
+}
+
+/** Groups, and the form of the path that they are parts of. */
+interface PathCaptures extends CaptureGroups {
+  readonly of: string;
 }
 
 /**
  * The groups of the first include entry that matches the path, or else the path without parameters. `null`: the rule's
  * entries are wildcards, or it has none.
  */
-export function capturesOf(context: Context, slot: number): CaptureGroups | null {
+export function capturesOf(context: Context, slot: number): PathCaptures | null {
   const { loaded, facts } = context;
   const { words } = loaded.plan;
   const offset = slotWord(context, slot, SLOT.path);
@@ -56,10 +62,25 @@ export function capturesOf(context: Context, slot: number): CaptureGroups | null
   const entry = pathEntry(loaded, { from, to: from + words[offset + FILTER.includes]! }, facts, false);
   if (entry < 0) return null;
   const source = sourceOf(loaded, words[from + entry]!);
-  const found = captureGroups(source, false, facts.path);
-  return found === null && facts.pathWithoutParameters !== null
-    ? captureGroups(source, false, facts.pathWithoutParameters)
-    : found;
+  const { path, pathWithoutParameters } = facts;
+  const found = captureGroups(source, false, path);
+  if (found !== null) return { ...found, of: path };
+  if (pathWithoutParameters === null) return null;
+  const twin = captureGroups(source, false, pathWithoutParameters);
+  return twin === null ? null : { ...twin, of: pathWithoutParameters };
+}
+
+/** The groups as the visitor sent them, so that escapes and doubled slashes arrive as they were. */
+function sentCaptures(context: Context, slot: number): CaptureGroups | null {
+  const captures = capturesOf(context, slot);
+  if (captures === null) return null;
+  const { path, forwarded, pathWithoutParameters } = context.facts;
+  const sent = readSentPath(captures.of, forwarded, captures.of === path || pathWithoutParameters === null);
+  const { starts } = captures;
+  const groups = captures.groups.map((text, index) =>
+    text === null ? null : sentPart(sent, { from: starts[index]!, text }),
+  );
+  return { ...captures, groups };
 }
 
 /** `$1` (longest run of digits), `${1}`, `${name}` and `$$`; a group that took no part is empty. */
@@ -78,7 +99,7 @@ function substitute(target: string, captures: CaptureGroups | null): string {
     let stop = braced ? target.indexOf('}', at) : at;
     if (!braced) while (isDigit(target.charCodeAt(stop))) stop++;
     const name = target.slice(braced ? at + 1 : at, stop);
-    out += encodeCapture(groupOf(captures, name));
+    out += groupOf(captures, name);
     at = braced ? stop + 1 : stop;
   }
   return out + target.slice(at);

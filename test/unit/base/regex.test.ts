@@ -110,6 +110,7 @@ describe('captureGroups', () => {
   test('gives the leftmost-first groups, null where one took no part', () => {
     expect(captureGroups('^/(?P<a>[^/]+)/(x)?(.*)$', false, '/p/\nq')).toEqual({
       groups: ['/p/\nq', 'p', null, '\nq'],
+      starts: [0, 1, -1, 3],
       names: [null, 'a', null, null],
     });
     expect(captureGroups('(a|ab)(c|bcd)?', false, 'abcd')?.groups).toEqual(['abcd', 'a', 'bcd']);
