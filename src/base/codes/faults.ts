@@ -58,7 +58,8 @@ export const RESPONSE_FAULT_CODES = {
     severity: null,
     meaning:
       "the origin was silent for the record's `timeout`: before the head of its response 504, within it an early end",
-    remedy: 'a faster origin, or a higher `timeout` of the record; without one `--idle` limits a silent response',
+    remedy:
+      'a faster origin, or a higher `timeout` of the record; without one `--idle` limits a silent response',
   },
   unreachable: {
     severity: null,
