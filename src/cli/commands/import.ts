@@ -1,5 +1,4 @@
 /** `edgeplan import`: a zone file into a domain of a server, and rules of other products into an edge file. */
-import { dirname } from 'node:path';
 import { Command, Option } from 'commander';
 import { importBunny } from '../../importers/bunny/import-bunny.ts';
 import { importCloudflare } from '../../importers/cloudflare/import-cloudflare.ts';
@@ -16,8 +15,9 @@ import {
 } from '../../importers/report.ts';
 import { visible } from '../../simulator/render-text.ts';
 import { EXIT, inputFault } from '../exit.ts';
-import { includesOf } from '../input/open-includes.ts';
+import { includesOf, rootOf } from '../input/open-includes.ts';
 import { readText } from '../input/read-text.ts';
+import { refuseOutside } from '../input/refuse-outside.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { writeWhole } from '../write-file.ts';
@@ -31,6 +31,10 @@ interface Flags {
   readonly output?: string;
   /** Prints the report as JSON. */
   readonly json?: boolean;
+  /** Reads files outside the folder of the source. */
+  readonly allowOutside?: boolean;
+  /** The folder that stands for `/etc/nginx`. */
+  readonly root?: string;
 }
 
 /** One product. */
@@ -43,7 +47,9 @@ interface Importer {
   readonly translate: (
     files: readonly SourceFile[],
     options: ImporterOptions,
+    flags: Flags,
   ) => ImportedEdge | ImportRefusal;
+  readonly options?: readonly Option[];
 }
 
 const IMPORTERS: readonly Importer[] = [
@@ -53,8 +59,15 @@ const IMPORTERS: readonly Importer[] = [
     summary: 'translate an nginx configuration to an edge file',
     description:
       'Translates server names, locations, return, rewrite, if and map over host and path, allow and deny, limit_req, ' +
-      'proxy_pass and upstream. Includes are read relative to the first file.',
-    translate: (files, options) => importNginx(files, includesOf(dirname(files[0]!.name)), options),
+      'proxy_pass and upstream. Includes are read below the folder of nginx.conf, which stands for /etc/nginx.',
+    translate: (files, options, { root = rootOf(files[0]!.name), allowOutside = false }) =>
+      importNginx(files, includesOf({ root, outside: allowOutside }), options),
+    options: [
+      new Option(
+        '--root <folder>',
+        'the folder that stands for /etc/nginx (default: the nearest folder at or above the first file with an nginx.conf)',
+      ),
+    ],
   },
   {
     name: 'cloudflare',
@@ -88,8 +101,11 @@ const IMPORTERS: readonly Importer[] = [
 /** Translates the files; writes the edge file and the report. */
 async function run({ translate }: Importer, names: readonly string[], flags: Flags): Promise<void> {
   const files: SourceFile[] = [];
-  for (const name of names) files.push({ name: name === '-' ? 'stdin' : name, text: await readText(name) });
-  const result = translate(files, { domain: flags.domain ?? null, origin: flags.origin });
+  for (const name of names) {
+    if (flags.allowOutside !== true) refuseOutside(name, flags.root ?? rootOf(name));
+    files.push({ name: name === '-' ? 'stdin' : name, text: await readText(name) });
+  }
+  const result = translate(files, { domain: flags.domain ?? null, origin: flags.origin }, flags);
   if (!result.ok) throw refusalFault(result);
   const { domain, text, entries, notes } = result;
   const counts = countOutcomes(entries);
@@ -130,8 +146,8 @@ function refusalFault({ mistakes }: ImportRefusal): Error {
 
 /** Creates the command of one product. */
 function importerCommand(importer: Importer): Command {
-  const { name, files, summary, description } = importer;
-  return new Command(name)
+  const { name, files, summary, description, options = [] } = importer;
+  const command = new Command(name)
     .summary(summary)
     .description(
       `${description} The edge file goes to stdout; a report on stderr says of each rule whether it was carried over, with ` +
@@ -145,8 +161,11 @@ function importerCommand(importer: Importer): Command {
       ),
     )
     .option('-o, --output <file>', 'write the edge file here instead of stdout')
+    .option('--allow-outside', 'read files that links or includes name outside the folder')
     .addOption(jsonOption('imported-rules'))
     .action((names: readonly string[], flags: Flags) => run(importer, names, flags));
+  for (const option of options) command.addOption(option);
+  return command;
 }
 
 /** Creates the command. */

@@ -136,7 +136,8 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
   };
   const judge = (directive: NginxDirective): DraftEntry => {
     const entry = entryOf(state, directive);
-    if (NEEDLESS.has(directive.name)) markNeedless(entry, 'it sets up nginx itself');
+    if (directive.unread !== undefined) markMissing(entry, directive.unread);
+    else if (NEEDLESS.has(directive.name)) markNeedless(entry, 'it sets up nginx itself');
     else if (isOwnHeader(directive)) markNeedless(entry, 'the edge sets it on its own');
     else markMissing(entry, REASONS[directive.name] ?? 'edgeplan has no equivalent');
     return entry;

@@ -54,7 +54,10 @@ export function importNginx(
     zones: zonesOf(http),
   };
   const servers = http.filter(({ name, block }) => name === 'server' && block !== null).map(readServer);
-  if (servers.length === 0) return refusedImport(files[0]?.name ?? null, 'the configuration has no `server`');
+  if (servers.length === 0) {
+    const unread = http.find((one) => one.unread !== undefined)?.unread;
+    return refusedImport(files[0]?.name ?? null, 'the configuration has no `server`', unread);
+  }
   const problem = translateServers(state, servers, options);
   if (problem !== null) return problem;
   reportRest(state, top);
