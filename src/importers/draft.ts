@@ -10,6 +10,7 @@ import { printEdge } from '../files/print-edge.ts';
 import { parseRecord, parseRule, parseRuleSet } from '../model/parse.ts';
 import type { DnsRecord } from '../model/types.ts';
 import { domainOf } from './domain-name.ts';
+import { dropFields, EVERY_REQUEST, type ImportedFilter } from './filter.ts';
 import { MAX_DRAFTED_RULES } from './limits.ts';
 import {
   type ImportEntry,
@@ -28,6 +29,8 @@ export interface DraftEntry {
   outcome: ImportOutcome;
   readonly reasons: string[];
   readonly becomes: string[];
+  /** The source refuses requests that the file lets through. */
+  opens: boolean;
 }
 
 /** A rule of the draft; its priority is its place among those of its type. */
@@ -67,6 +70,7 @@ export function addEntry(draft: ImportDraft, place: string, source: string): Dra
     outcome: 'exact',
     reasons: [],
     becomes: [],
+    opens: false,
   };
   draft.entries.push(entry);
   return entry;
@@ -74,7 +78,7 @@ export function addEntry(draft: ImportDraft, place: string, source: string): Dra
 
 /** Marks an entry as carried over with a difference. */
 export function markDifference(entry: DraftEntry, reason: string): void {
-  if (entry.outcome === 'exact') entry.outcome = 'differs';
+  if (entry.outcome === 'exact' || entry.outcome === 'not_needed') entry.outcome = 'differs';
   if (!entry.reasons.includes(reason)) entry.reasons.push(reason);
 }
 
@@ -84,8 +88,9 @@ export function markMissing(entry: DraftEntry, reason: string): void {
   if (!entry.reasons.includes(reason)) entry.reasons.push(reason);
 }
 
-/** Marks an entry as one that decides nothing. */
+/** Marks an entry as one that decides nothing, unless it decides something for other requests: the worse outcome wins. */
 export function markNeedless(entry: DraftEntry, reason: string): void {
+  if (entry.becomes.length > 0 || (entry.outcome !== 'exact' && entry.outcome !== 'not_needed')) return;
   entry.outcome = 'not_needed';
   if (!entry.reasons.includes(reason)) entry.reasons.push(reason);
 }
@@ -102,8 +107,47 @@ export function addRule(draft: ImportDraft, entry: DraftEntry, type: RuleType, f
     return false;
   }
   draft.rules.push({ type, fields: fields as Readonly<Record<string, unknown>>, entry });
+  if (entry.outcome === 'not_needed') {
+    entry.outcome = 'exact';
+    entry.reasons.length = 0;
+  }
   entry.becomes.push(type);
   return true;
+}
+
+/**
+ * Adds a drop rule. Where the model refuses it, one with fewer filters refuses more requests instead: nothing that the
+ * source refuses is let through. Returns whether the first was added.
+ */
+export function addDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedFilter): boolean {
+  const { hostIncludes, hostExcludes, pathIncludes, pathExcludes } = filter;
+  const hosts = { ...EVERY_REQUEST, hostIncludes, hostExcludes };
+  for (const [wider, refused] of [
+    [filter, null],
+    [{ ...hosts, pathIncludes, pathExcludes }, 'from every address'],
+    [{ ...hosts, pathIncludes }, 'and what is excepted from them'],
+    [hosts, 'of every path of the hosts'],
+    [EVERY_REQUEST, 'of the whole domain'],
+  ] as const) {
+    const fields = dropFields(wider);
+    if (typeof fields === 'string') markMissing(entry, fields);
+    else if (addRule(draft, entry, 'drop', fields)) {
+      if (refused !== null) markMissing(entry, `the edge refuses its requests ${refused}`);
+      return refused === null;
+    }
+  }
+  entry.opens = true;
+  return false;
+}
+
+/** Refuses requests that the source guards in a way that no rule has. */
+export function addGuard(
+  draft: ImportDraft,
+  entry: DraftEntry,
+  { filters, reason }: { readonly filters: readonly ImportedFilter[]; readonly reason: string },
+): void {
+  markMissing(entry, `${reason}; the edge refuses what it guards (remove the drop rule to open it)`);
+  for (const filter of filters) addDrop(draft, entry, filter);
 }
 
 /** Takes all rules of an entry out of the draft. */
@@ -212,31 +256,91 @@ function recordFields(name: string, origin: DraftOrigin, domain: string): object
   };
 }
 
+/** Rounds in which single rules are left out; a source with more of them loses all later patterns at once. */
+const MAX_ROUNDS = 64;
+
 /** Parses and prints the whole; rules that only together exceed a budget are left out. */
 function printDraft(draft: ImportDraft, domain: string, records: readonly object[]): string | ImportRefusal {
   let rules = draft.rules;
-  for (;;) {
+  for (let round = 0; ; round++) {
     const numbered = withPriorities(rules);
     const parsed = parseRuleSet({ domain: { name: domain }, records, rules: numbered });
     if (parsed.ok) {
-      const comments = new Map(
-        rules.map(({ entry }, index) => [index + 1, `${entry.place}: ${entry.source}`]),
-      );
       const { ruleSet } = parsed;
+      const { comments, head } = commentsOf(draft, rules, ruleSet.rules);
       const printed = { records: ruleSet.records, rules: ruleSet.rules, ids: false, comments };
-      return printEdge({ domain: { name: domain }, ...printed }).text;
+      return head + printEdge({ domain: { name: domain }, ...printed }).text;
     }
     const wrong = parsed.diagnostics.filter(({ severity }) => severity === 'error');
     const places = new Map(wrong.flatMap((one) => (one.path[0] === 'rules' ? [[one.path[1], one]] : [])));
     if (places.size === 0 || rules.length === 0) return refusedImport(null, errorOf(parsed.diagnostics));
-    rules = rules.filter((rule, index) => {
-      // A budget of all rules names none of them; the last rule is left out then.
-      const found = places.get(index) ?? (index === rules.length - 1 ? places.get(undefined) : undefined);
-      if (found === undefined) return true;
-      markMissing(rule.entry, describeDiagnostic(found));
-      return false;
+    const first = Math.min(...[...places.keys()].filter((key) => typeof key === 'number'));
+    // A budget of all rules names none of them; the last rule that refuses nothing is left out then.
+    const last = rules.findLastIndex(({ type }) => type !== 'drop');
+    const whole = places.get(undefined);
+    rules = rules.flatMap((rule, index) => {
+      const isLate = round >= MAX_ROUNDS && index > first && JSON.stringify(rule.fields).includes('"regex"');
+      const found =
+        places.get(index) ??
+        (index === (last < 0 ? rules.length - 1 : last) ? whole : undefined) ??
+        (isLate ? places.get(first) : undefined);
+      return found === undefined ? [rule] : withoutRule(rule, found);
     });
   }
+}
+
+/** What is left of a rule that the whole has no room for; a drop rule refuses its hosts, then the domain. */
+function withoutRule(rule: DraftedRule, found: Diagnostic): readonly DraftedRule[] {
+  const { entry, fields, type } = rule;
+  entry.becomes.splice(entry.becomes.indexOf(type), 1);
+  markMissing(entry, describeDiagnostic(found));
+  if (type !== 'drop') return [];
+  const { host_match_type, host_includes, host_excludes, ...narrowed } = fields;
+  const hasPattern = host_match_type === 'regex';
+  const hosts = hasPattern ? {} : { host_match_type, host_includes, host_excludes };
+  const given = Object.fromEntries(Object.entries(hosts).filter(([, value]) => value !== undefined));
+  const wide = { ...given, ...(dropFields(EVERY_REQUEST) as object) };
+  const isWide = !hasPattern && narrowed['path_includes'] === undefined && narrowed['path_excludes'] === undefined;
+  if (isWide && Object.keys(given).length === 0) {
+    entry.opens = true;
+    return [];
+  }
+  markMissing(entry, 'the edge refuses every path of its hosts instead');
+  entry.becomes.push('drop');
+  return [{ type, fields: isWide ? (dropFields(EVERY_REQUEST) as DraftedRule['fields']) : wide, entry }];
+}
+
+/** The comments of rules: their source, how they differ, and what before them is not carried over. */
+function commentsOf(
+  draft: ImportDraft,
+  rules: readonly DraftedRule[],
+  printed: readonly { readonly id: number; readonly type: RuleType; readonly priority: number }[],
+): { readonly comments: ReadonlyMap<number, readonly string[]>; readonly head: string } {
+  const lines = new Map<DraftEntry, string[]>();
+  const byEntry = new Set(rules.map(({ entry }) => entry));
+  let waiting: string[] = [];
+  let last: DraftEntry | null = null;
+  for (const entry of draft.entries) {
+    const text = [`${entry.place}: ${entry.source}`, ...entry.reasons.map((reason) => `  ${reason}`)];
+    if (byEntry.has(entry)) {
+      lines.set(entry, [...waiting, ...text]);
+      waiting = [];
+      last = entry;
+    } else if (entry.outcome === 'not_carried') waiting.push(`not carried over: ${text[0]}`, ...text.slice(1));
+  }
+  if (last !== null) lines.get(last)!.push(...waiting);
+  const comments = new Map<number, readonly string[]>();
+  const shown = new Set<DraftEntry>();
+  for (const { id } of printed) {
+    const { entry } = rules[id - 1]!;
+    const own = lines.get(entry) ?? [`${entry.place}: ${entry.source}`];
+    // What is not carried over is said once.
+    comments.set(id, shown.has(entry) ? own.slice(own.indexOf(`${entry.place}: ${entry.source}`)).slice(0, 1) : own);
+    shown.add(entry);
+  }
+  // Without a rule there is no place but the head of the file.
+  const shownHead = last === null ? waiting.map((line) => `# ${line.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')}\n`) : [];
+  return { comments, head: shownHead.join('') };
 }
 
 /** The distance of priorities: room for rules between. */

@@ -19,6 +19,8 @@ export interface ImportEntry {
   readonly reasons: readonly string[];
   /** Types of the rules that the file has for it, in the order of the file. */
   readonly becomes: readonly string[];
+  /** The source refuses requests that the file lets through: its drop rule was refused. */
+  readonly opens: boolean;
 }
 
 /** The result of an import. */
@@ -70,6 +72,11 @@ export function refusedImport(place: string | null, message: string, remedy?: st
 export function shownSource(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > MAX_SHOWN_CHARACTERS ? `${line.slice(0, MAX_SHOWN_CHARACTERS)}…` : line;
+}
+
+/** How many entries refuse requests in the source that the file lets through. */
+export function countOpened(entries: readonly ImportEntry[]): number {
+  return entries.filter(({ opens }) => opens).length;
 }
 
 /** How many entries have each outcome. */

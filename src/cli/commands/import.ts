@@ -5,6 +5,7 @@ import { importCloudflare } from '../../importers/cloudflare/import-cloudflare.t
 import { importFastly } from '../../importers/fastly/import-fastly.ts';
 import { importNginx } from '../../importers/nginx/import-nginx.ts';
 import {
+  countOpened,
   countOutcomes,
   type ImportEntry,
   type ImportedEdge,
@@ -109,14 +110,15 @@ async function run({ translate }: Importer, names: readonly string[], flags: Fla
   if (!result.ok) throw refusalFault(result);
   const { domain, text, entries, notes } = result;
   const counts = countOutcomes(entries);
-  if (counts.not_carried > 0) process.exitCode = EXIT.no;
+  const opened = countOpened(entries);
+  if (counts.not_carried > 0 || opened > 0) process.exitCode = EXIT.no;
   if (flags.output !== undefined) await writeWhole(flags.output, Buffer.from(text));
   if (flags.json === true)
-    return writeDocument('imported-rules', { domain, counts, entries, notes, edge: text });
+    return writeDocument('imported-rules', { domain, counts, opened, entries, notes, edge: text });
   if (flags.output === undefined) await write(text);
   for (const entry of entries) if (entry.outcome !== 'not_needed') note(entryText(entry));
   for (const text of notes) note(`note: ${visible(text)}`);
-  note(countsText(counts));
+  note(`${countsText(counts)}, opened paths: ${opened}`);
 }
 
 /** The outcomes in the words of the report. */

@@ -77,6 +77,7 @@ const REASONS: Readonly<Record<string, string>> = {
   scgi_pass: 'an origin speaks HTTP',
   grpc_pass: 'no rule forwards gRPC on its own',
   memcached_pass: 'an origin speaks HTTP',
+  modsecurity: 'the signatures of modsecurity are those of a rule of type waf; write one',
   auth_basic: 'no rule asks for a password',
   auth_basic_user_file: 'no rule asks for a password',
   auth_request: 'no rule asks another server',
@@ -118,7 +119,7 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
       if (known !== undefined) ordered.push(known);
       const isLost =
         lost || (known !== undefined && known.outcome !== 'exact' && known.outcome !== 'differs');
-      if (block !== null && !(known !== undefined && isLost)) visitBlock(directive, isLost);
+      if (block !== null) visitBlock(directive, isLost);
       else if (known === undefined && block === null && !lost) ordered.push(judge(directive));
       if (block !== null && name === 'location' && known !== undefined && !isLost) continue;
     }
@@ -128,11 +129,11 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
     // Entries of a table or of a group of servers are reported with the block.
     if (['events', 'types'].includes(name)) return;
     if (name === 'map' || name === 'upstream') {
-      if (!state.entries.has(directive)) ordered.push(unused(directive));
+      if (!state.entries.has(directive) && !lost) ordered.push(unused(directive));
       return;
     }
     if (['http', 'server', 'location', 'if', 'limit_except'].includes(name)) visit(block ?? [], lost);
-    else if (!state.entries.has(directive)) ordered.push(judge(directive));
+    else if (!state.entries.has(directive) && !lost) ordered.push(judge(directive));
   };
   const judge = (directive: NginxDirective): DraftEntry => {
     const entry = entryOf(state, directive);
@@ -148,7 +149,8 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
     return entry;
   };
   visit(directives, false);
-  const rest = state.draft.entries.filter((entry) => !ordered.includes(entry));
+  const listed = new Set(ordered);
+  const rest = state.draft.entries.filter((entry) => !listed.has(entry));
   state.draft.entries.splice(0, state.draft.entries.length, ...ordered, ...rest);
 }
 

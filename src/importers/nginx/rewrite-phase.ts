@@ -2,11 +2,10 @@
  * Translates the directives of nginx's rewrite phase (`return`, `rewrite`, `if`, `set`, `break`), in their order: they
  * become redirect, drop and rewrite rules.
  */
-import { addRule, type DraftEntry, markDifference, markMissing, markNeedless } from '../draft.ts';
+import { addDrop, addRule, type DraftEntry, markDifference, markMissing, markNeedless } from '../draft.ts';
 import {
   areDisjoint,
   bothFilters,
-  dropFields,
   EVERY_REQUEST,
   foreignFilter,
   type ImportedFilter,
@@ -126,7 +125,7 @@ function runReturn(state: NginxImport, directive: NginxDirective, scope: Rewrite
     );
     return;
   }
-  if (status >= 400 && status <= 499) {
+  if (status >= 400) {
     emitDrop(state, entry, status, scope);
     return;
   }
@@ -135,12 +134,7 @@ function runReturn(state: NginxImport, directive: NginxDirective, scope: Rewrite
 
 /** Refuses the requests of the scope. */
 function emitDrop(state: NginxImport, entry: DraftEntry, status: number, scope: RewriteScope): void {
-  const fields = dropFields(scope.filter);
-  if (typeof fields === 'string') {
-    markMissing(entry, fields);
-    return;
-  }
-  if (!addRule(state.draft, entry, 'drop', fields)) return;
+  if (!addDrop(state.draft, entry, scope.filter)) return;
   differ(entry, scope.differences);
   if (status === 444) markDifference(entry, 'the edge answers 403; nginx closes the connection');
   else if (status !== 403) markDifference(entry, `the edge answers 403; nginx answers ${status}`);
