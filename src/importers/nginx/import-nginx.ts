@@ -14,7 +14,7 @@ import { EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
 import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '../report.ts';
 import { refusedImport } from '../report.ts';
 import { type EarlierOutcome, entryOf, loseDirective, type NginxImport, reportRest } from './context.ts';
-import { foldPlain } from './fold-plain.ts';
+import { foldPatterns, foldPlain } from './fold-plain.ts';
 import { type NginxDirective, type OpenIncludes, parseNginx } from './parse-nginx.ts';
 import {
   defaultServer,
@@ -114,6 +114,7 @@ function translateServers(
     const origin = translateServer(state, server.block, {
       filter,
       hosts,
+      serverName: server.firstName,
       hasOtherHosts: server.wildcards.length + server.regexes.length > 0,
       earlier: plain.get(server) ?? [],
     });
@@ -137,7 +138,7 @@ function translateUnnamed(
     if (server !== main)
       loseDirective(state, server.directive, 'no request of the domain reaches it but by its port');
   }
-  const scope = { filter: EVERY_REQUEST, hosts: [], hasOtherHosts: true, earlier: [] };
+  const scope = { filter: EVERY_REQUEST, hosts: [], serverName: main.firstName, hasOtherHosts: true, earlier: [] };
   const origin = translateServer(state, main.block, scope);
   state.draft.hosts.set(domain.toLowerCase(), origin);
   state.draft.hosts.set(`*.${domain.toLowerCase()}`, origin);
@@ -176,6 +177,10 @@ function chooseMains(
     const covered = [...mains.keys()].some((main) => main !== server && haveSamePatterns(main, server));
     if (isPatterned && !covered && !mains.has(server)) mains.set(server, []);
   }
+  for (const one of servers) {
+    const main = [...mains.keys()].find((other) => other !== one && sharesPattern(other, one));
+    if (!mains.has(one) && main !== undefined) foldPatterns(state, { plain: one, main });
+  }
   reportOthers(state, servers, mains);
   return new Map(servers.flatMap((one) => (mains.has(one) ? [[one, mains.get(one)!]] : [])));
 }
@@ -183,6 +188,13 @@ function chooseMains(
 /** Servers that name the host come before default servers. */
 function rank(server: NginxServer, host: string): number {
   return server.exact.includes(host) ? 0 : 1;
+}
+
+function sharesPattern(one: NginxServer, other: NginxServer): boolean {
+  return (
+    one.wildcards.some((name) => other.wildcards.includes(name)) ||
+    one.regexes.some((name) => other.regexes.includes(name))
+  );
 }
 
 function haveSamePatterns(one: NginxServer, other: NginxServer): boolean {

@@ -8,7 +8,7 @@ import {
   markMissing,
   markNeedless,
 } from '../draft.ts';
-import { bothFilters, type ImportedFilter, placeFields } from '../filter.ts';
+import { bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
 import { equalsText, escapeRegex } from '../text-test.ts';
 import { type AccessScope, emitAccess, emitLimit } from './access.ts';
 import { differ, type EarlierOutcome, entryOf, loseDirective, type NginxImport } from './context.ts';
@@ -18,6 +18,7 @@ import { lastOf, type NginxDirective } from './parse-nginx.ts';
 import { type LostLocation, type NginxRegion, regionsOf } from './regions.ts';
 import { type RewriteScope, runRewritePhase } from './rewrite-phase.ts';
 import { replacementStart } from './targets.ts';
+import { withoutRequests } from './worlds.ts';
 
 /** The requests of one server. */
 export interface ServerScope {
@@ -25,6 +26,8 @@ export interface ServerScope {
   readonly filter: ImportedFilter;
   readonly hosts: readonly string[];
   readonly hasOtherHosts: boolean;
+  /** `$server_name`: its first name, whichever the visitor names. */
+  readonly serverName: string;
   /** Redirects that were translated before and win over this server. */
   readonly earlier: readonly EarlierOutcome[];
 }
@@ -38,6 +41,8 @@ interface RegionContent {
   ended: boolean;
   readonly earlier: EarlierOutcome[];
   pass: NginxPass | null;
+  /** How many of `earlier` are of the server. */
+  inherited: number;
   /** A guard refuses all its requests. */
   closed: boolean;
 }
@@ -54,7 +59,7 @@ export function translateServer(
   for (const region of regions) {
     const paths = { ...scope.filter, pathIncludes: region.includes, pathExcludes: region.excludes };
     const own = region.location?.block ?? [];
-    const nothing = { ended: false, earlier: [], pass: null, closed: false };
+    const nothing = { ended: false, earlier: [], pass: null, inherited: 0, closed: false };
     contents.push({ region, filter: paths, block: own, ...nothing });
   }
   const outer = [block, state.http];
@@ -62,7 +67,7 @@ export function translateServer(
     ...scope,
     differences: [],
     earlier: [...scope.earlier],
-    bindings: new Map(),
+    bindings: new Map([['server_name', scope.serverName]]),
     reenter: reentering(state, contents, block),
     inLocation: false,
   };
@@ -111,23 +116,40 @@ function emitGuards(state: NginxImport, contents: readonly RegionContent[], { bl
       // A redirect to the path with a slash comes before passwords.
       if (region.kind === 'slash' && directive.name !== 'internal') continue;
       const guard = found.get(directive) ?? { reason, filters: [] };
-      if (!isClosed) guard.filters.push(filter);
+      const rest = directive.name === 'internal' ? filter : behindRedirects(content);
+      if (!isClosed && rest !== null) guard.filters.push(rest);
       isClosed = true;
       found.set(directive, guard);
     }
     content.closed = isClosed;
   }
   for (const [directive, { reason, filters }] of found) {
-    const isWhole = filters.length === contents.length;
+    const isWhole = filters.length === contents.length && contents.every(({ filter }) => filters.includes(filter));
     addGuard(state.draft, entryOf(state, directive), { reason, filters: isWhole ? [scope.filter] : filters });
   }
+}
+
+/** The requests of a location that its own redirects leave: they come before what guards it; `null`: there are none. */
+function behindRedirects({ filter, earlier, inherited: count }: RegionContent): ImportedFilter | null {
+  let rest = filter;
+  for (const { filter: redirected } of earlier.slice(count)) {
+    const { pathIncludes, pathExcludes, ipIncludes, ipExcludes, hostIncludes } = redirected;
+    if (ipIncludes !== null || ipExcludes !== null) continue;
+    if (JSON.stringify(hostIncludes) !== JSON.stringify(filter.hostIncludes)) continue;
+    if (JSON.stringify(pathExcludes) !== JSON.stringify(filter.pathExcludes)) continue;
+    const left = withoutRequests(rest, { ...EVERY_REQUEST, pathIncludes });
+    if (left === null) return null;
+    if (typeof left !== 'string') rest = left;
+  }
+  return rest;
 }
 
 /** Refuses the requests of locations that no carried origin answers, where the origin of the record is another's. */
 function closeFiles(state: NginxImport, contents: readonly RegionContent[]): void {
   for (const content of contents) {
-    const { region, pass, ended, filter } = content;
-    if (ended || content.closed || pass !== null || region.location === null) continue;
+    const { region, pass, ended } = content;
+    const filter = behindRedirects(content);
+    if (filter === null || ended || content.closed || pass !== null || region.location === null) continue;
     const reason = 'nginx answers from files or over another protocol, and the origin of the record is another';
     addGuard(state.draft, entryOf(state, region.location), { reason, filters: [filter] });
   }
@@ -153,6 +175,7 @@ function runLocation(
 ): void {
   const { region, block, filter } = content;
   content.earlier.push(...rewriting.earlier);
+  content.inherited = content.earlier.length;
   const isInternal = [block, ...region.outer].some((one) => lastOf(one, 'internal') !== undefined);
   if (region.kind === 'slash') {
     if (!isInternal) addSlash(state, content);
