@@ -287,6 +287,7 @@ function emitShared(state: NginxImport, contents: readonly RegionContent[], { bl
     for (const names of [['allow', 'deny'], ['limit_req']]) {
       const list = inherited([content.block, ...content.region.outer, block, state.http], names);
       if (list.length === 0) continue;
+      if (list[0]!.name === 'deny' && list[0]!.args[0] === 'all') content.closed = true;
       const group = groups.get(list[0]!) ?? { list, contents: [] };
       group.contents.push(content);
       groups.set(list[0]!, group);
