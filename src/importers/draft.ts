@@ -177,10 +177,31 @@ export function finishDraft(
   }
   const records = recordsOf(draft, domain, origin);
   if (!Array.isArray(records)) return records as ImportRefusal;
+  leaveForeign(draft, domain);
   const printed = printDraft(draft, domain, records as readonly object[]);
   if (typeof printed !== 'string') return printed;
   const entries: ImportEntry[] = draft.entries.map((entry) => ({ ...entry }));
   return { ok: true, domain, text: printed, entries, notes: draft.notes };
+}
+
+/** Takes hosts of other domains out of the rules, and rules that have no others. */
+function leaveForeign(draft: ImportDraft, domain: string): void {
+  const isOwn = (host: string): boolean => {
+    const name = host.replace(/^\*\.?/, '');
+    return name === domain || name.endsWith(`.${domain}`);
+  };
+  for (let index = draft.rules.length - 1; index >= 0; index--) {
+    const { entry, fields, type } = draft.rules[index]!;
+    const { host_match_type, host_includes } = fields as { host_match_type?: string; host_includes?: readonly string[] };
+    if (host_includes === undefined || host_match_type === 'regex' || host_includes.every(isOwn)) continue;
+    const own = host_includes.filter(isOwn);
+    if (own.length > 0) draft.rules[index] = { type, entry, fields: { ...fields, host_includes: own } };
+    else {
+      draft.rules.splice(index, 1);
+      entry.becomes.splice(entry.becomes.indexOf(type), 1);
+      if (entry.becomes.length === 0) markMissing(entry, `its hosts are not of \`${domain}\`, and a file has one domain`);
+    }
+  }
 }
 
 /** The records of the hosts; hosts of other domains get an entry each. */

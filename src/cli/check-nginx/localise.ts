@@ -51,7 +51,7 @@ function directiveOf(directive: NginxDirective, parts: LocalParts, ports: Set<nu
   if (block === null) return `${[name, ...localArguments(directive, parts)].map(quoted).join(' ')};`;
   const listens = name === 'server' ? localListens(block, parts, ports) : [];
   const inner = block.filter((one) => one.name !== 'listen').map((one) => bodyOf(name, one, parts, ports));
-  const opened = [name, ...directive.args].map(quoted).join(' ');
+  const opened = [name, ...directive.args].map(quoted).join(' ').replace(/(?<= )"?\)"?$/, '"")');
   return `${opened} {\n${[...listens, ...inner].join('\n')}\n}`;
 }
 

@@ -1,6 +1,7 @@
 /** Reads the conditions of `if` and the tables of `map` as far as rules can express them. */
 import { normalizeName } from '../../base/host.ts';
 import { readAddresses } from '../addresses.ts';
+import { MAX_CASELESS_KEYS } from '../limits.ts';
 import { EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
 import { endsWithText, equalsText, passes, regexText, type TextTest, withoutCase } from '../text-test.ts';
 import type { NginxImport } from './context.ts';
@@ -12,6 +13,8 @@ export interface NginxCase {
   readonly filter: ImportedFilter;
   /** Variables with the values they have in this case. */
   readonly bindings: ReadonlyMap<string, string>;
+  /** How the case differs. */
+  readonly differences?: string;
 }
 
 /** Variables whose values rules can test. */
@@ -107,13 +110,21 @@ export function casesOfMap(state: NginxImport, name: string): readonly NginxCase
   // Exact values win over regexes, whatever their order.
   const literal = entries.filter((one) => !one.name.startsWith('~') && !MAP_WORDS.includes(one.name));
   const regexes = entries.filter((one) => one.name.startsWith('~'));
+  // Each text without case is a regex, of which a domain has room for a few dozen.
+  const hasMany = !isHost && literal.length > MAX_CASELESS_KEYS;
+  const differences = hasMany ? `paths of \`$${name}\` are compared with case; nginx ignores it` : undefined;
   for (const entry of [...literal, ...regexes]) {
     const value = entry.args[0] ?? '';
     if (!isTrue(value)) return `\`${entry.name}\` of \`$${name}\` is an exception, which has no equivalent`;
-    const test = mapTest(entry.name, isHost, hasNames);
+    const isExact = hasMany && !entry.name.startsWith('~');
+    const test = isExact ? equalsText(entry.name.replace(/^\\/, '')) : mapTest(entry.name, isHost, hasNames);
     if (typeof test === 'string') return test;
     const filter = { ...EVERY_REQUEST, [isHost ? 'hostIncludes' : 'pathIncludes']: [test] };
-    cases.push({ filter, bindings: new Map([[name, value]]) });
+    cases.push({
+      filter,
+      bindings: new Map([[name, value]]),
+      ...(differences === undefined ? {} : { differences }),
+    });
   }
   return cases;
 }

@@ -65,6 +65,10 @@ const NEEDLESS = new Set(
   ),
 );
 
+/** Families of directives that tune nginx or describe requests to programs, and decide nothing about a visitor. */
+const TUNING =
+  /^(?:(?:fastcgi|uwsgi|scgi)_(?!pass$|hide_header$)|gzip_|brotli_|quic_|http3|etag$|stub_status$|ssl_(?!verify)|proxy_ssl_|aio|directio|output_buffers|lingering_|server_names|proxy_(?:max_temp|buffer|busy|socket|cache_(?:lock|use_stale|background|revalidate|path))|index$|if_modified_since$|gunzip|postpone_output|read_ahead)/;
+
 /** Why well-known directives have no equivalent. */
 const REASONS: Readonly<Record<string, string>> = {
   root: 'the edge forwards to origins and serves no files',
@@ -138,7 +142,7 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
   const judge = (directive: NginxDirective): DraftEntry => {
     const entry = entryOf(state, directive);
     if (directive.unread !== undefined) markMissing(entry, directive.unread);
-    else if (NEEDLESS.has(directive.name)) markNeedless(entry, 'it sets up nginx itself');
+    else if (NEEDLESS.has(directive.name) || TUNING.test(directive.name)) markNeedless(entry, 'it sets up nginx itself');
     else if (isOwnHeader(directive)) markNeedless(entry, 'the edge sets it on its own');
     else markMissing(entry, REASONS[directive.name] ?? 'edgeplan has no equivalent');
     return entry;

@@ -10,6 +10,7 @@ import {
   markMissing,
   markNeedless,
 } from '../draft.ts';
+import { domainOf } from '../domain-name.ts';
 import { EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
 import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '../report.ts';
 import { refusedImport } from '../report.ts';
@@ -108,7 +109,14 @@ function translateServers(
   }
   const plain = new Map<NginxServer, EarlierOutcome[]>();
   const mains = chooseMains(state, servers, plain);
-  const isOnly = mains.size === 1 && [...mains.keys()][0]!.regexes.length === 0;
+  const [only] = mains.keys();
+  const isOfDomain = (host: string): boolean =>
+    domain === null || host === domain || host.endsWith(`.${domain.toLowerCase()}`);
+  const isOnly =
+    mains.size === 1 &&
+    only!.regexes.length === 0 &&
+    [...only!.exact, ...only!.wildcards].every(isOfDomain) &&
+    domainOf([...only!.exact, ...only!.wildcards]) !== null;
   for (const [server, hosts] of mains) {
     const filter = isOnly ? EVERY_REQUEST : filterOf(server, [...mains.keys()], hosts);
     const origin = translateServer(state, server.block, {
@@ -156,7 +164,10 @@ function chooseMains(
 ): ReadonlyMap<NginxServer, readonly string[]> {
   const ports = [...new Set(servers.flatMap(({ listeners }) => listeners.map(({ port }) => port)))];
   const mains = new Map<NginxServer, string[]>();
-  const byTls = (one: NginxServer): number => (one.listeners.some(({ ssl }) => ssl) ? 0 : 1);
+  const listens = (one: NginxServer, port: number): boolean =>
+    one.listeners.some((listener) => listener.port === port);
+  const byTls = (one: NginxServer): number =>
+    (one.listeners.some(({ ssl }) => ssl) ? 0 : 4) + (listens(one, 443) ? 0 : listens(one, 80) ? 1 : 2);
   const hosts = [...new Set(servers.flatMap(({ exact }) => exact))];
   for (const host of hosts) {
     const answering = ports.flatMap((port) => {
@@ -167,7 +178,13 @@ function chooseMains(
     const distinct = [...new Set(answering)].sort((one, other) => rank(one, host) - rank(other, host));
     const [main, ...others] = distinct.sort((one, other) => byTls(one) - byTls(other));
     mains.set(main!, [...(mains.get(main!) ?? []), host]);
+    const isTls = main!.listeners.some(({ ssl }) => ssl);
     for (const other of others) {
+      if (!isTls) {
+        const reason = `\`${host}\`: another server answers it on another port, and rules have no filter on the port`;
+        markMissing(entryOf(state, other.directive), reason);
+        continue;
+      }
       const earlier = foldPlain(state, host, { plain: other, main: main! });
       plain.set(main!, [...(plain.get(main!) ?? []), ...earlier]);
     }

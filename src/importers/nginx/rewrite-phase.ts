@@ -81,12 +81,14 @@ function runDirectives(state: NginxImport, block: readonly NginxDirective[], sco
   const directives = block.filter(({ name }) => ACTS.includes(name));
   let going: readonly RewriteScope[] = [scope];
   const stopped: RewriteScope[] = [];
+  // Redirects are in their order among each other, and need no excludes of those before.
+  const lastOther = directives.findLastIndex((one) => one.name !== 'rewrite' || !isRedirect(one));
   for (const [index, directive] of directives.entries()) {
     if (going.length === 0) {
       markNeedless(entryOf(state, directive), 'a directive before it ends every request');
       continue;
     }
-    const isLast = index === directives.length - 1;
+    const isLast = index === directives.length - 1 || (isRedirect(directive) && index > lastOther);
     const after = going.map((world) => runDirective(state, directive, { world, isLast }));
     stopped.push(...after.flatMap((one) => one.stopped));
     const next = after.flatMap((one) => one.going);
@@ -147,6 +149,11 @@ function runIf(state: NginxImport, directive: NginxDirective, world: RewriteScop
   }
   const cases = casesOfIf(state, directive, world.bindings);
   if (typeof cases === 'string') return loseIf(state, directive, { world, reason: cases });
+  if (cases.some(({ differences }) => differences !== undefined)) {
+    const reason = cases.find(({ differences }) => differences !== undefined)!.differences!;
+    if (answersRefusal(body)) return loseIf(state, directive, { world, reason });
+    markDifference(entryOf(state, directive), reason);
+  }
   const map = /^\(?\s*\$(\w+)\s*\)?$/.exec(directive.args.join(' '))?.[1];
   if (map !== undefined && state.maps.has(map)) entryOf(state, state.maps.get(map)!);
   const going: RewriteScope[] = [];
@@ -230,7 +237,8 @@ function runReturn(state: NginxImport, directive: NginxDirective, scope: Rewrite
     else emitDrop(state, entry, status, scope);
     return;
   }
-  markMissing(entry, `no rule answers ${status} with a text`);
+  const reason = `no rule answers ${status} with a text`;
+  addGuard(state.draft, entry, { reason, filters: [scope.filter] });
 }
 
 /** Refuses the requests of the scope. */
@@ -379,7 +387,7 @@ function runRewrite(
     else markMissing(entry, filter);
     return alone;
   }
-  const left = all ? null : isLast || isRedirect(directive) ? world.filter : withoutRequests(world.filter, matched);
+  const left = all ? null : isLast ? world.filter : withoutRequests(world.filter, matched);
   const going = left === null ? [] : [typeof left === 'string' ? world : { ...world, filter: left }];
   if (isRedirect(directive)) {
     emitRewriteRedirect(state, directive, { world: { ...world, filter }, capture: captureOf(regex) });
