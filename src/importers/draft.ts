@@ -192,14 +192,18 @@ function leaveForeign(draft: ImportDraft, domain: string): void {
   };
   for (let index = draft.rules.length - 1; index >= 0; index--) {
     const { entry, fields, type } = draft.rules[index]!;
-    const { host_match_type, host_includes } = fields as { host_match_type?: string; host_includes?: readonly string[] };
+    const { host_match_type, host_includes } = fields as {
+      host_match_type?: string;
+      host_includes?: readonly string[];
+    };
     if (host_includes === undefined || host_match_type === 'regex' || host_includes.every(isOwn)) continue;
     const own = host_includes.filter(isOwn);
     if (own.length > 0) draft.rules[index] = { type, entry, fields: { ...fields, host_includes: own } };
     else {
       draft.rules.splice(index, 1);
       entry.becomes.splice(entry.becomes.indexOf(type), 1);
-      if (entry.becomes.length === 0) markMissing(entry, `its hosts are not of \`${domain}\`, and a file has one domain`);
+      if (entry.becomes.length === 0)
+        markMissing(entry, `its hosts are not of \`${domain}\`, and a file has one domain`);
     }
   }
 }
@@ -321,7 +325,8 @@ function withoutRule(rule: DraftedRule, found: Diagnostic): readonly DraftedRule
   const hosts = hasPattern ? {} : { host_match_type, host_includes, host_excludes };
   const given = Object.fromEntries(Object.entries(hosts).filter(([, value]) => value !== undefined));
   const wide = { ...given, ...(dropFields(EVERY_REQUEST) as object) };
-  const isWide = !hasPattern && narrowed['path_includes'] === undefined && narrowed['path_excludes'] === undefined;
+  const isWide =
+    !hasPattern && narrowed['path_includes'] === undefined && narrowed['path_excludes'] === undefined;
   if (isWide && Object.keys(given).length === 0) {
     entry.opens = true;
     return [];
@@ -347,7 +352,8 @@ function commentsOf(
       lines.set(entry, [...waiting, ...text]);
       waiting = [];
       last = entry;
-    } else if (entry.outcome === 'not_carried') waiting.push(`not carried over: ${text[0]}`, ...text.slice(1));
+    } else if (entry.outcome === 'not_carried')
+      waiting.push(`not carried over: ${text[0]}`, ...text.slice(1));
   }
   if (last !== null) lines.get(last)!.push(...waiting);
   const comments = new Map<number, readonly string[]>();
@@ -356,11 +362,15 @@ function commentsOf(
     const { entry } = rules[id - 1]!;
     const own = lines.get(entry) ?? [`${entry.place}: ${entry.source}`];
     // What is not carried over is said once.
-    comments.set(id, shown.has(entry) ? own.slice(own.indexOf(`${entry.place}: ${entry.source}`)).slice(0, 1) : own);
+    comments.set(
+      id,
+      shown.has(entry) ? own.slice(own.indexOf(`${entry.place}: ${entry.source}`)).slice(0, 1) : own,
+    );
     shown.add(entry);
   }
   // Without a rule there is no place but the head of the file.
-  const shownHead = last === null ? waiting.map((line) => `# ${line.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')}\n`) : [];
+  const shownHead =
+    last === null ? waiting.map((line) => `# ${line.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')}\n`) : [];
   return { comments, head: shownHead.join('') };
 }
 

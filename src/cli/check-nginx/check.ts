@@ -64,7 +64,11 @@ function decide(evaluator: Evaluator, request: CheckedRequest): CheckedOutcome {
   const decision = evaluator.evaluate({ ...request, headers: {} });
   const { action, status, location, origin, path, query } = decision;
   if (action === 'redirect')
-    return { kind: 'redirect', status: status!, url: new URL(location!, `${scheme}://${host}${target}`).href };
+    return {
+      kind: 'redirect',
+      status: status!,
+      url: new URL(location!, `${scheme}://${host}${target}`).href,
+    };
   if (action !== 'forward') return { kind: 'answer', status: status! };
   const { address, port, scheme: to } = origin!;
   const isDefault = port === null || port === (to === 'https' ? 443 : 80);

@@ -37,7 +37,9 @@ export function localise(directives: readonly NginxDirective[], parts: LocalPart
   const head = [
     'access_log off; real_ip_header X-Test-Ip; set_real_ip_from unix:;',
     `ssl_certificate ${certificate}.crt; ssl_certificate_key ${certificate}.key; server_names_hash_bucket_size 256;`,
-    ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`),
+    ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+      (name) => `${name}_temp_path ${folder}/${name};`,
+    ),
   ];
   const body = inner.map((one) => directiveOf(one, parts, ports)).join('\n');
   const main = `daemon off; master_process off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log crit; events { worker_connections 512; }`;
@@ -51,7 +53,10 @@ function directiveOf(directive: NginxDirective, parts: LocalParts, ports: Set<nu
   if (block === null) return `${[name, ...localArguments(directive, parts)].map(quoted).join(' ')};`;
   const listens = name === 'server' ? localListens(block, parts, ports) : [];
   const inner = block.filter((one) => one.name !== 'listen').map((one) => bodyOf(name, one, parts, ports));
-  const opened = [name, ...directive.args].map(quoted).join(' ').replace(/(?<= )"?\)"?$/, '"")');
+  const opened = [name, ...directive.args]
+    .map(quoted)
+    .join(' ')
+    .replace(/(?<= )"?\)"?$/, '"")');
   return `${opened} {\n${[...listens, ...inner].join('\n')}\n}`;
 }
 
@@ -59,7 +64,10 @@ function directiveOf(directive: NginxDirective, parts: LocalParts, ports: Set<nu
 function bodyOf(outer: string, one: NginxDirective, parts: LocalParts, ports: Set<number>): string {
   if (outer !== 'upstream' || one.name !== 'server') return directiveOf(one, parts, ports);
   const [address = '', ...flags] = one.args;
-  const local = [`127.0.0.1:${parts.portOf(address)}`, ...flags.filter((flag) => !flag.startsWith('resolve'))];
+  const local = [
+    `127.0.0.1:${parts.portOf(address)}`,
+    ...flags.filter((flag) => !flag.startsWith('resolve')),
+  ];
   return `server ${local.map(quoted).join(' ')};`;
 }
 

@@ -58,7 +58,9 @@ function targetsOf(all: readonly NginxDirective[]): readonly string[] {
 /** Texts of a word that look like paths; what a regex repeats or groups ends them. */
 function pathsIn(word: string): readonly string[] {
   const plain = word.replace(/^https?:\/\/[^/]*/, '').replaceAll(/\\(?=[./_-])/g, '');
-  const paths = [...plain.matchAll(/\/[\w.~%-][\w.~/%-]*/g)].map(([path]) => path.replace(/%(?![0-9a-f]{2})/gi, ''));
+  const paths = [...plain.matchAll(/\/[\w.~%-][\w.~/%-]*/g)].map(([path]) =>
+    path.replace(/%(?![0-9a-f]{2})/gi, ''),
+  );
   const suffix = /\\\.\(?\??:?([a-z0-9]+)/i.exec(word)?.[1];
   return suffix === undefined ? paths : [...paths, `/zz/f.${suffix}`];
 }

@@ -55,7 +55,8 @@ async function startOrigins(directives: readonly NginxDirective[]): Promise<Loca
       const [first = ''] = args;
       if (name === 'upstream') groups.add(first);
       if (name === 'server' && outer === 'upstream') found.add(first);
-      const authority = name === 'proxy_pass' ? /^https?:\/\/(unix:[^:]+:?|[^/$]+)/.exec(first)?.[1] : undefined;
+      const authority =
+        name === 'proxy_pass' ? /^https?:\/\/(unix:[^:]+:?|[^/$]+)/.exec(first)?.[1] : undefined;
       if (authority !== undefined) found.add(authority);
       visit(block ?? [], name);
     }
@@ -83,7 +84,9 @@ function makeCertificate(folder: string): void {
   const out = ['-keyout', join(folder, 'tls.key'), '-out', join(folder, 'tls.crt')];
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
   try {
-    execFileSync('openssl', ['req', '-x509', ...key, '-subj', '/CN=edgeplan-check', ...out], { stdio: 'ignore' });
+    execFileSync('openssl', ['req', '-x509', ...key, '-subj', '/CN=edgeplan-check', ...out], {
+      stdio: 'ignore',
+    });
   } catch (cause) {
     throw inputFault('the certificate of the check cannot be made', { cause, remedy: 'install openssl' });
   }
@@ -115,7 +118,10 @@ export async function runNginx(
       throw inputFault(`nginx refuses the configuration: ${reason.trim().replaceAll(`${file}:`, 'line ')}`);
     }
     const child = spawn(program, ['-p', folder, '-c', file], { stdio: 'ignore' });
-    await untilListening(child, ports.map((port) => socketOf(folder, port)));
+    await untilListening(
+      child,
+      ports.map((port) => socketOf(folder, port)),
+    );
     return {
       ask: (request) => {
         const port = request.scheme === 'https' ? 443 : 80;
@@ -173,5 +179,9 @@ async function ask(
   const status = response.statusCode!;
   if (location === undefined || status < 300 || status > 399) return { kind: 'answer', status };
   const base = `${scheme}://${host}${target}`;
-  return { kind: 'redirect', status, url: URL.canParse(location, base) ? new URL(location, base).href : location };
+  return {
+    kind: 'redirect',
+    status,
+    url: URL.canParse(location, base) ? new URL(location, base).href : location,
+  };
 }

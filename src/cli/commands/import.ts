@@ -138,7 +138,15 @@ async function run({ translate, check }: Importer, names: readonly string[], fla
   if (counts.not_carried > 0 || opened > 0) process.exitCode = EXIT.no;
   if (flags.output !== undefined) await writeWhole(flags.output, Buffer.from(text));
   if (flags.json === true)
-    return writeDocument('imported-rules', { domain, counts, opened, entries, notes, edge: text, check: checked ?? null });
+    return writeDocument('imported-rules', {
+      domain,
+      counts,
+      opened,
+      entries,
+      notes,
+      edge: text,
+      check: checked ?? null,
+    });
   if (flags.output === undefined) await write(text);
   for (const entry of entries) if (entry.outcome !== 'not_needed') note(entryText(entry));
   for (const text of notes) note(`note: ${visible(text)}`);
@@ -161,7 +169,10 @@ function checkText({ compared, differences }: NginxCheck): string {
   });
   const count = (kind: string): number => differences.filter((one) => one.kind === kind).length;
   const sums = `${count('opened')} opened, ${count('lost_redirect')} lost redirects, ${count('closed')} closed, ${count('other')} other`;
-  return [...lines.map(visible), `check: ${compared} requests compared, ${differences.length} differ: ${sums}`].join('\n');
+  return [
+    ...lines.map(visible),
+    `check: ${compared} requests compared, ${differences.length} differ: ${sums}`,
+  ].join('\n');
 }
 
 /** The outcomes in the words of the report. */

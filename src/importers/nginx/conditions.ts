@@ -1,8 +1,8 @@
 /** Reads the conditions of `if` and the tables of `map` as far as rules can express them. */
 import { normalizeName } from '../../base/host.ts';
 import { readAddresses } from '../addresses.ts';
-import { MAX_CASELESS_KEYS } from '../limits.ts';
 import { EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
+import { MAX_CASELESS_KEYS } from '../limits.ts';
 import { endsWithText, equalsText, passes, regexText, type TextTest, withoutCase } from '../text-test.ts';
 import type { NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
@@ -44,7 +44,11 @@ export function casesOfIf(
 }
 
 /** The cases of a comparison whose value is known: every request, or none. */
-function constantCase(value: string, operator: string | undefined, operand: string): readonly NginxCase[] | string {
+function constantCase(
+  value: string,
+  operator: string | undefined,
+  operand: string,
+): readonly NginxCase[] | string {
   const every: readonly NginxCase[] = [{ filter: EVERY_REQUEST, bindings: new Map() }];
   if (operator === undefined) return value !== '' && value !== '0' ? every : [];
   const isNegated = operator.startsWith('!');

@@ -142,7 +142,8 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
   const judge = (directive: NginxDirective): DraftEntry => {
     const entry = entryOf(state, directive);
     if (directive.unread !== undefined) markMissing(entry, directive.unread);
-    else if (NEEDLESS.has(directive.name) || TUNING.test(directive.name)) markNeedless(entry, 'it sets up nginx itself');
+    else if (NEEDLESS.has(directive.name) || TUNING.test(directive.name))
+      markNeedless(entry, 'it sets up nginx itself');
     else if (isOwnHeader(directive)) markNeedless(entry, 'the edge sets it on its own');
     else markMissing(entry, REASONS[directive.name] ?? 'edgeplan has no equivalent');
     return entry;

@@ -97,7 +97,11 @@ function addUpgrade(
 }
 
 /** The answer of a server to every path of a host; `null`: it depends on the request. */
-function wholeAnswer(state: NginxImport, { block, firstName }: NginxServer, host: string): WholeAnswer | null {
+function wholeAnswer(
+  state: NginxImport,
+  { block, firstName }: NginxServer,
+  host: string,
+): WholeAnswer | null {
   return blockAnswer(state, block, { host, bindings: new Map([['server_name', firstName]]) });
 }
 
@@ -117,7 +121,7 @@ function blockAnswer(state: NginxImport, block: readonly NginxDirective[], known
       if (inner !== null) return inner;
     }
     if (name === 'return' || name === 'rewrite') return directAnswer(directive, known);
-    if (name === 'set') known.bindings.set(args[0]?.replace(/^\$/, '') ?? '', valueOf(args[1] ?? '', known));
+    if (name === 'set') known.bindings.set(args[0]?.replace(/^\$/, '') ?? '', setValue(args[1] ?? '', known));
   }
   const locations = block.filter(({ name }) => name === 'location');
   // Tokens of certificate authorities pass redirects in the edge, so a location for them decides nothing here.
@@ -133,7 +137,7 @@ function blockAnswer(state: NginxImport, block: readonly NginxDirective[], known
 }
 
 /** The value of a `set`; `null`: it depends on the request. */
-function valueOf(value: string, { host, bindings }: Known): string | null {
+function setValue(value: string, { host, bindings }: Known): string | null {
   const pieces = valuePieces(value.replaceAll(/\$(?:\{host\}|host\b)/g, host), bindings);
   return pieces.every(({ kind }) => kind === 'text')
     ? pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('')

@@ -16,7 +16,8 @@ const HARMLESS =
   /^(?:proxy|fastcgi|uwsgi|scgi|grpc|memcached|gzip|gunzip|brotli|zstd|ssl|http2|http3|quic|client|open_file|resolver|keepalive|log|access_log|error|add|more|expires|etag|if_modified|types|default|charset|override|source|sub|addition|xslt|image_filter|mp4|flv|dav|autoindex|fancyindex|index|root|alias|try_files|recursive|limit_req|limit_conn|limit_rate|output|postpone|read_ahead|send|sendfile|tcp|aio|directio|max_ranges|min_delete|mirror|server|listen|location|merge|underscores|ignore|absolute|port_in|reset|lingering|msie|chunked|variables|upstream|map|geo|split|set|if|return|rewrite|break|allow|deny|satisfy|internal|auth|limit_except|include|http|real_ip|set_real|stub_status|status|empty_gif|random|slice|ssi|userid|valid_referers|referer|secure_link|js_content|js_import|js_path|js_var|perl_modules|content_by_lua|lua_package|lua_shared|lua_ssl|lua_code|header_filter|body_filter|log_by_lua|pagespeed|passenger|uninitialized|connection_pool|request_pool|subrequest|disable|large|spdy|concat|push_stream|rtmp|vhost|opentracing|otel|opentelemetry|geoip|geoip2|push|match|health_check|zone|state|early_hints|api|f4f|hls|modsecurity|sticky|ntlm|queue|resolver_timeout)(?:_|$)/;
 
 /** Names of files whose content decides who gets in. */
-const GUARDING_FILES = /auth|deny|allow|block|secur|protect|restrict|access|acl|whitelist|blacklist|bot|waf|modsec/i;
+const GUARDING_FILES =
+  /auth|deny|allow|block|secur|protect|restrict|access|acl|whitelist|blacklist|bot|waf|modsec/i;
 
 /** The guards of requests that reach the innermost of these blocks; inner blocks come first. */
 export function guardsOf(blocks: readonly (readonly NginxDirective[])[]): readonly NginxGuard[] {
@@ -94,11 +95,18 @@ function reasonOf({ name, args, block }: NginxDirective): string | null {
     const isOpen = block?.every((one) => one.name === 'allow' && one.args[0] === 'all') === true;
     return isOpen ? null : 'no rule has a filter on methods';
   }
-  if (name === 'ssl_verify_client') return first === 'on' ? 'no rule asks for a certificate of the client' : null;
-  if (/^auth_(?:basic_user_file|request_set|delay|\w+_(?:file|key\w*|url|leeway|realm|name|type|path|zone|cache\w*|timeout))$/.test(name))
+  if (name === 'ssl_verify_client')
+    return first === 'on' ? 'no rule asks for a certificate of the client' : null;
+  if (
+    /^auth_(?:basic_user_file|request_set|delay|\w+_(?:file|key\w*|url|leeway|realm|name|type|path|zone|cache\w*|timeout))$/.test(
+      name,
+    )
+  )
     return null;
   if (first === 'off') return null;
   if (name === 'auth_basic') return 'no rule asks for a password';
   if (name === 'auth_request') return 'no rule asks another server';
-  return name.startsWith('auth_') ? 'no rule knows who the visitor is' : 'the module is unknown and may refuse requests';
+  return name.startsWith('auth_')
+    ? 'no rule knows who the visitor is'
+    : 'the module is unknown and may refuse requests';
 }

@@ -2,6 +2,8 @@
  * Translates an nginx configuration to an edge file: each `server` becomes records and rules for its hosts, each `location` the
  * path filters of its rules. Read this file first: it chooses the server of each host and joins those of port 80 and 443.
  */
+
+import { domainOf } from '../domain-name.ts';
 import {
   createDraft,
   type DraftOrigin,
@@ -10,7 +12,6 @@ import {
   markMissing,
   markNeedless,
 } from '../draft.ts';
-import { domainOf } from '../domain-name.ts';
 import { EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
 import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '../report.ts';
 import { refusedImport } from '../report.ts';
@@ -110,13 +111,10 @@ function translateServers(
   const plain = new Map<NginxServer, EarlierOutcome[]>();
   const mains = chooseMains(state, servers, plain);
   const [only] = mains.keys();
-  const isOfDomain = (host: string): boolean =>
-    domain === null || host === domain || host.endsWith(`.${domain.toLowerCase()}`);
-  const isOnly =
-    mains.size === 1 &&
-    only!.regexes.length === 0 &&
-    [...only!.exact, ...only!.wildcards].every(isOfDomain) &&
-    domainOf([...only!.exact, ...only!.wildcards]) !== null;
+  const names = [...(only?.exact ?? []), ...(only?.wildcards ?? [])];
+  const own = domain?.toLowerCase() ?? domainOf(names);
+  const isOfDomain = (host: string): boolean => host === own || host.endsWith(`.${own}`);
+  const isOnly = mains.size === 1 && only!.regexes.length === 0 && names.every(isOfDomain);
   for (const [server, hosts] of mains) {
     const filter = isOnly ? EVERY_REQUEST : filterOf(server, [...mains.keys()], hosts);
     const origin = translateServer(state, server.block, {
@@ -146,7 +144,13 @@ function translateUnnamed(
     if (server !== main)
       loseDirective(state, server.directive, 'no request of the domain reaches it but by its port');
   }
-  const scope = { filter: EVERY_REQUEST, hosts: [], serverName: main.firstName, hasOtherHosts: true, earlier: [] };
+  const scope = {
+    filter: EVERY_REQUEST,
+    hosts: [],
+    serverName: main.firstName,
+    hasOtherHosts: true,
+    earlier: [],
+  };
   const origin = translateServer(state, main.block, scope);
   state.draft.hosts.set(domain.toLowerCase(), origin);
   state.draft.hosts.set(`*.${domain.toLowerCase()}`, origin);

@@ -103,8 +103,17 @@ function readLocations(
 
 /** A location inside another that is not carried over; its paths are among those of the outer one. */
 function lostInside({ directive }: NginxLocation, { kind, text, test }: NginxLocation): LostLocation {
-  const tests = kind === 'regex' ? (test === null ? [] : [test]) : [kind === 'exact' ? equalsText(text) : startsWithText(text)];
-  return { directive, reason: 'a regex and the location around it are two tests of the path, which one rule cannot express', tests };
+  const tests =
+    kind === 'regex'
+      ? test === null
+        ? []
+        : [test]
+      : [kind === 'exact' ? equalsText(text) : startsWithText(text)];
+  return {
+    directive,
+    reason: 'a regex and the location around it are two tests of the path, which one rule cannot express',
+    tests,
+  };
 }
 
 function isCarried({ kind, test }: NginxLocation): boolean {
@@ -123,7 +132,10 @@ function lostOf({ directive, text }: NginxLocation): LostLocation {
 
 /** A regex in RE2 syntax that matches at least what another matches: without look-around, back-references count as any text. */
 function widenedRegex(source: string): TextTest | null {
-  let text = source.replaceAll(/\\[1-9]/g, '.*').replaceAll('(?>', '(?:').replaceAll(/([*+?}])\+/g, '$1');
+  let text = source
+    .replaceAll(/\\[1-9]/g, '.*')
+    .replaceAll('(?>', '(?:')
+    .replaceAll(/([*+?}])\+/g, '$1');
   for (let rounds = 0; rounds < 20; rounds++) {
     const next = text.replace(/\(\?<?[!=](?:[^()\\]|\\.)*\)/, '');
     if (next === text) break;
@@ -284,6 +296,14 @@ function restRegion(
     ...regexes.flatMap(({ test }) => (test === null ? [] : [test])),
   ];
   return [
-    { location: null, outer: [], path: '/', kind: 'rest', includes: null, excludes, differences: unreadable(regexes) },
+    {
+      location: null,
+      outer: [],
+      path: '/',
+      kind: 'rest',
+      includes: null,
+      excludes,
+      differences: unreadable(regexes),
+    },
   ];
 }

@@ -2,7 +2,15 @@
  * Translates the directives of nginx's rewrite phase (`return`, `rewrite`, `if`, `set`, `break`), in their order: they
  * become redirect, drop and rewrite rules.
  */
-import { addDrop, addGuard, addRule, type DraftEntry, markDifference, markMissing, markNeedless } from '../draft.ts';
+import {
+  addDrop,
+  addGuard,
+  addRule,
+  type DraftEntry,
+  markDifference,
+  markMissing,
+  markNeedless,
+} from '../draft.ts';
 import {
   areDisjoint,
   bothFilters,
@@ -27,7 +35,14 @@ import {
   type ValueContext,
   valuePieces,
 } from './targets.ts';
-import { commonBindings, fillCaptures, hasHost, matchRewritten, type RewrittenPath, withoutRequests } from './worlds.ts';
+import {
+  commonBindings,
+  fillCaptures,
+  hasHost,
+  matchRewritten,
+  type RewrittenPath,
+  withoutRequests,
+} from './worlds.ts';
 
 /** Where directives act: one world of requests. */
 export interface RewriteScope {
@@ -72,7 +87,8 @@ export function runRewritePhase(
   const { going, stopped } = runDirectives(state, block, scope);
   for (const world of going) if (world.rewritten !== undefined) emitRewritten(state, world);
   const left = [...going, ...stopped];
-  for (const [name, value] of commonBindings(left.map(({ bindings }) => bindings))) scope.bindings.set(name, value);
+  for (const [name, value] of commonBindings(left.map(({ bindings }) => bindings)))
+    scope.bindings.set(name, value);
   return left.length === 0;
 }
 
@@ -172,16 +188,17 @@ function runIf(state: NginxImport, directive: NginxDirective, world: RewriteScop
     if (isUnchanged && after.going.length > 0 && bindings.size === 0) continue;
     going.push(...after.going);
     stopped.push(...after.stopped);
-    const left = rest === null || cases.length > MAX_WORLDS ? 'too many cases' : withoutRequests(rest.filter, filter);
+    const left =
+      rest === null || cases.length > MAX_WORLDS ? 'too many cases' : withoutRequests(rest.filter, filter);
     if (left === null) rest = null;
     else if (typeof left === 'string') isExact = false;
     else rest = narrowed(rest!, left);
-    if (rest !== null && rest.hosts.length === 0 && !rest.hasOtherHosts && world.hosts.length > 0) rest = null;
+    if (rest !== null && rest.hosts.length === 0 && !rest.hasOtherHosts && world.hosts.length > 0)
+      rest = null;
   }
   if (!isMet) markNeedless(entryOf(state, directive), 'no request meets its condition');
   if (isExact || rest === null) return { going: [...going, ...(rest === null ? [] : [rest])], stopped };
-  if (stopped.length > 0)
-    markDifference(entryOf(state, directive), 'what follows acts on its requests too');
+  if (stopped.length > 0) markDifference(entryOf(state, directive), 'what follows acts on its requests too');
   return { going: [forgetting(world, going)], stopped: [] };
 }
 
@@ -203,7 +220,8 @@ function loseIf(
   { world, reason }: { readonly world: RewriteScope; readonly reason: string },
 ): Worlds {
   const body = directive.block ?? [];
-  if (answersRefusal(body)) addGuard(state.draft, entryOf(state, directive), { reason, filters: [world.filter] });
+  if (answersRefusal(body))
+    addGuard(state.draft, entryOf(state, directive), { reason, filters: [world.filter] });
   else loseDirective(state, directive, reason);
   return { going: [withUnknown(world, body)], stopped: [] };
 }
@@ -332,12 +350,16 @@ function emitUpgrade(
       continue;
     }
     const target = { target: `https://${host}`, preserve_path: true, preserve_query: true };
-    if (!addRule(state.draft, entry, 'redirect', { ...placeFields(own), ...target, status_code: status })) continue;
+    if (!addRule(state.draft, entry, 'redirect', { ...placeFields(own), ...target, status_code: status }))
+      continue;
     differ(entry, scope.differences);
     if (why !== null) markDifference(entry, `${why}; the edge redirects it to https`);
     const meant = source === null ? null : targetFor(host, source, scope);
     if (meant !== null && (typeof meant === 'string' || !isUpgrade(meant, host)))
-      markDifference(entry, `\`${host}\`: plain http goes to https of the same host, nginx redirects it to \`${source!.value}\``);
+      markDifference(
+        entry,
+        `\`${host}\`: plain http goes to https of the same host, nginx redirects it to \`${source!.value}\``,
+      );
     scope.earlier.push({ filter: own, place: entry.place });
   }
 }
@@ -395,7 +417,8 @@ function runRewrite(
   }
   const inner = { ...world, filter };
   const [, replacement = '', flag = ''] = directive.args;
-  if (flag === '') return { going: [...going, rewrittenWorld(inner, { regex, replacement, directive })], stopped: [] };
+  if (flag === '')
+    return { going: [...going, rewrittenWorld(inner, { regex, replacement, directive })], stopped: [] };
   // Captures are of the regex alone, whose paths may be more than those of the location.
   runInternal(state, directive, inner, isWhole(world, filter, test));
   return { going, stopped: [inner] };
@@ -426,7 +449,10 @@ function emitRewriteRedirect(
 }
 
 /** The world of a path that was rewritten without a flag: what follows sees the new path. */
-function rewrittenWorld(world: RewriteScope, rewritten: NonNullable<RewriteScope['rewritten']>): RewriteScope {
+function rewrittenWorld(
+  world: RewriteScope,
+  rewritten: NonNullable<RewriteScope['rewritten']>,
+): RewriteScope {
   const [path = ''] = rewritten.replacement.split('?');
   const known = path.includes('$') ? null : path;
   const bindings = new Map(world.bindings).set('uri', known).set('document_uri', known);
@@ -445,7 +471,10 @@ function rewriteAgain(
   if (groups === 'no') return { going: [world], stopped: [] };
   const filled = groups === 'unknown' ? null : fillCaptures(replacement, groups);
   if (filled === null) {
-    markMissing(entry, `${path.directive.place} rewrites paths that it may match, and rules take one of both`);
+    markMissing(
+      entry,
+      `${path.directive.place} rewrites paths that it may match, and rules take one of both`,
+    );
     return { going: [world], stopped: [] };
   }
   if (isRedirect(directive)) {

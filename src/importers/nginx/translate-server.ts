@@ -1,13 +1,6 @@
 /** Translates one `server`: its rewrite phase, its locations, their access lists, limits and origins. */
 import { encodeUri } from '../../base/octets.ts';
-import {
-  addGuard,
-  addRule,
-  type DraftOrigin,
-  markDifference,
-  markMissing,
-  markNeedless,
-} from '../draft.ts';
+import { addGuard, addRule, type DraftOrigin, markDifference, markMissing, markNeedless } from '../draft.ts';
 import { bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
 import { equalsText, escapeRegex } from '../text-test.ts';
 import { type AccessScope, emitAccess, emitLimit } from './access.ts';
@@ -85,7 +78,11 @@ export function translateServer(
 }
 
 /** Reports a location that is not carried over. What it may refuse is refused, as its paths are now in another. */
-function loseLocation(state: NginxImport, { directive, reason, tests }: LostLocation, scope: ServerScope): void {
+function loseLocation(
+  state: NginxImport,
+  { directive, reason, tests }: LostLocation,
+  scope: ServerScope,
+): void {
   const block = directive.block ?? [];
   const isOpen = lastOf(block, 'proxy_pass') !== undefined && !refusesSome(block);
   if (tests === null || isOpen) {
@@ -124,7 +121,8 @@ function emitGuards(state: NginxImport, contents: readonly RegionContent[], { bl
     content.closed = isClosed;
   }
   for (const [directive, { reason, filters }] of found) {
-    const isWhole = filters.length === contents.length && contents.every(({ filter }) => filters.includes(filter));
+    const isWhole =
+      filters.length === contents.length && contents.every(({ filter }) => filters.includes(filter));
     addGuard(state.draft, entryOf(state, directive), { reason, filters: isWhole ? [scope.filter] : filters });
   }
 }
@@ -150,7 +148,8 @@ function closeFiles(state: NginxImport, contents: readonly RegionContent[]): voi
     const { region, pass, ended } = content;
     const filter = behindRedirects(content);
     if (filter === null || ended || content.closed || pass !== null || region.location === null) continue;
-    const reason = 'nginx answers from files or over another protocol, and the origin of the record is another';
+    const reason =
+      'nginx answers from files or over another protocol, and the origin of the record is another';
     addGuard(state.draft, entryOf(state, region.location), { reason, filters: [filter] });
   }
 }

@@ -14,7 +14,10 @@ export type Bindings = ReadonlyMap<string, string | null>;
 const MAX_EXCLUDES = 100;
 
 /** The requests of a filter without those of another; `null`: there are none. A text: no filter is exact. */
-export function withoutRequests(filter: ImportedFilter, taken: ImportedFilter): ImportedFilter | null | string {
+export function withoutRequests(
+  filter: ImportedFilter,
+  taken: ImportedFilter,
+): ImportedFilter | null | string {
   const { hostIncludes, hostExcludes, pathIncludes, pathExcludes, ipIncludes, ipExcludes } = taken;
   const limits = [
     hostIncludes === null ? null : { hostExcludes: hostIncludes },
@@ -28,9 +31,11 @@ export function withoutRequests(filter: ImportedFilter, taken: ImportedFilter): 
   if (limits.length > 1) return 'its opposite has several tests';
   const left = bothFilters(filter, { ...EVERY_REQUEST, ...limits[0] });
   if (left === null || typeof left === 'string') return left;
-  if (left.pathExcludes.length + left.hostExcludes.length > MAX_EXCLUDES) return 'its opposite has too many tests';
+  if (left.pathExcludes.length + left.hostExcludes.length > MAX_EXCLUDES)
+    return 'its opposite has too many tests';
   const paths = { ...EVERY_REQUEST, pathIncludes: left.pathIncludes };
-  const isCovered = left.pathIncludes !== null && areDisjoint({ ...EVERY_REQUEST, pathExcludes: left.pathExcludes }, paths);
+  const isCovered =
+    left.pathIncludes !== null && areDisjoint({ ...EVERY_REQUEST, pathExcludes: left.pathExcludes }, paths);
   return isCovered ? null : left;
 }
 
