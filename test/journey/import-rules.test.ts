@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findNginx } from '../../src/cli/check-nginx/run-nginx.ts';
 import { builtCli, edgeplan, type Run } from '../support/built.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-'));
@@ -133,7 +134,9 @@ describe('import nginx', () => {
     expect(out).toContain('domain: example.com\n');
     expect(out).toContain('  # a.conf:4: return 403\n  - type: drop\n');
     expect(err).toContain('a.conf:4: carried over: return 403\n');
-    expect(err).toMatch(/\n3 carried over, 0 with a difference, 0 not carried over, 1 not needed\n$/);
+    expect(err).toMatch(
+      /\n3 carried over, 0 with a difference, 0 not carried over, 1 not needed, opened paths: 0\n$/,
+    );
     file('edge.yaml', out);
     expect((await run('simulate', 'https://example.com/x')).out).toContain('403');
   });
@@ -151,6 +154,17 @@ describe('import nginx', () => {
     expect(readFileSync(join(folder, 'b.yaml'), 'utf8')).toContain('domain: example.com');
   });
 
+  test.skipIf(findNginx() === null)('--check prints what nginx does otherwise, and ends with 1', async () => {
+    const guarded = file('k.conf', `${SITE}  location /in { internal; }\n}\n`);
+    const { code, out, err } = await run('import', 'nginx', guarded, '--check');
+    expect(code).toBe(1);
+    expect(out).toContain('it answers internal requests only');
+    expect(err).toMatch(/check: other: GET http:\/\/example.com\/in from .*: nginx 404, edge 403\n/);
+    expect(err).toMatch(
+      /check: \d+ requests compared, \d+ differ: 0 opened, 0 lost redirects, 0 closed, \d+ other\n$/,
+    );
+  });
+
   test('prints the report and the file as one JSON object', async () => {
     const { code, out } = await run('import', 'nginx', 'b.conf', '--json');
     const { format, domain, counts, entries, edge } = JSON.parse(out);
@@ -166,6 +180,7 @@ describe('import nginx', () => {
       outcome: 'not_carried',
       reasons: ['the edge does not compress'],
       becomes: [],
+      opens: false,
     });
     expect(edge).toContain('domain: example.com');
   });

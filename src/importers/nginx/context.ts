@@ -67,7 +67,7 @@ const NEEDLESS = new Set(
 
 /** Families of directives that tune nginx or describe requests to programs, and decide nothing about a visitor. */
 const TUNING =
-  /^(?:(?:fastcgi|uwsgi|scgi)_(?!pass$|hide_header$)|gzip_|brotli_|quic_|http3|etag$|stub_status$|ssl_(?!verify)|proxy_ssl_|aio|directio|output_buffers|lingering_|server_names|proxy_(?:max_temp|buffer|busy|socket|cache_(?:lock|use_stale|background|revalidate|path))|index$|if_modified_since$|gunzip|postpone_output|read_ahead)/;
+  /^(?:(?:fastcgi|uwsgi|scgi)_(?!pass$|hide_header$)|gzip_|brotli_|quic_|http3|etag$|stub_status$|ssl_(?!verify)|proxy_ssl_|aio|directio|output_buffers|lingering_|server_names|proxy_(?:max_temp|buffer|busy|socket|cache_(?:lock|use_stale|background|revalidate|path))|if_modified_since$|gunzip|postpone_output|read_ahead)/;
 
 /** Why well-known directives have no equivalent. */
 const REASONS: Readonly<Record<string, string>> = {
