@@ -2,7 +2,8 @@
  * Opens the signatures at a path: compiles a rule set in SecLang, or opens a sealed program. Without a path, the
  * starter set.
  */
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { PlanFault } from '../plan/fault.ts';
 import { openSignatures } from '../plan/open-signatures.ts';
@@ -13,6 +14,7 @@ import { compileSignatures, readSignatureDirectory, type Source } from '../waf/s
 import { starterBytes } from '../waf/signatures/starter.ts';
 import { inputFault, usageFault } from './exit.ts';
 import { readBytes } from './input/read-file.ts';
+import { isInside } from './input/refuse-outside.ts';
 import { type ColourChoice, colourFor, note } from './output.ts';
 import { diagnosticsText, MISTAKES_PRINTED, tally } from './print/diagnostics.ts';
 import { isSealedSignatures, otherKindOf } from './signature-file.ts';
@@ -33,6 +35,11 @@ export interface SignatureFlags {
   readonly without?: readonly string[];
   /** Prints diagnostics only when the rule set has errors. */
   readonly quiet?: boolean;
+}
+
+/** A diagnostic of a file outside the folder, which a link or an `Include` names, without the text of the file. */
+function withheld({ found: _, remedy: __, ...diagnostic }: Diagnostic, folder: string): Diagnostic {
+  return { ...diagnostic, message: `a mistake in a file outside \`${folder}\`, whose text is not shown` };
 }
 
 /**
@@ -56,8 +63,13 @@ export async function openSignatureInput(path: string, flags: SignatureFlags): P
     directory.sources.length === 0
       ? { program: null, diagnostics: [] }
       : compileSignatures(sources, { readData: directory.readData, reader: directory.reader, name: path });
-  const diagnostics = [...directory.diagnostics, ...compiled.diagnostics];
-  const texts = new Map(sources.map(({ file, text }) => [file, text]));
+  const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true ? path : dirname(path);
+  const isShown = (file: string): boolean =>
+    !existsSync(file) || isInside(file, folder) || isInside(file, process.cwd());
+  const diagnostics = [...directory.diagnostics, ...compiled.diagnostics].map((one) =>
+    one.at === undefined || isShown(one.at.file) ? one : withheld(one, folder),
+  );
+  const texts = new Map(sources.flatMap(({ file, text }) => (isShown(file) ? [[file, text]] : [])));
   const { program } = compiled;
   if (flags.quiet !== true || program === null) {
     const options = { colour: colourFor(process.stderr, flags.color), texts };

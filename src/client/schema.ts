@@ -5398,7 +5398,10 @@ export interface components {
              * @description the arrival of the request
              */
             readonly time: string;
-            /** @description the id of the decision, as in `X-Edgeplan-Id` and on its page */
+            /**
+             * @description the id of the decision, as in `X-Edgeplan-Id` and on its page
+             * @example 0b7c9a52-3f0e-4c55-9a7d-2f1c8a4be6d1
+             */
             readonly id: string;
             readonly domain: string;
             /** @description the revision of the plan that decided */
@@ -5410,7 +5413,16 @@ export interface components {
              * @default null
              */
             readonly sampled: number | null;
-            /** @description the request without its secrets */
+            /**
+             * @description the request without its secrets
+             * @example {
+             *       "scheme": "https",
+             *       "method": "GET",
+             *       "host": "shop.example.com",
+             *       "target": "/admin/users",
+             *       "ip": "203.0.113.7"
+             *     }
+             */
             readonly request: {
                 readonly scheme?: string;
                 readonly method: string;

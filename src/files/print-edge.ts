@@ -27,8 +27,8 @@ export interface PrintedDomain {
    * Prints the ids of records and rules. Without ids the text does not depend on the server that stores the domain.
    */
   readonly ids: boolean;
-  /** Comments above rules, by the rule's id. */
-  readonly comments?: ReadonlyMap<number, string>;
+  /** Lines of comments above rules, by the rule's id. */
+  readonly comments?: ReadonlyMap<number, readonly string[]>;
   /** Prints a fragment: what is given is a part of the domain, and `apply` changes that alone. It needs `ids`. */
   readonly fragment?: boolean;
   /** The keys of rules by `<type>/<id>`. */
@@ -262,7 +262,8 @@ function commented(
     const comment = comments.get(rules[index]!.id);
     // A control character or a line break in a comment would end it.
     if (comment !== undefined && isMap(item)) {
-      item.commentBefore = ` ${comment.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')}`;
+      const lines = comment.map((line) => ` ${line.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')}`);
+      item.commentBefore = lines.join('\n');
     }
   }
   return document;

@@ -10,6 +10,7 @@ import { printEdge } from '../files/print-edge.ts';
 import { parseRecord, parseRule, parseRuleSet } from '../model/parse.ts';
 import type { DnsRecord } from '../model/types.ts';
 import { domainOf } from './domain-name.ts';
+import { dropFields, EVERY_REQUEST, type ImportedFilter } from './filter.ts';
 import { MAX_DRAFTED_RULES } from './limits.ts';
 import {
   type ImportEntry,
@@ -77,7 +78,7 @@ export function addEntry(draft: ImportDraft, place: string, source: string): Dra
 
 /** Marks an entry as carried over with a difference. */
 export function markDifference(entry: DraftEntry, reason: string): void {
-  if (entry.outcome === 'exact') entry.outcome = 'differs';
+  if (entry.outcome === 'exact' || entry.outcome === 'not_needed') entry.outcome = 'differs';
   if (!entry.reasons.includes(reason)) entry.reasons.push(reason);
 }
 
@@ -99,8 +100,9 @@ export function markOpened(entry: DraftEntry, reason: string): void {
   entry.opened = true;
 }
 
-/** Marks an entry as one that decides nothing. */
+/** Marks an entry as one that decides nothing, unless it decides something for other requests: the worse outcome wins. */
 export function markNeedless(entry: DraftEntry, reason: string): void {
+  if (entry.becomes.length > 0 || (entry.outcome !== 'exact' && entry.outcome !== 'not_needed')) return;
   entry.outcome = 'not_needed';
   if (!entry.reasons.includes(reason)) entry.reasons.push(reason);
 }
@@ -123,8 +125,47 @@ export function tryRule(
   const parsed = parseRule(type, fields);
   if (!parsed.ok) return `as a ${type} rule it is refused: ${errorOf(parsed.diagnostics)}`;
   draft.rules.push({ type, fields: fields as Readonly<Record<string, unknown>>, entry });
+  if (entry.outcome === 'not_needed') {
+    entry.outcome = 'exact';
+    entry.reasons.length = 0;
+  }
   entry.becomes.push(type);
   return null;
+}
+
+/**
+ * Adds a drop rule. Where the model refuses it, one with fewer filters refuses more requests instead: nothing that the
+ * source refuses is let through. Returns whether the first was added.
+ */
+export function addDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedFilter): boolean {
+  const { hostIncludes, hostExcludes, pathIncludes, pathExcludes } = filter;
+  const hosts = { ...EVERY_REQUEST, hostIncludes, hostExcludes };
+  for (const [wider, refused] of [
+    [filter, null],
+    [{ ...hosts, pathIncludes, pathExcludes }, 'from every address'],
+    [{ ...hosts, pathIncludes }, 'and what is excepted from them'],
+    [hosts, 'of every path of the hosts'],
+    [EVERY_REQUEST, 'of the whole domain'],
+  ] as const) {
+    const fields = dropFields(wider);
+    if (typeof fields === 'string') markMissing(entry, fields);
+    else if (addRule(draft, entry, 'drop', fields)) {
+      if (refused !== null) markMissing(entry, `the edge refuses its requests ${refused}`);
+      return refused === null;
+    }
+  }
+  entry.opened = true;
+  return false;
+}
+
+/** Refuses requests that the source guards in a way that no rule has. */
+export function addGuard(
+  draft: ImportDraft,
+  entry: DraftEntry,
+  { filters, reason }: { readonly filters: readonly ImportedFilter[]; readonly reason: string },
+): void {
+  markMissing(entry, `${reason}; the edge refuses what it guards (remove the drop rule to open it)`);
+  for (const filter of filters) addDrop(draft, entry, filter);
 }
 
 /** Takes the rules of an entry out of the draft, those that were added first excepted. */
@@ -157,10 +198,35 @@ export function finishDraft(
   }
   const records = recordsOf(draft, domain, origin);
   if (!Array.isArray(records)) return records as ImportRefusal;
+  leaveForeign(draft, domain);
   const printed = printDraft(draft, domain, records as readonly object[]);
   if (typeof printed !== 'string') return printed;
   const entries: ImportEntry[] = draft.entries.map((entry) => ({ ...entry }));
   return { ok: true, domain, text: printed, entries, notes: draft.notes };
+}
+
+/** Takes hosts of other domains out of the rules, and rules that have no others. */
+function leaveForeign(draft: ImportDraft, domain: string): void {
+  const isOwn = (host: string): boolean => {
+    const name = host.replace(/^\*\.?/, '');
+    return name === domain || name.endsWith(`.${domain}`);
+  };
+  for (let index = draft.rules.length - 1; index >= 0; index--) {
+    const { entry, fields, type } = draft.rules[index]!;
+    const { host_match_type, host_includes } = fields as {
+      host_match_type?: string;
+      host_includes?: readonly string[];
+    };
+    if (host_includes === undefined || host_match_type === 'regex' || host_includes.every(isOwn)) continue;
+    const own = host_includes.filter(isOwn);
+    if (own.length > 0) draft.rules[index] = { type, entry, fields: { ...fields, host_includes: own } };
+    else {
+      draft.rules.splice(index, 1);
+      entry.becomes.splice(entry.becomes.indexOf(type), 1);
+      if (entry.becomes.length === 0)
+        markMissing(entry, `its hosts are not of \`${domain}\`, and a file has one domain`);
+    }
+  }
 }
 
 /** The records of the hosts; hosts of other domains get an entry each. */
@@ -236,28 +302,35 @@ function recordFields(name: string, origin: DraftOrigin, domain: string): object
   };
 }
 
+/** Rounds in which single rules are left out; a source with more of them loses all later patterns at once. */
+const MAX_ROUNDS = 64;
+
 /** Parses and prints the whole; rules that only together exceed a budget are left out. */
 function printDraft(draft: ImportDraft, domain: string, records: readonly object[]): string | ImportRefusal {
   let rules = draft.rules;
-  for (;;) {
+  for (let round = 0; ; round++) {
     const numbered = withPriorities(rules);
     const parsed = parseRuleSet({ domain: { name: domain }, records, rules: numbered });
     if (parsed.ok) {
-      const comments = new Map(rules.map(({ entry }, index) => [index + 1, commentOf(entry)]));
       const { ruleSet } = parsed;
+      const { comments, head } = commentsOf(draft, rules, ruleSet.rules);
       const printed = { records: ruleSet.records, rules: ruleSet.rules, ids: false, comments };
-      return printEdge({ domain: { name: domain }, ...printed }).text;
+      return head + printEdge({ domain: { name: domain }, ...printed }).text;
     }
     const wrong = parsed.diagnostics.filter(({ severity }) => severity === 'error');
     const places = new Map(wrong.flatMap((one) => (one.path[0] === 'rules' ? [[one.path[1], one]] : [])));
     if (places.size === 0 || rules.length === 0) return refusedImport(null, errorOf(parsed.diagnostics));
-    rules = rules.filter((rule, index) => {
-      // A budget of all rules names none of them; the last rule is left out then.
-      const found = places.get(index) ?? (index === rules.length - 1 ? places.get(undefined) : undefined);
-      if (found === undefined) return true;
-      const isGuard = GUARD_TYPES.includes(rule.type);
-      (isGuard ? markOpened : markMissing)(rule.entry, describeDiagnostic(found));
-      return false;
+    const first = Math.min(...[...places.keys()].filter((key) => typeof key === 'number'));
+    // A budget of all rules names none of them; the last rule that refuses nothing is left out then.
+    const last = rules.findLastIndex(({ type }) => type !== 'drop');
+    const whole = places.get(undefined);
+    rules = rules.flatMap((rule, index) => {
+      const isLate = round >= MAX_ROUNDS && index > first && JSON.stringify(rule.fields).includes('"regex"');
+      const found =
+        places.get(index) ??
+        (index === (last < 0 ? rules.length - 1 : last) ? whole : undefined) ??
+        (isLate ? places.get(first) : undefined);
+      return found === undefined ? [rule] : withoutRule(rule, found);
     });
   }
 }
@@ -265,10 +338,65 @@ function printDraft(draft: ImportDraft, domain: string, records: readonly object
 /** Types of rules without which requests reach the origin that the source refuses or challenges. */
 const GUARD_TYPES: readonly RuleType[] = ['drop', 'captcha'];
 
-/** The comment above a rule: the rule of the source, and where it is stricter than that, why. */
-function commentOf({ place, source, outcome, reasons }: DraftEntry): string {
-  const why = outcome === 'closed' ? ` (${reasons.join('; ')})` : '';
-  return `${place}: ${source}${why}`;
+/** What is left of a rule that the whole has no room for; a drop rule refuses its hosts, then the domain. */
+function withoutRule(rule: DraftedRule, found: Diagnostic): readonly DraftedRule[] {
+  const { entry, fields, type } = rule;
+  entry.becomes.splice(entry.becomes.indexOf(type), 1);
+  const isOpened = type !== 'drop' && GUARD_TYPES.includes(type);
+  (isOpened ? markOpened : markMissing)(entry, describeDiagnostic(found));
+  if (type !== 'drop') return [];
+  const { host_match_type, host_includes, host_excludes, ...narrowed } = fields;
+  const hasPattern = host_match_type === 'regex';
+  const hosts = hasPattern ? {} : { host_match_type, host_includes, host_excludes };
+  const given = Object.fromEntries(Object.entries(hosts).filter(([, value]) => value !== undefined));
+  const wide = { ...given, ...(dropFields(EVERY_REQUEST) as object) };
+  const isWide =
+    !hasPattern && narrowed['path_includes'] === undefined && narrowed['path_excludes'] === undefined;
+  if (isWide && Object.keys(given).length === 0) {
+    entry.opened = true;
+    return [];
+  }
+  markMissing(entry, 'the edge refuses every path of its hosts instead');
+  entry.becomes.push('drop');
+  return [{ type, fields: isWide ? (dropFields(EVERY_REQUEST) as DraftedRule['fields']) : wide, entry }];
+}
+
+/** The comments of rules: their source, how they differ, and what before them is not carried over. */
+function commentsOf(
+  draft: ImportDraft,
+  rules: readonly DraftedRule[],
+  printed: readonly { readonly id: number; readonly type: RuleType; readonly priority: number }[],
+): { readonly comments: ReadonlyMap<number, readonly string[]>; readonly head: string } {
+  const lines = new Map<DraftEntry, string[]>();
+  const byEntry = new Set(rules.map(({ entry }) => entry));
+  let waiting: string[] = [];
+  let last: DraftEntry | null = null;
+  for (const entry of draft.entries) {
+    const text = [`${entry.place}: ${entry.source}`, ...entry.reasons.map((reason) => `  ${reason}`)];
+    if (byEntry.has(entry)) {
+      lines.set(entry, [...waiting, ...text]);
+      waiting = [];
+      last = entry;
+    } else if (entry.outcome === 'not_carried')
+      waiting.push(`not carried over: ${text[0]}`, ...text.slice(1));
+  }
+  if (last !== null) lines.get(last)!.push(...waiting);
+  const comments = new Map<number, readonly string[]>();
+  const shown = new Set<DraftEntry>();
+  for (const { id } of printed) {
+    const { entry } = rules[id - 1]!;
+    const own = lines.get(entry) ?? [`${entry.place}: ${entry.source}`];
+    // What is not carried over is said once.
+    comments.set(
+      id,
+      shown.has(entry) ? own.slice(own.indexOf(`${entry.place}: ${entry.source}`)).slice(0, 1) : own,
+    );
+    shown.add(entry);
+  }
+  // Without a rule there is no place but the head of the file.
+  const shownHead =
+    last === null ? waiting.map((line) => `# ${line.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')}\n`) : [];
+  return { comments, head: shownHead.join('') };
 }
 
 /** The distance of priorities: room for rules between. */

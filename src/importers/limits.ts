@@ -20,3 +20,5 @@ export const MAX_COMBINED = 256;
 export const MAX_SHOWN_CHARACTERS = 100;
 /** Rules of one import that are drafted at most: the rules of a domain. */
 export const MAX_DRAFTED_RULES = 10_000;
+/** Keys of a `map` over the path that are compared without case: each is a regex, and a domain has room for 64. */
+export const MAX_CASELESS_KEYS = 32;

@@ -75,6 +75,11 @@ export function shownSource(text: string): string {
   return line.length > MAX_SHOWN_CHARACTERS ? `${line.slice(0, MAX_SHOWN_CHARACTERS)}…` : line;
 }
 
+/** How many entries refuse requests in the source that the file lets through. */
+export function countOpened(entries: readonly ImportEntry[]): number {
+  return entries.filter(({ opened }) => opened).length;
+}
+
 /** How many entries have each outcome. */
 export function countOutcomes(entries: readonly ImportEntry[]): Readonly<Record<ImportOutcome, number>> {
   const counts = { exact: 0, differs: 0, closed: 0, not_carried: 0, not_needed: 0 };

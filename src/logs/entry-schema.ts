@@ -128,14 +128,26 @@ const UNSERVED = z.object(
 export const loggedDecision = z.object({
   format: z.literal(LOG_LINE_FORMAT, must(`\`${LOG_LINE_FORMAT}\``)),
   time: TIME.describe('the arrival of the request'),
-  id: ID.describe('the id of the decision, as in `X-Edgeplan-Id` and on its page'),
+  id: ID.meta({
+    description: 'the id of the decision, as in `X-Edgeplan-Id` and on its page',
+    example: '0b7c9a52-3f0e-4c55-9a7d-2f1c8a4be6d1',
+  }),
   domain: TEXT,
   revision: REVISION.describe('the revision of the plan that decided'),
   digest: DIGEST.describe('SHA-256 of that plan, 64 hex digits'),
   sampled: NUMBER.nullable()
     .default(null)
     .describe('the share of such requests that is logged; `null`: all are'),
-  request: REQUEST.describe('the request without its secrets'),
+  request: REQUEST.meta({
+    description: 'the request without its secrets',
+    example: {
+      scheme: 'https',
+      method: 'GET',
+      host: 'shop.example.com',
+      target: '/admin/users',
+      ip: '203.0.113.7',
+    },
+  }),
   unserved: UNSERVED.nullable().default(null),
   withheld: TEXTS.describe('what the request had and the entry lacks'),
   decision: DECISION,

@@ -107,11 +107,16 @@ function sampleList({ items, minItems = 0 }: Schema, place: Place): Json {
   return [known !== undefined && isText ? known : sampleAt(items, { ...place, depth: place.depth + 1 })];
 }
 
-function sampleText({ format, maxLength = Number.POSITIVE_INFINITY }: Schema, { name }: Place): Json {
+function sampleText(schema: Schema, { name }: Place): Json {
+  const { format, pattern, maxLength = Number.POSITIVE_INFINITY } = schema;
   if (format === 'date-time') return TIME;
-  const known = BY_NAME[name];
-  if (typeof known === 'string' && known.length <= maxLength) return known;
-  return name === 'name' ? 'shop' : '';
+  const last = name === 'name' ? 'shop' : '';
+  const fits = (text: Json | undefined): text is string =>
+    typeof text === 'string' &&
+    text.length <= maxLength &&
+    (pattern === undefined || new RegExp(pattern).test(text));
+  // A word that is nothing but a word may be the field's name.
+  return [BY_NAME[name], last, name].find(fits) ?? last;
 }
 
 function merged(parts: readonly Json[]): JsonObject {

@@ -16,8 +16,8 @@ const ENTRY = new URL('../../src/evaluator/index.ts', import.meta.url).pathname;
 /** Octets, minified. Raised only with a reason: every page and Worker loads them. */
 const MOST_OCTETS = 510_000;
 const MOST_GZIPPED = 150_000;
-/** Octets of our own code in it. */
-const MOST_OWN = 90_000;
+/** Octets of our own code in it; raised from 90,000 for captures of rewrites, which are spans of the path as sent. */
+const MOST_OWN = 92_000;
 
 let bundle: Bundle;
 

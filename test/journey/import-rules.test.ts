@@ -1,8 +1,9 @@
 /** `edgeplan import <product>` over the built command line: files, reports and exit codes. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findNginx } from '../../src/cli/check-nginx/run-nginx.ts';
 import { builtCli, edgeplan, type Run } from '../support/built.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-'));
@@ -21,6 +22,106 @@ function file(name: string, text: string): string {
 
 const SITE =
   'server {\n  server_name example.com;\n  location / { proxy_pass http://192.0.2.1:8080; proxy_set_header Host $host; }\n';
+
+describe('files outside the folder', () => {
+  const secret = join(mkdtempSync(join(tmpdir(), 'edgeplan-outside-')), 'secret');
+  writeFileSync(secret, 'root:x:0:0:secret\n');
+  afterAll(() => rmSync(join(secret, '..'), { recursive: true }));
+
+  function link(name: string, target = secret): string {
+    mkdirSync(join(folder, name, '..'), { recursive: true });
+    symlinkSync(target, join(folder, name));
+    return name;
+  }
+
+  test.each([
+    ['an absolute include', 'o1', `include ${secret};`],
+    ['an include with dots', 'o2', `include ../../../../../../../../../..${secret};`],
+    ['an include through a link', 'o3', 'include linked;'],
+    ['a mask through a linked folder', 'o4', 'include linked.d/*;'],
+    ['an include below /etc/nginx with dots', 'o5', `include /etc/nginx/../../../../../../../..${secret};`],
+  ])('%s is not read and is one entry', async (_, name, include) => {
+    link(`${name}/linked`);
+    link(`${name}/linked.d`, join(secret, '..'));
+    const conf = file(`${name}/nginx.conf`, `${SITE}}\n${include}\n`);
+    const { code, out, err } = await run('import', 'nginx', conf);
+    expect(code).toBe(1);
+    expect(err).toMatch(/not carried over: include .*\n {2}`.*` is outside the folder of the configuration/);
+    expect(out + err).not.toContain('root:x');
+    const allowed = await run('import', 'nginx', conf, '--allow-outside');
+    expect([allowed.code, allowed.err]).toEqual([3, expect.stringContaining('root:x')]);
+  });
+
+  test.each([
+    ['an nginx configuration', ['import', 'nginx', 'l/a.conf'], 'l/a.conf'],
+    ['an export', ['import', 'cloudflare', 'l/a.json'], 'l/a.json'],
+    ['an edge file', ['lint', '-f', 'l1/edge.yaml'], 'l1/edge.yaml'],
+    ['an edge file of a tree', ['lint', '-f', 'l2'], 'l2/edge.yaml'],
+    ['an edge file to format', ['fmt', 'l3/edge.yaml'], 'l3/edge.yaml'],
+  ])('%s that is a link to one is not read', async (_, args, name) => {
+    link(name);
+    const { code, out, err } = await run(...args);
+    expect(code).toBe(3);
+    expect(err).toContain('is a link to a file outside');
+    expect(out + err).not.toContain('root:x');
+  });
+
+  test.each([
+    ['a part', 'p1', 'edge.d/a.yaml', ['lint', '-f', 'p1']],
+    ['a part to format', 'p2', 'edge.d/a.yaml', ['fmt', '-f', 'p2/edge.yaml']],
+    ['a test file', 'p3', 'edge.test.yaml', ['test', '-f', 'p3/edge.yaml']],
+    ['a test file to format', 'p4', 'edge.test.yaml', ['fmt', 'p4']],
+  ])('%s of a domain that is a link to one is not read', async (_, name, linked, args) => {
+    file(`${name}/edge.yaml`, 'domain: example.com\nrecords: []\nrules: []\n');
+    link(`${name}/${linked}`);
+    const { code, out, err } = await run(...args);
+    expect(code).toBe(3);
+    expect(err).toContain('is a link to a file outside');
+    expect(out + err).not.toContain('root:x');
+  });
+
+  test('a part below a linked folder is not read', async () => {
+    writeFileSync(join(secret, '..', 'x.yaml'), 'root:x:0:0\n');
+    file('p5/edge.yaml', 'domain: example.com\n');
+    link('p5/edge.d', join(secret, '..'));
+    const { code, err } = await run('lint', '-f', 'p5');
+    expect([code, err]).toEqual([3, expect.not.stringContaining('root:x')]);
+  });
+
+  test('a link inside the folder is read', async () => {
+    file('in/nginx.conf', 'http { include sites-enabled/*; }\n');
+    file('in/sites-available/shop', `${SITE}}\n`);
+    link('in/sites-enabled/shop', '../sites-available/shop');
+    expect((await run('import', 'nginx', 'in/nginx.conf')).code).toBe(0);
+    expect((await run('import', 'nginx', 'in/sites-enabled/shop')).code).toBe(0);
+  });
+});
+
+describe('the folder of an nginx configuration', () => {
+  test('includes of a site are below the folder of nginx.conf, and a missing one is one entry', async () => {
+    file('etc/nginx.conf', 'http { include sites/*; }\n');
+    file('etc/snippets/x.conf', 'location = /x { return 403; }\n');
+    const site = file(
+      'etc/sites/shop',
+      `${SITE}include snippets/x.conf;\ninclude /etc/nginx/snippets/x2.conf;\ninclude snippets/tls.conf;\n}\n`,
+    );
+    file('etc/snippets/x2.conf', 'location = /x2 { return 403; }\n');
+    const { code, out, err } = await run('import', 'nginx', site);
+    expect(code).toBe(1);
+    expect(out).toContain('path_includes: [/x]');
+    expect(out).toContain('path_includes: [/x2]');
+    expect(err).toContain('not carried over: include snippets/tls.conf\n');
+    expect(err).toContain(', 1 not carried over,');
+  });
+
+  test('--root stands for /etc/nginx', async () => {
+    file('copy/snippets/x.conf', 'location = /x { return 403; }\n');
+    const site = file('elsewhere/shop', `${SITE}include /etc/nginx/snippets/x.conf;\n}\n`);
+    expect((await run('import', 'nginx', site)).code).toBe(1);
+    const { code, out } = await run('import', 'nginx', site, '--root', 'copy');
+    expect([code, out]).toEqual([0, expect.stringContaining('path_includes: [/x]')]);
+  });
+});
 
 describe('import nginx', () => {
   test('prints an edge file on stdout and the report on stderr', async () => {
@@ -53,6 +154,17 @@ describe('import nginx', () => {
     expect(readFileSync(join(folder, 'b.yaml'), 'utf8')).toContain('domain: example.com');
   });
 
+  test.skipIf(findNginx() === null)('--check prints what nginx does otherwise, and ends with 1', async () => {
+    const guarded = file('k.conf', `${SITE}  location /in { internal; }\n}\n`);
+    const { code, out, err } = await run('import', 'nginx', guarded, '--check');
+    expect(code).toBe(1);
+    expect(out).toContain('it answers internal requests only');
+    expect(err).toMatch(/check: other: GET http:\/\/example.com\/in from .*: nginx 404, edge 403\n/);
+    expect(err).toMatch(
+      /check: \d+ requests compared, \d+ differ: 0 opened, 0 lost redirects, 0 closed, \d+ other\n$/,
+    );
+  });
+
   test('prints the report and the file as one JSON object', async () => {
     const { code, out } = await run('import', 'nginx', 'b.conf', '--json');
     const { format, domain, counts, entries, edge } = JSON.parse(out);
@@ -74,7 +186,7 @@ describe('import nginx', () => {
   });
 
   test('includes are read relative to the first file, by masks in the order of their names', async () => {
-    file('conf/nginx.conf', 'http { include sites/[ab]*.conf; include missing/*.conf; }');
+    file('conf/nginx.conf', 'http { include sites/[ab]*.conf; include sites/z*.conf; }');
     file('conf/sites/b.conf', `${SITE}}`);
     file(
       'conf/sites/a.conf',
@@ -94,7 +206,7 @@ describe('import nginx', () => {
     [['import', 'nginx', 'nameless.conf'], 3, /names a host of a domain\n.*--domain example.com/],
     [['import', 'nginx', 'empty.conf'], 3, /has no `server`/],
     [['import', 'nginx', 'binary.conf'], 3, /is not UTF-8 text/],
-    [['import', 'nginx', 'including.conf'], 3, /including.conf:1: `no.conf` cannot be included/],
+    [['import', 'nginx', 'including.conf'], 3, /has no `server`\n.*`no.conf` cannot be included/],
     [['import', 'nginx', 'a.conf', '--domain', 'a b'], 3, /`a b` is no domain name/],
     [['import', 'cloudflare', 'a.conf'], 3, /a.conf is no JSON: .*\n.*export the rules|a.conf: is no JSON/],
     [

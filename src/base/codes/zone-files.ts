@@ -33,6 +33,11 @@ export const ZONE_FILE_CODES = {
     meaning: 'the lifetime is no number of seconds, with or without units',
     remedy: 'write for example `3600` or `1h`',
   },
+  missing_dot: {
+    severity: 'info',
+    meaning: 'a name has the domain twice, as a name of the domain without a dot at its end has',
+    remedy: 'write the dot: `example.com.`, unless the longer name is meant',
+  },
   missing_name: {
     severity: 'error',
     meaning: 'the line starts with a space, and no line before it has a name',
@@ -47,11 +52,6 @@ export const ZONE_FILE_CODES = {
     severity: 'error',
     meaning: 'the name does not belong to the domain',
     remedy: 'write the name without a dot at its end, or check `$ORIGIN`',
-  },
-  missing_dot: {
-    severity: 'info',
-    meaning: 'a name has the domain twice, as a name of the domain without a dot at its end has',
-    remedy: 'write the dot: `example.com.`, unless the longer name is meant',
   },
   soa_skipped: {
     severity: 'info',

@@ -8,6 +8,7 @@ import { sizeText } from '../../files/size.ts';
 import { isMapping } from '../../files/yaml.ts';
 import { type CommandFault, inputFault } from '../exit.ts';
 import { readBytes } from '../input/read-file.ts';
+import { refuseOutside } from '../input/refuse-outside.ts';
 import { jsonFormat } from '../print/json-document.ts';
 import { writeWhole } from '../write-file.ts';
 
@@ -39,6 +40,7 @@ export function serverName(url: string): string {
 /** Reads a lock; one that does not exist is empty. @throws CommandFault when it is no lock */
 export async function readLock(path: string): Promise<LockSections> {
   let octets: Uint8Array;
+  refuseOutside(path);
   try {
     octets = await readBytes(path);
   } catch (error) {

@@ -1,5 +1,6 @@
 /** `edgeplan fmt`: formats edge files and test files. */
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Command } from 'commander';
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
 import { partsOf } from '../../embed/node/edge-input.ts';
@@ -9,6 +10,7 @@ import { edgeFileOf, type FormattedSource, formatInput } from '../format-input.t
 import { domainFiles, isFolder } from '../input/domain-files.ts';
 import { readEdge, textsOf } from '../input/open-subject.ts';
 import { readBytes } from '../input/read-file.ts';
+import { refuseOutside } from '../input/refuse-outside.ts';
 import { testsBeside } from '../input/tests-beside.ts';
 import { colourOption, edgeFileOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
@@ -70,6 +72,7 @@ async function readSource(file: string): Promise<FormattedSource> {
     const domain = await readEdge(file);
     return { name: domain.name, octets: domain.octets, domain };
   }
+  refuseOutside(file, dirname(edge));
   return { name: file, octets: await readBytes(file), domain: await readEdge(edge) };
 }
 

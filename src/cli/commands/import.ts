@@ -1,11 +1,12 @@
 /** `edgeplan import`: a zone file into a domain of a server, and rules of other products into an edge file. */
-import { dirname } from 'node:path';
 import { Command, Option } from 'commander';
 import { importBunny } from '../../importers/bunny/import-bunny.ts';
 import { importCloudflare } from '../../importers/cloudflare/import-cloudflare.ts';
 import { importFastly } from '../../importers/fastly/import-fastly.ts';
 import { importNginx } from '../../importers/nginx/import-nginx.ts';
+import { parseNginx } from '../../importers/nginx/parse-nginx.ts';
 import {
+  countOpened,
   countOutcomes,
   type ImportEntry,
   type ImportedEdge,
@@ -15,9 +16,12 @@ import {
   type SourceFile,
 } from '../../importers/report.ts';
 import { visible } from '../../simulator/render-text.ts';
+import { checkNginx, type NginxCheck } from '../check-nginx/check.ts';
+import { type CheckedOutcome, findNginx } from '../check-nginx/run-nginx.ts';
 import { EXIT, inputFault } from '../exit.ts';
-import { includesOf } from '../input/open-includes.ts';
+import { includesOf, rootOf } from '../input/open-includes.ts';
 import { readText } from '../input/read-text.ts';
+import { refuseOutside } from '../input/refuse-outside.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { writeWhole } from '../write-file.ts';
@@ -31,6 +35,12 @@ interface Flags {
   readonly output?: string;
   /** Prints the report as JSON. */
   readonly json?: boolean;
+  /** Reads files outside the folder of the source. */
+  readonly allowOutside?: boolean;
+  /** Runs nginx beside the edge file. */
+  readonly check?: boolean;
+  /** The folder that stands for `/etc/nginx`. */
+  readonly root?: string;
 }
 
 /** One product. */
@@ -43,7 +53,15 @@ interface Importer {
   readonly translate: (
     files: readonly SourceFile[],
     options: ImporterOptions,
+    flags: Flags,
   ) => ImportedEdge | ImportRefusal;
+  readonly options?: readonly Option[];
+  /** Compares the product itself with the edge file. */
+  readonly check?: (
+    files: readonly SourceFile[],
+    options: ImporterOptions,
+    flags: Flags,
+  ) => (edge: ImportedEdge) => Promise<NginxCheck>;
 }
 
 const IMPORTERS: readonly Importer[] = [
@@ -53,8 +71,25 @@ const IMPORTERS: readonly Importer[] = [
     summary: 'translate an nginx configuration to an edge file',
     description:
       'Translates server names, locations, return, rewrite, if and map over host and path, allow and deny, limit_req, ' +
-      'proxy_pass and upstream. Includes are read relative to the first file.',
-    translate: (files, options) => importNginx(files, includesOf(dirname(files[0]!.name)), options),
+      'proxy_pass and upstream. Includes are read below the folder of nginx.conf, which stands for /etc/nginx.',
+    translate: (files, options, { root = rootOf(files[0]!.name), allowOutside = false }) =>
+      importNginx(files, includesOf({ root, outside: allowOutside }), options),
+    check: (files, { origin }, { root = rootOf(files[0]!.name), allowOutside = false }) => {
+      const parsed = parseNginx(files, includesOf({ root, outside: allowOutside }));
+      return async (edge) => {
+        const program = findNginx();
+        if (program === null)
+          throw inputFault('nginx is not installed', { remedy: 'leave --check out, or install nginx' });
+        return checkNginx(program, parsed.ok ? parsed.directives : [], { edge, origin });
+      };
+    },
+    options: [
+      new Option('--check', 'run nginx and the edge file over generated requests, and print what differs'),
+      new Option(
+        '--root <folder>',
+        'the folder that stands for /etc/nginx (default: the nearest folder at or above the first file with an nginx.conf)',
+      ),
+    ],
   },
   {
     name: 'cloudflare',
@@ -86,23 +121,59 @@ const IMPORTERS: readonly Importer[] = [
 ];
 
 /** Translates the files; writes the edge file and the report. */
-async function run({ translate }: Importer, names: readonly string[], flags: Flags): Promise<void> {
+async function run({ translate, check }: Importer, names: readonly string[], flags: Flags): Promise<void> {
   const files: SourceFile[] = [];
-  for (const name of names) files.push({ name: name === '-' ? 'stdin' : name, text: await readText(name) });
-  const result = translate(files, { domain: flags.domain ?? null, origin: flags.origin });
+  for (const name of names) {
+    if (flags.allowOutside !== true) refuseOutside(name, flags.root ?? rootOf(name));
+    files.push({ name: name === '-' ? 'stdin' : name, text: await readText(name) });
+  }
+  const options = { domain: flags.domain ?? null, origin: flags.origin };
+  const result = translate(files, options, flags);
   if (!result.ok) throw refusalFault(result);
   const { domain, text, entries, notes } = result;
   const counts = countOutcomes(entries);
-  const opened = entries.filter((entry) => entry.opened).length;
-  if (counts.not_carried > 0 || counts.closed > 0) process.exitCode = EXIT.no;
+  const opened = countOpened(entries);
+  const checked = flags.check === true ? await check?.(files, options, flags)(result) : undefined;
+  if ((checked?.differences.length ?? 0) > 0) process.exitCode = EXIT.no;
+  if (counts.not_carried > 0 || counts.closed > 0 || opened > 0) process.exitCode = EXIT.no;
   if (flags.output !== undefined) await writeWhole(flags.output, Buffer.from(text));
   if (flags.json === true)
-    return writeDocument('imported-rules', { domain, counts, opened, entries, notes, edge: text });
+    return writeDocument('imported-rules', {
+      domain,
+      counts,
+      opened,
+      entries,
+      notes,
+      edge: text,
+      check: checked ?? null,
+    });
   if (flags.output === undefined) await write(text);
   for (const entry of entries) if (entry.outcome !== 'not_needed') note(entryText(entry));
   for (const text of notes) note(`note: ${visible(text)}`);
   note(countsText(counts));
   note(`opened paths: ${opened}`);
+  if (checked !== undefined) note(checkText(checked));
+}
+
+/** Differences that are printed at most: a screen. */
+const MOST_DIFFERENCES = 40;
+
+/** What a check found, one line for each difference. */
+function checkText({ compared, differences }: NginxCheck): string {
+  const shown = (outcome: CheckedOutcome): string => {
+    if (outcome.kind === 'redirect') return `${outcome.status} ${outcome.url}`;
+    return outcome.kind === 'forward' ? `forward to ${outcome.origin}${outcome.target}` : `${outcome.status}`;
+  };
+  const lines = differences.slice(0, MOST_DIFFERENCES).map(({ kind, request, nginx, edge }) => {
+    const { method, scheme, host, target, ip } = request;
+    return `check: ${kind}: ${method} ${scheme}://${host}${target} from ${ip}: nginx ${shown(nginx)}, edge ${shown(edge)}`;
+  });
+  const count = (kind: string): number => differences.filter((one) => one.kind === kind).length;
+  const sums = `${count('opened')} opened, ${count('lost_redirect')} lost redirects, ${count('closed')} closed, ${count('other')} other`;
+  return [
+    ...lines.map(visible),
+    `check: ${compared} requests compared, ${differences.length} differ: ${sums}`,
+  ].join('\n');
 }
 
 /** The outcomes in the words of the report. */
@@ -140,8 +211,8 @@ function refusalFault({ mistakes }: ImportRefusal): Error {
 
 /** Creates the command of one product. */
 function importerCommand(importer: Importer): Command {
-  const { name, files, summary, description } = importer;
-  return new Command(name)
+  const { name, files, summary, description, options = [] } = importer;
+  const command = new Command(name)
     .summary(summary)
     .description(
       `${description} The edge file goes to stdout; a report on stderr says of each rule whether it was carried over, with ` +
@@ -156,8 +227,11 @@ function importerCommand(importer: Importer): Command {
       ),
     )
     .option('-o, --output <file>', 'write the edge file here instead of stdout')
+    .option('--allow-outside', 'read files that links or includes name outside the folder')
     .addOption(jsonOption('imported-rules'))
     .action((names: readonly string[], flags: Flags) => run(importer, names, flags));
+  for (const option of options) command.addOption(option);
+  return command;
 }
 
 /** Creates the command. */

@@ -1,29 +1,81 @@
-/** Opens the files that an nginx `include` names: a path or a mask with `*`, `?` and `[…]`, relative to a folder. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { isAbsolute, join, resolve, sep } from 'node:path';
+/**
+ * Opens the files that an nginx `include` names: a path or a mask with `*`, `?` and `[…]`, relative to the folder of the
+ * configuration. What leaves that folder is not read, through links neither.
+ */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { MAX_SOURCE_OCTETS } from '../../importers/limits.ts';
 import type { OpenIncludes } from '../../importers/nginx/parse-nginx.ts';
 import type { SourceFile } from '../../importers/report.ts';
 import { reasonOf } from '../file-fault.ts';
+import { isInside } from './refuse-outside.ts';
 
 /** Whether a segment of a path is a mask. */
 const MASK = /[*?[]/;
 
-/** Returns the function that opens includes below a folder; names of files are shown relative to it. */
-export function includesOf(folder: string): OpenIncludes {
+/** Where packages of nginx have its configuration; absolute includes name it. */
+const INSTALLED = '/etc/nginx';
+
+/** The folder of a configuration. */
+export interface ConfigurationFolder {
+  /** Stands for `/etc/nginx`. */
+  readonly root: string;
+  /** Reads files outside it as well. */
+  readonly outside: boolean;
+}
+
+/** The folder of a configuration: the nearest one at or above its first file with an `nginx.conf`, else that of the file. */
+export function rootOf(file: string): string {
+  const folder = resolve(dirname(file));
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, 'nginx.conf'))) return at;
+    if (at === dirname(at)) return folder;
+  }
+}
+
+/** Returns the function that opens includes of a configuration; names of files are shown relative to its folder. */
+export function includesOf({ root, outside }: ConfigurationFolder): OpenIncludes {
+  const folder = resolve(root);
   return (pattern) => {
-    const absolute = isAbsolute(pattern) ? pattern : join(resolve(folder), pattern);
     try {
-      return matching(absolute).map((path) => openFile(path, resolve(folder)));
+      const files: SourceFile[] = [];
+      const missing = missingFolder(absolutePath(pattern, folder));
+      if (missing !== null) return { reason: `\`${pattern}\`: there is no folder \`${missing}\`` };
+      for (const path of matching(absolutePath(pattern, folder))) {
+        if (!outside && existsSync(path) && !isInside(path, folder)) {
+          return {
+            reason: `\`${pattern}\` is outside the folder of the configuration; --allow-outside reads it`,
+          };
+        }
+        files.push(openFile(path, folder));
+      }
+      return files;
     } catch (error) {
       return { reason: `\`${pattern}\` cannot be included: ${reasonOf(error as NodeJS.ErrnoException)}` };
     }
   };
 }
 
+/** The path of an include; those below `/etc/nginx` are below the folder of the configuration. */
+function absolutePath(pattern: string, folder: string): string {
+  if (!isAbsolute(pattern)) return join(folder, pattern);
+  return pattern.startsWith(`${INSTALLED}/`) ? join(folder, pattern.slice(INSTALLED.length)) : pattern;
+}
+
+/** The folder before the first mask, where it does not exist; `null`: it exists, or the path has no mask. */
+function missingFolder(path: string): string | null {
+  const mask = path.search(MASK);
+  if (mask < 0) return null;
+  const folder = path.slice(0, path.lastIndexOf(sep, mask));
+  return folder === '' || isFolder(folder) ? null : folder;
+}
+
 function openFile(path: string, folder: string): SourceFile {
   // A device or a pipe could be endless.
-  const { size } = statSync(path);
+  const stat = statSync(path);
+  if (stat.isDirectory()) throw new Error('it is a folder');
+  if (!stat.isFile()) throw new Error('it is no file');
+  const { size } = stat;
   if (size > MAX_SOURCE_OCTETS) throw new Error(`it is larger than ${MAX_SOURCE_OCTETS} octets`);
   const name = path.startsWith(folder + sep) ? path.slice(folder.length + 1) : path;
   return { name, text: readFileSync(path, 'utf8') };

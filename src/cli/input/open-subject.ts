@@ -18,6 +18,7 @@ import { diagnosticsText, MISTAKES_PRINTED, tally } from '../print/diagnostics.t
 import { isSealedSignatures } from '../signature-file.ts';
 import { digestOf } from './digest.ts';
 import { readBytes } from './read-file.ts';
+import { refuseOutside } from './refuse-outside.ts';
 
 /** An input that can be simulated. */
 export interface OpenedSubject {
@@ -39,7 +40,11 @@ function refuseSignatures(bytes: Uint8Array, file: string): void {
 /** Reads an edge file with its parts, or a sealed plan. @throws CommandFault */
 async function readInput(file: string): Promise<EdgeInput> {
   try {
-    const input = await readEdgeInput(file, readBytes, file === '-' ? 'stdin' : file);
+    const read = (name: string): Promise<Uint8Array> => {
+      refuseOutside(name, dirname(file));
+      return readBytes(name);
+    };
+    const input = await readEdgeInput(file, read, file === '-' ? 'stdin' : file);
     refuseSignatures(input.octets, file);
     return input;
   } catch (error) {

@@ -5,6 +5,7 @@ import { DiagnosedFault, usageFault } from '../exit.ts';
 import { type ColourChoice, colourFor } from '../output.ts';
 import { diagnosticsText, tally } from '../print/diagnostics.ts';
 import { readBytes } from './read-file.ts';
+import { refuseOutside } from './refuse-outside.ts';
 import { testsBeside } from './tests-beside.ts';
 
 /** What test files have. */
@@ -41,6 +42,7 @@ export async function readTests(names: readonly string[], style: DiagnosticStyle
   const invariants: WrittenInvariant[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const name of names) {
+    refuseOutside(name);
     const octets = await readBytes(name);
     texts.set(name, LENIENT.decode(octets));
     const read = readTestBytes(octets, name);

@@ -9,8 +9,8 @@ import {
   subtractAddresses,
   uniteAddresses,
 } from '../addresses.ts';
-import { addRule, markDifference, markMissing, markNeedless } from '../draft.ts';
-import { dropFields, type ImportedFilter, placeFields } from '../filter.ts';
+import { addDrop, addRule, markDifference, markMissing, markNeedless } from '../draft.ts';
+import { bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
 import { differ, type EarlierOutcome, entryOf, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
 import { noteEarlier } from './rewrite-phase.ts';
@@ -31,6 +31,7 @@ export function emitAccess(
   const entries = list.map((one) => entryOf(state, one));
   const refused = refusedAddresses(list);
   if (typeof refused === 'string') {
+    // The guard of its location refuses what the list may deny.
     for (const entry of entries) markMissing(entry, refused);
     return;
   }
@@ -40,8 +41,9 @@ export function emitAccess(
   }
   const [first, ...others] = entries;
   for (const { filter, earlier, differences } of scopes) {
-    const fields = dropFields({ ...filter, ...addressFilter(refused) });
-    if (typeof fields === 'string' || !addRule(state.draft, first!, 'drop', fields)) break;
+    const narrowed = bothFilters(filter, { ...EVERY_REQUEST, ...addressFilter(refused) });
+    if (narrowed === null) continue;
+    if (!addDrop(state.draft, first!, typeof narrowed === 'string' ? filter : narrowed)) continue;
     differ(first!, differences);
     noteEarlier(first!, filter, earlier);
   }

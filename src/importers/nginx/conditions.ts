@@ -2,7 +2,8 @@
 import { normalizeName } from '../../base/host.ts';
 import { readAddresses } from '../addresses.ts';
 import { EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
-import { endsWithText, equalsText, regexText, type TextTest, withoutCase } from '../text-test.ts';
+import { MAX_CASELESS_KEYS } from '../limits.ts';
+import { endsWithText, equalsText, passes, regexText, type TextTest, withoutCase } from '../text-test.ts';
 import type { NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
 import { pathRegex } from './regions.ts';
@@ -12,6 +13,8 @@ export interface NginxCase {
   readonly filter: ImportedFilter;
   /** Variables with the values they have in this case. */
   readonly bindings: ReadonlyMap<string, string>;
+  /** How the case differs. */
+  readonly differences?: string;
 }
 
 /** Variables whose values rules can test. */
@@ -19,7 +22,11 @@ const HOST_VARIABLES = ['host', 'http_host'];
 const PATH_VARIABLES = ['uri', 'document_uri'];
 
 /** The cases in which an `if` holds, in order; a text is the reason why they cannot be written. */
-export function casesOfIf(state: NginxImport, { args }: NginxDirective): readonly NginxCase[] | string {
+export function casesOfIf(
+  state: NginxImport,
+  { args }: NginxDirective,
+  bindings: ReadonlyMap<string, string | null> = new Map(),
+): readonly NginxCase[] | string {
   const text = args
     .join(' ')
     .replace(/^\(\s*/, '')
@@ -27,9 +34,29 @@ export function casesOfIf(state: NginxImport, { args }: NginxDirective): readonl
   const [, name, operator, operand = ''] =
     /^\$\{?([A-Za-z0-9_]+)\}?(?:\s*(!=|=|!~\*|!~|~\*|~)\s*(.*))?$/s.exec(text) ?? [];
   if (name === undefined) return `\`${text}\` has no equivalent in a filter`;
+  const bound = bindings.get(name);
+  if (bound === null) return `\`$${name}\` depends on the request here`;
+  if (bound !== undefined && !bound.includes('$')) return constantCase(bound, operator, operand);
+  if (bound !== undefined) return `\`$${name}\` has other variables, which no rule compares`;
   if (operator === undefined) return state.maps.has(name) ? casesOfMap(state, name) : noFilter(name);
   const filter = testOf(name, operator, operand);
   return typeof filter === 'string' ? filter : [{ filter, bindings: new Map() }];
+}
+
+/** The cases of a comparison whose value is known: every request, or none. */
+function constantCase(
+  value: string,
+  operator: string | undefined,
+  operand: string,
+): readonly NginxCase[] | string {
+  const every: readonly NginxCase[] = [{ filter: EVERY_REQUEST, bindings: new Map() }];
+  if (operator === undefined) return value !== '' && value !== '0' ? every : [];
+  const isNegated = operator.startsWith('!');
+  const ignoreCase = operator.endsWith('*');
+  if (operator === '=' || operator === '!=') return (value === operand) !== isNegated ? every : [];
+  const test = regexText(operand);
+  if (typeof test === 'string') return test;
+  return passes(ignoreCase ? withoutCase(test) : test, value) !== isNegated ? every : [];
 }
 
 function noFilter(name: string): string {
@@ -87,13 +114,21 @@ export function casesOfMap(state: NginxImport, name: string): readonly NginxCase
   // Exact values win over regexes, whatever their order.
   const literal = entries.filter((one) => !one.name.startsWith('~') && !MAP_WORDS.includes(one.name));
   const regexes = entries.filter((one) => one.name.startsWith('~'));
+  // Each text without case is a regex, of which a domain has room for a few dozen.
+  const hasMany = !isHost && literal.length > MAX_CASELESS_KEYS;
+  const differences = hasMany ? `paths of \`$${name}\` are compared with case; nginx ignores it` : undefined;
   for (const entry of [...literal, ...regexes]) {
     const value = entry.args[0] ?? '';
     if (!isTrue(value)) return `\`${entry.name}\` of \`$${name}\` is an exception, which has no equivalent`;
-    const test = mapTest(entry.name, isHost, hasNames);
+    const isExact = hasMany && !entry.name.startsWith('~');
+    const test = isExact ? equalsText(entry.name.replace(/^\\/, '')) : mapTest(entry.name, isHost, hasNames);
     if (typeof test === 'string') return test;
     const filter = { ...EVERY_REQUEST, [isHost ? 'hostIncludes' : 'pathIncludes']: [test] };
-    cases.push({ filter, bindings: new Map([[name, value]]) });
+    cases.push({
+      filter,
+      bindings: new Map([[name, value]]),
+      ...(differences === undefined ? {} : { differences }),
+    });
   }
   return cases;
 }

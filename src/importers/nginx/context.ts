@@ -65,6 +65,10 @@ const NEEDLESS = new Set(
   ),
 );
 
+/** Families of directives that tune nginx or describe requests to programs, and decide nothing about a visitor. */
+const TUNING =
+  /^(?:(?:fastcgi|uwsgi|scgi)_(?!pass$|hide_header$)|gzip_|brotli_|quic_|http3|etag$|stub_status$|ssl_(?!verify)|proxy_ssl_|aio|directio|output_buffers|lingering_|server_names|proxy_(?:max_temp|buffer|busy|socket|cache_(?:lock|use_stale|background|revalidate|path))|if_modified_since$|gunzip|postpone_output|read_ahead)/;
+
 /** Why well-known directives have no equivalent. */
 const REASONS: Readonly<Record<string, string>> = {
   root: 'the edge forwards to origins and serves no files',
@@ -77,6 +81,7 @@ const REASONS: Readonly<Record<string, string>> = {
   scgi_pass: 'an origin speaks HTTP',
   grpc_pass: 'no rule forwards gRPC on its own',
   memcached_pass: 'an origin speaks HTTP',
+  modsecurity: 'the signatures of modsecurity are those of a rule of type waf; write one',
   auth_basic: 'no rule asks for a password',
   auth_basic_user_file: 'no rule asks for a password',
   auth_request: 'no rule asks another server',
@@ -118,7 +123,7 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
       if (known !== undefined) ordered.push(known);
       const isLost =
         lost || (known !== undefined && known.outcome !== 'exact' && known.outcome !== 'differs');
-      if (block !== null && !(known !== undefined && isLost)) visitBlock(directive, isLost);
+      if (block !== null) visitBlock(directive, isLost);
       else if (known === undefined && block === null && !lost) ordered.push(judge(directive));
       if (block !== null && name === 'location' && known !== undefined && !isLost) continue;
     }
@@ -128,15 +133,17 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
     // Entries of a table or of a group of servers are reported with the block.
     if (['events', 'types'].includes(name)) return;
     if (name === 'map' || name === 'upstream') {
-      if (!state.entries.has(directive)) ordered.push(unused(directive));
+      if (!state.entries.has(directive) && !lost) ordered.push(unused(directive));
       return;
     }
     if (['http', 'server', 'location', 'if', 'limit_except'].includes(name)) visit(block ?? [], lost);
-    else if (!state.entries.has(directive)) ordered.push(judge(directive));
+    else if (!state.entries.has(directive) && !lost) ordered.push(judge(directive));
   };
   const judge = (directive: NginxDirective): DraftEntry => {
     const entry = entryOf(state, directive);
-    if (NEEDLESS.has(directive.name)) markNeedless(entry, 'it sets up nginx itself');
+    if (directive.unread !== undefined) markMissing(entry, directive.unread);
+    else if (NEEDLESS.has(directive.name) || TUNING.test(directive.name))
+      markNeedless(entry, 'it sets up nginx itself');
     else if (isOwnHeader(directive)) markNeedless(entry, 'the edge sets it on its own');
     else markMissing(entry, REASONS[directive.name] ?? 'edgeplan has no equivalent');
     return entry;
@@ -147,7 +154,8 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
     return entry;
   };
   visit(directives, false);
-  const rest = state.draft.entries.filter((entry) => !ordered.includes(entry));
+  const listed = new Set(ordered);
+  const rest = state.draft.entries.filter((entry) => !listed.has(entry));
   state.draft.entries.splice(0, state.draft.entries.length, ...ordered, ...rest);
 }
 

@@ -2,6 +2,8 @@
  * Translates an nginx configuration to an edge file: each `server` becomes records and rules for its hosts, each `location` the
  * path filters of its rules. Read this file first: it chooses the server of each host and joins those of port 80 and 443.
  */
+
+import { domainOf } from '../domain-name.ts';
 import {
   createDraft,
   type DraftOrigin,
@@ -14,7 +16,7 @@ import { EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
 import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '../report.ts';
 import { refusedImport } from '../report.ts';
 import { type EarlierOutcome, entryOf, loseDirective, type NginxImport, reportRest } from './context.ts';
-import { foldPlain } from './fold-plain.ts';
+import { foldPatterns, foldPlain } from './fold-plain.ts';
 import { type NginxDirective, type OpenIncludes, parseNginx } from './parse-nginx.ts';
 import {
   defaultServer,
@@ -54,7 +56,10 @@ export function importNginx(
     zones: zonesOf(http),
   };
   const servers = http.filter(({ name, block }) => name === 'server' && block !== null).map(readServer);
-  if (servers.length === 0) return refusedImport(files[0]?.name ?? null, 'the configuration has no `server`');
+  if (servers.length === 0) {
+    const unread = http.find((one) => one.unread !== undefined)?.unread;
+    return refusedImport(files[0]?.name ?? null, 'the configuration has no `server`', unread);
+  }
   const problem = translateServers(state, servers, options);
   if (problem !== null) return problem;
   reportRest(state, top);
@@ -105,12 +110,17 @@ function translateServers(
   }
   const plain = new Map<NginxServer, EarlierOutcome[]>();
   const mains = chooseMains(state, servers, plain);
-  const isOnly = mains.size === 1 && [...mains.keys()][0]!.regexes.length === 0;
+  const [only] = mains.keys();
+  const names = [...(only?.exact ?? []), ...(only?.wildcards ?? [])];
+  const own = domain?.toLowerCase() ?? domainOf(names);
+  const isOfDomain = (host: string): boolean => host === own || host.endsWith(`.${own}`);
+  const isOnly = mains.size === 1 && only!.regexes.length === 0 && names.every(isOfDomain);
   for (const [server, hosts] of mains) {
     const filter = isOnly ? EVERY_REQUEST : filterOf(server, [...mains.keys()], hosts);
     const origin = translateServer(state, server.block, {
       filter,
       hosts,
+      serverName: server.firstName,
       hasOtherHosts: server.wildcards.length + server.regexes.length > 0,
       earlier: plain.get(server) ?? [],
     });
@@ -134,7 +144,13 @@ function translateUnnamed(
     if (server !== main)
       loseDirective(state, server.directive, 'no request of the domain reaches it but by its port');
   }
-  const scope = { filter: EVERY_REQUEST, hosts: [], hasOtherHosts: true, earlier: [] };
+  const scope = {
+    filter: EVERY_REQUEST,
+    hosts: [],
+    serverName: main.firstName,
+    hasOtherHosts: true,
+    earlier: [],
+  };
   const origin = translateServer(state, main.block, scope);
   state.draft.hosts.set(domain.toLowerCase(), origin);
   state.draft.hosts.set(`*.${domain.toLowerCase()}`, origin);
@@ -152,7 +168,10 @@ function chooseMains(
 ): ReadonlyMap<NginxServer, readonly string[]> {
   const ports = [...new Set(servers.flatMap(({ listeners }) => listeners.map(({ port }) => port)))];
   const mains = new Map<NginxServer, string[]>();
-  const byTls = (one: NginxServer): number => (one.listeners.some(({ ssl }) => ssl) ? 0 : 1);
+  const listens = (one: NginxServer, port: number): boolean =>
+    one.listeners.some((listener) => listener.port === port);
+  const byTls = (one: NginxServer): number =>
+    (one.listeners.some(({ ssl }) => ssl) ? 0 : 4) + (listens(one, 443) ? 0 : listens(one, 80) ? 1 : 2);
   const hosts = [...new Set(servers.flatMap(({ exact }) => exact))];
   for (const host of hosts) {
     const answering = ports.flatMap((port) => {
@@ -163,7 +182,13 @@ function chooseMains(
     const distinct = [...new Set(answering)].sort((one, other) => rank(one, host) - rank(other, host));
     const [main, ...others] = distinct.sort((one, other) => byTls(one) - byTls(other));
     mains.set(main!, [...(mains.get(main!) ?? []), host]);
+    const isTls = main!.listeners.some(({ ssl }) => ssl);
     for (const other of others) {
+      if (!isTls) {
+        const reason = `\`${host}\`: another server answers it on another port, and rules have no filter on the port`;
+        markMissing(entryOf(state, other.directive), reason);
+        continue;
+      }
       const earlier = foldPlain(state, host, { plain: other, main: main! });
       plain.set(main!, [...(plain.get(main!) ?? []), ...earlier]);
     }
@@ -173,6 +198,10 @@ function chooseMains(
     const covered = [...mains.keys()].some((main) => main !== server && haveSamePatterns(main, server));
     if (isPatterned && !covered && !mains.has(server)) mains.set(server, []);
   }
+  for (const one of servers) {
+    const main = [...mains.keys()].find((other) => other !== one && sharesPattern(other, one));
+    if (!mains.has(one) && main !== undefined) foldPatterns(state, { plain: one, main });
+  }
   reportOthers(state, servers, mains);
   return new Map(servers.flatMap((one) => (mains.has(one) ? [[one, mains.get(one)!]] : [])));
 }
@@ -180,6 +209,13 @@ function chooseMains(
 /** Servers that name the host come before default servers. */
 function rank(server: NginxServer, host: string): number {
   return server.exact.includes(host) ? 0 : 1;
+}
+
+function sharesPattern(one: NginxServer, other: NginxServer): boolean {
+  return (
+    one.wildcards.some((name) => other.wildcards.includes(name)) ||
+    one.regexes.some((name) => other.regexes.includes(name))
+  );
 }
 
 function haveSamePatterns(one: NginxServer, other: NginxServer): boolean {

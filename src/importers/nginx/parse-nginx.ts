@@ -13,6 +13,8 @@ export interface NginxDirective {
   readonly block: readonly NginxDirective[] | null;
   /** `nginx.conf:12`. */
   readonly place: string;
+  /** Of an `include` that was not read: why. */
+  readonly unread?: string;
 }
 
 /** Opens the files of an `include`, in the order of their names; a mask that matches no file has none. */
@@ -125,8 +127,8 @@ function finishDirective(
   }
   if (name !== 'include') return [{ name, args, block: null, place }];
   const opened = state.open(args[0] ?? '');
-  if ('reason' in opened)
-    return refuse(state, place, opened.reason, 'give the folder of the configuration beside the file');
+  // Most of them set TLS, types or FastCGI; the report names each.
+  if ('reason' in opened) return [{ name, args, block: null, place, unread: opened.reason }];
   return opened.flatMap((file) => parseFile(file, depth + 1, state));
 }
 

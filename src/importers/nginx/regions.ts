@@ -15,6 +15,8 @@ import type { NginxDirective } from './parse-nginx.ts';
 /** A `location`, read. */
 interface NginxLocation {
   readonly directive: NginxDirective;
+  /** Blocks of the locations around it, the innermost first. */
+  readonly outer: readonly (readonly NginxDirective[])[];
   readonly kind: 'exact' | 'prefix' | 'final prefix' | 'regex';
   /** The path; of a regex its source. */
   readonly text: string;
@@ -26,6 +28,8 @@ interface NginxLocation {
 export interface NginxRegion {
   /** `null`: paths that no location matches. */
   readonly location: NginxDirective | null;
+  /** Blocks of the locations around it, the innermost first; what they set is inherited. */
+  readonly outer: readonly (readonly NginxDirective[])[];
   /** The prefix or the exact path; `null` for regexes. */
   readonly path: string | null;
   readonly kind: NginxLocation['kind'] | 'rest' | 'slash';
@@ -39,6 +43,8 @@ export interface NginxRegion {
 export interface LostLocation {
   readonly directive: NginxDirective;
   readonly reason: string;
+  /** At least its paths; `null`: no request names it. Empty: unknown. */
+  readonly tests: readonly TextTest[] | null;
 }
 
 /** The regions of a block. */
@@ -53,15 +59,9 @@ const PASSES = ['proxy_pass', 'fastcgi_pass', 'uwsgi_pass', 'scgi_pass', 'memcac
 /** Divides the paths of a server. */
 export function regionsOf(block: readonly NginxDirective[]): NginxRegions {
   const lost: LostLocation[] = [];
-  const locations: NginxLocation[] = [];
-  for (const directive of block) {
-    if (directive.name !== 'location') continue;
-    const location = readLocation(directive);
-    if (typeof location === 'string') lost.push({ directive, reason: location });
-    else locations.push(location);
-  }
+  const locations = readLocations(block, [], lost);
   const slashes = addedSlashes(locations);
-  const all: NginxRegions = {
+  return {
     regions: [
       ...locations.filter(isCarried).flatMap((location) => regionOf(location, locations, slashes)),
       ...slashes.map(slashRegion),
@@ -69,29 +69,83 @@ export function regionsOf(block: readonly NginxDirective[]): NginxRegions {
     ],
     lost: [...lost, ...locations.filter((one) => !isCarried(one)).map(lostOf)],
   };
-  return all;
 }
 
-function isCarried({ directive, kind, test }: NginxLocation): boolean {
-  return nestedReason(directive) === null && (kind !== 'regex' || test !== null);
+/**
+ * Reads the locations of a block. A prefix inside a prefix is chosen as if it were beside it, so that it is read so; nginx tries
+ * regexes inside a location before those beside it, which no order of regions has.
+ */
+function readLocations(
+  block: readonly NginxDirective[],
+  outer: readonly (readonly NginxDirective[])[],
+  lost: LostLocation[],
+): readonly NginxLocation[] {
+  const locations: NginxLocation[] = [];
+  for (const directive of block) {
+    if (directive.name !== 'location') continue;
+    const read = readLocation(directive);
+    if (typeof read === 'string') {
+      lost.push({ directive, reason: read, tests: null });
+      continue;
+    }
+    const location = { ...read, outer };
+    const inner = readLocations(directive.block ?? [], [directive.block ?? [], ...outer], lost);
+    const isStatic = location.kind !== 'regex' && inner.every(({ kind }) => kind !== 'regex');
+    const settled = inner.map((one) =>
+      location.kind === 'final prefix' && one.kind === 'prefix' ? { ...one, kind: location.kind } : one,
+    );
+    locations.push(location);
+    if (isStatic) locations.push(...settled);
+    else if (inner.length > 0) for (const one of inner) lost.push(lostInside(one, location));
+  }
+  return locations;
+}
+
+/** A location inside another that is not carried over; its paths are among those of the outer one. */
+function lostInside({ directive }: NginxLocation, { kind, text, test }: NginxLocation): LostLocation {
+  const tests =
+    kind === 'regex'
+      ? test === null
+        ? []
+        : [test]
+      : [kind === 'exact' ? equalsText(text) : startsWithText(text)];
+  return {
+    directive,
+    reason: 'a regex and the location around it are two tests of the path, which one rule cannot express',
+    tests,
+  };
+}
+
+function isCarried({ kind, test }: NginxLocation): boolean {
+  return kind !== 'regex' || test !== null;
 }
 
 function lostOf({ directive, text }: NginxLocation): LostLocation {
-  const nested = nestedReason(directive);
-  if (nested !== null) return { directive, reason: nested };
   const reason = regexText(text);
-  return { directive, reason: typeof reason === 'string' ? reason : 'the pattern is refused' };
+  const wide = widenedRegex(text);
+  return {
+    directive,
+    reason: typeof reason === 'string' ? reason : 'the pattern is refused',
+    tests: wide === null ? [] : [withoutCase(wide)],
+  };
 }
 
-/** Why the content of a location is not carried over; `null`: it can be. */
-function nestedReason({ block }: NginxDirective): string | null {
-  if (block?.some(({ name }) => name === 'location'))
-    return 'locations inside locations are not carried over';
-  if (block?.some(({ name }) => name === 'internal')) return 'it answers internal requests only';
-  return null;
+/** A regex in RE2 syntax that matches at least what another matches: without look-around, back-references count as any text. */
+function widenedRegex(source: string): TextTest | null {
+  let text = source
+    .replaceAll(/\\[1-9]/g, '.*')
+    .replaceAll('(?>', '(?:')
+    .replaceAll(/([*+?}])\+/g, '$1');
+  for (let rounds = 0; rounds < 20; rounds++) {
+    const next = text.replace(/\(\?<?[!=](?:[^()\\]|\\.)*\)/, '');
+    if (next === text) break;
+    text = next;
+  }
+  const test = regexText(text);
+  return typeof test === 'string' || text === '' ? null : test;
 }
 
-function readLocation(directive: NginxDirective): NginxLocation | string {
+function readLocation(directive: NginxDirective): Omit<NginxLocation, 'outer'> | string {
   const joined = directive.args.join(' ');
   const [, modifier = '', rest = ''] = /^(=|\^~|~\*|~)?\s*(.*)$/s.exec(joined)!;
   if (modifier === '' && rest.startsWith('@')) {
@@ -131,10 +185,11 @@ function addedSlashes(locations: readonly NginxLocation[]): readonly NginxLocati
   });
 }
 
-function slashRegion({ directive, text }: NginxLocation): NginxRegion {
+function slashRegion({ directive, outer, text }: NginxLocation): NginxRegion {
   const path = text.slice(0, -1);
   return {
     location: directive,
+    outer,
     path,
     kind: 'slash',
     includes: [equalsText(path)],
@@ -149,10 +204,10 @@ function regionOf(
   all: readonly NginxLocation[],
   slashes: readonly NginxLocation[],
 ): readonly NginxRegion[] {
-  const { directive, kind, text, test } = location;
+  const { directive, outer, kind, text, test } = location;
   const slashTests = slashes.map((one) => one.text.slice(0, -1));
   const exacts = [...all.filter((one) => one.kind === 'exact').map((one) => one.text), ...slashTests];
-  const made = { location: directive, kind };
+  const made = { location: directive, outer, kind };
   if (kind === 'exact') {
     return [{ ...made, path: text, includes: [equalsText(text)], excludes: [], differences: [] }];
   }
@@ -241,6 +296,14 @@ function restRegion(
     ...regexes.flatMap(({ test }) => (test === null ? [] : [test])),
   ];
   return [
-    { location: null, path: '/', kind: 'rest', includes: null, excludes, differences: unreadable(regexes) },
+    {
+      location: null,
+      outer: [],
+      path: '/',
+      kind: 'rest',
+      includes: null,
+      excludes,
+      differences: unreadable(regexes),
+    },
   ];
 }

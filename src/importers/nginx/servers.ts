@@ -23,6 +23,8 @@ export interface NginxServer {
   /** Names that have no equivalent, such as `www.*`. */
   readonly unknown: readonly string[];
   readonly listeners: readonly NginxListener[];
+  /** `$server_name`: the first name as it is written, without a dot before it. */
+  readonly firstName: string;
 }
 
 /** Reads a server. */
@@ -49,7 +51,16 @@ export function readServer(directive: NginxDirective): NginxServer {
   const sslOn = block.some(({ name, args }) => name === 'ssl' && args[0] === 'on');
   const listens = block.filter(({ name }) => name === 'listen').map(({ args }) => readListener(args, sslOn));
   const listeners = listens.length === 0 ? [{ port: 80, ssl: sslOn, isDefault: false }] : listens;
-  return { directive, block, exact, wildcards, regexes, unknown, listeners };
+  return {
+    directive,
+    block,
+    exact,
+    wildcards,
+    regexes,
+    unknown,
+    listeners,
+    firstName: names[0]?.replace(/^\./, '').toLowerCase() ?? '',
+  };
 }
 
 function readListener([address = '', ...flags]: readonly string[], sslOn: boolean): NginxListener {

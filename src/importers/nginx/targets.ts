@@ -10,7 +10,7 @@ export interface ValueContext {
   /** The host of the requests; `null`: several. */
   readonly host: string | null;
   /** Values of variables that `set` and `map` define. */
-  readonly bindings: ReadonlyMap<string, string>;
+  readonly bindings: ReadonlyMap<string, string | null>;
   /** What `$1` is: the whole path, or the path without its first slash; `null`: something else. */
   readonly capture: 'path' | 'rest' | null;
 }
@@ -26,8 +26,7 @@ export interface RedirectTarget {
 /** Splits a value into its pieces. */
 export function valuePieces(
   value: string,
-  bindings: ReadonlyMap<string, string>,
-  depth = 0,
+  bindings: ReadonlyMap<string, string | null>,
 ): readonly ValuePiece[] {
   const pieces: ValuePiece[] = [];
   let at = 0;
@@ -36,15 +35,16 @@ export function valuePieces(
     at = match.index + match[0].length;
     const name = match[1] ?? match[2]!;
     const bound = bindings.get(name);
-    // A value may name variables itself; more levels than these are a circle.
-    if (bound !== undefined && depth < 4) pieces.push(...valuePieces(bound, bindings, depth + 1));
+    // `set` has replaced the variables of a value already; those left are nginx's own.
+    if (bound === null) pieces.push({ kind: 'variable', name: `${name} of this request` });
+    else if (bound !== undefined) pieces.push(...valuePieces(bound, new Map()));
     else pieces.push({ kind: 'variable', name });
   }
   if (at < value.length) pieces.push({ kind: 'text', text: value.slice(at) });
   return pieces;
 }
 
-const HOSTS = ['host', 'http_host', 'server_name'];
+const HOSTS = ['host', 'http_host'];
 const PATHS = ['uri', 'document_uri', 'request_uri'];
 
 /** Reads the target of a redirect. `appendsQuery`: the query is appended, as `rewrite` does. */
@@ -124,6 +124,15 @@ function isQuery(piece: ValuePiece | undefined): boolean {
   return piece?.kind === 'variable' && ['args', 'query_string'].includes(piece.name);
 }
 
+/** Whether a redirect leads to https on the same host with the same path. */
+export function isUpgrade({ target, preserve_path }: RedirectTarget, host: string): boolean {
+  return preserve_path && target.replace(/\/$/, '') === `https://${host}`;
+}
+
+/** Why hosts of wildcards and regexes have no redirect to https. */
+export const UPGRADE_OF_PATTERNS =
+  'a redirect has a literal target, so that hosts of wildcards and regexes are not redirected to https; name them one by one';
+
 /** What `$1` of a regex is, for redirects: the whole path or the path after its first slash. */
 export function captureOf(source: string): 'path' | 'rest' | null {
   if (/^\^?\((?:\.\*|\.\+|\/\.\*)\)\$?$/.test(source)) return 'path';
@@ -145,14 +154,14 @@ export interface RewriteTarget {
 /** Reads the replacement of a `rewrite` that stays inside nginx; a text is the reason why there is none. */
 export function rewriteTarget(
   replacement: string,
-  bindings: ReadonlyMap<string, string>,
+  bindings: ReadonlyMap<string, string | null>,
 ): RewriteTarget | string {
   const drops = replacement.endsWith('?');
   const value = drops ? replacement.slice(0, -1) : replacement;
   const pieces = valuePieces(value, bindings);
   let text = '';
   for (const piece of pieces) {
-    if (piece.kind === 'text') text += piece.text.replaceAll('$', '$$$$');
+    if (piece.kind === 'text') text += piece.text.replaceAll('$', '$$$$').replaceAll(' ', '%20');
     else if (/^[1-9]$/.test(piece.name)) text += `\${${piece.name}}`;
     else return `\`$${piece.name}\` has no equivalent in the target of a rewrite`;
   }

@@ -1,15 +1,17 @@
 /** Translates one `server`: its rewrite phase, its locations, their access lists, limits and origins. */
 import { encodeUri } from '../../base/octets.ts';
-import { addRule, type DraftOrigin, markDifference, markMissing, markNeedless } from '../draft.ts';
-import { bothFilters, type ImportedFilter, placeFields } from '../filter.ts';
+import { addGuard, addRule, type DraftOrigin, markDifference, markMissing, markNeedless } from '../draft.ts';
+import { bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
 import { equalsText, escapeRegex } from '../text-test.ts';
 import { type AccessScope, emitAccess, emitLimit } from './access.ts';
 import { differ, type EarlierOutcome, entryOf, loseDirective, type NginxImport } from './context.ts';
+import { guardsOf, refusesSome } from './guards.ts';
 import { isSameOrigin, type NginxPass, readPass } from './origins.ts';
 import { lastOf, type NginxDirective } from './parse-nginx.ts';
-import { type NginxRegion, regionsOf } from './regions.ts';
+import { type LostLocation, type NginxRegion, regionsOf } from './regions.ts';
 import { type RewriteScope, runRewritePhase } from './rewrite-phase.ts';
 import { replacementStart } from './targets.ts';
+import { withoutRequests } from './worlds.ts';
 
 /** The requests of one server. */
 export interface ServerScope {
@@ -17,6 +19,8 @@ export interface ServerScope {
   readonly filter: ImportedFilter;
   readonly hosts: readonly string[];
   readonly hasOtherHosts: boolean;
+  /** `$server_name`: its first name, whichever the visitor names. */
+  readonly serverName: string;
   /** Redirects that were translated before and win over this server. */
   readonly earlier: readonly EarlierOutcome[];
 }
@@ -30,6 +34,10 @@ interface RegionContent {
   ended: boolean;
   readonly earlier: EarlierOutcome[];
   pass: NginxPass | null;
+  /** How many of `earlier` are of the server. */
+  inherited: number;
+  /** A guard refuses all its requests. */
+  closed: boolean;
 }
 
 /** Translates a server. Returns the origin of its records; `null`: it names none for the path `/`. */
@@ -39,29 +47,111 @@ export function translateServer(
   scope: ServerScope,
 ): DraftOrigin | null {
   const { regions, lost } = regionsOf(block);
-  for (const { directive, reason } of lost) loseDirective(state, directive, reason);
+  for (const one of lost) loseLocation(state, one, scope);
   const contents: RegionContent[] = [];
   for (const region of regions) {
     const paths = { ...scope.filter, pathIncludes: region.includes, pathExcludes: region.excludes };
     const own = region.location?.block ?? [];
-    contents.push({ region, filter: paths, block: own, ended: false, earlier: [], pass: null });
+    const nothing = { ended: false, earlier: [], pass: null, inherited: 0, closed: false };
+    contents.push({ region, filter: paths, block: own, ...nothing });
   }
   const outer = [block, state.http];
   const rewriting: RewriteScope = {
     ...scope,
     differences: [],
     earlier: [...scope.earlier],
-    bindings: new Map(),
+    bindings: new Map([['server_name', scope.serverName]]),
     reenter: reentering(state, contents, block),
     inLocation: false,
   };
+  closeServer(state, block, scope);
   if (runRewritePhase(state, block, rewriting)) {
     loseLocations(state, block, 'the server answers every request before it');
     return null;
   }
   for (const content of contents) runLocation(state, content, { rewriting, outer });
   emitShared(state, contents, { block, scope });
-  return emitOrigins(state, contents, scope);
+  emitGuards(state, contents, { block, scope });
+  const origin = emitOrigins(state, contents, scope);
+  if (origin !== null) closeFiles(state, contents);
+  return origin;
+}
+
+/** Reports a location that is not carried over. What it may refuse is refused, as its paths are now in another. */
+function loseLocation(
+  state: NginxImport,
+  { directive, reason, tests }: LostLocation,
+  scope: ServerScope,
+): void {
+  const block = directive.block ?? [];
+  const isOpen = lastOf(block, 'proxy_pass') !== undefined && !refusesSome(block);
+  if (tests === null || isOpen) {
+    loseDirective(state, directive, reason);
+    return;
+  }
+  const pathIncludes = tests.length === 0 ? null : tests;
+  addGuard(state.draft, entryOf(state, directive), { reason, filters: [{ ...scope.filter, pathIncludes }] });
+}
+
+/** Refuses all requests of a server that asks for certificates of clients: nginx does before any directive of it. */
+function closeServer(state: NginxImport, block: readonly NginxDirective[], { filter }: ServerScope): void {
+  for (const { directive, reason } of guardsOf([block, state.http])) {
+    if (directive.name === 'ssl_verify_client')
+      addGuard(state.draft, entryOf(state, directive), { reason, filters: [filter] });
+  }
+}
+
+/** Refuses the requests of locations that are guarded in a way that no rule has. */
+function emitGuards(state: NginxImport, contents: readonly RegionContent[], { block, scope }: Sharing): void {
+  const found = new Map<NginxDirective, { readonly reason: string; readonly filters: ImportedFilter[] }>();
+  for (const content of contents) {
+    const { region, filter } = content;
+    if (content.ended && region.kind !== 'slash') continue;
+    let isClosed = content.closed;
+    for (const { directive, reason } of guardsOf([content.block, ...region.outer, block, state.http])) {
+      if (directive.name === 'ssl_verify_client') continue;
+      // A redirect to the path with a slash comes before passwords.
+      if (region.kind === 'slash' && directive.name !== 'internal') continue;
+      const guard = found.get(directive) ?? { reason, filters: [] };
+      const rest = directive.name === 'internal' ? filter : behindRedirects(content);
+      if (!isClosed && rest !== null) guard.filters.push(rest);
+      isClosed = true;
+      found.set(directive, guard);
+    }
+    content.closed = isClosed;
+  }
+  for (const [directive, { reason, filters }] of found) {
+    const isWhole =
+      filters.length === contents.length && contents.every(({ filter }) => filters.includes(filter));
+    addGuard(state.draft, entryOf(state, directive), { reason, filters: isWhole ? [scope.filter] : filters });
+  }
+}
+
+/** The requests of a location that its own redirects leave: they come before what guards it; `null`: there are none. */
+function behindRedirects({ filter, earlier, inherited: count }: RegionContent): ImportedFilter | null {
+  let rest = filter;
+  for (const { filter: redirected } of earlier.slice(count)) {
+    const { pathIncludes, pathExcludes, ipIncludes, ipExcludes, hostIncludes } = redirected;
+    if (ipIncludes !== null || ipExcludes !== null) continue;
+    if (JSON.stringify(hostIncludes) !== JSON.stringify(filter.hostIncludes)) continue;
+    if (JSON.stringify(pathExcludes) !== JSON.stringify(filter.pathExcludes)) continue;
+    const left = withoutRequests(rest, { ...EVERY_REQUEST, pathIncludes });
+    if (left === null) return null;
+    if (typeof left !== 'string') rest = left;
+  }
+  return rest;
+}
+
+/** Refuses the requests of locations that no carried origin answers, where the origin of the record is another's. */
+function closeFiles(state: NginxImport, contents: readonly RegionContent[]): void {
+  for (const content of contents) {
+    const { region, pass, ended } = content;
+    const filter = behindRedirects(content);
+    if (filter === null || ended || content.closed || pass !== null || region.location === null) continue;
+    const reason =
+      'nginx answers from files or over another protocol, and the origin of the record is another';
+    addGuard(state.draft, entryOf(state, region.location), { reason, filters: [filter] });
+  }
 }
 
 /** Reports locations and access lists that no request reaches. */
@@ -84,10 +174,14 @@ function runLocation(
 ): void {
   const { region, block, filter } = content;
   content.earlier.push(...rewriting.earlier);
+  content.inherited = content.earlier.length;
+  const isInternal = [block, ...region.outer].some((one) => lastOf(one, 'internal') !== undefined);
   if (region.kind === 'slash') {
-    addSlash(state, content);
+    if (!isInternal) addSlash(state, content);
     return;
   }
+  // nginx answers 404 before any of its directives.
+  if (isInternal) return;
   if (region.location !== null) {
     const scope: RewriteScope = {
       ...rewriting,
@@ -103,7 +197,7 @@ function runLocation(
     loseUnreached(state, block);
     return;
   }
-  const pass = readPass(state, block, outer);
+  const pass = readPass(state, block, [...region.outer, ...outer]);
   if (typeof pass === 'string') markMissing(entryOf(state, lastOf(block, 'proxy_pass')!), pass);
   else content.pass = pass;
 }
@@ -190,8 +284,9 @@ function emitShared(state: NginxImport, contents: readonly RegionContent[], { bl
   const groups = new Map<NginxDirective, { list: readonly NginxDirective[]; contents: RegionContent[] }>();
   for (const content of reached) {
     for (const names of [['allow', 'deny'], ['limit_req']]) {
-      const list = inherited([content.block, block, state.http], names);
+      const list = inherited([content.block, ...content.region.outer, block, state.http], names);
       if (list.length === 0) continue;
+      if (list[0]!.name === 'deny' && list[0]!.args[0] === 'all') content.closed = true;
       const group = groups.get(list[0]!) ?? { list, contents: [] };
       group.contents.push(content);
       groups.set(list[0]!, group);

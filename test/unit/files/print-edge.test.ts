@@ -80,7 +80,7 @@ test('a comment is printed above its rule, and no text of it ends the comment', 
     rules: [{ id: 4, type: 'drop', countries: ['NO'] }],
   });
   if (!read.ok) throw new Error(JSON.stringify(read.diagnostics));
-  const comments = new Map([[4, 'from\nrules: []\u2028x: 1\u001b']]);
+  const comments = new Map([[4, ['from\nrules: []\u2028x: 1\u001b']]]);
   const { text } = printEdge({
     domain: { name: 'a.test' },
     records: [],

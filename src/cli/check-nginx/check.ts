@@ -1,0 +1,119 @@
+/** Compares nginx with an imported file: each generated request runs through both, and what differs is listed. */
+import { compileEdge } from '../../embed/compile-edge.ts';
+import { type Evaluator, loadPlan } from '../../evaluator/index.ts';
+import type { NginxDirective } from '../../importers/nginx/parse-nginx.ts';
+import type { ImportedEdge } from '../../importers/report.ts';
+import { seal } from '../../plan/seal.ts';
+import { inputFault } from '../exit.ts';
+import { generateRequests } from './requests.ts';
+import { type CheckedOutcome, type CheckedRequest, runNginx } from './run-nginx.ts';
+
+/**
+ * `opened`: nginx reaches no origin and the edge does; `lost_redirect`: nginx redirects and the edge forwards; `closed`: the
+ * edge refuses what nginx does not; `other`: another status, target or path.
+ */
+export type DifferenceKind = 'opened' | 'lost_redirect' | 'closed' | 'other';
+
+/** One request that both answer otherwise. */
+export interface CheckedDifference {
+  readonly kind: DifferenceKind;
+  readonly request: CheckedRequest;
+  readonly nginx: CheckedOutcome;
+  readonly edge: CheckedOutcome;
+}
+
+/** The result of a check. */
+export interface NginxCheck {
+  /** Requests that were compared. */
+  readonly compared: number;
+  readonly differences: readonly CheckedDifference[];
+}
+
+/** Runs the requests of a configuration through nginx and through the imported file. @throws CommandFault */
+export async function checkNginx(
+  program: string,
+  directives: readonly NginxDirective[],
+  { edge, origin }: { readonly edge: ImportedEdge; readonly origin: string },
+): Promise<NginxCheck> {
+  const compiled = compileEdge(new TextEncoder().encode(edge.text), 'edge.yaml');
+  if (!compiled.ok) throw inputFault('the imported file does not compile');
+  const evaluator = loadPlan(seal(compiled.plan, { revision: 0 }));
+  const nginx = await runNginx(program, directives);
+  const differences: CheckedDifference[] = [];
+  let compared = 0;
+  try {
+    for (const request of generateRequests(directives)) {
+      const theirs = await nginx.ask(request);
+      if (theirs === null) continue;
+      const ours = decide(evaluator, request);
+      // Hosts without a record are not of the file.
+      if (ours.kind === 'answer' && ours.status === 421) continue;
+      compared++;
+      const kind = differenceOf(theirs, ours, origin);
+      if (kind !== null) differences.push({ kind, request, nginx: theirs, edge: ours });
+    }
+  } finally {
+    await nginx.stop();
+  }
+  return { compared, differences };
+}
+
+/** The decision of the file in the form of an outcome. */
+function decide(evaluator: Evaluator, request: CheckedRequest): CheckedOutcome {
+  const { scheme, host, target } = request;
+  const decision = evaluator.evaluate({ ...request, headers: {} });
+  const { action, status, location, origin, path, query } = decision;
+  if (action === 'redirect')
+    return {
+      kind: 'redirect',
+      status: status!,
+      url: new URL(location!, `${scheme}://${host}${target}`).href,
+    };
+  if (action !== 'forward') return { kind: 'answer', status: status! };
+  const { address, port, scheme: to } = origin!;
+  const isDefault = port === null || port === (to === 'https' ? 443 : 80);
+  return {
+    kind: 'forward',
+    origin: isDefault ? address : `${address}:${port}`,
+    target: query === null ? path! : `${path}?${query}`,
+  };
+}
+
+/** How both outcomes differ; `null`: they are alike. `fallback`: the origin of hosts for which nginx names none. */
+export function differenceOf(
+  nginx: CheckedOutcome,
+  edge: CheckedOutcome,
+  fallback: string,
+): DifferenceKind | null {
+  switch (edge.kind) {
+    case 'forward':
+      if (nginx.kind === 'redirect') return 'lost_redirect';
+      if (nginx.kind === 'forward') return sameForward(nginx, edge) ? null : 'other';
+      return edge.origin === fallback && !isRefusal(nginx.status) ? null : 'opened';
+    case 'redirect':
+      if (nginx.kind !== 'redirect') return 'other';
+      return nginx.status === edge.status && sameUrl(nginx.url, edge.url) ? null : 'other';
+    case 'answer':
+      if (nginx.kind !== 'answer') return 'closed';
+      return nginx.status === edge.status ? null : 'other';
+  }
+}
+
+/** Statuses with which nginx refuses a visitor; files that are not there are not of them. */
+function isRefusal(status: number): boolean {
+  return [0, 400, 401, 403, 405, 410, 429, 451, 503].includes(status);
+}
+
+function sameForward(
+  one: Extract<CheckedOutcome, { kind: 'forward' }>,
+  other: Extract<CheckedOutcome, { kind: 'forward' }>,
+): boolean {
+  const plain = (text: string): string => text.replace(/:(?:80|443)$/, '');
+  // nginx resolves nothing where the path stays; an empty query counts as none.
+  const settled = (text: string): string => text.replace(/^\/+/, '/').replace(/\?$/, '');
+  return plain(one.origin) === plain(other.origin) && settled(one.target) === settled(other.target);
+}
+
+function sameUrl(one: string, other: string): boolean {
+  return one.replace(/\?$/, '') === other.replace(/\?$/, '');
+}

@@ -1,0 +1,88 @@
+/** Generates the requests of a check: hosts, paths and addresses that a configuration names, with the neighbours of each. */
+import type { NginxDirective } from '../../importers/nginx/parse-nginx.ts';
+import { readServer } from '../../importers/nginx/servers.ts';
+import { MAX_CHECKED_REQUESTS } from '../limits.ts';
+import type { CheckedRequest } from './run-nginx.ts';
+
+/** The requests, at most `MAX_CHECKED_REQUESTS`: all hosts and schemes of the first paths, then of the next. */
+export function generateRequests(directives: readonly NginxDirective[]): readonly CheckedRequest[] {
+  const all = flatten(directives);
+  const hosts = hostsOf(all);
+  const targets = targetsOf(all);
+  const addresses = addressesOf(all);
+  const methods = ['GET', 'POST', 'DELETE'];
+  const requests: CheckedRequest[] = [];
+  for (const target of targets) {
+    for (const host of hosts) {
+      for (const scheme of ['http', 'https'] as const) {
+        const request = { scheme, method: 'GET', host, target, ip: '198.18.0.1' };
+        for (const method of methods) requests.push({ ...request, method });
+        for (const ip of addresses) requests.push({ ...request, ip });
+      }
+    }
+    if (requests.length >= MAX_CHECKED_REQUESTS) break;
+  }
+  return requests.slice(0, MAX_CHECKED_REQUESTS);
+}
+
+function flatten(directives: readonly NginxDirective[]): readonly NginxDirective[] {
+  return directives.flatMap((one) => [one, ...flatten(one.block ?? [])]);
+}
+
+/** Names of servers, and a name for each wildcard. */
+function hostsOf(all: readonly NginxDirective[]): readonly string[] {
+  const hosts = new Set<string>();
+  for (const directive of all) {
+    if (directive.name !== 'server' || directive.block === null) continue;
+    const { exact, wildcards } = readServer(directive);
+    for (const name of exact) hosts.add(name);
+    for (const name of wildcards) hosts.add(`wild${name.slice(1)}`);
+  }
+  return [...hosts].slice(0, 8);
+}
+
+/** Paths in the words of directives, with the neighbours at which matching goes wrong. */
+function targetsOf(all: readonly NginxDirective[]): readonly string[] {
+  const found = new Set<string>(['/', '/zz', '/zz/b.png?x=1', '/index.php', '/.git/config']);
+  for (const { name, args, block } of all) {
+    const words = ['include', 'root', 'alias', 'access_log'].includes(name) ? [] : [...args];
+    if (block === null && !['return', 'rewrite', 'if', 'try_files', 'proxy_pass'].includes(name)) {
+      // Keys of a map are names of directives.
+      words.push(name);
+    }
+    for (const word of words) for (const path of pathsIn(word)) addNeighbours(path, found);
+  }
+  return [...found];
+}
+
+/** Texts of a word that look like paths; what a regex repeats or groups ends them. */
+function pathsIn(word: string): readonly string[] {
+  const plain = word.replace(/^https?:\/\/[^/]*/, '').replaceAll(/\\(?=[./_-])/g, '');
+  const paths = [...plain.matchAll(/\/[\w.~%-][\w.~/%-]*/g)].map(([path]) =>
+    path.replace(/%(?![0-9a-f]{2})/gi, ''),
+  );
+  const suffix = /\\\.\(?\??:?([a-z0-9]+)/i.exec(word)?.[1];
+  return suffix === undefined ? paths : [...paths, `/zz/f.${suffix}`];
+}
+
+function addNeighbours(path: string, found: Set<string>): void {
+  const bare = path.replace(/\/$/, '');
+  const many = [path, bare, `${bare}/`, `${bare}/x`, `${bare}x`, `${path}?q=1&r=2`, `/${path}`, `/x${path}`];
+  for (const one of [...many, bare.toUpperCase(), `${bare}/Y.php`, `${bare}//x`]) {
+    // The edge forwards dot segments resolved.
+    if (one.startsWith('/') && !/\/\.{1,2}(?:[/?]|$)/.test(one)) found.add(one);
+  }
+}
+
+/** Addresses that lists name: the first of each network. */
+function addressesOf(all: readonly NginxDirective[]): readonly string[] {
+  const found = new Set<string>();
+  for (const { name, args } of all) {
+    const words = ['allow', 'deny'].includes(name) ? args : name === 'if' ? [args.at(-1) ?? ''] : [name];
+    for (const word of words) {
+      const address = /^(\d+\.\d+\.\d+\.\d+)(?:\/\d+)?\)?$/.exec(word)?.[1];
+      if (address !== undefined) found.add(address.replace(/\.0$/, '.1'));
+    }
+  }
+  return [...found].slice(0, 4);
+}

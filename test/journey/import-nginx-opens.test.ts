@@ -1,0 +1,179 @@
+/**
+ * Small configurations beside nginx over generated requests: no request reaches an origin that nginx keeps from it, and no
+ * redirect is lost without an entry of the report.
+ */
+import { describe, expect, test } from 'vitest';
+import { checkNginx, type DifferenceKind } from '../../src/cli/check-nginx/check.ts';
+import { findNginx } from '../../src/cli/check-nginx/run-nginx.ts';
+import { importNginx } from '../../src/importers/nginx/import-nginx.ts';
+import { parseNginx } from '../../src/importers/nginx/parse-nginx.ts';
+import { countOpened } from '../../src/importers/report.ts';
+import { OPENSSL_MISSING } from '../support/make-certificate.ts';
+import { missingProgram, requires } from '../support/requires.ts';
+
+const PASS = 'proxy_pass http://192.0.2.9;';
+const PLAIN = `listen 80; server_name example.com;`;
+const TLS = `server { listen 443 ssl; server_name example.com www.example.com; location / { ${PASS} } }`;
+
+/** A server of plain http with the content of its block. */
+function site(content: string): string {
+  return `server { ${PLAIN} ${content} location / { ${PASS} } }`;
+}
+
+/** Configurations by what they show, with the kinds of differences that their report states. */
+const CONFIGURATIONS: [string, string, (readonly DifferenceKind[])?][] = [
+  ['internal', site(`location /in/ { internal; ${PASS} }`), ['other']],
+  ['internal exact', site(`location = /in { internal; ${PASS} }`), ['other']],
+  ['auth_basic', site(`location /p/ { auth_basic x; auth_basic_user_file f; ${PASS} }`), ['other']],
+  [
+    'auth_basic of the server, off in a location',
+    site(`auth_basic x; auth_basic_user_file f; location /open/ { auth_basic off; ${PASS} }`),
+    ['other'],
+  ],
+  [
+    'auth_request',
+    site(`location /p/ { auth_request /auth; ${PASS} } location = /auth { internal; ${PASS} }`),
+    ['other', 'closed'],
+  ],
+  [
+    'satisfy any with addresses',
+    site(
+      `location /p/ { satisfy any; allow 203.0.113.0/24; deny all; auth_basic x; auth_basic_user_file f; ${PASS} }`,
+    ),
+    ['other'],
+  ],
+  [
+    'satisfy all with addresses',
+    site(`location /p/ { allow 203.0.113.0/24; deny all; auth_basic x; auth_basic_user_file f; ${PASS} }`),
+    ['other'],
+  ],
+  [
+    'satisfy any with a list that denies nobody',
+    site(`location /p/ { satisfy any; allow all; auth_basic x; auth_basic_user_file f; ${PASS} }`),
+  ],
+  ['limit_except', site(`location /api { limit_except GET { deny all; } ${PASS} }`), ['closed']],
+  ['limit_except that allows all', site(`location /api { limit_except GET { allow all; } ${PASS} }`)],
+  [
+    'client certificates',
+    `server { listen 443 ssl; server_name example.com; ssl_client_certificate c; ssl_verify_client on; location / { ${PASS} } }`,
+    ['other'],
+  ],
+  ['an if on the User-Agent that refuses', site('if ($http_user_agent = "") { return 403; }'), ['closed']],
+  [
+    'an if on the method that refuses',
+    site('if ($request_method = DELETE) { return 405; }'),
+    ['closed', 'other'],
+  ],
+  [
+    'an if with a flag that refuses',
+    site('set $bad 0; if ($request_method = POST) { set $bad 1; } if ($bad = 1) { return 403; }'),
+    ['closed'],
+  ],
+  ['a location inside a location', site(`location /a/ { ${PASS} location /a/b/ { deny all; } }`)],
+  [
+    'a regex inside a location',
+    site(`location /a/ { ${PASS} location ~ \\.php$ { deny all; } }`),
+    ['closed'],
+  ],
+  ['a regex with look-ahead', site('location ~ ^/(?!public)secret { return 403; }'), []],
+  ['dotfiles but well-known', site(`location ~ /\\.(?!well-known) { deny all; }`), ['closed']],
+  ['files in a regex location', site('location ~* \\.(css|js|png)$ { access_log off; }'), ['other']],
+  ['files of a prefix', site('location /static/ { root /nowhere; }'), ['other']],
+  ['a return with a text', site('location = /health { return 200 ok; }'), ['other']],
+  ['a status of the server', site('location /m/ { return 503; }'), ['other']],
+  [
+    'deny in the server, allow in a location',
+    site(
+      `deny 203.0.113.9; location = /x { return 301 https://example.net/; } location /y { allow all; ${PASS} }`,
+    ),
+  ],
+  [
+    'a redirect before a refusal',
+    site('location /r { rewrite ^/r/a https://example.net/ redirect; return 403; }'),
+  ],
+  [
+    'ifs in their order',
+    `server { listen 80; server_name example.com www.example.com; if ($host = www.example.com) { return 301 https://example.net/; } if ($uri = /x) { return 403; } location / { ${PASS} } }`,
+  ],
+  [
+    'set in an if',
+    `server { listen 80; server_name example.com www.example.com; set $t a.example.net; if ($host = www.example.com) { set $t b.example.net; } return 301 https://$t$request_uri; }`,
+  ],
+  [
+    'set twice',
+    `server { listen 80; server_name example.com; set $a one; set $b /$a; set $a two; return 301 https://example.net$b; }`,
+  ],
+  [
+    'two rewrites in a chain',
+    site('rewrite ^/old/(.*)$ /new/$1; rewrite ^/new/(.*)$ https://example.net/n redirect;'),
+  ],
+  [
+    'two rewrites in a location',
+    `server { ${PLAIN} location / { rewrite ^/a/(.*)$ /b/$1; rewrite ^/b/(.*)$ /c/$1 break; ${PASS} } }`,
+  ],
+  ['break in an if', site('if ($uri = /keep) { break; } rewrite ^/k https://example.net/ permanent;')],
+  [
+    'break between rewrites',
+    `server { ${PLAIN} location /b { if ($uri = /b/x) { break; } return 403; ${PASS} } location / { ${PASS} } }`,
+  ],
+  [
+    'what follows a rewrite with last',
+    site(`location /l/ { rewrite ^/l/x$ /y last; return 403; }`),
+    ['closed', 'other'],
+  ],
+  [
+    'the first server name',
+    `server { listen 80; server_name example.com www.example.com; return 301 https://$server_name$request_uri; } ${TLS}`,
+    ['other'],
+  ],
+  ['the first server name in a location', site('location /old { return 301 https://$server_name/new; }')],
+  [
+    'an upgrade by rewrite',
+    `server { listen 80; server_name example.com www.example.com; rewrite ^ https://$host$request_uri? permanent; } ${TLS}`,
+  ],
+  [
+    'an upgrade by rewrite with a capture',
+    `server { listen 80; server_name example.com www.example.com; rewrite ^/(.*) https://$host/$1 permanent; } ${TLS}`,
+  ],
+  [
+    'an upgrade by an if',
+    `server { listen 80; listen 443 ssl; server_name example.com; if ($scheme = http) { return 301 https://$host$request_uri; } location / { ${PASS} } }`,
+  ],
+  [
+    'an upgrade of a wildcard',
+    `server { listen 80; server_name example.com *.example.com; return 301 https://$host$request_uri; } server { listen 443 ssl; server_name example.com *.example.com; location / { ${PASS} } }`,
+    ['lost_redirect'],
+  ],
+  [
+    'an upgrade with one more location',
+    `server { listen 80 default_server; server_name _; location / { return 301 https://$host$request_uri; } location /x { return 403; } } ${TLS}`,
+    ['other'],
+  ],
+  [
+    'plain http that is refused',
+    `server { listen 80; server_name example.com www.example.com; return 444; } ${TLS}`,
+    ['other'],
+  ],
+  [
+    'a map of paths in two cases',
+    `map $uri $new { default ""; /Old /new; /older /newer; } server { ${PLAIN} if ($new) { return 301 $new; } location / { ${PASS} } }`,
+  ],
+];
+
+describe('small configurations', requires(missingProgram('nginx'), OPENSSL_MISSING), () => {
+  test.each(CONFIGURATIONS)('%s: nothing is opened', async (_, text, stated = []) => {
+    const files = [{ name: 'nginx.conf', text }];
+    const parsed = parseNginx(files, () => []);
+    const edge = importNginx(files, () => [], { domain: null, origin: 'origin.invalid' });
+    if (!parsed.ok || !edge.ok) throw new Error(JSON.stringify([parsed, edge]));
+    expect(countOpened(edge.entries)).toBe(0);
+    const result = await checkNginx(findNginx()!, parsed.directives, { edge, origin: 'origin.invalid' });
+    const unstated = result.differences.filter(({ kind }) => !stated.includes(kind));
+    expect(unstated.slice(0, 3), edge.text).toEqual([]);
+    expect(result.compared).toBeGreaterThan(5);
+    if (result.differences.length > 0)
+      expect(edge.entries.some(({ outcome }) => outcome === 'not_carried' || outcome === 'differs')).toBe(
+        true,
+      );
+  });
+});
