@@ -23,6 +23,7 @@ import {
   type OutcomeChange,
   type ReadInput,
   type ReadSide,
+  typeAt,
 } from './differences.ts';
 import { COMPONENTS, type Component, componentOf, isSeparate, profilesOf } from './profile.ts';
 import {
@@ -33,6 +34,7 @@ import {
   endedBy,
   matchedBy,
   placeAfter,
+  placeBefore,
   redirectExtras,
   type Situation,
   type SubjectSpace,
@@ -298,24 +300,19 @@ function askOrder(
 ): void {
   const pair = { component, before: before.first, after: after.first, host: null };
   if (isAnswered(comparison, pair)) return;
-  const was = bothActing(comparison.before, component, before);
-  const now = bothActing(comparison.after, component, after);
+  const was = bothActing(comparison.before, before);
+  const now = bothActing(comparison.after, after);
   askRegions(comparison, pair, { was, now, excluded: [], hosts: undefined });
 }
 
-/** When both rules act, and the request passes their phase; `null`: their paths are too complex. */
-function bothActing(
-  side: Side,
-  component: Component,
-  { first, second }: OrderedRules,
-): readonly ActingIn[] | null {
+/** When both rules act, whether or not a later one of their phase ends the request; `null`: their paths are too complex. */
+function bothActing(side: Side, { first, second }: OrderedRules): readonly ActingIn[] | null {
   const [a, b] = [matchedBy(side, first), matchedBy(side, second)];
   if (a === null || b === null) return null;
   if (!setsOverlap(a.sets, b.sets)) return [];
   const box = commonBox(side.space, a, b);
   if (box === null) return null;
-  const place = placeAfterComponent(side, component);
-  return situationsAt(side, place, box).map((one) => ({ ...one, mayBeOwnUrl: false }));
+  return situationsAt(side, second, box).map((one) => ({ ...one, mayBeOwnUrl: false }));
 }
 
 function isAnswered({ isDone, found }: Comparison, pair: OpenPair): boolean {
@@ -406,7 +403,7 @@ function situationsFor(
 ): readonly ActingIn[] | null {
   const at = (place: Evaluated, box: Box, mayBeOwnUrl: boolean): readonly ActingIn[] =>
     situationsAt(side, place, box).map((one) => ({ ...one, mayBeOwnUrl }));
-  if (rule === null) return at(placeAfterComponent(side, component), servedBox(side), false);
+  if (rule === null) return at(placeWithout(side, component), servedBox(side), false);
   const box = matchedBy(side, rule);
   if (box === null) return null;
   if (rule.type !== 'redirect') return at(rule, box, false);
@@ -419,11 +416,14 @@ interface ActingIn extends Situation {
   readonly mayBeOwnUrl: boolean;
 }
 
-/** The place after the last rule of a component. */
-function placeAfterComponent({ subject }: Side, component: Component): Evaluated {
+/**
+ * The place that a request reaches without a rule of a component: after the last one, or where rules act for themselves,
+ * before the first, since another rule of the phase may end the request.
+ */
+function placeWithout({ subject }: Side, component: Component): Evaluated {
   if (component === 'end' || component === 'gate') return END;
-  const type = component === 'origin' ? 'origin_pool' : component === 'bot_tag' ? 'bot_route' : component;
-  return placeAfter(subject, type, isSeparate(component));
+  if (isSeparate(component)) return placeBefore(subject, typeAt(component), true);
+  return placeAfter(subject, component === 'origin' ? 'origin_pool' : component);
 }
 
 /** Requests of both situations; `null`: there are none of both kinds. */

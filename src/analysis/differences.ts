@@ -143,13 +143,16 @@ export function differencesOf(
     return [{ component: 'gate', before: null, after: null, host, kind: 'outcome', ...common }];
   }
   const changes: OutcomeChange[] = [];
-  const last = Math.min(...[profiles.before, profiles.after].map(endingType));
+  const [ended, endedAfter] = [profiles.before, profiles.after].map(endingType);
+  const last = Math.min(ended!, endedAfter!);
+  // A phase that ends both requests is compared as far as its rules act for themselves: before that end.
+  const lastSeparate = ended === endedAfter ? last + 1 : last;
   for (const component of COMPONENTS) {
     if (component === 'gate') continue;
     const [a, b] = [profiles.before, profiles.after].map(({ rules }) => rules.get(component) ?? []);
     if (isSeparate(component)) {
       changes.push(
-        ...separateChanges(comparison, component, { was: a!, now: b!, last }).map((one) => ({
+        ...separateChanges(comparison, component, { was: a!, now: b!, last: lastSeparate }).map((one) => ({
           ...one,
           ...common,
         })),
@@ -256,7 +259,7 @@ export function invertedPairs(
 }
 
 /** A type of the component's phase. */
-function typeAt(component: Exclude<Component, 'gate' | 'end'>): SubjectRule['type'] {
+export function typeAt(component: Exclude<Component, 'gate' | 'end'>): SubjectRule['type'] {
   switch (component) {
     case 'bot_tag':
       return 'bot_route';

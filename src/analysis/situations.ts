@@ -37,6 +37,11 @@ export function placeAfter({ loaded }: Subject, type: RuleType, isTag = false): 
   return { slot: loaded.plan.meta[META.phases + typeIndex(type) + 1]!, type, isTag };
 }
 
+/** The place before the first rule of a type. `isTag`: as the tags of that type come to it. */
+export function placeBefore({ loaded }: Subject, type: RuleType, isTag = false): Evaluated {
+  return { slot: loaded.plan.meta[META.phases + typeIndex(type)]!, type, isTag };
+}
+
 /** Requests of one kind that a rule may act on. */
 export interface Situation {
   readonly kind: PathKind;

@@ -1,5 +1,5 @@
 /** Changes of rewrites that write groups of their patterns: what they do depends on the first pattern that matches. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ProvedChanges, proveChanges } from '../../../src/analysis/changes.ts';
 import { changeInput } from '../../../src/analysis/compare.ts';
 import { changesAt } from '../../../src/analysis/differences.ts';
@@ -86,4 +86,40 @@ test('a rule that pins the origin of requests that the edge answers itself chang
   const facts = { ip: null, country: null, ja4: null, ja4h: null, cleared: [], status: null };
   expect(changesAt(input, { method: 'GET', url, bot, ...facts })).toEqual([]);
   expect(changesAt(input, { method: 'GET', url: 'https://example.com/', bot, ...facts })).toHaveLength(1);
+});
+
+describe('a tag of requests that end in its own phase', () => {
+  const fingerprint = (action: string): Fields => ({ type: 'fingerprint', action, match_ja4: ['t13d*'] });
+  const bots = (action: string): Fields => ({ type: 'bot_route', action, bot_kinds: ['gptbot'] });
+
+  test.each([
+    ['fingerprint', [fingerprint('tag'), { ...fingerprint('drop'), id: 9 }]],
+    ['bot_tag', [bots('tag'), { ...bots('block'), id: 9 }]],
+  ] as const)('is a change of %s where it is deleted, or added', (component, rules) => {
+    const [, drop] = rules;
+    const removed = changesOf(rules, [drop]);
+    expect(removed.changes.map((change) => [change.component, change.before?.ref.id, change.after])).toEqual([
+      [component, 1, null],
+    ]);
+    const added = changesOf([drop], rules);
+    expect(added.changes.map((change) => [change.component, change.before, change.after?.ref.id])).toEqual([
+      [component, null, 1],
+    ]);
+    expect([removed.open, added.open]).toEqual([[], []]);
+  });
+
+  test('is no change where the rule that ends the request is before it', () => {
+    const rules = [{ ...fingerprint('drop'), id: 9 }, fingerprint('tag')];
+    expect(changesOf(rules, [rules[0]!])).toMatchObject({ changes: [], open: [], isIncomplete: false });
+  });
+
+  test('is a change where a tag and a challenge change places', () => {
+    const [first, second] = [fingerprint('tag'), fingerprint('challenge')];
+    const drop = { ...fingerprint('drop'), id: 9, priority: 9 };
+    const { changes } = changesOf(
+      [{ ...first, id: 1, priority: 1 }, { ...second, id: 2, priority: 2 }, drop],
+      [{ ...first, id: 1, priority: 2 }, { ...second, id: 2, priority: 1 }, drop],
+    );
+    expect(changes.map(({ component, kind }) => [component, kind])).toContainEqual(['fingerprint', 'order']);
+  });
 });
