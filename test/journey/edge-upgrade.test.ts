@@ -197,6 +197,15 @@ describe('a request with an Upgrade header', requires(OPENSSL_MISSING), () => {
     expect(edge.entries.at(-1)).toMatchObject({ status: 401, octets: 200_000, fault: null });
   });
 
+  test('a 101 without `Connection: Upgrade` is a 502: nothing was switched', async () => {
+    const bare = SWITCHED.replace('Connection: Upgrade\r\n', '');
+    await rawOrigin(({ socket }) => socket.write(`${bare}hello`));
+    const text = await say(edge.httpPort, WEBSOCKET);
+    expect(statusesOf(text)).toEqual([502]);
+    expect(text).not.toContain('hello');
+    await until(() => edge.entries.at(-1)?.status === 502, 'the request is logged');
+  });
+
   test('a chunked refusal is forwarded whole, and a truncated one is logged', async () => {
     await rawOrigin(({ socket, before }) => {
       if (before > 0) socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 10\r\n\r\nhello');

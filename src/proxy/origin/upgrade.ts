@@ -88,6 +88,8 @@ export function upgradeTo({ place, request, client, anyCertificate, guard, idleM
   });
   outgoing.on('error', () => fail(502));
   outgoing.on('response', (response) => {
+    // A 101 whose `Connection` does not name `Upgrade` has switched nothing (RFC 9110 §7.8, RFC 6455 §4.1).
+    if (response.statusCode === 101) return fail(502);
     settle();
     record(response);
     response.once('close', () => clearTimeout(headTimer));
