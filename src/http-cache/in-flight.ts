@@ -174,7 +174,9 @@ export function read({ request, sink }: Lookup, { fill, draft, result }: Respons
     to: shaped.from === shaped.to ? shaped.to : to,
     openSpool,
   });
-  const status = `edgeplan; fwd=miss; ${result === 'shared' ? 'collapsed' : 'stored'}`;
+  // A body of unknown length may turn out to be larger than what may be stored.
+  const isStored = announced === null ? '' : '; stored';
+  const status = `edgeplan; fwd=miss${result === 'shared' ? '; collapsed' : isStored}`;
   const own = result === 'shared' ? [] : draft.visitorHeaders;
   const delivered = [...shaped.headers, ...own, ...aged, 'Cache-Status', status];
   sink.head({ status: shaped.status, headers: delivered, madeBy: 'origin' }, reader);

@@ -86,13 +86,15 @@ interface StoreState {
   readonly memory: LRUCache<string, Stored>;
   /** Reads from disk under way, by key. A read that an invalidation has removed from here is outdated. */
   readonly loading: Map<string, Promise<Stored | null>>;
+  /** Entries whose body files are being moved into place, by the path of the file. */
+  readonly placing: Map<string, Promise<CacheEntry | null>>;
   readonly maxInMemory: number;
   readonly disk: Disk | null;
 }
 
 export function createResponseStore({ memoryOctets, maxInMemory, disk }: StoreOptions): ResponseStore {
   const memory = new LRUCache<string, Stored>({ maxSize: memoryOctets });
-  const state: StoreState = { memory, loading: new Map(), maxInMemory, disk };
+  const state: StoreState = { memory, loading: new Map(), placing: new Map(), maxInMemory, disk };
   return {
     find(resource, headers) {
       const first = get(state, resource.domain, resource.key);
@@ -137,6 +139,8 @@ function load(state: StoreState, domain: CachedDomain, key: string): Promise<Sto
   const { memory, loading, disk, maxInMemory } = state;
   if (disk === null) return null;
   const place = disk.enter(domain, key);
+  const placing = state.placing.get(place.path);
+  if (placing !== undefined) return placing;
   if (!disk.mayHave(place)) return null;
   const before = loading.get(key);
   if (before !== undefined) return before;
@@ -228,9 +232,14 @@ function openBodyFile(
     file,
     commit: (head) => {
       const entry: CacheEntry = { ...head, body: { place, sum: file.sum() } };
-      void file.commit(encode(key, entry)).then((isPlaced) => {
-        if (isPlaced) memory.set(key, entry, { size: sizeOf(entry) });
+      const placing = file.commit(encode(key, entry)).then((isPlaced) => {
+        state.placing.delete(place.path);
+        if (!isPlaced) return null;
+        memory.set(key, entry, { size: sizeOf(entry) });
+        return entry;
       });
+      // A disk may take a second for a large file; requests meanwhile wait for it rather than fetch the body again.
+      state.placing.set(place.path, placing);
     },
   };
 }

@@ -113,3 +113,46 @@ test('a full disk disables the disk cache and nothing else', requires(NO_ROOT), 
     origin.server.close();
   }
 });
+
+test('a large response is fetched once, also by requests while its file is put in place', async () => {
+  const large = Buffer.alloc(20_000_000, 'y');
+  let asked = 0;
+  const origin = await startCacheOrigin((request, response) => {
+    asked++;
+    response.writeHead(200, { 'Cache-Control': 'max-age=60', 'Content-Length': large.length });
+    response.end(large);
+  });
+  const node = await startCacheNode({ originPort: origin.port, directory: folder() });
+  try {
+    const results: (string | undefined)[] = [];
+    for (let round = 0; round < 4; round++) {
+      const { body, headers } = await get(node.port, '/large');
+      expect(body.length).toBe(large.length);
+      results.push(headers['cache-status']?.toString().split(';')[1]?.trim());
+    }
+    expect(results).toEqual(['fwd=miss', 'hit', 'hit', 'hit']);
+    expect(asked).toBe(1);
+  } finally {
+    await node.stop();
+    origin.server.closeAllConnections();
+    origin.server.close();
+  }
+});
+
+test('a response of unknown length is not said to be stored before it is', async () => {
+  const origin = await startCacheOrigin((_request, response) => {
+    response.writeHead(200, { 'Cache-Control': 'max-age=60' });
+    response.write('one ');
+    response.end('two');
+  });
+  const node = await startCacheNode({ originPort: origin.port, directory: folder() });
+  try {
+    const first = await get(node.port, '/chunks');
+    expect(first.headers['cache-status']).toBe('edgeplan; fwd=miss');
+    expect((await get(node.port, '/chunks')).headers['cache-status']).toMatch(/^edgeplan; hit/);
+  } finally {
+    await node.stop();
+    origin.server.closeAllConnections();
+    origin.server.close();
+  }
+});
