@@ -117,7 +117,7 @@ test('a full disk disables the disk cache and nothing else', requires(NO_ROOT), 
 test('a large response is fetched once, also by requests while its file is put in place', async () => {
   const large = Buffer.alloc(20_000_000, 'y');
   let asked = 0;
-  const origin = await startCacheOrigin((request, response) => {
+  const origin = await startCacheOrigin((_request, response) => {
     asked++;
     response.writeHead(200, { 'Cache-Control': 'max-age=60', 'Content-Length': large.length });
     response.end(large);

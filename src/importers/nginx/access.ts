@@ -13,7 +13,7 @@ import { addDrop, addRule, markDifference, markMissing, markNeedless } from '../
 import { bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
 import { differ, type EarlierOutcome, entryOf, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
-import { noteEarlier } from './rewrite-phase.ts';
+import { noteEarlier } from './redirects.ts';
 
 /** Requests to which the same directives apply. */
 export interface AccessScope {

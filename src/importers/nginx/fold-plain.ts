@@ -9,7 +9,7 @@ import { passes } from '../text-test.ts';
 import { casesOfIf } from './conditions.ts';
 import { differ, type EarlierOutcome, entryOf, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
-import { hostFilter } from './rewrite-phase.ts';
+import { hostFilter } from './redirects.ts';
 import type { NginxServer } from './servers.ts';
 import {
   isUpgrade,

@@ -9,8 +9,9 @@ import { guardsOf, refusesSome } from './guards.ts';
 import { isSameOrigin, type NginxPass, readPass } from './origins.ts';
 import { lastOf, type NginxDirective } from './parse-nginx.ts';
 import { type LostLocation, type NginxRegion, regionsOf } from './regions.ts';
-import { type RewriteScope, runRewritePhase } from './rewrite-phase.ts';
+import { runRewritePhase } from './rewrite-phase.ts';
 import { replacementStart } from './targets.ts';
+import type { RewriteScope } from './worlds.ts';
 import { withoutRequests } from './worlds.ts';
 
 /** The requests of one server. */

@@ -5,7 +5,38 @@
 import { captureGroups } from '../../base/regex.ts';
 import { areDisjoint, bothFilters, EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
 import { passes } from '../text-test.ts';
+import type { EarlierOutcome } from './context.ts';
+import type { NginxDirective } from './parse-nginx.ts';
 import { matchesAll, replacementStart } from './targets.ts';
+
+/** Where directives act: one world of requests. */
+export interface RewriteScope {
+  readonly filter: ImportedFilter;
+  /** Exact hosts of the server, for which `$host` is expanded. */
+  readonly hosts: readonly string[];
+  /** The server has hosts beside the exact ones. */
+  readonly hasOtherHosts: boolean;
+  /** What the paths of the location have beyond nginx's. */
+  readonly differences: readonly string[];
+  /** Requests that redirects end before, in order. */
+  readonly earlier: EarlierOutcome[];
+  /** After the phase: what all requests that go on have in common. */
+  readonly bindings: Map<string, string | null>;
+  /** Why a rewrite to another location cannot be carried over; `null`: it can. `start`: the text it begins with. */
+  readonly reenter: (directive: NginxDirective, replacement: string) => string | null;
+  /** Inside a location, where `break` ends the search. */
+  readonly inLocation: boolean;
+  /** Only requests over plain http: redirects to https act on them alone. */
+  readonly onPlain?: boolean;
+  /** The path that a `rewrite` without a flag has changed. */
+  readonly rewritten?: RewrittenPath & { readonly directive: NginxDirective };
+}
+
+/** Worlds after a directive: those that go on, and those that `break` and `last` take out of the block. */
+export interface Worlds {
+  readonly going: readonly RewriteScope[];
+  readonly stopped: readonly RewriteScope[];
+}
 
 /** Values of variables; `null`: one that depends on the request. */
 export type Bindings = ReadonlyMap<string, string | null>;
