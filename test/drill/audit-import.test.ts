@@ -29,12 +29,12 @@ describe('import', () => {
     const file = join(server.folder, 'zone.test.zone');
     writeFileSync(file, ZONE);
     const dry = await server.run(['import', 'zone', 'zone.test', '--zone', file, '--dry-run']);
-    expect(dry.out).toContain('2 would be imported, 4 not imported\n');
+    expect(dry.out).toContain('2 would be imported, 2 not imported, 2 not needed\n');
     expect((await server.call('GET', '/domains/zone.test/records/')).body).toEqual([]);
     const done = await server.run(['import', 'zone', 'zone.test', '--zone', file]);
     expect(done.code).toBe(1);
     expect(done.out).toMatch(
-      /^name +type +edge +data\nwww +A +dns only +192\.0\.2\.10\nmail +MX +dns only +mx\.zone\.test\n2 imported, 4 not imported; zone\.test is out as revision \d+\n$/,
+      /^name +type +edge +data\nwww +A +dns only +192\.0\.2\.10\nmail +MX +dns only +mx\.zone\.test\n2 imported, 2 not imported, 2 not needed; zone\.test is out as revision \d+\n$/,
     );
     const lines = done.err.trimEnd().split('\n');
     expect(lines.map((line) => line.slice(file.length).split(' ')[0])).toEqual([':4:', ':6:', ':8:', ':9:']);
