@@ -221,8 +221,8 @@ describe.each(databases)('on $kind', (database) => {
       );
       expect([status, body.imported, body.skipped]).toEqual([200, 2, 2]);
       expect(body.problems).toEqual([
-        { line: 2, error: expect.stringMatching(/^destination: .* is loopback/) },
-        { line: 4, error: expect.stringMatching(/^destination: .* is private/) },
+        { line: 2, kind: 'lost', error: expect.stringMatching(/^destination: .* is loopback/) },
+        { line: 4, kind: 'lost', error: expect.stringMatching(/^destination: .* is private/) },
       ]);
     }
     const rows = (await call('GET', 'records/')).body as readonly { readonly id: number }[];

@@ -115,56 +115,6 @@ describe('apply with a lock', () => {
     expect(readFileSync(at('edge.lock'), 'utf8')).not.toContain('1999');
   });
 
-  it('means the same rules through another address of the server', async () => {
-    save('  - { key: one, type: drop, countries: [DE] }\n');
-    await apply();
-    const before = readFileSync(at('edge.lock'), 'utf8');
-    const other = `http://localhost:${server.port}`;
-    save('  - { key: one, type: drop, priority: 3, countries: [FR], ips: [192.0.2.0/24] }\n');
-    const edited = await apply('--server', other);
-    expect([edited.code, edited.out]).toEqual([0, expect.stringContaining('applied 1 change')]);
-    expect((await drops()).map(({ countries }) => countries)).toEqual([['FR']]);
-    expect(readFileSync(at('edge.lock'), 'utf8')).toBe(before);
-    save(
-      '  - { key: one, type: drop, priority: 3, countries: [FR], ips: [192.0.2.0/24] }\n' +
-        '  - { key: two, type: drop, countries: [PL] }\n',
-    );
-    await apply('--server', `${other}/`);
-    expect(Object.keys(locked())).toEqual(['drop/one', 'drop/two']);
-    expect((await apply()).out).toContain('no changes');
-  });
-
-  it('makes one section of those that an earlier release wrote for several addresses of a server', async () => {
-    save('  - { key: one, type: drop, countries: [DE] }\n  - { key: two, type: drop, countries: [FR] }\n');
-    await apply();
-    const lock = JSON.parse(readFileSync(at('edge.lock'), 'utf8'));
-    const servers = lock.servers as Record<string, Record<string, { created_at: string; rules: object }>>;
-    const [address, domains] = Object.entries(servers)[0]!;
-    const { created_at, rules } = domains[domain]!;
-    const [one, two] = Object.entries(rules).map((entry) => Object.fromEntries([entry]));
-    const elsewhere = { [domain]: { created_at, rules: two } };
-    lock.servers = { [address]: { [domain]: { created_at, rules: one } }, 'http://a.test': elsewhere };
-    writeFileSync(at('edge.lock'), JSON.stringify(lock));
-    save('  - { key: one, type: drop, countries: [PL] }\n  - { key: two, type: drop, countries: [NL] }\n');
-    expect((await apply()).out).toContain('applied 2 changes');
-    expect(await drops()).toHaveLength(2);
-    expect(locked()).toEqual(rules);
-    expect(readFileSync(at('edge.lock'), 'utf8')).not.toContain('a.test');
-  });
-
-  it('does not take the lock of another server whose domain has the same name', async () => {
-    save('  - { key: one, type: drop, countries: [DE] }\n');
-    await apply();
-    const text = readFileSync(at('edge.lock'), 'utf8');
-    const url = server.url.replace(/\/$/, '');
-    const moved = text.replace(url, 'http://a.test').replace(/"created_at": "\d{4}/, '"created_at": "1999');
-    writeFileSync(at('edge.lock'), moved);
-    save('  - { key: one, type: drop, countries: [DE] }\n');
-    expect((await apply()).err).not.toContain('earlier');
-    expect(readFileSync(at('edge.lock'), 'utf8')).toContain('"1999');
-    expect(Object.keys(locked())).toEqual(['drop/one']);
-  });
-
   it('writes no lock with --no-lock, for stdin, and without keys', async () => {
     save('  - { key: one, type: drop, countries: [DE] }\n');
     expect((await apply('--no-lock')).code).toBe(0);
@@ -253,5 +203,68 @@ describe('apply of a tree', () => {
       ['edgeplan.apply/v1', second, []],
     ]);
     expect(existsSync(at(`tree${count}/two/edge.lock`))).toBe(true);
+  });
+});
+
+/** With a server and a key of their own: a key makes 300 requests a minute. */
+describe('a lock and the addresses of a server', () => {
+  let first: Served;
+  beforeAll(async () => {
+    first = server;
+    server = await serve({ tier: 'enterprise' });
+  }, 120_000);
+  afterAll(async () => {
+    await server.stop();
+    server = first;
+  });
+
+  it('means the same rules through another address of the server', async () => {
+    save('  - { key: one, type: drop, countries: [DE] }\n');
+    await apply();
+    const before = readFileSync(at('edge.lock'), 'utf8');
+    const other = `http://localhost:${server.port}`;
+    save('  - { key: one, type: drop, priority: 3, countries: [FR], ips: [192.0.2.0/24] }\n');
+    const edited = await apply('--server', other);
+    expect([edited.code, edited.out]).toEqual([0, expect.stringContaining('applied 1 change')]);
+    expect((await drops()).map(({ countries }) => countries)).toEqual([['FR']]);
+    expect(readFileSync(at('edge.lock'), 'utf8')).toBe(before);
+    save(
+      '  - { key: one, type: drop, priority: 3, countries: [FR], ips: [192.0.2.0/24] }\n' +
+        '  - { key: two, type: drop, countries: [PL] }\n',
+    );
+    await apply('--server', `${other}/`);
+    expect(Object.keys(locked())).toEqual(['drop/one', 'drop/two']);
+    expect((await apply()).out).toContain('no changes');
+  });
+
+  it('makes one section of those that an earlier release wrote for several addresses of a server', async () => {
+    save('  - { key: one, type: drop, countries: [DE] }\n  - { key: two, type: drop, countries: [FR] }\n');
+    await apply();
+    const lock = JSON.parse(readFileSync(at('edge.lock'), 'utf8'));
+    const servers = lock.servers as Record<string, Record<string, { created_at: string; rules: object }>>;
+    const [address, domains] = Object.entries(servers)[0]!;
+    const { created_at, rules } = domains[domain]!;
+    const [one, two] = Object.entries(rules).map((entry) => Object.fromEntries([entry]));
+    const elsewhere = { [domain]: { created_at, rules: two } };
+    lock.servers = { [address]: { [domain]: { created_at, rules: one } }, 'http://a.test': elsewhere };
+    writeFileSync(at('edge.lock'), JSON.stringify(lock));
+    save('  - { key: one, type: drop, countries: [PL] }\n  - { key: two, type: drop, countries: [NL] }\n');
+    expect((await apply()).out).toContain('applied 2 changes');
+    expect(await drops()).toHaveLength(2);
+    expect(locked()).toEqual(rules);
+    expect(readFileSync(at('edge.lock'), 'utf8')).not.toContain('a.test');
+  });
+
+  it('does not take the lock of another server whose domain has the same name', async () => {
+    save('  - { key: one, type: drop, countries: [DE] }\n');
+    await apply();
+    const text = readFileSync(at('edge.lock'), 'utf8');
+    const url = server.url.replace(/\/$/, '');
+    const moved = text.replace(url, 'http://a.test').replace(/"created_at": "\d{4}/, '"created_at": "1999');
+    writeFileSync(at('edge.lock'), moved);
+    save('  - { key: one, type: drop, countries: [DE] }\n');
+    expect((await apply()).err).not.toContain('earlier');
+    expect(readFileSync(at('edge.lock'), 'utf8')).toContain('"1999');
+    expect(Object.keys(locked())).toEqual(['drop/one']);
   });
 });
