@@ -87,7 +87,7 @@ export function attempt(options: Attempt, sink: ResponseSink): ResponseSource {
       resume: () => {
         if (!state.paused) return;
         state.paused = false;
-        if (state.decoder === null) state.resume();
+        if (state.decoder === null) queueMicrotask(() => resumeParser(state));
         else state.decoder.resume();
       },
       abort: () => {
@@ -184,6 +184,14 @@ function receiveHead(state: Sending, status: number, headers: HeaderList): void 
   if (coding !== 'none') state.decoder = decoderOf(state, coding);
   if (isBodiless(status)) complete(state, []);
   else if (starting.push(state) === 1) setImmediate(pushStarts);
+}
+
+/**
+ * Resumes undici's parser once the present call is over. Node emits `drain` of a pipelined response while it queues another
+ * one behind it, within the events of that one's parser, and a parser refuses to resume within those of another.
+ */
+function resumeParser(state: Sending): void {
+  if (!state.paused && !state.over) state.resume();
 }
 
 /** Responses whose start is delayed. PERF: one immediate for all of them. */
