@@ -167,7 +167,7 @@ export const LANE_OF: Readonly<Record<JobKind, Lane>> = {
  */
 export const ZONE_PROBLEM_KINDS = ['lost', 'not_needed', 'hint'] as const;
 
-/** A line of a zone file that was not imported, or should be looked over. */
+/** A line of a zone file that was not imported, or that needs a check. */
 export interface ZoneProblem {
   readonly kind: (typeof ZONE_PROBLEM_KINDS)[number];
   /** Of the file, from 1. */

@@ -16,7 +16,7 @@ export interface ResponseHead {
   readonly status: number;
   readonly headers: HeaderList;
   readonly madeBy: MadeBy;
-  /** Whether nothing tells the end of the body from a break of its connection. Absent: something does. */
+  /** Whether a broken connection and the end of the body look alike. Absent: they differ. */
   readonly isDoubtful?: boolean;
 }
 

@@ -9,7 +9,7 @@ import { FIRST_PROBES_MS } from './limits.ts';
 import type { Origins } from './origin/request.ts';
 
 export interface FirstProbes {
-  /** The same table; installed plans are looked through for probes. */
+  /** The same table, to find the installed plans that have probes. */
   readonly plans: PlanTable;
   /** Whether first probes are due; `false` at the latest `FIRST_PROBES_MS` after the first plan. */
   underWay(): boolean;
