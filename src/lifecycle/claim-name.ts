@@ -40,6 +40,7 @@ export async function claimName(
   tx: WriteTransaction,
   { name, dns_mode, accountId, besideOthers, now }: NewClaim,
 ): Promise<ClaimOutcome> {
+  await tx.domains.lockClaims(name, accountId);
   const registered = await tx.domains.named(name);
   const seen = await tx.domains.seenBy(accountId, name);
   // Under one name an account sees one domain, its own or a shared one.

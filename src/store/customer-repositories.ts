@@ -110,6 +110,8 @@ export interface DomainReads {
 
 /** Changes of domains. Each locks the domain and the others of its name until the commit. */
 export interface DomainWrites {
+  /** Other transactions that lock this name or this account here wait until the commit. For use before a claim is judged. */
+  lockClaims(name: string, accountId: number): Promise<void>;
   /** `conflict` on `domains.name`. */
   insert(domain: NewDomain): Promise<DomainRow>;
   /** Changes the given fields and returns the whole row; `null` when it is gone. The caller sets `updated_at`. */

@@ -1,4 +1,5 @@
 /** Names that several accounts claim: who sees what, who gets the name, what lapses. */
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createDns } from '../../src/dns/resolver.ts';
 import { applyEvent } from '../../src/lifecycle/apply-event.ts';
@@ -148,11 +149,66 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await bob.call('POST', '/domains/', { name })).status).toBe(200);
     });
 
+    /** Runs requests while no row of `domains` can be written: each has judged before any has stored. */
+    async function atOnce(requests: readonly (() => Promise<Answer>)[]): Promise<number[]> {
+      if (database.kind === 'sqlite') return statuses(requests.map((request) => request()));
+      const operator = new pg.Client({ connectionString: api.database });
+      await operator.connect();
+      try {
+        await operator.query('BEGIN; LOCK TABLE domains IN SHARE MODE');
+        const answers = requests.map((request) => request());
+        const waiting = 'SELECT count(*)::int AS all FROM pg_locks WHERE NOT granted';
+        await expect
+          .poll(async () => (await operator.query(waiting)).rows[0].all)
+          .toBeGreaterThanOrEqual(requests.length);
+        await operator.query('COMMIT');
+        return await statuses(answers);
+      } finally {
+        await operator.end();
+      }
+    }
+
+    async function statuses(answers: readonly Promise<Answer>[]): Promise<number[]> {
+      return (await Promise.all(answers)).map(({ status }) => status).sort();
+    }
+
     test('of accounts that add a name at once without a claim one gets it', async () => {
       const name = freshName();
       const people = await Promise.all(Array.from({ length: 6 }, person));
-      const answers = await Promise.all(people.map((who) => who.call('POST', '/domains/', { name })));
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
+      const add = people.map((who) => () => who.call('POST', '/domains/', { name }));
+      expect(await atOnce(add)).toEqual([200, 409, 409, 409, 409, 409]);
+    });
+
+    test('claims that come at once each have the TXT record that decides between them', async () => {
+      const name = freshName();
+      const people = await Promise.all(Array.from({ length: 3 }, person));
+      expect(await atOnce(people.map((who) => () => claim(who, name, 'managed')))).toEqual([200, 200, 200]);
+      for (const who of people) {
+        const { verification } = (await who.call('GET', `/domains/${name}`)).body;
+        expect(verification).toMatchObject({
+          type: 'TXT',
+          value: expect.stringMatching(/./),
+        });
+      }
+    });
+
+    test('additions of one account that come at once stay within its bound', async () => {
+      const ann = await person();
+      const like = (
+        await ann.call('POST', '/domains/', {
+          name: freshName(),
+          dns_mode: 'external',
+        })
+      ).body.id;
+      const { id: _, ...row } = (await api.store.latest.domains.get(like))!;
+      await api.store.write(async (tx) => {
+        for (let at = 2; at < MAX_UNPROVED_OF_ACCOUNT; at++) {
+          await tx.domains.insert({ ...row, name: freshName() });
+        }
+      });
+      const names = Array.from({ length: 4 }, freshName);
+      const added = await atOnce(names.map((name) => () => ann.call('POST', '/domains/', { name })));
+      expect(added).toEqual([200, 409, 409, 409]);
     });
 
     test('an account that sees a domain of the name cannot add another', async () => {

@@ -14,7 +14,6 @@ import { formBody } from '../../operation/read-body.ts';
 import { badRequest, conflict, forbidden, notFound, type Refusal } from '../../operation/refusal.ts';
 import { type Call, message, operation, type Response, type Writing } from '../../operation/route.ts';
 import { messageShape } from '../../operation/shapes.ts';
-import { isStoreFault } from '../../store/fault.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import {
   type DomainUpdate,
@@ -124,43 +123,38 @@ export const create = operation({
     const besideOthers = query['claim'] === 'true';
     const problem = services.privateNames ? null : nameProblem(name);
     if (problem !== null) throw badRequest(`name: ${problem}`);
-    try {
-      const answer = await write(async (w) => {
-        const { now, tx } = w;
-        const fallback = services.tier;
-        const entitlements = resolveEntitlements({
-          domain: { created_at: now },
-          subscription: null,
-          fallback,
-          now,
-        });
-        const state = await claim(w, { name, dns_mode, besideOthers });
-        const row = await tx.domains.insert({
-          name,
-          user_id: caller.account_id,
-          ...state,
-          last_manual_ns_check_at: null,
-          developer_mode_until: null,
-          ...initialSettings(entitlements),
-          created_at: now,
-          updated_at: now,
-        });
-        if (dns_mode === 'managed' && services.lifecycle.scan !== null) {
-          const { account_id, key_id } = caller;
-          await tx.scans.put({ domain_id: row.id, account_id, key_id, run_at: now, tries: 0 });
-        }
-        const after = { name, dns_mode };
-        await w.audit({ action: 'domain.create', after, domain: row });
-        // A wallet below zero suspends new domains too.
-        const settled = await settleDomain(tx, row, now);
-        return answerDomain({ tx, role: 'owner', now }, settled);
+    const answer = await write(async (w) => {
+      const { now, tx } = w;
+      const fallback = services.tier;
+      const entitlements = resolveEntitlements({
+        domain: { created_at: now },
+        subscription: null,
+        fallback,
+        now,
       });
-      if (dns_mode === 'managed' && !validateOnly) services.lifecycle.scan?.();
-      return answer;
-    } catch (error) {
-      if (!isStoreFault(error, 'conflict', 'domains.name')) throw error;
-      throw taken(SEEN);
-    }
+      const state = await claim(w, { name, dns_mode, besideOthers });
+      const row = await tx.domains.insert({
+        name,
+        user_id: caller.account_id,
+        ...state,
+        last_manual_ns_check_at: null,
+        developer_mode_until: null,
+        ...initialSettings(entitlements),
+        created_at: now,
+        updated_at: now,
+      });
+      if (dns_mode === 'managed' && services.lifecycle.scan !== null) {
+        const { account_id, key_id } = caller;
+        await tx.scans.put({ domain_id: row.id, account_id, key_id, run_at: now, tries: 0 });
+      }
+      const after = { name, dns_mode };
+      await w.audit({ action: 'domain.create', after, domain: row });
+      // A wallet below zero suspends new domains too.
+      const settled = await settleDomain(tx, row, now);
+      return answerDomain({ tx, role: 'owner', now }, settled);
+    });
+    if (dns_mode === 'managed' && !validateOnly) services.lifecycle.scan?.();
+    return answer;
   },
 });
 

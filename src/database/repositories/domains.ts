@@ -1,4 +1,5 @@
 /** Domains, and the accounts that see them. */
+import { sql } from 'kysely';
 import { FLAG_SETTING_NAMES } from '../../model/settings.ts';
 import type {
   DomainChanges,
@@ -9,7 +10,7 @@ import type {
 import type { DomainRow, MemberRole, SeenDomain } from '../../store/rows.ts';
 import { holderOf } from '../domain-holder.ts';
 import { recalled, type Session } from '../session.ts';
-import { type Builder, flags, freeStatement, int, one, statement } from '../statement.ts';
+import { type Builder, flags, freeStatement, int, one, raw, statement } from '../statement.ts';
 import type { StoredColumns } from '../tables.ts';
 import { markDeleted, markDomain } from './zone-marks.ts';
 
@@ -39,6 +40,18 @@ const named = statement((builder, p: { name: string }, { locking }) =>
     .where('name', '=', p.name)
     .orderBy('id')
     .$if(locking, (query) => query.forNoKeyUpdate()),
+);
+
+/**
+ * Advisory locks: a name without a domain has no row to lock, and neither has the number of an account's claims. The name
+ * comes first in every transaction, so no two wait for each other.
+ */
+const lockClaims = statement((builder, p: { name: string; account: string }) =>
+  raw(
+    sql<{ locked: boolean }>`select pg_advisory_xact_lock(hashtextextended(key, 0)) is null as locked
+      from unnest(array[${p.name}, ${p.account}]::text[]) as key`,
+    builder,
+  ),
 );
 
 const countUnproved = statement((builder, p: { account_id: number }) =>
@@ -189,6 +202,9 @@ export function domains(session: Session): DomainReads & DomainWrites {
     },
     async due(now, limit) {
       return (await due(session, { now, limit })).map(decode);
+    },
+    async lockClaims(name, accountId) {
+      if (session.locking) await lockClaims(session, { name, account: `account ${accountId}` });
     },
     async insert(domain) {
       const [row] = await insert(session, domain);
