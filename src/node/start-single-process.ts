@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addBuildInfo } from '../metrics/build-info.ts';
 import { PLAN_VERSION } from '../plan/layout.ts';
+import { PROBES_DUE } from '../proxy/first-probes.ts';
 import { type RunningHealthListener, startHealthListener } from '../proxy/log/health-listener.ts';
 import type { RequestLog } from '../proxy/log/request-log.ts';
 import { addSyncMetrics, unreadySync } from '../proxy/log/sync-metrics.ts';
@@ -148,7 +149,7 @@ async function openOperations(
     unready() {
       if (stage() !== 'serving') return stage();
       if (node.plans.size === 0) return 'no plan is served yet';
-      if (node.probing()) return 'the first probes of origin pools are due';
+      if (node.probing()) return PROBES_DUE;
       return progress === null ? null : unreadySync(progress());
     },
   });

@@ -83,6 +83,7 @@ async function begin(
       acceptors.get(listener)!.accept(socket);
     },
     registry: metrics.registry,
+    isProbing: node.probing,
     prepare: (change) => (change.kind === 'plan' ? plans.prepare(change) : () => apply(change)),
     apply,
     async reload() {

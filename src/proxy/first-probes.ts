@@ -8,6 +8,9 @@ import type { Installed, PlanTable } from '../sync/plan-table.ts';
 import { FIRST_PROBES_MS } from './limits.ts';
 import type { Origins } from './origin/request.ts';
 
+/** Why a node is not ready while `FirstProbes.underWay`. */
+export const PROBES_DUE = 'the first probes of origin pools are due';
+
 export interface FirstProbes {
   /** The same table, to find the installed plans that have probes. */
   readonly plans: PlanTable;

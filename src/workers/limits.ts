@@ -13,6 +13,8 @@ export const MAX_WAIT_MS = 10_000;
 export const CHECK_MS = 1_000;
 /** Milliseconds between a worker's heartbeats: two per check. */
 export const BEAT_MS = 500;
+/** Milliseconds between heartbeats while first probes are under way: `/readyz` is late by no more. */
+export const PROBING_BEAT_MS = 20;
 /**
  * Maximum number of checks in a row without a heartbeat before a worker is replaced: ten heartbeats, so that an
  * overloaded machine passes.

@@ -91,8 +91,8 @@ export function faultOf(error: unknown): StartFault {
 
 /** From a worker. */
 export type ToPrimary =
-  /** A heartbeat, every `BEAT_MS`. */
-  | { readonly kind: 'beat' }
+  /** A heartbeat, every `BEAT_MS`, before `ready`, and before the reply to a change. */
+  | { readonly kind: 'beat'; readonly isProbing: boolean }
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly fault: StartFault }
   | { readonly kind: 'accepted'; readonly number: number }

@@ -9,6 +9,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import type { Readable } from 'node:stream';
 import type { Registry } from 'prom-client';
 import type { CacheReport } from '../plan/cache-report.ts';
+import { PROBES_DUE } from '../proxy/first-probes.ts';
 import type { CountedSeconds } from '../sync/traffic/counter.ts';
 import type { WorkerEvent } from './events.ts';
 import { MAX_STARTING_CHECKS, MAX_WORKERS } from './limits.ts';
@@ -108,7 +109,7 @@ export async function startPrimary(options: PrimaryOptions): Promise<RunningPrim
     registry: state.totals.registry,
     // Workers end on purpose while the node stops.
     unwell: () => (state.isStopping ? null : notReady(workers)),
-    unready: () => (state.isStopping ? 'draining' : notReady(workers)),
+    unready: () => (state.isStopping ? 'draining' : (notReady(workers) ?? probing(workers))),
     retire() {
       state.isStopping = true;
       for (const worker of workers) worker.retire();
@@ -164,6 +165,11 @@ function startAll({ options, servers, workers, totals }: PrimaryState): void {
 function notReady(workers: readonly WorkerProcess[]): string | null {
   const away = workers.flatMap((worker, index) => (worker.ready() ? [] : [index]));
   return away.length === 0 ? null : `not ready: worker ${away.join(', ')}`;
+}
+
+/** Why visitors would meet origins that no worker has probed yet; `null`: they would not. */
+function probing(workers: readonly WorkerProcess[]): string | null {
+  return workers.some((worker) => worker.isProbing()) ? PROBES_DUE : null;
 }
 
 async function stop(state: PrimaryState, graceMs: number): Promise<void> {

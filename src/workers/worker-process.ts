@@ -48,6 +48,8 @@ export interface WorkerProcess {
   /** Id of the process; `null` while it is not running. */
   pid(): number | null;
   ready(): boolean;
+  /** Whether the process has first probes of origin pools under way, as of its last message. */
+  isProbing(): boolean;
   /** Resolves when the worker is ready for the first time; rejects with WorkerFault when it ends before. */
   readonly started: Promise<void>;
   /** Sends a connection to the worker, or lets it wait until the worker is ready. */
@@ -99,6 +101,7 @@ interface WorkerState {
   readonly onNotStarted: (fault: WorkerFault) => void;
   child: ChildProcess | null;
   isReady: boolean;
+  isProbing: boolean;
   /**
    * Checks since the last heartbeat; before `ready`, since the start, as a process that hangs may still send heartbeats.
    * Checks and not time: while this process itself is stopped, there are none.
@@ -135,6 +138,7 @@ export function createWorkerProcess(options: WorkerProcessOptions): WorkerProces
     onNotStarted,
     child: null,
     isReady: false,
+    isProbing: false,
     silentChecks: 0,
     startFault: null,
     drainsBy: null,
@@ -152,6 +156,7 @@ export function createWorkerProcess(options: WorkerProcessOptions): WorkerProces
     started,
     pid: () => state.child?.pid ?? null,
     ready: () => state.isReady,
+    isProbing: () => state.isProbing,
     restarts: () => state.restarts,
     retire() {
       state.isRetiring = true;
@@ -219,6 +224,7 @@ function handleMessage(state: WorkerState, message: ToPrimary): void {
   if (state.isReady) state.silentChecks = 0;
   switch (message.kind) {
     case 'beat':
+      state.isProbing = message.isProbing;
       return;
     case 'ready':
       becomeReady(state);
@@ -282,6 +288,7 @@ function ended(state: WorkerState, how: string): void {
   const { index, onEvent } = options;
   state.child = null;
   state.isReady = false;
+  state.isProbing = false;
   state.metricRequests.end(undefined);
   state.changeRequests.end(null);
   options.onLost(state.metrics);

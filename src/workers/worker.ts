@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { CacheReport } from '../plan/cache-report.ts';
 import type { CountedSeconds } from '../sync/traffic/counter.ts';
-import { BEAT_MS, ORPHAN_GRACE_MS } from './limits.ts';
+import { BEAT_MS, ORPHAN_GRACE_MS, PROBING_BEAT_MS } from './limits.ts';
 import {
   type ChangeStep,
   describeMessage,
@@ -19,6 +19,8 @@ export interface JoinedWorker {
   /** Serves a connection of a listener. */
   readonly accept: (listener: string, socket: Socket) => void;
   readonly registry: Registry;
+  /** Whether the first probes of origin pools are due or under way. */
+  readonly isProbing: () => boolean;
   /**
    * Prepares a change and serves as before; the returned function makes the change and must not fail. What it throws is
    * reported to the primary, and no worker makes the change.
@@ -60,6 +62,7 @@ interface MemberState extends JoinOptions {
   /** `null` until the primary's `start`. */
   starting: Promise<JoinedWorker> | null;
   isEnding: boolean;
+  nextBeat: NodeJS.Timeout | undefined;
   /** Prepared changes, by the id of the change. */
   readonly prepared: Map<number, () => void>;
 }
@@ -73,9 +76,10 @@ export function joinPrimary(options: JoinOptions): void {
     member: null,
     starting: null,
     isEnding: false,
+    nextBeat: undefined,
     prepared: new Map(),
   };
-  setInterval(() => post({ kind: 'beat' }), BEAT_MS);
+  beat(state);
   process.on('message', (message: ToWorker, socket: Socket | undefined) =>
     handleMessage(state, message, socket),
   );
@@ -98,7 +102,9 @@ function handleMessage(state: MemberState, message: ToWorker, socket: Socket | u
       return;
     case 'change':
       whenStarted(state, (member) => {
-        post({ kind: 'done', number: message.number, fault: change(state, member, message) });
+        const fault = change(state, member, message);
+        beat(state);
+        post({ kind: 'done', number: message.number, fault });
       });
       return;
     case 'reload':
@@ -136,8 +142,17 @@ async function start(state: MemberState, message: WorkerStart): Promise<JoinedWo
     damaged: (name) => post({ kind: 'damaged', name }),
   });
   state.member = member;
+  beat(state);
   post({ kind: 'ready' });
   return member;
+}
+
+/** Sends a heartbeat; soon another one while first probes are under way, so that the primary learns of their end. */
+function beat(state: MemberState): void {
+  const isProbing = state.member?.isProbing() ?? false;
+  post({ kind: 'beat', isProbing });
+  clearTimeout(state.nextBeat);
+  state.nextBeat = setTimeout(() => beat(state), isProbing ? PROBING_BEAT_MS : BEAT_MS);
 }
 
 function toBase64({ buffer, byteOffset, length }: Uint8Array): string {

@@ -66,7 +66,8 @@ const PATIENT = { timeout: 300_000 };
 describe.each(['1', '2'])('a node of %s processes', (workers) => {
   test('a draining node is not ready, and is healthy until its end', PATIENT, async () => {
     const node = await start(['--file', file, '--workers', workers]);
-    expect([await node.status('/readyz'), await node.status('/healthz')]).toEqual([200, 200]);
+    await until(async () => (await node.status('/readyz')) === 200, 'the node to be ready');
+    expect(await node.status('/healthz')).toBe(200);
     held.length = 0;
     const asked = ask({ port: node.port, path: '/held' });
     await until(() => held.length === 1, 'the request at the origin');

@@ -65,6 +65,7 @@ async function begin({ index, settings: { plan, domain, crash } }) {
   };
   return {
     accept: (_, socket) => acceptor.accept(socket),
+    isProbing: node.probing,
     registry: metrics.registry,
     prepare(change) {
       if (change.token === `not ${index}`) throw new Error('it does not like it');

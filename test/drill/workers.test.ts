@@ -183,7 +183,7 @@ describe('a worker that is killed under load', () => {
       else expect(after.get(from)).toBe(before.get(from));
     }
     expect(events.find(({ kind }) => kind === 'ended')).toMatchObject({ how: 'SIGKILL', againInMs: 0 });
-    expect(primary.unready()).toBeNull();
+    await expect.poll(() => primary.unready()).toBeNull();
   });
 
   it('is started with a growing delay when it dies repeatedly', async () => {
@@ -346,7 +346,7 @@ describe('a node with workers', () => {
     while ((await read('edgeplan_node_workers_ready')) < 3) await wait(20);
     expect(await read(forwarded)).toBe(ADDRESSES.length);
     for (const path of ['healthz', 'readyz']) {
-      expect((await fetch(`${operations.url}/${path}`)).status).toBe(200);
+      await expect.poll(async () => (await fetch(`${operations.url}/${path}`)).status).toBe(200);
     }
     operations.close();
   });

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -172,6 +172,45 @@ test('refuses impossible numbers of workers, and prints why a worker cannot star
   await Promise.all(refusals);
 });
 
+test('a node of several workers is ready once each has probed its pools', PATIENT, async () => {
+  const waiting: ServerResponse[] = [];
+  let answersProbes = false;
+  const probed = createServer((_, response) => {
+    if (answersProbes) response.end();
+    else waiting.push(response);
+  });
+  probed.listen(0, '127.0.0.1');
+  await once(probed, 'listening');
+  const { port } = probed.address() as AddressInfo;
+  const pooled = join(folder, 'pooled.yaml');
+  writeFileSync(
+    pooled,
+    `domain: { name: shop.test }
+records:
+  - { name: '@', type: A, destination: 127.0.0.1, scheme: Http, port: ${port}, proxied: true }
+rules:
+  - id: 1
+    type: origin_pool
+    origins: [{ address: 127.0.0.1, port: ${port}, scheme: http }]
+    health_check: { enabled: true, path: /healthz, interval_sec: 60, timeout_sec: 60 }
+`,
+  );
+  const data = mkdtempSync(join(folder, 'data-'));
+  const node = await startWorkerNode(['--file', pooled, '--data', data, '--workers', '2'], { cwd: folder });
+  try {
+    await until(() => waiting.length === 2, 'a probe of each worker');
+    const early = await fetch(`${node.operations}/readyz`);
+    expect([early.status, await early.text()]).toEqual([503, expect.stringContaining('first probes')]);
+    answersProbes = true;
+    for (const response of waiting) response.end();
+    await until(async () => (await node.status('/readyz')) === 200, 'the end of the first round');
+    expect(await end(node)).toBe(0);
+  } finally {
+    probed.closeAllConnections();
+    probed.close();
+  }
+});
+
 describe('workers that fail', requires(NO_CHILDREN), () => {
   let node: WorkerNode;
   beforeAll(async () => {
@@ -207,7 +246,8 @@ describe('workers that fail', requires(NO_CHILDREN), () => {
     expect(lost).toBeLessThan(ADDRESSES.length);
     expect(node.workers()).toEqual(expect.arrayContaining(others));
     expect(node.workers()).toHaveLength(3);
-    expect([await node.status('/readyz'), await node.status('/healthz')]).toEqual([200, 200]);
+    await until(async () => (await node.status('/readyz')) === 200, 'the node to be ready again');
+    expect(await node.status('/healthz')).toBe(200);
     expect(await node.metric('edgeplan_node_worker_restarts_total')).toBe(1);
     for (const { agent } of connections) agent.destroy();
   });
