@@ -11,6 +11,7 @@ import type { Rule, RuleSet } from '../model/types.ts';
 import {
   COUNTRIES,
   EDGE_SWITCH,
+  EJECTIONS,
   FLAG,
   FLAG_ACTION_SHIFT,
   META,
@@ -23,7 +24,7 @@ import {
 } from '../plan/layout.ts';
 import { layCidrIndexes } from './cidr-index.ts';
 import { createDraft, orderRules, type PlanDraft, placePosting } from './draft.ts';
-import { actionNumber, placeFields } from './fields.ts';
+import { actionNumber, hasOwnEjection, placeFields } from './fields.ts';
 import { fileRules, KEY } from './filing.ts';
 import * as filters from './filters.ts';
 import { groupRecords, isMonitored, layNames } from './names.ts';
@@ -168,6 +169,7 @@ function laySmallIndexes(draft: PlanDraft): void {
 
 /** Lays the row of every rule, in evaluation order. */
 function laySlots(draft: PlanDraft): void {
+  draft.ejections = draft.rules.some(hasOwnEjection);
   draft.slots = new Uint32Array(draft.rules.length * SLOT.size);
   for (const [slot, rule] of draft.rules.entries()) draft.slots.set(slotRow(draft, rule), slot * SLOT.size);
 }
@@ -237,6 +239,7 @@ function layDomain(draft: PlanDraft): void {
     if (domain[name]) switches |= EDGE_SWITCH[name];
   }
   if (draft.groups.some(isMonitored)) switches |= MONITORED;
+  if (draft.ejections) switches |= EJECTIONS;
   meta[META.switches] = switches;
   meta[META.cacheCapMb] = domain.cache_cap_mb;
   meta[META.diskMaxGb] = domain.cache_l2_max_gb;

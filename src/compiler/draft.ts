@@ -40,6 +40,8 @@ export interface PlanDraft {
   groups: readonly RecordGroup[];
   /** By record id, the place in `groups` of the group that holds the record. */
   groupOf: ReadonlyMap<number, number>;
+  /** Whether a pool without probes ejects origins otherwise than `DEFAULT_EJECTION`. */
+  ejections: boolean;
   readonly words: WordPool;
   readonly strings: StringPool;
   readonly patterns: PatternPool;
@@ -79,6 +81,7 @@ export function createDraft(ruleSet: RuleSet, patterns: KnownPatterns = new Map(
     rules: [],
     groups: [],
     groupOf: new Map(),
+    ejections: false,
     words: createWordPool(),
     strings: createStringPool(),
     patterns: createPatternPool(patterns),

@@ -17,7 +17,7 @@ import {
   UNINSPECTED_MODES,
 } from '../base/vocabulary.ts';
 import type { CacheRule, ErrorPageRule, OriginPoolRule, Rule, WafRule } from '../model/types.ts';
-import { DEFAULT_PORTS } from '../plan/fields.ts';
+import { DEFAULT_EJECTION, DEFAULT_PORTS } from '../plan/fields.ts';
 import { NONE } from '../plan/layout.ts';
 import type { PlanDraft } from './draft.ts';
 import { placePattern } from './patterns.ts';
@@ -130,7 +130,16 @@ function placePool(draft: PlanDraft, rule: OriginPoolRule): number {
   });
   const hostHeader = placeString(draft.strings, rule.host_header);
   const head = [LB_TYPES.indexOf(rule.lb_type), hostHeader, placeHealth(draft, rule), rule.origins.length];
-  return placeWords(draft.words, [...head, ...rows]);
+  const { unhealthy_threshold, eject_sec } = rule.health_check;
+  const ejection = draft.ejections ? [unhealthy_threshold, eject_sec] : [];
+  return placeWords(draft.words, [...head, ...rows, ...ejection]);
+}
+
+/** Whether a rule is a pool without probes that ejects origins otherwise than `DEFAULT_EJECTION`. */
+export function hasOwnEjection(rule: Rule): boolean {
+  if (rule.type !== 'origin_pool' || rule.health_check.enabled) return false;
+  const { unhealthy_threshold, eject_sec } = rule.health_check;
+  return unhealthy_threshold !== DEFAULT_EJECTION.failures || eject_sec !== DEFAULT_EJECTION.seconds;
 }
 
 /** The settings of the active health check (`POOL_HEALTH`); NONE if it is switched off. */

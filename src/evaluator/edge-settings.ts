@@ -1,7 +1,7 @@
 /** The settings of a plan that a node needs besides decisions: the domain's edge settings, its pools' health checks. */
 import { ORIGIN_SCHEMES, type OriginScheme } from '../base/vocabulary.ts';
-import { POOL_FIELDS, POOL_HEALTH, POOL_ORIGIN } from '../plan/fields.ts';
-import { EDGE_SWITCH, META, MONITORED, NONE, SLOT, typeIndex } from '../plan/layout.ts';
+import { DEFAULT_EJECTION, POOL_EJECTION, POOL_FIELDS, POOL_HEALTH, POOL_ORIGIN } from '../plan/fields.ts';
+import { EDGE_SWITCH, EJECTIONS, META, MONITORED, NONE, SLOT, typeIndex } from '../plan/layout.ts';
 import { openPlan } from '../plan/open.ts';
 import { keyOfSlot } from './identity.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
@@ -13,11 +13,9 @@ export interface PoolHealth {
   readonly host: string;
   readonly intervalSec: number;
   readonly timeoutSec: number;
-  /** Consecutive failures that eject an origin, and consecutive successes that end the ejection. */
+  /** Consecutive failures that take an origin out, and consecutive successes that bring it back. */
   readonly unhealthyThreshold: number;
   readonly healthyThreshold: number;
-  /** Seconds for which an origin is ejected after failed requests. */
-  readonly ejectSec: number;
 }
 
 /** Where an origin of a pool is reached. */
@@ -25,6 +23,13 @@ export interface PoolOriginAddress {
   readonly address: string;
   readonly port: number;
   readonly scheme: OriginScheme;
+}
+
+/** Passive ejection: what requests themselves show of an origin. */
+export interface PoolEjection {
+  /** Consecutive failed requests that eject an origin. */
+  readonly failures: number;
+  readonly seconds: number;
 }
 
 /** One origin pool; `OriginStates` identifies an origin by its index in `origins`. */
@@ -37,6 +42,7 @@ export interface PoolSettings {
   readonly origins: readonly PoolOriginAddress[];
   /** `null`: not probed. */
   readonly health: PoolHealth | null;
+  readonly ejection: PoolEjection;
 }
 
 /** A domain's settings that shape responses rather than decisions. */
@@ -105,6 +111,7 @@ function readPools(loaded: LoadedPlan): readonly PoolSettings[] {
       hostHeader: textOf(loaded, words[at + POOL_FIELDS.hostHeader]!),
       origins,
       health: readHealth(loaded, words[at + POOL_FIELDS.health]!),
+      ejection: readEjection(loaded, at),
     });
   }
   return pools;
@@ -120,6 +127,19 @@ function readHealth(loaded: LoadedPlan, at: number): PoolHealth | null {
     timeoutSec: words[at + POOL_HEALTH.timeout]!,
     unhealthyThreshold: words[at + POOL_HEALTH.unhealthy]!,
     healthyThreshold: words[at + POOL_HEALTH.healthy]!,
-    ejectSec: words[at + POOL_HEALTH.eject]!,
   };
+}
+
+/** The ejection of the pool at `at`. With probes it is part of `POOL_HEALTH`, which earlier releases read too. */
+function readEjection({ plan: { meta, words } }: LoadedPlan, at: number): PoolEjection {
+  const health = words[at + POOL_FIELDS.health]!;
+  if (health !== NONE) {
+    return {
+      failures: words[health + POOL_HEALTH.unhealthy]!,
+      seconds: words[health + POOL_HEALTH.eject]!,
+    };
+  }
+  if ((meta[META.switches]! & EJECTIONS) === 0) return DEFAULT_EJECTION;
+  const row = at + POOL_FIELDS.origins + words[at + POOL_FIELDS.count]! * POOL_ORIGIN.size;
+  return { failures: words[row + POOL_EJECTION.failures]!, seconds: words[row + POOL_EJECTION.seconds]! };
 }

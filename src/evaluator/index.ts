@@ -7,6 +7,7 @@ export { createDomains, type Domains } from './domains.ts';
 export {
   type EdgeSettings,
   hasProbes,
+  type PoolEjection,
   type PoolHealth,
   type PoolOriginAddress,
   type PoolSettings,

@@ -25,6 +25,9 @@ export const POOL_HEALTH = {
 } as const;
 /** `nodes`: offset in `words` of a count and node ids. */
 export const POOL_ORIGIN = { address: 0, port: 1, scheme: 2, weight: 3, nodes: 4, size: 5 } as const;
+/** Consecutive failed requests that eject an origin, and seconds of the ejection; with the switch `EJECTIONS` alone. */
+export const POOL_EJECTION = { failures: 0, seconds: 1, size: 2 } as const;
+export const DEFAULT_EJECTION = { failures: 3, seconds: 30 } as const;
 /** Then the codes, then a count and pairs of code and string. */
 export const PAGE_FIELDS = { count: 0, codes: 1 } as const;
 

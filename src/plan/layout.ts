@@ -125,6 +125,11 @@ export const EDGE_SWITCH = {
  * host is monitored. Readers of an earlier release ignore both.
  */
 export const MONITORED = 1 << 8;
+/**
+ * Bit of `meta`'s `switches`: a pool without probes ejects origins otherwise than `DEFAULT_EJECTION`. A row of POOL_EJECTION
+ * follows the origins of each pool then. Readers of an earlier release ignore both.
+ */
+export const EJECTIONS = 1 << 9;
 
 /** Nothing there: no filter, no tree, no posting. */
 export const NONE = 0xffffffff;

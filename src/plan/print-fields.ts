@@ -23,6 +23,7 @@ import {
   CACHE_FIELDS,
   CAPTCHA_FIELDS,
   PAGE_FIELDS,
+  POOL_EJECTION,
   POOL_FIELDS,
   POOL_HEALTH,
   POOL_ORIGIN,
@@ -33,7 +34,7 @@ import {
   WAF_EXCLUSION,
   WAF_FIELDS,
 } from './fields.ts';
-import { FLAG, FLAG_ACTION_SHIFT, NONE, PATTERN, type Plan, SLOT } from './layout.ts';
+import { EJECTIONS, FLAG, FLAG_ACTION_SHIFT, META, NONE, PATTERN, type Plan, SLOT } from './layout.ts';
 import { decodeString } from './strings.ts';
 
 /** A part of the printed plan; JSON-safe. */
@@ -214,6 +215,13 @@ function printHealth(plan: Plan, at: number): Printed | null {
   };
 }
 
+/** The row after a pool's origins, in plans that have these. */
+function printEjection({ meta, words }: Plan, at: number): Printed {
+  if ((meta[META.switches]! & EJECTIONS) === 0) return {};
+  const [failures, seconds] = [words[at + POOL_EJECTION.failures], words[at + POOL_EJECTION.seconds]];
+  return { ejection: { failures, seconds } };
+}
+
 function printPool({ plan, at }: RuleWords): Printed {
   const { words } = plan;
   const origins = Array.from({ length: words[at + POOL_FIELDS.count]! }, (_, index) => {
@@ -230,6 +238,7 @@ function printPool({ plan, at }: RuleWords): Printed {
     lb_type: LB_TYPES[words[at + POOL_FIELDS.lbType]!],
     host_header: decodeString(plan, words[at + POOL_FIELDS.hostHeader]!),
     health_check: printHealth(plan, words[at + POOL_FIELDS.health]!),
+    ...printEjection(plan, at + POOL_FIELDS.origins + origins.length * POOL_ORIGIN.size),
     origins,
   };
 }

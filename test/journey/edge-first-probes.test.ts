@@ -65,6 +65,32 @@ describe('probes of a pool', requires(OPENSSL_MISSING), () => {
     expect(good.seen).toEqual([]);
   });
 
+  test('failed requests eject an origin as the rule says, with and without probes', async () => {
+    for (const enabled of [false, true]) {
+      const [bad, good] = [await startRawOrigin(({ socket }) => socket.destroy()), await answering(OK)];
+      const { httpPort } = await start([bad, good], {
+        enabled,
+        interval_sec: 3_600,
+        unhealthy_threshold: 2,
+        eject_sec: 3_600,
+      });
+      for (let visitor = 0; visitor < 10; visitor++) {
+        expect(statusesOf(await say(httpPort, GET))).toEqual([200]);
+      }
+      expect([enabled, bad.seen.filter((line) => line === 'GET /').length]).toEqual([enabled, 2]);
+    }
+  });
+
+  test('an ejected origin gets requests again after the seconds of its rule', async () => {
+    const [bad, good] = [await startRawOrigin(({ socket }) => socket.destroy()), await answering(OK)];
+    const { httpPort } = await start([bad, good], { enabled: false, unhealthy_threshold: 1, eject_sec: 1 });
+    const asked = (): number => bad.seen.length;
+    await until(async () => {
+      await say(httpPort, GET);
+      return asked() >= 2;
+    }, 'a request after the ejection');
+  });
+
   test('a pool that a later plan removes is probed no more', async () => {
     const good = await answering(OK);
     const { node } = await start([good], { enabled: true });

@@ -5,16 +5,13 @@
  */
 import type {
   OriginStates,
+  PoolEjection,
   PoolHealth,
   PoolOriginAddress,
   PoolSettings,
   RuleRef,
 } from '../../evaluator/index.ts';
 
-/** Consecutive failed requests that eject an origin of a pool without probes. */
-const FAILURES = 3;
-/** Milliseconds for which such an origin is ejected. */
-const EJECT_MS = 30_000;
 /** Milliseconds over which the first probes of a pool are spread at most: a node that starts waits for them. */
 const FIRST_SPREAD_MS = 2_000;
 
@@ -121,31 +118,30 @@ function memberOf(
   const index = current?.settings.origins.findIndex((one) => one.address === address && one.port === port);
   const origin = index === undefined ? undefined : current?.origins[index];
   if (current === undefined || origin === undefined) return null;
-  const { health } = current.settings;
+  const { ejection } = current.settings;
   return {
     begin: () => void origin.inFlight++,
     end: (outcome) => {
       origin.inFlight--;
-      countRequest(origin, { health, failed: outcome === 'failed', now: clock() });
+      countRequest(origin, { ejection, failed: outcome === 'failed', now: clock() });
     },
   };
 }
 
 interface RequestResult {
-  readonly health: PoolHealth | null;
+  readonly ejection: PoolEjection;
   readonly failed: boolean;
   readonly now: number;
 }
 
-/** Ejects an origin after consecutive failures, as many as a probe may fail if the pool has probes. */
-function countRequest(origin: OriginState, { health, failed, now }: RequestResult): void {
+function countRequest(origin: OriginState, { ejection, failed, now }: RequestResult): void {
   if (!failed) {
     origin.failedRequests = 0;
     return;
   }
-  if (++origin.failedRequests < (health?.unhealthyThreshold ?? FAILURES)) return;
+  if (++origin.failedRequests < ejection.failures) return;
   origin.failedRequests = 0;
-  origin.ejectedUntil = now + (health === null ? EJECT_MS : health.ejectSec * 1_000);
+  origin.ejectedUntil = now + ejection.seconds * 1_000;
 }
 
 /** A passed series of probes also ends an ejection. */

@@ -76,10 +76,34 @@ describe('the settings of a plan', () => {
           timeoutSec: 2,
           unhealthyThreshold: 4,
           healthyThreshold: 3,
-          ejectSec: 60,
         },
+        ejection: { failures: 4, seconds: 60 },
       },
-      expect.objectContaining({ id: 10, health: null }),
+      expect.objectContaining({ id: 10, health: null, ejection: { failures: 3, seconds: 30 } }),
     ]);
+  });
+
+  it('pools without probes eject origins as their rule says', () => {
+    if (POOL.type !== 'origin_pool') throw new Error('POOL is a pool');
+    const { origins, health_check } = POOL;
+    const own = { ...health_check, enabled: false, unhealthy_threshold: 1, eject_sec: 0 };
+    const rules = [
+      rule('origin_pool', 8, { origins, health_check: own }),
+      POOL,
+      rule('origin_pool', 10, { origins }),
+    ];
+    const bytes = seal(compile(ruleSet({ rules })).plan);
+    expect(
+      loadPlan(bytes)
+        .settings()
+        .pools.map(({ ejection }) => ejection),
+    ).toEqual([
+      { failures: 1, seconds: 0 },
+      { failures: 4, seconds: 60 },
+      { failures: 3, seconds: 30 },
+    ]);
+    expect(printPlan(openPlan(bytes)).rules[0]).toMatchObject({ ejection: { failures: 1, seconds: 0 } });
+    const usual = printPlan(openPlan(seal(compile(ruleSet({ rules: rules.slice(1) })).plan)));
+    expect(usual.rules.some((one) => 'ejection' in one)).toBe(false);
   });
 });
