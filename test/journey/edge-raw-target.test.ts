@@ -1,4 +1,4 @@
-/** Octets above 0x7F in the target and the host of requests: one meaning over HTTP/1.1, TLS and HTTP/2. */
+/** The octets of a request's target and host: one meaning over HTTP/1.1, TLS and HTTP/2, and the same ones in captures. */
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -16,7 +16,11 @@ const COOKIE = Buffer.from('🍪').toString('latin1');
 describe('octets above 0x7F', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   beforeAll(async () => {
-    const rules = [{ id: 1, type: 'drop', path_includes: ['/geheim/ü*'] }];
+    const strip = { path_match_type: 'regex', path_includes: ['^/strip/(.*)$'], path_target: '/$1' };
+    const rules = [
+      { id: 1, type: 'drop', path_includes: ['/geheim/ü*'] },
+      { id: 2, type: 'rewrite', ...strip },
+    ];
     edge = await startTlsNode({ names: ['shop.test', 'xn--bcher-kva.test'], plan: { rules } });
   });
   afterAll(() => edge.stop());
@@ -69,6 +73,27 @@ describe('octets above 0x7F', requires(OPENSSL_MISSING), () => {
       expect(urlsOf(text)).toEqual(url === null ? [] : [url]);
     }
     if (url !== null) expect(JSON.parse((await over2(target)).text)).toMatchObject({ url });
+  });
+
+  test.each([
+    '/api/queues/%2F/orders',
+    '/300x200/https://cdn.example.com/a.jpg',
+    '/files/caf%E9.txt',
+    '/a%2f%2fb',
+    '/p%5Cq',
+    '/a%3Bb/c',
+    '/a%2Bb',
+    '/dir//file',
+    `/${U}/%C3%BC`,
+  ])('a rewrite that strips a prefix leaves %s as it is without the prefix', async (path) => {
+    const get = (target: string): string =>
+      `GET ${target} HTTP/1.1\r\nHost: shop.test\r\nConnection: close\r\n\r\n`;
+    for (const version of VERSIONS) {
+      const plain = urlsOf(await exchange(version, [get(path)]));
+      expect(plain).toHaveLength(1);
+      expect(urlsOf(await exchange(version, [get(`/strip${path}`)]))).toEqual(plain);
+      expect(urlsOf((await over2(`/strip${path}`)).text)).toEqual(plain);
+    }
   });
 
   test('a rule for characters matches the octets', async () => {
