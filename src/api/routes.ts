@@ -125,9 +125,9 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'POST', path: '/notifications/contact/confirm', permission: null, ...noticeContact.confirmContact },
   { method: 'GET', path: '/notifications/preferences', permission: null, ...noticeSettings.preferences },
   { method: 'PUT', path: '/notifications/preferences', permission: null, ...noticeSettings.changePreferences },
-  { method: 'GET', path: '/notifications/webhooks/', permission: null, ...noticeSettings.webhooks },
-  { method: 'POST', path: '/notifications/webhooks/', permission: null, ...noticeSettings.addWebhook },
-  { method: 'DELETE', path: '/notifications/webhooks/{webhookId}', permission: null, ...noticeSettings.removeWebhook },
+  { method: 'GET', path: '/webhooks/', permission: null, ...noticeSettings.webhooks },
+  { method: 'POST', path: '/webhooks/', permission: null, ...noticeSettings.addWebhook },
+  { method: 'DELETE', path: '/webhooks/{webhookId}', permission: null, ...noticeSettings.removeWebhook },
 
   // Billing and support
   { method: 'GET', path: '/wallet', permission: null, ...billing.wallet },

@@ -2719,7 +2719,7 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
-    readonly "/notifications/webhooks/": {
+    readonly "/webhooks/": {
         readonly parameters: {
             readonly query?: never;
             readonly header?: never;
@@ -2730,20 +2730,20 @@ export interface paths {
          * Webhooks of the account
          * @description Any key may.
          */
-        readonly get: operations["getNotificationsWebhooks"];
+        readonly get: operations["getWebhooks"];
         readonly put?: never;
         /**
          * Add a webhook, at most 5; requests are signed by the Standard Webhooks scheme
          * @description Any key may.
          */
-        readonly post: operations["postNotificationsWebhooks"];
+        readonly post: operations["postWebhooks"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
         readonly trace?: never;
     };
-    readonly "/notifications/webhooks/{webhookId}": {
+    readonly "/webhooks/{webhookId}": {
         readonly parameters: {
             readonly query?: never;
             readonly header?: never;
@@ -2757,7 +2757,7 @@ export interface paths {
          * Remove a webhook
          * @description Any key may.
          */
-        readonly delete: operations["deleteNotificationsWebhooksByWebhookId"];
+        readonly delete: operations["deleteWebhooksByWebhookId"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -15904,7 +15904,7 @@ export interface operations {
             readonly 504: components["responses"]["NotPublishedInTime"];
         };
     };
-    readonly getNotificationsWebhooks: {
+    readonly getWebhooks: {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
@@ -15932,7 +15932,7 @@ export interface operations {
             readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
-    readonly postNotificationsWebhooks: {
+    readonly postWebhooks: {
         readonly parameters: {
             readonly query?: {
                 /** @description run every check and change nothing */
@@ -15975,7 +15975,7 @@ export interface operations {
             readonly 504: components["responses"]["NotPublishedInTime"];
         };
     };
-    readonly deleteNotificationsWebhooksByWebhookId: {
+    readonly deleteWebhooksByWebhookId: {
         readonly parameters: {
             readonly query?: {
                 /** @description run every check and change nothing */

@@ -32,9 +32,18 @@ export function documentField(field: z.ZodType, kind: DocumentKind): z.ZodType {
   const meta = {
     ...(description === undefined ? {} : { description }),
     ...(deprecated ? { deprecated } : {}),
-    ...(examples === undefined ? {} : { examples }),
+    ...(Array.isArray(examples) ? { examples: examplesOf(field, { examples, kind }) } : {}),
   };
   return Object.keys(meta).length === 0 ? shown : shown.meta({ ...z.globalRegistry.get(shown), ...meta });
+}
+
+/** The examples of a field are requests; an answer has the defaults of what they leave out. */
+function examplesOf(
+  field: z.ZodType,
+  { examples, kind }: { readonly examples: readonly unknown[]; readonly kind: DocumentKind },
+): unknown[] {
+  const isWhole = (example: unknown): boolean => kind !== 'answer' || typeof example !== 'object';
+  return examples.map((example) => (isWhole(example) ? example : field.parse(example)));
 }
 
 /** The schemas of an object's fields for a document. */

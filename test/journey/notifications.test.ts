@@ -137,7 +137,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
     test('who made a change has it in the feed and gets no message', async () => {
       const ann = await person();
       const { id } = await shop(ann);
-      await ann.call('POST', '/notifications/webhooks/', { url: 'https://hooks.example.com/a' });
+      await ann.call('POST', '/webhooks/', { url: 'https://hooks.example.com/a' });
       await api.store.write(async (tx) => {
         const domain = (await tx.domains.get(id))!;
         const common = { kind: 'domain.banned', data: { reason: null }, domain, now: api.now() } as const;
@@ -288,7 +288,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
         ['POST', '/notifications/read', { all: true }],
         ['POST', '/notifications/test', undefined],
         ['PUT', '/notifications/contact', { email: 'a@x.example' }],
-        ['POST', '/notifications/webhooks/', { url: 'https://hooks.example.com/' }],
+        ['POST', '/webhooks/', { url: 'https://hooks.example.com/' }],
         ['PUT', '/notifications/preferences', { preferences: [] }],
       ] as const)
         expect((await ann.call(method, path, body, headers)).status).toBe(403);
@@ -353,20 +353,20 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
     test('webhooks are bounded, unique, and show their secret once', async () => {
       const [ann, bob] = [await person(), await person()];
       const url = 'https://hooks.example.com/0';
-      const added = await ann.call('POST', '/notifications/webhooks/', { url });
+      const added = await ann.call('POST', '/webhooks/', { url });
       expect(added.body).toMatchObject({ url, secret: expect.stringMatching(/^whsec_/) });
-      expect((await ann.call('POST', '/notifications/webhooks/', { url })).status).toBe(409);
+      expect((await ann.call('POST', '/webhooks/', { url })).status).toBe(409);
       for (let at = 1; at < MAX_WEBHOOKS; at++)
-        await ann.call('POST', '/notifications/webhooks/', { url: `https://hooks.example.com/${at}` });
-      const more = await ann.call('POST', '/notifications/webhooks/', { url: 'https://hooks.example.com/9' });
+        await ann.call('POST', '/webhooks/', { url: `https://hooks.example.com/${at}` });
+      const more = await ann.call('POST', '/webhooks/', { url: 'https://hooks.example.com/9' });
       expect([more.status, more.body.error]).toEqual([409, expect.stringContaining(String(MAX_WEBHOOKS))]);
-      const listed = await ann.call('GET', '/notifications/webhooks/');
+      const listed = await ann.call('GET', '/webhooks/');
       expect(listed.body).toHaveLength(MAX_WEBHOOKS);
       expect(listed.text).not.toContain('whsec_');
-      expect((await bob.call('DELETE', `/notifications/webhooks/${added.body.id}`)).status).toBe(404);
-      expect((await ann.call('DELETE', `/notifications/webhooks/${added.body.id}`)).status).toBe(200);
+      expect((await bob.call('DELETE', `/webhooks/${added.body.id}`)).status).toBe(404);
+      expect((await ann.call('DELETE', `/webhooks/${added.body.id}`)).status).toBe(200);
       expect(api.log.join('')).not.toContain(added.body.secret);
-      const bad = await ann.call('POST', '/notifications/webhooks/', { url: 'http://169.254.169.254/' });
+      const bad = await ann.call('POST', '/webhooks/', { url: 'http://169.254.169.254/' });
       expect([bad.status, bad.body.error]).toEqual([
         400,
         'url: is a metadata address, which this server does not call',

@@ -185,6 +185,7 @@ const PARTS: Readonly<Record<string, string>> = {
   subscriptions: 'Billing',
   logs: 'Logs',
   nodes: 'Nodes',
+  webhooks: 'Notifications',
 };
 /** Parts of a path that belong to the domain itself. */
 const OF_DOMAIN = ['', 'developer-mode', 'verify', 'enable', 'check-ns', 'features'];

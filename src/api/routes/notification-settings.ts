@@ -19,7 +19,7 @@ import { badRequest, conflict, notFound } from '../../operation/refusal.ts';
 import { message, ok, operation } from '../../operation/route.ts';
 import { messageShape } from '../../operation/shapes.ts';
 
-/** `GET /notifications/webhooks/`. */
+/** `GET /webhooks/`. */
 export const webhooks = operation({
   summary: 'Webhooks of the account',
   response: z.array(WEBHOOK),
@@ -37,7 +37,7 @@ const webhookForm = form({
   finish: (values) => values,
 });
 
-/** `POST /notifications/webhooks/`: signed by the Standard Webhooks scheme. */
+/** `POST /webhooks/`: signed by the Standard Webhooks scheme. */
 export const addWebhook = operation({
   summary: `Add a webhook, at most ${MAX_WEBHOOKS}; requests are signed by the Standard Webhooks scheme`,
   body: formBody(webhookForm),
@@ -60,7 +60,7 @@ export const addWebhook = operation({
   },
 });
 
-/** `DELETE /notifications/webhooks/{webhookId}`: what waits for it is skipped. */
+/** `DELETE /webhooks/{webhookId}`: what waits for it is skipped. */
 export const removeWebhook = operation({
   summary: 'Remove a webhook',
   response: messageShape,

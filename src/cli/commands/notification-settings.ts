@@ -74,7 +74,7 @@ interface Endpoint {
   readonly created_at: string;
 }
 
-const WEBHOOKS = '/notifications/webhooks/';
+const WEBHOOKS = '/webhooks/';
 
 /** Prints the webhooks. */
 async function listWebhooks(flags: Flags): Promise<void> {

@@ -87,6 +87,61 @@ describe('examples', () => {
   });
 });
 
+describe('the document', () => {
+  /** Every object of the document, with its place as a JSON pointer. */
+  function objectsOf(value: unknown, place: readonly string[] = []): [string, Record<string, unknown>][] {
+    if (typeof value !== 'object' || value === null) return [];
+    const own: [string, Record<string, unknown>][] = Array.isArray(value)
+      ? []
+      : [[`#${place.map((step) => `/${encodeURIComponent(step)}`).join('')}`, { ...value }]];
+    const inner = Object.entries(value).flatMap(([name, one]) =>
+      objectsOf(one, [...place, name.replaceAll('~', '~0').replaceAll('/', '~1')]),
+    );
+    return [...own, ...inner];
+  }
+
+  test('has only examples that are valid in the schemas they are part of', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema({ $id: 'doc', ...plain });
+    let checked = 0;
+    const wrong: unknown[] = [];
+    for (const [place, { examples, example, schema }] of objectsOf(plain)) {
+      // Of a schema `examples` is a list; of a media type and a parameter `example` is beside the schema.
+      const isSchema = Array.isArray(examples);
+      if (!isSchema && (example === undefined || schema === undefined)) continue;
+      const validate = ajv.getSchema(`doc${isSchema ? place : `${place}/schema`}`)!;
+      for (const one of isSchema ? examples : [example]) {
+        checked++;
+        if (!validate(one)) wrong.push([place, one, validate.errors?.[0]]);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(checked).toBeGreaterThan(900);
+  });
+
+  test('has no two paths that one URL fits', () => {
+    const paths = Object.keys(document.paths);
+    const fits = (left: string, right: string): boolean => {
+      const [one, other] = [left.split('/'), right.split('/')];
+      const alike = (step: string, at: number): boolean =>
+        step === other[at] || step.startsWith('{') || other[at]!.startsWith('{');
+      return one.length === other.length && one.every(alike);
+    };
+    const isMore = (left: string, right: string): boolean =>
+      left
+        .split('/')
+        .every((step, at) => step === right.split('/')[at] || right.split('/')[at]!.startsWith('{'));
+    // A path without parameters where another has one comes first (OpenAPI 3.1, "Paths Object").
+    const ambiguous = paths.flatMap((left, at) =>
+      paths
+        .slice(at + 1)
+        .filter((right) => fits(left, right) && !isMore(left, right) && !isMore(right, left))
+        .map((right) => [left, right]),
+    );
+    expect(ambiguous).toEqual([]);
+  });
+});
+
 describe('bounds', () => {
   test.each([
     [{ minimum: 1, maximum: 1000 }, '1 to 1,000'],
