@@ -16,6 +16,8 @@ export interface ResponseHead {
   readonly status: number;
   readonly headers: HeaderList;
   readonly madeBy: MadeBy;
+  /** The reason phrase (RFC 9112 §4) in visible ASCII, where it is not the usual one of the status. Absent: that one. */
+  readonly reason?: string | undefined;
   /** Whether a broken connection and the end of the body look alike. Absent: they differ. */
   readonly isDoubtful?: boolean;
 }

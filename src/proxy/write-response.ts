@@ -17,10 +17,11 @@ export function isBodiless(method: string | undefined, status: number): boolean 
 /** Writes the status line and the headers. */
 export function writeHead(
   response: ServerResponse,
-  { status, headers }: Pick<ResponseHead, 'status' | 'headers'>,
+  { status, headers, reason }: Pick<ResponseHead, 'status' | 'headers' | 'reason'>,
 ): void {
   if ('stream' in response) return void response.writeHead(status, byName(headers));
-  response.writeHead(status, headers as string[]);
+  if (reason === undefined) response.writeHead(status, headers as string[]);
+  else response.writeHead(status, reason, headers as string[]);
 }
 
 /** Ends a response with a body of at most a few KB. */

@@ -4,7 +4,7 @@ import { connect as connectTcp } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Echo, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
-import { say, statusesOf } from '../support/raw.ts';
+import { say, startRawOrigin, statusesOf } from '../support/raw.ts';
 import { requires } from '../support/requires.ts';
 
 /** Unkeyed inputs named in "Practical Web Cache Poisoning" (PortSwigger, 2018) and by the frameworks that read them. */
@@ -136,5 +136,30 @@ describe('a record with `host_header`', requires(OPENSSL_MISSING), () => {
     const text = await say(plain.httpPort, 'GET / HTTP/1.1\r\nHost: SHOP.test\r\nConnection: close\r\n\r\n');
     await plain.stop();
     expect(text).not.toMatch(/x-forwarded-host/i);
+  });
+});
+
+describe('the status line', requires(OPENSSL_MISSING), () => {
+  test.each([
+    ['299 Warm', '299 Warm'],
+    ['200 Everything is fine', '200 Everything is fine'],
+    ['404 ', '404 '],
+    ['200 OK', '200 OK'],
+    // Octets above ASCII have no meaning that all clients share.
+    ['200 Gr\xfc\xdfe', '200 OK'],
+  ])('of an origin that sends `%s` is `%s`', async (sent, arrived) => {
+    const origin = await startRawOrigin(
+      ({ socket }) =>
+        void socket.write(Buffer.from(`HTTP/1.1 ${sent}\r\nContent-Length: 2\r\n\r\nok`, 'latin1')),
+    );
+    const edge = await startTlsNode({ names: ['shop.test'], originPort: origin.port });
+    try {
+      const text = await say(edge.httpPort, 'GET / HTTP/1.1\r\nHost: shop.test\r\nConnection: close\r\n\r\n');
+      expect(text.slice(0, text.indexOf('\r\n'))).toBe(`HTTP/1.1 ${arrived}`);
+      expect(text.endsWith('ok')).toBe(true);
+    } finally {
+      await edge.stop();
+      await origin.close();
+    }
   });
 });

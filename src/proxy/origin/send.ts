@@ -3,6 +3,7 @@
  * one fault that names what went wrong. The start of a response waits until the event loop has read what has arrived: a
  * connection that breaks until then fails the whole request, which may be sent again or answered with an error.
  */
+import { STATUS_CODES } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { BodyFault } from '../../buffers/body-fault.ts';
@@ -139,11 +140,16 @@ function handlerOf(state: Sending, from: OpenedConnection | null): Dispatcher.Di
     onBodySent() {
       state.awaitedSince = performance.now();
     },
-    onHeaders(status, headers, resume) {
+    onHeaders(status, headers, resume, phrase) {
       if (state.over) return true;
       if (status < 200) return receiveInterim(state, status, headers);
       state.resume = resume;
-      receiveHead(state, status, texts(headers));
+      receiveHead(state, {
+        status,
+        headers: texts(headers),
+        madeBy: 'origin',
+        reason: reasonOf(status, phrase),
+      });
       return true;
     },
     onData(chunk) {
@@ -165,7 +171,8 @@ function handlerOf(state: Sending, from: OpenedConnection | null): Dispatcher.Di
 }
 
 /** Delays the head: a response that has arrived whole, or has broken off already, is pushed as one. */
-function receiveHead(state: Sending, status: number, headers: HeaderList): void {
+function receiveHead(state: Sending, head: ResponseHead): void {
+  const { status, headers } = head;
   const { to, request } = state.attempt;
   clearTimeout(state.timer);
   state.progress = 'answered';
@@ -177,7 +184,6 @@ function receiveHead(state: Sending, status: number, headers: HeaderList): void 
     state.abort();
     return;
   }
-  const head: ResponseHead = { status, headers, madeBy: 'origin' };
   // Node reports the end of a TLS connection that was cut in the way of one that was closed (RFC 9112 §9.8).
   const isDoubtful = to.isTls && !isWithoutBody && endsByClose(headers);
   state.start = { head: isDoubtful ? { ...head, isDoubtful } : head, chunks: [] };
@@ -185,6 +191,13 @@ function receiveHead(state: Sending, status: number, headers: HeaderList): void 
   if (isBodiless(status)) complete(state, []);
   else if (starting.push(state) === 1) setImmediate(pushStarts);
 }
+
+/** The phrase of a response where it is another than Node writes by itself; one with other octets than ASCII is left out. */
+function reasonOf(status: number, phrase: string): string | undefined {
+  return phrase === STATUS_CODES[status] || !VISIBLE.test(phrase) ? undefined : phrase;
+}
+
+const VISIBLE = /^[\t\x20-\x7e]*$/;
 
 /**
  * Resumes undici's parser once the present call is over. Node emits `drain` of a pipelined response while it queues another

@@ -64,7 +64,7 @@ export function respondTo(context: NodeContext<ClientSink>): ResponseSink {
 }
 
 function finishedHead(head: ResponseHead, { id, domain }: Exchange): ResponseHead {
-  const { status, madeBy } = head;
+  const { status, madeBy, reason } = head;
   const { settings } = domain;
   // A page that is also served as Markdown varies by `Accept`, in whichever form it leaves.
   const varying = settings.markdownForAgents && isPage(head) ? varyingByAccept(head.headers) : head.headers;
@@ -74,5 +74,5 @@ function finishedHead(head: ResponseHead, { id, domain }: Exchange): ResponseHea
     (name) => (lengthless && name === 'content-length') || isDropped(name, settings),
   );
   headers.push(...ANSWER_VIA, ...addedHeaders(settings, id));
-  return { status, headers, madeBy };
+  return { status, headers, madeBy, reason };
 }
