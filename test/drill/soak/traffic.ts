@@ -4,12 +4,13 @@ import { Agent, createServer, type IncomingMessage, request, type Server } from 
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { connect } from 'node:net';
+import { abuseKinds } from './abuse.ts';
 
-export const SOAK_HOST = 'soak.test';
+export const SOAK_HOST = 'shop.test';
 const PAGES = 3_000;
 const LARGE = Buffer.alloc(512 * 1024, 'y');
 const PAGE = 'x'.repeat(4_096);
-/** How long an answer may take on a machine that does other things too. */
+/** Milliseconds for an answer, on a machine that does other things too. */
 const PATIENT_MS = 60_000;
 
 /** What visitors of a soaked node ask its origin for. */
@@ -20,11 +21,21 @@ export async function startSoakOrigin(): Promise<Server> {
     message.on('error', () => undefined);
     message.resume();
     if (path.startsWith('/reset')) return void message.socket.destroy();
+    if (path === '/refuse') return void response.writeHead(413).end('no');
+    if (path === '/cut') {
+      response.write('half');
+      return void setTimeout(() => message.socket.destroy(), 50);
+    }
     if (path.startsWith('/cached')) response.setHeader('cache-control', 'max-age=5');
     if (path.startsWith('/large')) return void response.end(LARGE);
     if (path.startsWith('/slow')) return void setTimeout(() => response.end('slow'), 300);
     if (path.startsWith('/cached')) return void response.end(PAGE);
     message.on('end', () => response.end(`<p>${path.length}</p>`));
+  });
+  server.on('upgrade', (_message, socket) => {
+    socket.on('error', () => undefined);
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    socket.pipe(socket);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -35,6 +46,9 @@ export interface Ports {
   readonly http: number;
   readonly tls: number;
 }
+
+/** Its name, its share of requests, a run, and the result of each run. */
+export type Kind = readonly [name: string, share: number, run: () => Promise<unknown>, wanted: unknown];
 
 export interface Traffic {
   /** Kinds of requests that were answered as they should be, and how often. */
@@ -148,12 +162,7 @@ export function startTraffic({ http, tls }: Ports, perSecond: number): Traffic {
   }
 
   const page = (): string => `/cached/${Math.floor(Math.random() * PAGES)}`;
-  const kinds: readonly (readonly [
-    name: string,
-    share: number,
-    run: () => Promise<unknown>,
-    wanted: unknown,
-  ])[] = [
+  const kinds: readonly Kind[] = [
     ['plain', 20, () => status({ path: '/page?a=1' }), 200],
     ['cached', 20, () => status({ path: page() }), 200],
     ['tls', 8, () => status({ path: '/page', secure: true }), 200],
@@ -182,7 +191,9 @@ export function startTraffic({ http, tls }: Ports, perSecond: number): Traffic {
       '',
     ],
   ];
-  const deck = kinds.flatMap((kind) => Array<typeof kind>(kind[1]).fill(kind));
+  const deck = [...kinds, ...abuseKinds({ http, tls }, SOAK_HOST)].flatMap((kind) =>
+    Array<typeof kind>(kind[1]).fill(kind),
+  );
 
   function one(): void {
     const [name, , run, wanted] = deck[Math.floor(Math.random() * deck.length)]!;
