@@ -212,7 +212,7 @@ async function insertDay(
       size.octets += octets;
       return true;
     }
-    size.dropped++;
+    size.dropped += row.entries;
     if (row.at >= (gaps.get(row.domainId)?.at ?? 0)) gaps.set(row.domainId, row);
     return false;
   });
@@ -245,7 +245,7 @@ function keyOf({ domain_id, at, id }: Key): string {
   return `${domain_id} ${at} ${id}`;
 }
 
-function columnsOf({ domainId, nodeId, rules: _, ...row }: LogRow): object {
+function columnsOf({ domainId, nodeId, rules: _, entries: __, ...row }: LogRow): object {
   return { domain_id: domainId, node_id: nodeId, ...row };
 }
 

@@ -221,7 +221,7 @@ function insertDay(
           sum.repeated++;
           continue;
         }
-        size.dropped++;
+        size.dropped += row.entries;
         sum.dropped++;
         if (row.at >= (gaps.get(row.domainId)?.at ?? 0)) gaps.set(row.domainId, row);
         continue;

@@ -15,12 +15,21 @@ export const WRITE_OCTETS = 64 * 1024;
  */
 export const WRITE_MS = 200;
 /**
- * Lines of one domain that a node ships to the control plane a second, and at once, all its processes together: enough to
- * follow an attack by, while the worst one costs its node a few megabytes a minute.
+ * Lines of one domain that a node ships to the control plane a second, all its processes together, unless its operator sets
+ * another number: enough to follow an attack by, while the worst one costs its node a few megabytes a minute.
  */
 export const SHIPPED_PER_SEC = 50;
-/** See `SHIPPED_PER_SEC`. */
-export const SHIPPED_BURST = 500;
+/** The most that an operator can set: a control plane takes some 1,000 lines a second of a node. */
+export const MAX_SHIPPED_PER_SEC = 1_000;
+/** Seconds of that rate that are shipped at once. */
+export const SHIPPED_BURST_SEC = 10;
+/**
+ * Rows of one domain that count what exceeds its rate between two writes. Half of them may have a network: with 200 networks
+ * a second, the lines of an attack take as much as those of its first 50 requests.
+ */
+export const MAX_COUNTED_ROWS_OF_DOMAIN = 400;
+/** The same of all domains, half of them with a network: some 2 MB a second, which a control plane takes of a node. */
+export const MAX_COUNTED_ROWS = 10_000;
 /** Domains whose rate is remembered; those above it are dropped until another one has been quiet for some seconds. */
 export const MAX_SHIPPED_DOMAINS = 20_000;
 /** Milliseconds until a failed write or open is tried again. */
