@@ -67,7 +67,8 @@ function earlier(a: LogPlace, b: LogPlace): LogPlace {
 
 function filterOf({ action, ip, path, onlyDecisions = false }: LogQuery): Filter {
   const filters: Filter[] = [];
-  if (onlyDecisions) filters.push((candidate) => candidate.action !== 'counted' && candidate.action !== 'gap');
+  if (onlyDecisions)
+    filters.push((candidate) => candidate.action !== 'counted' && candidate.action !== 'gap');
   if (action !== null) filters.push(actionFilter(action));
   if (ip !== null) filters.push(ipFilter(ip));
   if (path !== null) filters.push(pathFilter(path));

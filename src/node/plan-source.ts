@@ -73,8 +73,7 @@ async function followControlPlane(
   // Before anything is served: what was purged while this node was off may be in its disk cache.
   await sync.caughtUp(CATCH_UP_MS);
   const traffic = await openTraffic({ control: sync.control, directory: data, log });
-  const shipper =
-    shipped === null ? null : createLogShipper({ control: sync.control, directory: data, log });
+  const shipper = shipped === null ? null : createLogShipper({ control: sync.control, directory: data, log });
   return {
     traffic,
     reportCache: sync.control.reportCache,

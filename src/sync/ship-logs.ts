@@ -80,7 +80,8 @@ export function createLogShipper({
       const older = isRefusal(error) ? await withoutCounts(batch) : null;
       if (older === null) throw error;
       await control.shipLogs(older);
-      if (!isOlder) log.warn({ err: errorMessage(error) }, 'the control plane takes no counted lines; it gets gaps');
+      if (!isOlder)
+        log.warn({ err: errorMessage(error) }, 'the control plane takes no counted lines; it gets gaps');
       isOlder = true;
     }
   }

@@ -49,8 +49,16 @@ const listQuery = z.object({
       'of the decision; with `would-` of the decision had dry_run rules been enforced; `fault`: the request failed; `counted`: requests without an entry each',
     ),
   rule: z.string().optional().describe('a rule that matched or decided, `<type>/<id>`'),
-  ip: z.string().optional().describe('an address, prefix or range of the visitor; a counted line matches where its network overlaps'),
-  path: z.string().optional().describe('the start of the path, or with `*` a pattern of all of it; a counted line has none'),
+  ip: z
+    .string()
+    .optional()
+    .describe(
+      'an address, prefix or range of the visitor; a counted line matches where its network overlaps',
+    ),
+  path: z
+    .string()
+    .optional()
+    .describe('the start of the path, or with `*` a pattern of all of it; a counted line has none'),
   id: z.string().optional().describe('the id of one entry, whatever its time; goes without other filters'),
   cursor: z.string().optional().describe('`next` of the page before'),
   limit: queryNumber(1, MAX_ENTRIES).describe(`entries, at most; without it ${USUAL_ENTRIES}`),
@@ -106,7 +114,9 @@ export const explain = operation({
     const { limit = USUAL_PAGE, cursor } = call.query as { limit?: number; cursor?: string };
     const line = JSON.parse((await findEntry(call)).line) as LoggedFields;
     if (line.format === LOG_COUNTED_FORMAT)
-      throw conflict('the entry counts requests and has none of them; a decision of the same rule can be explained');
+      throw conflict(
+        'the entry counts requests and has none of them; a decision of the same rule can be explained',
+      );
     const { request, revision, digest } = line;
     // An entry of an earlier release was stored without this check.
     if (

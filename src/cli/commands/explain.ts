@@ -107,7 +107,7 @@ async function explainCounted(line: CountedLine, { json }: Flags): Promise<void>
   ];
   await write(`${parts.map((one) => visible(one)).join('\n')}\n`);
   const filter = rule === null ? '' : ` --rule ${rule}`;
-  note(`edgeplan: \`edgeplan logs ${domain}${filter}\` has decisions that can be explained`);
+  note(visible(`edgeplan: \`edgeplan logs ${domain}${filter}\` has decisions that can be explained`));
 }
 
 /** The entry, and its domain where a server has it. @throws CommandFault for an unknown id */

@@ -190,13 +190,19 @@ export function logsCommand(): Command {
     .addOption(new Option('--to <time>', 'only before this time').argParser(readTime))
     .addOption(new Option('--action <action>', 'only this outcome').choices(LOG_ACTIONS))
     .option('--rule <rule>', 'only where this rule matched or decided: drop/7')
-    .option('--ip <prefix>', 'only visitors with this address, prefix or range; counted lines whose network overlaps with it')
+    .option(
+      '--ip <prefix>',
+      'only visitors with this address, prefix or range; counted lines whose network overlaps with it',
+    )
     .option('--path <path>', 'only paths that begin so, or with * a pattern of the whole path')
     .addOption(
       new Option('--limit <count>', 'entries, at most: the newest').argParser(readLimit).default(USUAL_LIMIT),
     )
     .option('--follow', 'print new entries as they come, until Ctrl-C')
-    .option('--json', 'one entry as JSON on each line, as in the log of a node (edgeplan.decision/v1, edgeplan.counted/v1)')
+    .option(
+      '--json',
+      'one entry as JSON on each line, as in the log of a node (edgeplan.decision/v1, edgeplan.counted/v1)',
+    )
     .addOption(serverOption())
     .addOption(keyOption())
     .addOption(colourOption())

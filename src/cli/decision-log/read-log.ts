@@ -62,7 +62,9 @@ export function readDecisionLine(text: string, at: string): LogEntry | null {
   if (value['format'] === GAP_FORMAT) return { kind: 'gap', dropped: Number(value['dropped']) || 0 };
   if (value['format'] === COUNTED_FORMAT) {
     const mistake = countedMistake(value);
-    return mistake === null ? { kind: 'counted', line: value as unknown as CountedLine } : unreadable(mistake);
+    return mistake === null
+      ? { kind: 'counted', line: value as unknown as CountedLine }
+      : unreadable(mistake);
   }
   if (value['format'] !== LINE_FORMAT) {
     return unreadable(`the line is not \`${LINE_FORMAT}\`, which is what this version reads`);

@@ -1,6 +1,12 @@
 /** Prints an entry of a domain's decision log as one line, its columns aligned with those of other lines. */
 import { decisionMistake } from '../../logs/entry-schema.ts';
-import { COUNTED_FORMAT, type CountedLine, type DecisionLine, GAP_FORMAT, type GapLine } from '../../proxy/log/line.ts';
+import {
+  COUNTED_FORMAT,
+  type CountedLine,
+  type DecisionLine,
+  GAP_FORMAT,
+  type GapLine,
+} from '../../proxy/log/line.ts';
 import { columns, quantity, type RenderedLine, span, type Tone } from '../../simulator/render-text.ts';
 
 /** A decision as the API returns it. */
@@ -38,7 +44,8 @@ const MOST_IDS = 4;
 export function logLine(entry: RemoteEntry): RenderedLine {
   const time = span(`${entry.time}  `, 'dim');
   if (entry.format === COUNTED_FORMAT) return [time, ...countedSpans(entry)];
-  if (entry.format === GAP_FORMAT) return [time, span(`${quantity(entry.dropped, 'entry', 'entries')} dropped`, 'warn')];
+  if (entry.format === GAP_FORMAT)
+    return [time, span(`${quantity(entry.dropped, 'entry', 'entries')} dropped`, 'warn')];
   // A server of an earlier release has stored entries without a check of every field.
   const mistake = decisionMistake(entry, 'store');
   if (mistake !== null) return [time, span(`not readable: ${mistake}`, 'warn'), span(`  ${entry.id}`, 'dim')];

@@ -63,12 +63,11 @@ export function createShippedLog(options: ShippedLogOptions): RequestLog {
     for (const [domain, { left, at }] of buckets)
       if (left + (now - at) * perMs >= burst) buckets.delete(domain);
   }
-  /** Ships a line. @returns `false`: there is no room for it */
-  function put(domain: string, entry: RequestLogEntry, sampled: number | null): boolean {
-    // What is always logged finds half of the burst unused, however many plain requests there are.
-    const reserve = sampled === null ? 0 : burst / 2;
-    if (queue.full(domain) || !take(domain, reserve)) return false;
-    return queue.add(domain, JSON.stringify(decisionLine(entry, sampled)));
+  /** Ships a line unless at most `reserve` are left of the burst. @returns `false`: it is not shipped */
+  function put(entry: RequestLogEntry, sampled: number | null, reserve: number): boolean {
+    const { name } = entry.exchange!.domain;
+    if (queue.full(name) || !take(name, reserve)) return false;
+    return queue.add(name, JSON.stringify(decisionLine(entry, sampled)));
   }
 
   return {
@@ -76,11 +75,14 @@ export function createShippedLog(options: ShippedLogOptions): RequestLog {
       const { exchange, fault } = entry;
       // Without a domain it is nobody's: the customer of no domain sees it, and the operator has the file.
       if (exchange === null) return;
-      const { name } = exchange.domain;
       const outcome = outcomeOf(exchange.decision, fault);
       if (outcome !== null) {
-        if (!put(name, entry, null)) counted.add(exchange, outcome);
-      } else if (burst > 0 && isSampled() && !put(name, entry, rate === 1 ? null : rate)) queue.drop(name);
+        if (!put(entry, null, 0)) counted.add(exchange, outcome);
+        return;
+      }
+      if (burst === 0 || !isSampled()) return;
+      // What is always logged finds half of the burst unused, however many plain requests there are.
+      if (!put(entry, rate === 1 ? null : rate, burst / 2)) queue.drop(exchange.domain.name);
     },
   };
 }
