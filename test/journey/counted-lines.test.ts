@@ -1,5 +1,5 @@
 /** Every request that a node refuses is in the log of its domain with its rule and network, however many there are at once. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -192,8 +192,10 @@ describe('a server and a node of two workers', () => {
     const { out: log } = await server.run(['logs', HOST, '--json', '--limit', '10000']);
     const offline = await server.run(['explain', id, '--log', '-'], log);
     expect([offline.code, offline.out]).toEqual([0, explained.out]);
-    const { out: file } = await server.run(['export', HOST, '--ids']);
-    expect(file).toContain('path_includes');
+    writeFileSync(join(folder, 'edge.yaml'), (await server.run(['export', HOST, '--ids'])).out);
+    const replayed = await server.run(['replay', '--log', '-', '-f', join(folder, 'edge.yaml')], log);
+    expect([replayed.code, replayed.out]).toEqual([0, expect.stringMatching(/none would change\n$/)]);
+    expect(replayed.err).toMatch(/edgeplan: \d+ requests are only counted, without what they asked for\n/);
   }, 120_000);
 
   test('a stop right after a burst loses none of its requests', async () => {
