@@ -1,7 +1,7 @@
 /** The decisions that one process of a node queues for the control plane. */
-import { createCountedLines } from '../proxy/log/counted-lines.ts';
 import type { RequestLog } from '../proxy/log/request-log.ts';
 import { createShippedLog } from '../proxy/log/shipped-log.ts';
+import { createRequestTable } from '../sync/counted-requests.ts';
 import type { SyncLog } from '../sync/log.ts';
 import { openLogQueue } from '../sync/log-queue.ts';
 import { makeQueueFolder } from '../sync/ship-logs.ts';
@@ -31,7 +31,7 @@ export interface ShippedDecisionsOptions {
 export function openShippedDecisions(options: ShippedDecisionsOptions): ShippedDecisions {
   const { data, shipped, process, processes, log } = options;
   const share = 1 / processes;
-  const counted = createCountedLines(share);
+  const counted = createRequestTable(share);
   const queue = openLogQueue({ folder: makeQueueFolder(data), process, share, log, counted });
   const { done } = createShippedLog({ ...shipped, queue, counted, share });
   return { done, dropped: queue.dropped, counted: counted.requests, close: queue.close };

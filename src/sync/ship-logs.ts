@@ -10,12 +10,10 @@ import { gunzip, gzip } from 'node:zlib';
 import { pause, retryMs } from '../platform/backoff.ts';
 import { makeFolder } from '../platform/make-folder.ts';
 import { type ControlPlaneClient, ControlPlaneFault } from './control-plane.ts';
+import { COUNTED_FORMAT, type CountedLine } from './counted-requests.ts';
 import { FIRST_RETRY_MS, FLUSH_ON_STOP_MS, LAST_RETRY_MS, MAX_LOG_FILES, SHIP_MS } from './limits.ts';
 import { errorMessage, type SyncLog } from './log.ts';
 import { GAP_FORMAT, LOG_QUEUE_ENDING, LOG_QUEUE_FOLDER } from './log-queue.ts';
-
-/** The format of a line that counts requests (`proxy/log/line.ts`). */
-const COUNTED_FORMAT = 'edgeplan.counted/v1';
 
 export interface LogShipperOptions {
   readonly control: Pick<ControlPlaneClient, 'shipLogs'>;
@@ -127,19 +125,10 @@ async function withoutCounts(batch: Uint8Array): Promise<Uint8Array | null> {
   let counted = 0;
   const lines = text.split('\n').map((line) => {
     if (!line.includes(COUNTED_FORMAT)) return line;
-    const { format, time, id, domain, requests } = JSON.parse(line) as CountedFields;
+    const { format, time, id, domain, requests } = JSON.parse(line) as CountedLine;
     if (format !== COUNTED_FORMAT) return line;
     counted++;
     return JSON.stringify({ format: GAP_FORMAT, time, id, domain, dropped: requests });
   });
   return counted === 0 ? null : pack(lines.join('\n'));
-}
-
-/** The fields of a counted line that a gap has too. */
-interface CountedFields {
-  readonly format: string;
-  readonly time: string;
-  readonly id: string;
-  readonly domain: string;
-  readonly requests: number;
 }

@@ -2,18 +2,13 @@
 import { Command, Option } from 'commander';
 import { RESPONSE_FAULT_CODES } from '../../base/codes/faults.ts';
 import { compile, seal } from '../../compiler/index.ts';
-import {
-  COUNTED_FORMAT,
-  type CountedLine,
-  type DecisionLine,
-  type LoggedDecision,
-  type LoggedUnserved,
-} from '../../proxy/log/line.ts';
+import type { DecisionLine, LoggedDecision, LoggedUnserved } from '../../proxy/log/line.ts';
 import type { TraceDocument } from '../../simulator/document.ts';
 import { paint } from '../../simulator/paint.ts';
 import { renderTrace } from '../../simulator/render.ts';
 import { quantity, visible } from '../../simulator/render-text.ts';
 import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
+import { COUNTED_FORMAT, type CountedLine } from '../../sync/counted-requests.ts';
 import { readLog } from '../decision-log/read-log.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';

@@ -5,15 +5,10 @@
 import { sizeText } from '../../files/size.ts';
 import { isMapping } from '../../files/yaml.ts';
 import { countedMistake, decisionMistake } from '../../logs/entry-schema.ts';
-import {
-  COUNTED_FORMAT,
-  type CountedLine,
-  type DecisionLine,
-  GAP_FORMAT,
-  LINE_FORMAT,
-} from '../../proxy/log/line.ts';
+import { type DecisionLine, GAP_FORMAT, LINE_FORMAT } from '../../proxy/log/line.ts';
 import { requestMistake } from '../../simulator/request-fields.ts';
 import { type Bytes, LONGEST_LINE, linesOf } from '../../simulator/requests.ts';
+import { COUNTED_FORMAT, type CountedLine } from '../../sync/counted-requests.ts';
 import { readChunks } from '../input/read-file.ts';
 
 /** A decision, a number of requests, a note of dropped lines, or a line that cannot be read. */

@@ -23,13 +23,6 @@ export const SHIPPED_PER_SEC = 50;
 export const MAX_SHIPPED_PER_SEC = 1_000;
 /** Seconds of that rate that are shipped at once. */
 export const SHIPPED_BURST_SEC = 10;
-/**
- * Rows of one domain that count what exceeds its rate between two writes. Half of them may have a network: with 200 networks
- * a second, the lines of an attack take as much as those of its first 50 requests.
- */
-export const MAX_COUNTED_ROWS_OF_DOMAIN = 400;
-/** The same of all domains, half of them with a network: some 2 MB a second, which a control plane takes of a node. */
-export const MAX_COUNTED_ROWS = 10_000;
 /** Domains whose rate is remembered; those above it are dropped until another one has been quiet for some seconds. */
 export const MAX_SHIPPED_DOMAINS = 20_000;
 /** Milliseconds until a failed write or open is tried again. */

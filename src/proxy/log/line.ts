@@ -18,8 +18,6 @@ import type { RequestLogEntry } from './request-log.ts';
 export const LINE_FORMAT = 'edgeplan.decision/v1';
 /** The format of a line in place of dropped ones. */
 export const GAP_FORMAT = 'edgeplan.gap/v1';
-/** The format of a line that counts requests. */
-export const COUNTED_FORMAT = 'edgeplan.counted/v1';
 
 /** The logged part of a decision: what a visitor, a cache or an origin can notice. */
 export interface LoggedDecision {
@@ -126,23 +124,6 @@ export interface GapLine {
   readonly format: typeof GAP_FORMAT;
   readonly time: string;
   readonly dropped: number;
-}
-
-/** A line that counts requests whose own lines would exceed the bound of their domain. */
-export interface CountedLine {
-  readonly format: typeof COUNTED_FORMAT;
-  /** RFC 3339, UTC: the arrival of the first of the requests, and of the last. */
-  readonly time: string;
-  readonly until: string;
-  readonly id: string;
-  readonly domain: string;
-  /** `block`, `challenge`, `refuse`, `fault`, or `would-` and an action. */
-  readonly action: string;
-  /** `<type>/<id>` of the rule that settled the outcome; `null`: none, or one of too many. */
-  readonly rule: string | null;
-  /** The /24 or /48 of the visitors; `null`: not known, or one of too many. */
-  readonly network: string | null;
-  readonly requests: number;
 }
 
 /** The line for a finished request. @param sampled the share of such requests that is logged; `null`: all are */

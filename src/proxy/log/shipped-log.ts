@@ -2,11 +2,12 @@
  * The part of the decision log that is shipped to the control plane. In: every finished request. Out: the same lines as in the
  * file of the decision log, with a domain, in the queue of `sync/log-queue.ts`. A token bucket for each domain bounds what an
  * attack on it costs. Beyond it no line is made: what is always logged is counted by action, rule and network
- * (`counted-lines.ts`), a plain request is dropped and shipped as a gap. Half of the bucket is for what is always logged.
+ * (`sync/counted-requests.ts`), a plain request is dropped and shipped as a gap. Half of the bucket is for what is always logged.
  */
+import type { CountedRequest, RequestTable } from '../../sync/counted-requests.ts';
 import type { LogQueue } from '../../sync/log-queue.ts';
-import { type CountedLines, outcomeOf } from './counted-lines.ts';
-import { createSampler } from './decision-log.ts';
+import type { Exchange } from '../exchange.ts';
+import { createSampler, type LoggedOutcome, outcomeOf } from './decision-log.ts';
 import { MAX_SHIPPED_DOMAINS, SHIPPED_BURST_SEC } from './limits.ts';
 import { decisionLine } from './line.ts';
 import type { RequestLog, RequestLogEntry } from './request-log.ts';
@@ -14,7 +15,7 @@ import type { RequestLog, RequestLogEntry } from './request-log.ts';
 export interface ShippedLogOptions {
   readonly queue: Pick<LogQueue, 'full' | 'add' | 'drop'>;
   /** Counts what is always logged and exceeds the rate of its domain. */
-  readonly counted: Pick<CountedLines, 'add'>;
+  readonly counted: Pick<RequestTable, 'add'>;
   /** The share of plain requests that is shipped, 0 to 1. */
   readonly rate: number;
   /** Lines of one domain a second; 0: none, what is always logged is only counted. */
@@ -77,7 +78,7 @@ export function createShippedLog(options: ShippedLogOptions): RequestLog {
       if (exchange === null) return;
       const outcome = outcomeOf(exchange.decision, fault);
       if (outcome !== null) {
-        if (!put(entry, null, 0)) counted.add(exchange, outcome);
+        if (!put(entry, null, 0)) counted.add(countedRequest(exchange, outcome));
         return;
       }
       if (burst === 0 || !isSampled()) return;
@@ -85,4 +86,12 @@ export function createShippedLog(options: ShippedLogOptions): RequestLog {
       if (!put(entry, rate === 1 ? null : rate, burst / 2)) queue.drop(exchange.domain.name);
     },
   };
+}
+
+function countedRequest(
+  { domain, decision, request, startedAt }: Exchange,
+  action: LoggedOutcome,
+): CountedRequest {
+  const { rule } = action.startsWith('would-') ? decision.shadow! : decision;
+  return { domain: domain.name, action, rule, ip: request.ip, at: startedAt };
 }

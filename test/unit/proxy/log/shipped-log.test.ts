@@ -4,11 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createCountedLines } from '../../../../src/proxy/log/counted-lines.ts';
-import { MAX_COUNTED_ROWS, MAX_COUNTED_ROWS_OF_DOMAIN } from '../../../../src/proxy/log/limits.ts';
 import type { RequestLogEntry } from '../../../../src/proxy/log/request-log.ts';
 import { createShippedLog } from '../../../../src/proxy/log/shipped-log.ts';
-import { LOG_MANY_FILES, LOG_MANY_TURNS } from '../../../../src/sync/limits.ts';
+import { createRequestTable } from '../../../../src/sync/counted-requests.ts';
+import {
+  LOG_MANY_FILES,
+  LOG_MANY_TURNS,
+  MAX_COUNTED_ROWS,
+  MAX_COUNTED_ROWS_OF_DOMAIN,
+} from '../../../../src/sync/limits.ts';
 import { LOG_QUEUE_ENDING, type LogQueueOptions, openLogQueue } from '../../../../src/sync/log-queue.ts';
 import { until } from '../../../support/until.ts';
 
@@ -119,7 +123,7 @@ interface OpenOptions extends Partial<LogQueueOptions> {
 function open(options: OpenOptions = {}) {
   let now = 0;
   const { rate = 0, share = 1, linesPerSec = 50 } = options;
-  const counted = createCountedLines(share);
+  const counted = createRequestTable(share);
   const queue = openLogQueue({ folder, process: 0, share, log, counted, everyMs: 3_600_000, ...options });
   const shipped = createShippedLog({
     ...{ queue, counted, rate, linesPerSec, share },

@@ -1,44 +1,51 @@
 /**
  * Counts requests that are always logged and whose lines exceed the bound of their domain. In: such a request. Out: a line of
- * `edgeplan.counted/v1` for each action, rule and network, with the exact number of requests; the queue of
- * `sync/log-queue.ts` takes them at each write. The table is bounded: beyond its bound requests are counted without their
- * network, then without their rule, so that the sums stay exact.
+ * `edgeplan.counted/v1` for each action, rule and network, with the exact number of requests; the queue takes them at each write
+ * (`log-queue.ts`). The table is bounded: beyond its bound requests are counted without their network, then without their
+ * rule, so that the sums stay exact.
  */
 import { randomUUID } from 'node:crypto';
-import { formatIp, parseIp } from '../../base/ip.ts';
-import type { Action, Decision, RuleRef } from '../../evaluator/decision.ts';
-import { refText } from '../../evaluator/identity.ts';
-import type { CountedSource, StatedLine } from '../../sync/log-queue.ts';
-import type { Exchange } from '../exchange.ts';
+import { formatIp, parseIp } from '../base/ip.ts';
+import type { RuleRef } from '../evaluator/decision.ts';
+import { refText } from '../evaluator/identity.ts';
 import { MAX_COUNTED_ROWS, MAX_COUNTED_ROWS_OF_DOMAIN } from './limits.ts';
-import { COUNTED_FORMAT, type CountedLine } from './line.ts';
+import type { CountedSource, StatedLine } from './log-queue.ts';
 
-/** The outcome by which a request is always logged. */
-export type CountedAction = 'block' | 'challenge' | 'refuse' | 'fault' | `would-${Action}`;
+/** The format of a line that counts requests. */
+export const COUNTED_FORMAT = 'edgeplan.counted/v1';
 
-const WOULD: Readonly<Record<Action, CountedAction>> = {
-  forward: 'would-forward',
-  block: 'would-block',
-  challenge: 'would-challenge',
-  redirect: 'would-redirect',
-  respond: 'would-respond',
-  refuse: 'would-refuse',
-};
+/** A line that counts requests whose own lines would exceed the bound of their domain. */
+export interface CountedLine {
+  readonly format: typeof COUNTED_FORMAT;
+  /** RFC 3339, UTC: the arrival of the first of the requests, and of the last. */
+  readonly time: string;
+  readonly until: string;
+  readonly id: string;
+  readonly domain: string;
+  /** `block`, `challenge`, `refuse`, `fault`, or `would-` and an action. */
+  readonly action: string;
+  /** `<type>/<id>` of the rule that settled the outcome; `null`: none, or one of too many. */
+  readonly rule: string | null;
+  /** The /24 or /48 of the visitors; `null`: not known, or one of too many. */
+  readonly network: string | null;
+  readonly requests: number;
+}
 
-/**
- * The outcome by which a request is always logged; `null`: it is a plain one. Of several, the one that the visitor noticed. A
- * client that leaves early is no failure: visitors do that, and could fill the log with it.
- */
-export function outcomeOf({ action, shadow }: Decision, fault: string | null): CountedAction | null {
-  if (action === 'block' || action === 'challenge' || action === 'refuse') return action;
-  if (fault !== null && fault !== 'aborted') return 'fault';
-  return shadow === null ? null : WOULD[shadow.action];
+/** A request to count. */
+export interface CountedRequest {
+  readonly domain: string;
+  readonly action: string;
+  /** The rule that settled the outcome; `null`: none. */
+  readonly rule: RuleRef | null;
+  readonly ip: string | null | undefined;
+  /** Milliseconds since the epoch: its arrival. */
+  readonly at: number;
 }
 
 /** The table of one process. */
-export interface CountedLines extends CountedSource {
+export interface RequestTable extends CountedSource {
   /** Counts a request. */
-  add(exchange: Exchange, action: CountedAction): void;
+  add(request: CountedRequest): void;
   /** Requests counted since the start. */
   requests(): number;
 }
@@ -53,7 +60,7 @@ interface Row {
 
 /** Requests of one action and rule. */
 interface Group {
-  readonly action: CountedAction;
+  readonly action: string;
   readonly rule: RuleRef | null;
   /** By `networkKey`. */
   readonly networks: Map<number, Row>;
@@ -65,7 +72,7 @@ interface DomainCounts {
   /** By the id of the rule; `NO_RULE`: none. */
   readonly groups: Map<number, Group[]>;
   /** Those of rules beyond the bound. */
-  readonly ungrouped: Map<CountedAction, Row>;
+  readonly ungrouped: Map<string, Row>;
   /** Rows of `groups`. */
   rows: number;
 }
@@ -86,7 +93,7 @@ const NO_RULE = -1;
 const UNKNOWN = 0.5;
 
 /** Creates an empty table. @param share the part of the bounds that this process may use, 0 to 1 */
-export function createCountedLines(share: number): CountedLines {
+export function createRequestTable(share: number): RequestTable {
   const table: Table = {
     domains: new Map(),
     most: MAX_COUNTED_ROWS * share,
@@ -95,11 +102,10 @@ export function createCountedLines(share: number): CountedLines {
     requests: 0,
   };
   return {
-    add({ domain, decision, request, startedAt }, action) {
+    add({ domain, action, rule, ip, at }) {
       table.requests++;
-      const rule = action.startsWith('would-') ? decision.shadow!.rule : decision.rule;
-      const row = rowFor(table, { domain: domain.name, action, rule, key: networkKey(request.ip) });
-      addTo(row, { requests: 1, from: startedAt, to: startedAt });
+      const row = rowFor(table, { domain, action, rule, key: networkKey(ip) });
+      addTo(row, { requests: 1, from: at, to: at });
     },
     requests: () => table.requests,
     take: (isFull) => takeLines(table, isFull),
@@ -109,7 +115,7 @@ export function createCountedLines(share: number): CountedLines {
 /** What a row counts. */
 interface RowOf {
   readonly domain: string;
-  readonly action: CountedAction;
+  readonly action: string;
   readonly rule: RuleRef | null;
   /** See `networkKey`. */
   readonly key: number;
