@@ -32,7 +32,7 @@ export interface CountedLine {
 }
 
 /** A request to count. */
-export interface CountedRequest {
+export interface TableRequest {
   readonly domain: string;
   readonly action: string;
   /** The rule that settled the outcome; `null`: none. */
@@ -45,7 +45,7 @@ export interface CountedRequest {
 /** The table of one process. */
 export interface RequestTable extends CountedSource {
   /** Counts a request. */
-  add(request: CountedRequest): void;
+  add(request: TableRequest): void;
   /** Requests counted since the start. */
   requests(): number;
 }

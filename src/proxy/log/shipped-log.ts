@@ -4,7 +4,7 @@
  * attack on it costs. Beyond it no line is made: what is always logged is counted by action, rule and network
  * (`sync/counted-requests.ts`), a plain request is dropped and shipped as a gap. Half of the bucket is for what is always logged.
  */
-import type { CountedRequest, RequestTable } from '../../sync/counted-requests.ts';
+import type { RequestTable, TableRequest } from '../../sync/counted-requests.ts';
 import type { LogQueue } from '../../sync/log-queue.ts';
 import type { Exchange } from '../exchange.ts';
 import { createSampler, type LoggedOutcome, outcomeOf } from './decision-log.ts';
@@ -91,7 +91,7 @@ export function createShippedLog(options: ShippedLogOptions): RequestLog {
 function countedRequest(
   { domain, decision, request, startedAt }: Exchange,
   action: LoggedOutcome,
-): CountedRequest {
+): TableRequest {
   const { rule } = action.startsWith('would-') ? decision.shadow! : decision;
   return { domain: domain.name, action, rule, ip: request.ip, at: startedAt };
 }
