@@ -17,6 +17,7 @@ import {
   dayName,
   dayOf,
   daysToRemove,
+  fitsDay,
   type LogTables,
   rowsByDay,
   startOfDay,
@@ -208,7 +209,7 @@ async function insertDay(
   const accepted = fresh.filter((row) => {
     const size = sizes.get(row.domainId)!;
     const octets = Buffer.byteLength(row.line);
-    if (size.octets + octets <= domainOctets) {
+    if (fitsDay(row, size.octets + octets, domainOctets)) {
       size.octets += octets;
       return true;
     }

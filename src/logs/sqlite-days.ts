@@ -24,6 +24,7 @@ import {
   dayName,
   dayOf,
   daysToRemove,
+  fitsDay,
   type LogTables,
   rowsByDay,
   startOfDay,
@@ -215,7 +216,7 @@ function insertDay(
       const size = sizes.get(row.domainId) ?? readSize(day, row.domainId);
       sizes.set(row.domainId, size);
       const octets = Buffer.byteLength(row.line);
-      if (size.octets + octets > domainOctets) {
+      if (!fitsDay(row, size.octets + octets, domainOctets)) {
         // An entry that a repeated batch brings again was stored before its domain had reached the bound.
         if (day.statement(HAS).all(row.domainId, row.at, row.id).length > 0) {
           sum.repeated++;

@@ -315,6 +315,23 @@ describe.each(everyDatabase())('the log store on $kind', (database) => {
     expect(entries.map(({ line }) => JSON.parse(line).dropped)).toEqual([571]);
   });
 
+  test('a day that decisions have filled has room for counted lines, a quarter of its bound', async () => {
+    const small = opened.again({ domainOctets: 20_000 });
+    const decisions = Array.from({ length: 60 }, (_, number) => ({
+      domain: 'shop.test',
+      at: NOW,
+      id: idAt(number),
+    }));
+    expect((await append(small, decisions)).dropped).toBeGreaterThan(0);
+    const counted = Array.from({ length: 60 }, (_, number) => ({ id: idAt(100 + number) }));
+    const { stored, dropped } = await appendCounted(small, counted);
+    expect(stored * JSON.stringify(countedOf({ domain: 'shop.test', at: NOW })).length).toBeGreaterThan(
+      4_500,
+    );
+    expect(dropped).toBeGreaterThan(0);
+    expect(await idsOf(small, { action: 'counted' })).toHaveLength(stored);
+  });
+
   test('two processes that store entries of days that neither has seen both store all of them', async () => {
     const other = opened.again();
     const sent = Array.from({ length: 6 }, (_, day) => [
