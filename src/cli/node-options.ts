@@ -9,6 +9,7 @@ import { parseIpEntry } from '../base/ip.ts';
 import { BODY_OCTETS, DISK_OCTETS, RATE } from '../buffers/limits.ts';
 import { DRAIN_SECONDS } from '../node/limits.ts';
 import { MAX_ADDRESS_CONNECTIONS, MAX_CONNECTIONS, MAX_WEBSOCKETS, STALL_MS } from '../proxy/limits.ts';
+import { MAX_SHIPPED_PER_SEC, SHIPPED_PER_SEC } from '../proxy/log/limits.ts';
 import {
   allowOriginsOption,
   type CollectorFlags,
@@ -45,6 +46,7 @@ export interface NodeFlags extends CollectorFlags {
   readonly log?: string;
   readonly logRate: number;
   readonly shipLogs: boolean;
+  readonly shipLines: number;
   readonly opsPort?: number;
   readonly botRanges?: string;
   readonly publicPort?: number;
@@ -260,6 +262,12 @@ function observabilityOptions(): readonly Option[] {
       '--no-ship-logs',
       'ship no decisions to the control plane, whose API and `edgeplan logs` then have none of this node',
     ),
+    new Option(
+      '--ship-lines <number>',
+      'most lines of one domain shipped a second, at once ten times as many; blocks, challenges, dry_run hits and faults beyond them are counted by action, rule and network; 0: all are counted',
+    )
+      .argParser(readCount(0, MAX_SHIPPED_PER_SEC))
+      .default(SHIPPED_PER_SEC),
     new Option('--ops-port <number>', 'the port of /healthz, /readyz and /metrics, on 127.0.0.1').argParser(
       readPort,
     ),

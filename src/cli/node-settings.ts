@@ -75,7 +75,7 @@ export function settingsOf(flags: NodeFlags): NodeSettings {
     bufferOctets: flags.bufferDisk * 1024 * 1024,
     minRate: flags.minRate,
     decisions: flags.log === undefined ? null : { file: flags.log, rate: flags.logRate },
-    shippedRate: flags.shipLogs ? flags.logRate : null,
+    shipped: flags.shipLogs ? { rate: flags.logRate, linesPerSec: flags.shipLines } : null,
     operationsPort: flags.opsPort ?? null,
     collector: collectorOf(flags),
     workers: flags.workers,

@@ -15,7 +15,13 @@ interface Need {
 const NEEDS: readonly Need[] = [
   {
     needed: 'control',
-    flags: { token: '--token', tokenFile: '--token-file', trust: '--trust', shipLogs: '--no-ship-logs' },
+    flags: {
+      token: '--token',
+      tokenFile: '--token-file',
+      trust: '--trust',
+      shipLogs: '--no-ship-logs',
+      shipLines: '--ship-lines',
+    },
     remedy: 'leave it out with --file, or name the server with --control in place of --file',
   },
   {

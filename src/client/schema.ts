@@ -3411,7 +3411,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Read one logged decision
+         * Read one logged decision, or one counted line
          * @description Needs the permission `domain.view` on the domain. The domain's subscription must allow it.
          */
         readonly get: operations["getDomainLogsByDecisionId"];
@@ -5389,6 +5389,35 @@ export interface components {
                 /** @description the amount in minor units */
                 readonly amount: number;
             }[];
+        };
+        readonly LogCounted: {
+            /** @constant */
+            readonly format: "edgeplan.counted/v1";
+            /**
+             * Format: date-time
+             * @description the arrival of the first of the requests
+             */
+            readonly time: string;
+            /**
+             * Format: date-time
+             * @description the arrival of the last
+             */
+            readonly until: string;
+            readonly id: string;
+            readonly domain: string;
+            /** @description the outcome of each: `block`, `challenge`, `refuse`, `fault`, or with `would-` what dry_run rules would have done */
+            readonly action: string;
+            /** @description `<type>/<id>` of the rule that settled it; `null`: none, or one of too many */
+            readonly rule: string | null;
+            /**
+             * @description the /24 or /48 of the visitors; `null`: not known, or one of too many
+             * @example 203.0.113.0/24
+             */
+            readonly network: string | null;
+            /** @description their exact number */
+            readonly requests: number;
+            /** @description the name of the node; `null`: it was removed */
+            readonly node: string | null;
         };
         readonly LogEntry: {
             /** @constant */
@@ -17684,15 +17713,15 @@ export interface operations {
                 readonly from?: string;
                 /** @description end, exclusive; without it now */
                 readonly to?: string;
-                /** @description of the decision; with `would-` of the decision had dry_run rules been enforced; `fault`: the request failed */
-                readonly action?: "forward" | "block" | "challenge" | "redirect" | "respond" | "refuse" | "would-forward" | "would-block" | "would-challenge" | "would-redirect" | "would-respond" | "would-refuse" | "fault" | "gap";
+                /** @description of the decision; with `would-` of the decision had dry_run rules been enforced; `fault`: the request failed; `counted`: requests without an entry each */
+                readonly action?: "forward" | "block" | "challenge" | "redirect" | "respond" | "refuse" | "would-forward" | "would-block" | "would-challenge" | "would-redirect" | "would-respond" | "would-refuse" | "fault" | "counted" | "gap";
                 /** @description a rule that matched or decided, `<type>/<id>` */
                 readonly rule?: string;
-                /** @description an address, prefix or range of the visitor */
+                /** @description an address, prefix or range of the visitor; a counted line matches where its network overlaps */
                 readonly ip?: string;
-                /** @description the start of the path, or with `*` a pattern of all of it */
+                /** @description the start of the path, or with `*` a pattern of all of it; a counted line has none */
                 readonly path?: string;
-                /** @description the id of one decision, whatever its time; goes without other filters */
+                /** @description the id of one entry, whatever its time; goes without other filters */
                 readonly id?: string;
                 /** @description `next` of the page before */
                 readonly cursor?: string;
@@ -17718,7 +17747,7 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": {
-                        readonly entries: readonly (components["schemas"]["LogEntry"] | components["schemas"]["LogGap"])[];
+                        readonly entries: readonly (components["schemas"]["LogEntry"] | components["schemas"]["LogCounted"] | components["schemas"]["LogGap"])[];
                         /** @description the `cursor` of the next page; `null`: nothing more in this time */
                         readonly next: string | null;
                         /** @description `false`: the search ended at the bound of its cost, and goes on at `next` */
@@ -17751,13 +17780,13 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Read one logged decision */
+            /** @description Read one logged decision, or one counted line */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["LogEntry"];
+                    readonly "application/json": components["schemas"]["LogEntry"] | components["schemas"]["LogCounted"];
                 };
             };
             readonly 400: components["responses"]["BadRequest"];

@@ -5,11 +5,13 @@
  */
 import { z } from 'zod';
 import { formatPath } from '../base/diagnostic.ts';
+import { parseIpEntry } from '../base/ip.ts';
 import { MAX_ENTRY_LIST, MAX_TEXT } from './limits.ts';
 
 /** The formats of entries (`proxy/log/line.ts`). */
 export const LOG_LINE_FORMAT = 'edgeplan.decision/v1';
 export const LOG_GAP_FORMAT = 'edgeplan.gap/v1';
+export const LOG_COUNTED_FORMAT = 'edgeplan.counted/v1';
 
 /** The id of a decision, a random UUID (RFC 9562). */
 export const ENTRY_ID_SHAPE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -191,6 +193,29 @@ export const loggedGap = z.object({
     .describe('entries of the domain that are missing here, since there were too many'),
 });
 
+const NETWORK_RULE = must('a prefix of addresses, or null');
+const REQUESTS_RULE = must('a whole number from 1 on');
+
+/** A number of requests whose own entries would exceed the bound of their domain. */
+export const loggedCounted = z.object({
+  format: z.literal(LOG_COUNTED_FORMAT, must(`\`${LOG_COUNTED_FORMAT}\``)),
+  time: TIME.describe('the arrival of the first of the requests'),
+  until: TIME.describe('the arrival of the last'),
+  id: ID,
+  domain: TEXT,
+  action: WORD.describe(
+    'the outcome of each: `block`, `challenge`, `refuse`, `fault`, or with `would-` what dry_run rules would have done',
+  ),
+  rule: RULE.describe('`<type>/<id>` of the rule that settled it; `null`: none, or one of too many'),
+  network: TEXT.refine((text) => parseIpEntry(text).ok, NETWORK_RULE)
+    .nullable()
+    .meta({
+      description: 'the /24 or /48 of the visitors; `null`: not known, or one of too many',
+      example: '203.0.113.0/24',
+    }),
+  requests: z.int(REQUESTS_RULE).min(1, REQUESTS_RULE).describe('their exact number'),
+});
+
 /** What became of a check: the fields of this release, or the first mistake as a sentence. */
 export type CheckedEntry<T> =
   | { readonly ok: true; readonly entry: T }
@@ -203,6 +228,12 @@ export function checkEntry<T>(schema: z.ZodType<T>, value: unknown): CheckedEntr
   const [issue] = error.issues;
   const path = formatPath(issue!.path.map((step) => (typeof step === 'number' ? step : String(step))));
   return { ok: false, mistake: `\`${path}\` ${issue!.message}` };
+}
+
+/** The first mistake of a counted line; `null`: there is none. */
+export function countedMistake(value: unknown): string | null {
+  const checked = checkEntry<unknown>(loggedCounted, value);
+  return checked.ok ? null : checked.mistake;
 }
 
 /** The first mistake of a decision that the store has, or a file; `null`: there is none. */

@@ -27,5 +27,6 @@ export function gapRow(row: LogRow, dropped: number): LogRow {
     path: '',
     rules: [],
     line: JSON.stringify(gap),
+    entries: dropped,
   };
 }

@@ -31,6 +31,11 @@ export const DEFAULT_DAYS = 7;
 export const MAX_DAYS = 90;
 /** Octets of one domain's entries of one day, 80,000 entries: an attack on one domain leaves room for all others. */
 export const MAX_DOMAIN_DAY_OCTETS = 134_217_728;
+/**
+ * The part of it that counted lines may take beyond it: the decisions of an attack fill a day within the hour, and the numbers of
+ * its requests by rule and network, which are fewer and shorter, go on after that.
+ */
+export const COUNTED_SHARE = 1 / 4;
 /** Octets of all days together. Beyond them the oldest days go, and at last new entries are not stored. */
 export const MAX_TOTAL_OCTETS = 17_179_869_184;
 /** Octets of room on the disk below which no entry is stored, so that the log never takes the room of the API's writes. */

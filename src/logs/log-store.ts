@@ -3,7 +3,7 @@
  * searches. Out: pages of entries, newest first. `open-logs.ts` chooses the implementation and the thread that it runs in.
  */
 
-/** The actions that a search can name: those of decisions, those of shadow decisions, failures, gaps. */
+/** The actions that a search can name: those of decisions, those of shadow decisions, failures, counted lines, gaps. */
 export const LOG_ACTIONS = [
   'forward',
   'block',
@@ -18,6 +18,7 @@ export const LOG_ACTIONS = [
   'would-respond',
   'would-refuse',
   'fault',
+  'counted',
   'gap',
 ] as const;
 export type LogAction = (typeof LOG_ACTIONS)[number];
@@ -81,10 +82,12 @@ export interface LogQuery {
   readonly action: LogAction | null;
   /** `<type>/<id>` of a rule that matched, or that settled the decision or its shadow. */
   readonly rule: string | null;
-  /** An address, prefix or range of the visitor, as rules have it. */
+  /** An address, prefix or range, as rules have it, of the visitor; of a counted line, one that overlaps with its network. */
   readonly ip: string | null;
   /** The start of a path, or with `*` a pattern of the whole path. */
   readonly path: string | null;
+  /** Finds neither counted lines nor gaps; absent: all entries. */
+  readonly onlyDecisions?: boolean;
 }
 
 /** An entry as JSON text, and the node that sent it. */

@@ -17,6 +17,7 @@ import {
   dayName,
   dayOf,
   daysToRemove,
+  fitsDay,
   type LogTables,
   rowsByDay,
   startOfDay,
@@ -208,11 +209,11 @@ async function insertDay(
   const accepted = fresh.filter((row) => {
     const size = sizes.get(row.domainId)!;
     const octets = Buffer.byteLength(row.line);
-    if (size.octets + octets <= domainOctets) {
+    if (fitsDay(row, size.octets + octets, domainOctets)) {
       size.octets += octets;
       return true;
     }
-    size.dropped++;
+    size.dropped += row.entries;
     if (row.at >= (gaps.get(row.domainId)?.at ?? 0)) gaps.set(row.domainId, row);
     return false;
   });
@@ -245,7 +246,7 @@ function keyOf({ domain_id, at, id }: Key): string {
   return `${domain_id} ${at} ${id}`;
 }
 
-function columnsOf({ domainId, nodeId, rules: _, ...row }: LogRow): object {
+function columnsOf({ domainId, nodeId, rules: _, entries: __, ...row }: LogRow): object {
   return { domain_id: domainId, node_id: nodeId, ...row };
 }
 

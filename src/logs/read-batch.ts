@@ -1,17 +1,19 @@
 /**
  * Reads and checks a batch of log entries. In: JSON lines of a node, the first of which is
- * `{"format":"edgeplan.log-batch/v1","domains":["shop.example"]}`; the others are lines of the decision log and gaps. Out: rows
+ * `{"format":"edgeplan.log-batch/v1","domains":["shop.example"]}`; the others are lines of the decision log, counted lines and gaps. Out: rows
  * with what a search compares, or a LogRefusal that names the line. Unknown fields of an entry are not stored.
  */
 import type { z } from 'zod';
-import { formatIp, parseIp } from '../base/ip.ts';
+import { formatIp, parseIp, parseIpEntry } from '../base/ip.ts';
 import { isObject } from '../base/object.ts';
 import { createTargetFacts, parseTarget } from '../base/path.ts';
 import {
   checkEntry,
+  LOG_COUNTED_FORMAT,
   LOG_GAP_FORMAT,
   LOG_LINE_FORMAT,
   type LoggedDecisionEntry,
+  loggedCounted,
   loggedDecision,
   loggedGap,
 } from './entry-schema.ts';
@@ -40,19 +42,21 @@ export interface LogRow {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly id: string;
-  /** The action of the decision, or `gap`. */
+  /** The action of the decision, or `gap`, or `counted`. */
   readonly action: string;
-  /** The action of the shadow decision; `null`: the decision has no shadow. */
+  /** The action of the shadow decision; `null`: the decision has no shadow. Of `counted`: the outcome of its requests. */
   readonly would: string | null;
   /** Whether the request failed. */
   readonly fault: boolean;
-  /** Canonical text; `null`: unknown. */
+  /** Canonical text of the visitor's address, of `counted` of the network; `null`: unknown. */
   readonly ip: string | null;
   readonly path: string;
   /** `<type>/<id>`, each once. */
   readonly rules: readonly string[];
   /** The entry as JSON text. */
   readonly line: string;
+  /** Entries that are missing where this one is not stored: the requests of a counted line. */
+  readonly entries: number;
 }
 
 /** The rows of a batch, and the number of entries that are of no domain or of an earlier one. */
@@ -139,26 +143,30 @@ interface PlacedRow extends Placed {
 }
 
 function rowOf(entry: Fields, { line, at, domain, nodeId }: PlacedRow): LogRow {
-  if (entry['format'] === LOG_GAP_FORMAT) {
-    const gap = checked(loggedGap, { entry, line });
-    return {
-      domainId: domain.id,
-      nodeId,
-      at,
-      id: gap.id,
-      ...PLAIN,
-      action: 'gap',
-      line: JSON.stringify(gap),
-    };
+  const place = { domainId: domain.id, nodeId, at };
+  switch (entry['format']) {
+    case LOG_LINE_FORMAT:
+      return { ...place, ...decisionColumns(checked(loggedDecision, { entry, line })) };
+    case LOG_COUNTED_FORMAT:
+      return { ...place, ...countedColumns(checked(loggedCounted, { entry, line })) };
+    case LOG_GAP_FORMAT: {
+      const gap = checked(loggedGap, { entry, line });
+      const { id, dropped } = gap;
+      return { ...place, ...PLAIN, id, action: 'gap', line: JSON.stringify(gap), entries: dropped };
+    }
+    default: {
+      const known = [LOG_LINE_FORMAT, LOG_COUNTED_FORMAT, LOG_GAP_FORMAT].map((one) => `\`${one}\``);
+      throw new LogRefusal(`line ${line}: \`format\` must be one of ${known.join(', ')}`);
+    }
   }
-  if (entry['format'] !== LOG_LINE_FORMAT)
-    throw new LogRefusal(`line ${line}: \`format\` must be \`${LOG_LINE_FORMAT}\` or \`${LOG_GAP_FORMAT}\``);
-  const stored = checked(loggedDecision, { entry, line });
+}
+
+/** The columns of an entry without its place. */
+type Columns = Omit<LogRow, 'domainId' | 'nodeId' | 'at'>;
+
+function decisionColumns(stored: LoggedDecisionEntry): Columns {
   const { id, request, decision, shadow, fault } = stored;
   return {
-    domainId: domain.id,
-    nodeId,
-    at,
     id,
     action: decision.action,
     would: shadow?.action ?? null,
@@ -167,7 +175,27 @@ function rowOf(entry: Fields, { line, at, domain, nodeId }: PlacedRow): LogRow {
     path: pathOf(request.target),
     rules: rulesOf(stored),
     line: JSON.stringify(stored),
+    entries: 1,
   };
+}
+
+function countedColumns(counted: z.output<typeof loggedCounted>): Columns {
+  const { id, action, rule, network, requests } = counted;
+  return {
+    ...PLAIN,
+    id,
+    action: 'counted',
+    would: action,
+    ip: network === null ? null : canonicalNetwork(network),
+    rules: rule === null ? [] : [storable(rule)],
+    line: JSON.stringify(counted),
+    entries: requests,
+  };
+}
+
+function canonicalNetwork(text: string): string | null {
+  const entry = parseIpEntry(text);
+  return entry.ok ? entry.canonical : null;
 }
 
 /** The columns of an entry that is no decision. */

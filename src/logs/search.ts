@@ -3,7 +3,7 @@
  * filters run here on entries that are read a few hundred at a time, so that a search has the same meaning in every database
  * and ends at a bound of its cost; only the rule narrows the scan itself.
  */
-import { type IpInterval, parseIp, parseIpEntry } from '../base/ip.ts';
+import { compareIp, type IpInterval, parseIp, parseIpEntry } from '../base/ip.ts';
 import { EXAMINED_AT_ONCE, MAX_EXAMINED, MAX_PAGE_OCTETS, SEARCH_MS } from './limits.ts';
 import type { LogAction, LogPage, LogPlace, LogQuery, StoredLogEntry } from './log-store.ts';
 
@@ -65,8 +65,10 @@ function earlier(a: LogPlace, b: LogPlace): LogPlace {
   return a.at < b.at || (a.at === b.at && a.id < b.id) ? a : b;
 }
 
-function filterOf({ action, ip, path }: LogQuery): Filter {
+function filterOf({ action, ip, path, onlyDecisions = false }: LogQuery): Filter {
   const filters: Filter[] = [];
+  if (onlyDecisions)
+    filters.push((candidate) => candidate.action !== 'counted' && candidate.action !== 'gap');
   if (action !== null) filters.push(actionFilter(action));
   if (ip !== null) filters.push(ipFilter(ip));
   if (path !== null) filters.push(pathFilter(path));
@@ -74,10 +76,12 @@ function filterOf({ action, ip, path }: LogQuery): Filter {
 }
 
 function actionFilter(action: LogAction): Filter {
-  if (action === 'fault') return ({ fault }) => fault;
-  if (!action.startsWith('would-')) return (candidate) => candidate.action === action;
+  const isCounted: Filter = (candidate) => candidate.action === 'counted' && candidate.would === action;
+  if (action === 'fault') return (candidate) => candidate.fault || isCounted(candidate);
+  if (!action.startsWith('would-')) return (candidate) => candidate.action === action || isCounted(candidate);
   const would = action.slice('would-'.length);
-  return (candidate) => candidate.would === would;
+  return (candidate) =>
+    candidate.action === 'counted' ? candidate.would === action : candidate.would === would;
 }
 
 /** An entry that is no address matches nothing; the API has refused it before. */
@@ -85,19 +89,22 @@ function ipFilter(text: string): Filter {
   const interval = parseIpEntry(text);
   if (!interval.ok) return () => false;
   const words = new Uint32Array(4);
-  return ({ ip }) => ip !== null && parseIp(ip, words) === interval.family && isWithin(words, interval);
+  return ({ action, ip }) => {
+    if (ip === null) return false;
+    if (action === 'counted') return overlaps(ip, interval);
+    return parseIp(ip, words) === interval.family && isWithin(words, interval);
+  };
 }
 
-function isWithin(words: Uint32Array, { family, first, last }: IpInterval): boolean {
-  const count = family === 4 ? 1 : 4;
-  return compareWords(first, words, count) <= 0 && compareWords(words, last, count) <= 0;
+/** Whether a counted line may have requests of the interval. */
+function overlaps(network: string, { family, first, last }: IpInterval): boolean {
+  const counted = parseIpEntry(network);
+  if (!counted.ok || counted.family !== family) return false;
+  return compareIp(counted.first, last) <= 0 && compareIp(first, counted.last) <= 0;
 }
 
-function compareWords(a: Uint32Array, b: Uint32Array, count: number): number {
-  for (let index = 0; index < count; index++) {
-    if (a[index] !== b[index]) return a[index]! < b[index]! ? -1 : 1;
-  }
-  return 0;
+function isWithin(words: Uint32Array, { first, last }: IpInterval): boolean {
+  return compareIp(first, words) <= 0 && compareIp(last, words) >= 0;
 }
 
 function pathFilter(pattern: string): Filter {

@@ -24,6 +24,7 @@ import {
   dayName,
   dayOf,
   daysToRemove,
+  fitsDay,
   type LogTables,
   rowsByDay,
   startOfDay,
@@ -215,13 +216,13 @@ function insertDay(
       const size = sizes.get(row.domainId) ?? readSize(day, row.domainId);
       sizes.set(row.domainId, size);
       const octets = Buffer.byteLength(row.line);
-      if (size.octets + octets > domainOctets) {
+      if (!fitsDay(row, size.octets + octets, domainOctets)) {
         // An entry that a repeated batch brings again was stored before its domain had reached the bound.
         if (day.statement(HAS).all(row.domainId, row.at, row.id).length > 0) {
           sum.repeated++;
           continue;
         }
-        size.dropped++;
+        size.dropped += row.entries;
         sum.dropped++;
         if (row.at >= (gaps.get(row.domainId)?.at ?? 0)) gaps.set(row.domainId, row);
         continue;

@@ -1,5 +1,6 @@
 /** The tables of stored entries in one database, and the log store over them. */
 import { LogFault } from './fault.ts';
+import { COUNTED_SHARE } from './limits.ts';
 import type { Appended, LogKey, LogStore, StoredLogEntry } from './log-store.ts';
 import { type LogRow, readBatch } from './read-batch.ts';
 import { type LogCandidate, type LogScan, searchEntries } from './search.ts';
@@ -68,6 +69,14 @@ export function rowsByDay(rows: readonly LogRow[]): ReadonlyMap<number, readonly
     else there.push(row);
   }
   return byDay;
+}
+
+/**
+ * Whether a row has room among those of its domain and day. @param octets of the rows stored so far, and of the row
+ * @param most octets of a domain and day
+ */
+export function fitsDay({ action }: LogRow, octets: number, most: number): boolean {
+  return octets <= (action === 'counted' ? most * (1 + COUNTED_SHARE) : most);
 }
 
 /** The log store over tables; `days` is how many days are stored, today included. */

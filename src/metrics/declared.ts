@@ -431,7 +431,14 @@ export const METRICS = {
     at: ['node'],
     labels: [],
     needs: '--control',
-    help: 'Lines of the decision log that are not shipped: beyond the rate or the share of their domain, or the queue on the disk',
+    help: 'Lines of the decision log that are not shipped: of plain requests beyond the rate or the share of their domain, or not written to the queue on the disk',
+  },
+  edgeplan_node_shipped_requests_counted_total: {
+    type: 'counter',
+    at: ['node'],
+    labels: [],
+    needs: '--control',
+    help: 'Blocks, challenges, dry_run hits and faults that are shipped as a number by action, rule and network in place of a line each (`--ship-lines`)',
   },
   edgeplan_node_log_failures_total: {
     type: 'counter',

@@ -124,7 +124,7 @@ export async function createNodeProcess(
     onUnserved: (sentence) => log.warn(sentence),
     onFault: (error, about) => log.error({ err: error }, `a fault in ${about}`),
   });
-  if (shipped !== null) addShippedLog(metrics.registry, shipped.dropped);
+  if (shipped !== null) addShippedLog(metrics.registry, shipped);
   const connections = createBounds(share, log);
   const handshakes = createRefusedHandshakes((sentence) => log.warn(sentence));
   addConnections(metrics.registry, {

@@ -123,11 +123,8 @@ export interface EdgeNodeOptions extends ServingOptions {
    * `null`: no log.
    */
   readonly decisions: { readonly file: string; readonly rate: number } | null;
-  /**
-   * The share (0 to 1) of plain responses whose decisions are shipped to the control plane, besides all that are worth reading
-   * later; `null`: none are shipped. Without a control plane it has no effect.
-   */
-  readonly shippedRate: number | null;
+  /** Which decisions are shipped to the control plane; `null`: none. Without a control plane it has no effect. */
+  readonly shipped: ShippedOptions | null;
   /** TCP port of the health and metrics listener, always on 127.0.0.1; `null`: no such listener. */
   readonly operationsPort: number | null;
   /** Where spans and metrics go by OTLP; `null`: nowhere. */
@@ -143,6 +140,14 @@ export interface EdgeNodeOptions extends ServingOptions {
   readonly onCaughtUp: NonNullable<SyncOptions['onCaughtUp']>;
   /** Called with a sentence when the control plane refuses the token. */
   readonly onTokenRefused: NonNullable<SyncOptions['onTokenRefused']>;
+}
+
+/** The decisions that are shipped to the control plane: all that are worth reading later, and a share of the others. */
+export interface ShippedOptions {
+  /** The share (0 to 1) of plain responses that is shipped. */
+  readonly rate: number;
+  /** Lines of one domain a second, of all processes; 0: none, what is worth reading later is only counted. */
+  readonly linesPerSec: number;
 }
 
 /** A node that serves. */

@@ -52,7 +52,7 @@ export async function followPlans(options: EdgeNodeOptions, receivers: PlanRecei
 
 async function followControlPlane(
   { url, token, publicKey }: PlanOrigin & { readonly kind: 'control' },
-  { data, log, tls, shippedRate, onCaughtUp, onTokenRefused }: EdgeNodeOptions,
+  { data, log, tls, shipped, onCaughtUp, onTokenRefused }: EdgeNodeOptions,
   { plans, certificates, challenges, onSecret }: PlanReceivers,
 ): Promise<PlanSource> {
   const received = tls === null ? null : receiveCertificates(certificates);
@@ -73,8 +73,7 @@ async function followControlPlane(
   // Before anything is served: what was purged while this node was off may be in its disk cache.
   await sync.caughtUp(CATCH_UP_MS);
   const traffic = await openTraffic({ control: sync.control, directory: data, log });
-  const shipper =
-    shippedRate === null ? null : createLogShipper({ control: sync.control, directory: data, log });
+  const shipper = shipped === null ? null : createLogShipper({ control: sync.control, directory: data, log });
   return {
     traffic,
     reportCache: sync.control.reportCache,

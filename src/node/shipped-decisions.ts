@@ -1,14 +1,18 @@
 /** The decisions that one process of a node queues for the control plane. */
 import type { RequestLog } from '../proxy/log/request-log.ts';
 import { createShippedLog } from '../proxy/log/shipped-log.ts';
+import { createRequestTable } from '../sync/counted-requests.ts';
 import type { SyncLog } from '../sync/log.ts';
 import { openLogQueue } from '../sync/log-queue.ts';
 import { makeQueueFolder } from '../sync/ship-logs.ts';
+import type { ShippedOptions } from './options.ts';
 
 /** Queues decisions until it is closed. */
 export interface ShippedDecisions extends RequestLog {
   /** Lines that are not shipped, since the start. */
   dropped(): number;
+  /** Requests that are shipped as numbers in place of lines, since the start. */
+  counted(): number;
   /** Writes what is in memory to the queue on the disk, and ends. */
   close(): Promise<void>;
 }
@@ -16,8 +20,7 @@ export interface ShippedDecisions extends RequestLog {
 export interface ShippedDecisionsOptions {
   /** The node's own folder. */
   readonly data: string;
-  /** The share of plain responses that is shipped, 0 to 1. */
-  readonly rate: number;
+  readonly shipped: ShippedOptions;
   /** The number of this process among those that serve, and their number. */
   readonly process: number;
   readonly processes: number;
@@ -26,8 +29,10 @@ export interface ShippedDecisionsOptions {
 
 /** Opens the queue. @throws the system's error when its folder cannot be created */
 export function openShippedDecisions(options: ShippedDecisionsOptions): ShippedDecisions {
-  const { data, rate, process, processes, log } = options;
+  const { data, shipped, process, processes, log } = options;
   const share = 1 / processes;
-  const queue = openLogQueue({ folder: makeQueueFolder(data), process, share, log });
-  return { done: createShippedLog({ queue, rate, share }).done, dropped: queue.dropped, close: queue.close };
+  const counted = createRequestTable(share);
+  const queue = openLogQueue({ folder: makeQueueFolder(data), process, share, log, counted });
+  const { done } = createShippedLog({ ...shipped, queue, counted, share });
+  return { done, dropped: queue.dropped, counted: counted.requests, close: queue.close };
 }

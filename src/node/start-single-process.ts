@@ -115,9 +115,9 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
 }
 
 /** The queue of decisions for the control plane; `null`: none are shipped. */
-function shippedOf({ plans, shippedRate: rate, data, log }: EdgeNodeOptions): ShippedDecisions | null {
-  if (plans.kind !== 'control' || rate === null) return null;
-  return openShippedDecisions({ data, rate, process: 0, processes: 1, log });
+function shippedOf({ plans, shipped, data, log }: EdgeNodeOptions): ShippedDecisions | null {
+  if (plans.kind !== 'control' || shipped === null) return null;
+  return openShippedDecisions({ data, shipped, process: 0, processes: 1, log });
 }
 
 /** Starts to report what the cache has stored; `null`: it has no cache, or nobody to report to. */

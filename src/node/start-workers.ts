@@ -178,7 +178,7 @@ function workerSettings(
     signatures: signatures === null ? null : Buffer.from(signatures.sealed()).toString('base64'),
     ticketKeys: randomBytes(48).toString('base64'),
     logRate: decisions === null ? null : decisions.rate,
-    shippedRate: plans.kind === 'control' ? options.shippedRate : null,
+    shipped: plans.kind === 'control' ? options.shipped : null,
     workers,
     logLevel: log.level,
     counted,

@@ -1,5 +1,6 @@
 /** The settings that the primary of a node sends to each worker at its start, as JSON. */
 import type { NodeTelemetryOptions } from './node-telemetry.ts';
+import type { ShippedOptions } from './options.ts';
 import type { ResourceShare } from './resource-shares.ts';
 
 export interface WorkerSettings {
@@ -19,8 +20,8 @@ export interface WorkerSettings {
   readonly ticketKeys: string;
   /** The share of plain responses in the decision log, 0 to 1; `null`: there is no decision log. */
   readonly logRate: number | null;
-  /** The share of plain responses whose decisions are shipped to the control plane; `null`: none are shipped. */
-  readonly shippedRate: number | null;
+  /** Which decisions are shipped to the control plane; `null`: none. */
+  readonly shipped: ShippedOptions | null;
   /** The number of workers, which share the bounds of what is shipped. */
   readonly workers: number;
   readonly logLevel: string;

@@ -158,10 +158,10 @@ function openDecisions(rate: number | null, log: Logger) {
 
 /** The queue of decisions for the control plane; `null`: none are shipped. */
 function shippedOf(
-  { shippedRate: rate, data, workers: processes }: WorkerSettings,
+  { shipped, data, workers: processes }: WorkerSettings,
   { index: process, log }: { readonly index: number; readonly log: Logger },
 ): ShippedDecisions | null {
-  return rate === null ? null : openShippedDecisions({ data, rate, process, processes, log });
+  return shipped === null ? null : openShippedDecisions({ data, shipped, process, processes, log });
 }
 
 /** One acceptor per listener, by the listener's name. */

@@ -1,7 +1,7 @@
 /**
  * Reads the line of a log entry as far as recommendations need it. In: a line, which was checked when it was stored
- * (`logs/read-batch.ts`), and the rule whose entries are read. Out: the request, or `null` for a gap and for what a node of
- * another release has written in another way.
+ * (`logs/read-batch.ts`), and the rule whose entries are read. Out: the request, or `null` for what a node of another
+ * release has written in another way.
  */
 import { parseIp } from '../base/ip.ts';
 import { isObject } from '../base/object.ts';

@@ -83,7 +83,8 @@ async function readByDay(
       if (octets > MAX_ENTRY_OCTETS || clock() - now > READ_ENTRIES_MS) return found;
       const page = await logs.find({
         ...{ domainId: domain.id, account, from, to, before: null, limit: ENTRIES_OF_DAY },
-        ...{ action, rule, ip: null, path: null },
+        // A counted line has no request to judge a rule by, and its requests are those of the lines beside it.
+        ...{ action, rule, ip: null, path: null, onlyDecisions: true },
       });
       for (const { line } of page.entries) {
         octets += line.length;

@@ -101,6 +101,13 @@ export const LOG_BATCH_DOMAINS = 100;
 export const LOG_BATCH_CHARACTERS = 512 * 1024;
 /** Maximum number of domains whose dropped lines are counted apart between two writes: twice what nodes usually serve. */
 export const MAX_GAP_DOMAINS = 10_000;
+/**
+ * Rows of one domain that count what exceeds its rate between two writes. Half of them may have a network: with 200 networks
+ * a second, the lines of an attack take as much as those of its first 50 requests.
+ */
+export const MAX_COUNTED_ROWS_OF_DOMAIN = 400;
+/** The same of all domains, half of them with a network: some 2 MB a second, which a control plane takes of a node. */
+export const MAX_COUNTED_ROWS = 10_000;
 /** Files of a process that wait from which it writes only every `LOG_MANY_TURNS` times `LOG_WRITE_MS`: the server is away for long. */
 export const LOG_MANY_FILES = 1_000;
 /** See `LOG_MANY_FILES`: a node that is killed then loses ten seconds. */

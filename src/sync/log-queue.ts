@@ -1,8 +1,8 @@
 /**
  * The queue of log entries on a node's disk: a folder of files, each a batch in gzip as the control plane takes it. In: lines by
  * domain, from one process of the node. Out: files that `ship-logs.ts` sends in the order of their names; they outlive a restart
- * and a cut control plane. Its size is bounded, and no domain takes more than its share of it: what is beyond is dropped and
- * counted, and the number is shipped as a gap.
+ * and a cut control plane. Its size is bounded, and no domain takes more than its share of it: what is beyond is counted by the
+ * caller, or dropped, and the number is shipped as a gap.
  */
 import { randomUUID } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
@@ -33,20 +33,35 @@ export const LOG_QUEUE_ENDING = '.jsonl.gz';
 const DRAFT_ENDING = `${LOG_QUEUE_ENDING}.tmp`;
 
 const BATCH_FORMAT = 'edgeplan.log-batch/v1';
-const GAP_FORMAT = 'edgeplan.gap/v1';
+/** The format of a line in place of dropped ones (`proxy/log/line.ts`). */
+export const GAP_FORMAT = 'edgeplan.gap/v1';
 
 /** The writing end of the queue in one process. */
 export interface LogQueue {
   /** Whether a line of the domain would be dropped. The caller then makes none, and calls `drop`. */
   full(domain: string): boolean;
-  /** Queues a line, given without its line break. */
-  add(domain: string, line: string): void;
-  /** Counts a line that was not made. */
+  /** Queues a line, given without its line break. @returns `false`: there is no room for it, or it is too long */
+  add(domain: string, line: string): boolean;
+  /** Counts a line that is not queued. */
   drop(domain: string): void;
   /** Lines dropped since the start. */
   dropped(): number;
   /** Writes what is in memory, and ends. */
   close(): Promise<void>;
+}
+
+/** A line that states a number of requests or of lines. */
+export interface StatedLine {
+  readonly domain: string;
+  readonly line: string;
+  /** Counts again what the line states, since it could not be written. */
+  readonly undo: () => void;
+}
+
+/** Counts that become lines at each write. */
+export interface CountedSource {
+  /** The lines of all domains that are not full, which then start to count again. */
+  take(isFull: (domain: string) => boolean): readonly StatedLine[];
 }
 
 export interface LogQueueOptions {
@@ -57,6 +72,8 @@ export interface LogQueueOptions {
   /** The part of the bounds that this process may use, 0 to 1. */
   readonly share: number;
   readonly log: SyncLog;
+  /** Counts that are written with the lines; absent: none. */
+  readonly counted?: CountedSource;
   /** Milliseconds between writes. Default: `LOG_WRITE_MS`. */
   readonly everyMs?: number;
   /** Octets of all files. Default: `MAX_LOG_QUEUE_OCTETS`. */
@@ -74,14 +91,10 @@ interface QueuedFile {
 }
 
 /** A line with its domain. */
-interface Waiting {
-  readonly domain: string;
-  readonly line: string;
-  /** Of a gap: the lines it states, which are counted as dropped already. */
-  readonly states?: number;
-}
+type Waiting = Pick<StatedLine, 'domain' | 'line'> & Partial<Pick<StatedLine, 'undo'>>;
 
 interface QueueState extends Pick<LogQueueOptions, 'folder' | 'process' | 'log'> {
+  readonly counted: CountedSource | null;
   readonly clock: () => number;
   readonly maxOctets: number;
   readonly maxWaiting: number;
@@ -111,6 +124,7 @@ export function openLogQueue(options: LogQueueOptions): LogQueue {
     folder,
     process,
     log,
+    counted: options.counted ?? null,
     clock,
     maxOctets: (options.maxOctets ?? MAX_LOG_QUEUE_OCTETS) * share,
     maxWaiting: MAX_LOG_WAITING_CHARACTERS * share,
@@ -168,14 +182,12 @@ function isFull(state: QueueState, domain: string): boolean {
   return (waitingOf.get(domain) ?? 0) >= maxWaiting * LOG_DOMAIN_SHARE;
 }
 
-function addLine(state: QueueState, one: Waiting): void {
-  if (isFull(state, one.domain) || Buffer.byteLength(one.line) > MAX_LOG_LINE_OCTETS) {
-    drop(state, one.domain, 1);
-    return;
-  }
+function addLine(state: QueueState, one: Waiting): boolean {
+  if (isFull(state, one.domain) || Buffer.byteLength(one.line) > MAX_LOG_LINE_OCTETS) return false;
   state.waiting.push(one);
   state.characters += one.line.length;
   state.waitingOf.set(one.domain, (state.waitingOf.get(one.domain) ?? 0) + one.line.length);
+  return true;
 }
 
 function drop(state: QueueState, domain: string, lines: number): void {
@@ -211,9 +223,9 @@ async function writeWaiting(state: QueueState): Promise<void> {
     state.failing = false;
   } catch (error) {
     // All of them: a disk that is full for one is full for the next.
-    for (const one of unwritten.flat()) {
-      if (one.states === undefined) drop(state, one.domain, 1);
-      else reportLater(state, one.domain, one.states);
+    for (const { domain, undo } of unwritten.flat()) {
+      if (undo === undefined) drop(state, domain, 1);
+      else undo();
     }
     if (!state.failing)
       state.log.warn({ err: errorMessage(error) }, 'log entries cannot be queued; they are dropped');
@@ -221,22 +233,23 @@ async function writeWaiting(state: QueueState): Promise<void> {
   }
 }
 
-/** Everything in memory, after the gaps of what was dropped. */
+/** Everything in memory, after the gaps of what was dropped and the counts. */
 function takeWaiting(state: QueueState): readonly Waiting[] {
   const { waiting, unreported } = state;
   state.waiting = [];
   state.characters = 0;
   state.waitingOf = new Map();
   const time = new Date(state.clock()).toISOString();
+  // A gap every second would fill the queue that has no room for lines; the last write states them all.
+  const isWaiting = (domain: string): boolean => !state.closing && isFull(state, domain);
   const gaps: Waiting[] = [];
   for (const [domain, dropped] of unreported) {
-    // A gap every second would fill the queue that has no room for lines; the last write states them all.
-    if (!state.closing && isFull(state, domain)) continue;
+    if (isWaiting(domain)) continue;
     unreported.delete(domain);
-    const gap = { format: GAP_FORMAT, time, id: randomUUID(), domain, dropped };
-    gaps.push({ domain, line: JSON.stringify(gap), states: dropped });
+    const line = JSON.stringify({ format: GAP_FORMAT, time, id: randomUUID(), domain, dropped });
+    gaps.push({ domain, line, undo: () => reportLater(state, domain, dropped) });
   }
-  return [...gaps, ...waiting];
+  return [...gaps, ...(state.counted?.take(isWaiting) ?? []), ...waiting];
 }
 
 /** Lines in batches that the control plane takes. */

@@ -5,12 +5,15 @@
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
 import { pause, retryMs } from '../platform/backoff.ts';
 import { makeFolder } from '../platform/make-folder.ts';
 import { type ControlPlaneClient, ControlPlaneFault } from './control-plane.ts';
+import { COUNTED_FORMAT, type CountedLine } from './counted-requests.ts';
 import { FIRST_RETRY_MS, FLUSH_ON_STOP_MS, LAST_RETRY_MS, MAX_LOG_FILES, SHIP_MS } from './limits.ts';
 import { errorMessage, type SyncLog } from './log.ts';
-import { LOG_QUEUE_ENDING, LOG_QUEUE_FOLDER } from './log-queue.ts';
+import { GAP_FORMAT, LOG_QUEUE_ENDING, LOG_QUEUE_FOLDER } from './log-queue.ts';
 
 export interface LogShipperOptions {
   readonly control: Pick<ControlPlaneClient, 'shipLogs'>;
@@ -43,6 +46,8 @@ export function createLogShipper({
 }: LogShipperOptions): LogShipper {
   const folder = makeQueueFolder(directory);
   const ending = new AbortController();
+  /** The control plane has refused a batch for its counted lines. */
+  let isOlder = false;
 
   /** Ships every whole file. @throws ControlPlaneFault, or the system's error */
   async function shipAll(): Promise<void> {
@@ -55,14 +60,28 @@ export function createLogShipper({
     for (const name of whole) await shipOne(join(folder, name));
   }
   async function shipOne(file: string): Promise<void> {
+    const batch = await readFile(file);
     try {
-      await control.shipLogs(await readFile(file));
+      await shipBatch(batch);
     } catch (error) {
       if (!(error instanceof ControlPlaneFault && error.code === 'answer')) throw error;
       // It would be refused again, and would stop all that follow.
       log.error({ err: errorMessage(error) }, 'the control plane refuses log entries; they are dropped');
     }
     await rm(file, { force: true });
+  }
+  /** Ships a batch; where it is refused, once more without counted lines, which earlier releases do not know. */
+  async function shipBatch(batch: Uint8Array): Promise<void> {
+    try {
+      await control.shipLogs(batch);
+    } catch (error) {
+      const older = isRefusal(error) ? await withoutCounts(batch) : null;
+      if (older === null) throw error;
+      await control.shipLogs(older);
+      if (!isOlder)
+        log.warn({ err: errorMessage(error) }, 'the control plane takes no counted lines; it gets gaps');
+      isOlder = true;
+    }
   }
   async function ship(): Promise<void> {
     let failures = 0;
@@ -90,4 +109,26 @@ export function createLogShipper({
       await Promise.race([last.finally(() => sent.abort()), pause(FLUSH_ON_STOP_MS, sent.signal)]);
     },
   };
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ControlPlaneFault && error.isRefusal;
+}
+
+const unpack = promisify(gunzip);
+const pack = promisify(gzip);
+
+/** A batch with a gap in place of each counted line; `null`: it has none, or is damaged. */
+async function withoutCounts(batch: Uint8Array): Promise<Uint8Array | null> {
+  const text = await unpack(batch).then(String, () => null);
+  if (text === null || !text.includes(COUNTED_FORMAT)) return null;
+  let counted = 0;
+  const lines = text.split('\n').map((line) => {
+    if (!line.includes(COUNTED_FORMAT)) return line;
+    const { format, time, id, domain, requests } = JSON.parse(line) as CountedLine;
+    if (format !== COUNTED_FORMAT) return line;
+    counted++;
+    return JSON.stringify({ format: GAP_FORMAT, time, id, domain, dropped: requests });
+  });
+  return counted === 0 ? null : pack(lines.join('\n'));
 }

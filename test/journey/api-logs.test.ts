@@ -7,7 +7,7 @@ import { createNodeRates } from '../../src/logs/node-rates.ts';
 import { createNode } from '../../src/publisher/node-token.ts';
 import { type Answer, addMember, type Person, send, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
-import { batchOf, lineOf } from '../support/log-lines.ts';
+import { batchOf, countedOf, lineOf } from '../support/log-lines.ts';
 import { activeDomain } from '../support/sample-rows.ts';
 
 describe.each(testDatabases())('log entries on $kind', (database) => {
@@ -92,6 +92,21 @@ describe.each(testDatabases())('log entries on $kind', (database) => {
     expect(one.body).toEqual({ ...line, node: 'eu-1' });
     expect((await anna.call('GET', `/domains/plain.test/logs/${line.id}`)).status).toBe(404);
     expect((await anna.call('GET', '/domains/shop.test/logs/7')).status).toBe(404);
+  });
+
+  test('a counted line is found by its filters and read by its id, and has no explanation', async () => {
+    const at = api.now() - 60_000;
+    await addDomain('counted.test');
+    const line = countedOf({ domain: 'counted.test', at });
+    expect((await ship(gzipSync(batchOf([line])))).body).toMatchObject({ stored: 1 });
+    const path = '/domains/counted.test/logs/';
+    for (const query of ['', 'action=block&rule=drop/7&ip=192.0.2.9', 'action=counted', `id=${line.id}`]) {
+      const { body } = await anna.call('GET', `${path}?${query}`);
+      expect([query, body.entries]).toEqual([query, [{ ...line, node: 'eu-1' }]]);
+    }
+    expect((await anna.call('GET', `${path}${line.id}`)).body).toEqual({ ...line, node: 'eu-1' });
+    const trace = await anna.call('GET', `${path}${line.id}/trace`);
+    expect([trace.status, trace.text]).toEqual([409, expect.stringContaining('counts requests')]);
   });
 
   test('pages continue at their cursor to the last entry', async () => {

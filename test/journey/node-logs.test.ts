@@ -1,13 +1,18 @@
 /** What a node has queued arrives at the control plane once, whatever happens on the way. */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ControlPlaneClient, createControl } from '../../src/sync/control-plane.ts';
 import { LOG_QUEUE_FOLDER, type LogQueue, openLogQueue } from '../../src/sync/log-queue.ts';
 import { createLogShipper, type LogShipper, makeQueueFolder } from '../../src/sync/ship-logs.ts';
+import { send } from '../support/api.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
-import { lineOf } from '../support/log-lines.ts';
+import { countedOf, lineOf } from '../support/log-lines.ts';
 import { addDomain, type House, openHouse, until } from '../support/publish-setup.ts';
 
 let folder: string;
@@ -147,6 +152,41 @@ test('a file that the control plane refuses is dropped, and the next ones arrive
   await until(async () => (await arrived('shop.test')).length === 3, 'the entries');
   expect([...(await arrived('shop.test'))].sort()).toEqual([...ids].sort());
   expect(warnings).toEqual(['the control plane refuses log entries; they are dropped']);
+});
+
+test('a control plane of an earlier release gets gaps in place of counted lines, and every entry beside them', async () => {
+  await addDomain(house, 'shop.test');
+  // As the release before counted lines answers a batch that has one.
+  const refusal = JSON.stringify({
+    detail: 'line 2: `format` must be `edgeplan.decision/v1` or `edgeplan.gap/v1`',
+  });
+  const earlier = createServer(async (request, response) => {
+    const body = await buffer(request);
+    const isKnown = !gunzipSync(body).includes('edgeplan.counted/v1');
+    const { method, url: path, headers } = request as { method: string; url: string; headers: object };
+    const { status, text } = isKnown
+      ? await send(house.port, { method, path, body, headers: { ...headers } })
+      : { status: 400, text: refusal };
+    response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+  });
+  await new Promise<void>((resolve) => earlier.listen(0, '127.0.0.1', resolve));
+  proxy.target = (earlier.address() as AddressInfo).port;
+  running.push({
+    async stop() {
+      earlier.closeAllConnections();
+      await new Promise((resolve) => earlier.close(resolve));
+    },
+  });
+  const queue = startQueue();
+  const ids = add(queue, 'shop.test', 3);
+  const line = countedOf({ domain: 'shop.test', at: Date.now(), requests: 700 });
+  queue.add('shop.test', JSON.stringify(line));
+  startShipper();
+  await until(async () => (await arrived('shop.test')).length === 4, 'the entries');
+  expect([...(await arrived('shop.test'))].sort()).toEqual([...ids, line.id].sort());
+  const { body } = await house.call('GET', '/domains/shop.test/logs/?action=gap');
+  expect(body.entries).toMatchObject([{ format: 'edgeplan.gap/v1', id: line.id, dropped: 700 }]);
+  expect(warnings).toEqual(['the control plane takes no counted lines; it gets gaps']);
 });
 
 test('what is in memory when a node stops arrives before it ends', async () => {

@@ -62,6 +62,27 @@ export function lineOf(parts: LineParts): Line {
   };
 }
 
+/** What differs between counted lines of a test. */
+export interface CountedParts {
+  readonly domain: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly id?: string;
+  readonly action?: string;
+  readonly rule?: string | null;
+  readonly network?: string | null;
+  readonly requests?: number;
+}
+
+/** One counted line. */
+export function countedOf({ domain, at, ...parts }: CountedParts): Line {
+  const time = new Date(at).toISOString();
+  return {
+    ...{ format: 'edgeplan.counted/v1', time, until: time, id: randomUUID(), domain, action: 'block' },
+    ...{ rule: 'drop/7', network: '192.0.2.0/24', requests: 1_000, ...parts },
+  };
+}
+
 /** A batch as JSON lines, with the domains of its lines or those given. */
 export function batchOf(
   lines: readonly (Line | Readonly<Record<string, unknown>>)[],

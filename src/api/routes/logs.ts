@@ -1,11 +1,18 @@
 /**
- * `/domains/{domain}/logs/`: the decisions that nodes have logged for a domain, newest first, one of them by its id, and its
+ * `/domains/{domain}/logs/`: the decisions that nodes have logged for a domain, newest first, one entry by its id, and its
  * explanation by the plan that decided. Searches run in a thread of the log store and end at a bound of their cost.
  */
 import { z } from 'zod';
 import { parseIpEntry } from '../../base/ip.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
-import { decisionMistake, ENTRY_ID_SHAPE, loggedDecision, loggedGap } from '../../logs/entry-schema.ts';
+import {
+  decisionMistake,
+  ENTRY_ID_SHAPE,
+  LOG_COUNTED_FORMAT,
+  loggedCounted,
+  loggedDecision,
+  loggedGap,
+} from '../../logs/entry-schema.ts';
 import { MAX_ENTRIES, MAX_FILTER, USUAL_ENTRIES } from '../../logs/limits.ts';
 import { LOG_ACTIONS, type LogQuery, type LogStore, type StoredLogEntry } from '../../logs/log-store.ts';
 import { entryTexts, pageText, placeOf } from '../../logs/page-text.ts';
@@ -26,6 +33,9 @@ const NODE = z.string().nullable().describe('the name of the node; `null`: it wa
 /** A logged decision; `src/node/README.md` has every field. */
 const DECISION = loggedDecision.extend({ node: NODE }).meta({ id: 'LogEntry' });
 
+/** A number of requests without an entry each. */
+const COUNTED = loggedCounted.extend({ node: NODE }).meta({ id: 'LogCounted' });
+
 /** Entries that are missing at a place. */
 const GAP = loggedGap.extend({ node: NODE }).meta({ id: 'LogGap' });
 
@@ -36,12 +46,20 @@ const listQuery = z.object({
     .enum(LOG_ACTIONS)
     .optional()
     .describe(
-      'of the decision; with `would-` of the decision had dry_run rules been enforced; `fault`: the request failed',
+      'of the decision; with `would-` of the decision had dry_run rules been enforced; `fault`: the request failed; `counted`: requests without an entry each',
     ),
   rule: z.string().optional().describe('a rule that matched or decided, `<type>/<id>`'),
-  ip: z.string().optional().describe('an address, prefix or range of the visitor'),
-  path: z.string().optional().describe('the start of the path, or with `*` a pattern of all of it'),
-  id: z.string().optional().describe('the id of one decision, whatever its time; goes without other filters'),
+  ip: z
+    .string()
+    .optional()
+    .describe(
+      'an address, prefix or range of the visitor; a counted line matches where its network overlaps',
+    ),
+  path: z
+    .string()
+    .optional()
+    .describe('the start of the path, or with `*` a pattern of all of it; a counted line has none'),
+  id: z.string().optional().describe('the id of one entry, whatever its time; goes without other filters'),
   cursor: z.string().optional().describe('`next` of the page before'),
   limit: queryNumber(1, MAX_ENTRIES).describe(`entries, at most; without it ${USUAL_ENTRIES}`),
 });
@@ -53,7 +71,7 @@ export const list = operation({
     'Search the logged decisions, newest first; of requests that were only forwarded a sample is logged',
   query: listQuery,
   response: z.object({
-    entries: z.array(z.union([DECISION, GAP])),
+    entries: z.array(z.union([DECISION, COUNTED, GAP])),
     next: z.string().nullable().describe('the `cursor` of the next page; `null`: nothing more in this time'),
     complete: z
       .boolean()
@@ -74,15 +92,15 @@ export const list = operation({
 
 /** `GET /domains/{domain}/logs/{decisionId}`: one entry. */
 export const read = operation({
-  summary: 'Read one logged decision',
-  response: DECISION,
+  summary: 'Read one logged decision, or one counted line',
+  response: z.union([DECISION, COUNTED]),
   async handle(call) {
     const [text] = await entryTexts(call.latest, [await findEntry(call)]);
     return jsonText(text!);
   },
 });
 
-/** `GET /domains/{domain}/logs/{decisionId}/trace`: runs in a compute thread; 409 where the plan is not stored any more. */
+/** `GET /domains/{domain}/logs/{decisionId}/trace`: runs in a compute thread; 409 where there is no plan or request for it. */
 export const explain = operation({
   summary: 'Explain a logged decision by the plan that made it, rule by rule, page by page',
   query: z.object({
@@ -95,6 +113,10 @@ export const explain = operation({
     const { caller, domain, services } = call;
     const { limit = USUAL_PAGE, cursor } = call.query as { limit?: number; cursor?: string };
     const line = JSON.parse((await findEntry(call)).line) as LoggedFields;
+    if (line.format === LOG_COUNTED_FORMAT)
+      throw conflict(
+        'the entry counts requests and has none of them; a decision of the same rule can be explained',
+      );
     const { request, revision, digest } = line;
     // An entry of an earlier release was stored without this check.
     if (
@@ -126,6 +148,7 @@ export const explain = operation({
 
 /** The fields of an entry that an explanation reads. */
 interface LoggedFields {
+  readonly format: string;
   readonly time: string;
   readonly revision: number;
   readonly digest: string;

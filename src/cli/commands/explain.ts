@@ -8,6 +8,7 @@ import { paint } from '../../simulator/paint.ts';
 import { renderTrace } from '../../simulator/render.ts';
 import { quantity, visible } from '../../simulator/render-text.ts';
 import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
+import { COUNTED_FORMAT, type CountedLine } from '../../sync/counted-requests.ts';
 import { readLog } from '../decision-log/read-log.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
@@ -45,6 +46,7 @@ async function run(id: string, flags: Flags): Promise<void> {
   const file = flags.plan ?? flags.file;
   checkPlaces(flags, file);
   const { line, domain } = await findLine(id.trim().toLowerCase(), flags);
+  if (line.format === COUNTED_FORMAT) return explainCounted(line, flags);
   const { request } = line;
   if (domain !== null && file === undefined) return explainRemote(line, domain, flags);
   if (file === undefined || request === null) {
@@ -86,11 +88,28 @@ async function run(id: string, flags: Flags): Promise<void> {
   if (samePlan && differsFromLog(line, trace)) note(DIFFERS);
 }
 
-/** The decision, and its domain where a server has it. @throws CommandFault for an unknown id */
+/** Prints a number of requests, of which there is none to explain. */
+async function explainCounted(line: CountedLine, { json }: Flags): Promise<void> {
+  if (json === true) return writeDocument('explanation', { line, same_plan: null, trace: null });
+  const { id, time, until, domain, action, rule, network, requests } = line;
+  const by = rule === null ? '' : ` by ${rule}`;
+  const would = action.startsWith('would-') ? `had dry_run rules been enforced: ${action.slice(6)}` : action;
+  const parts = [
+    `${id}  ${time} to ${until}`,
+    `${quantity(requests, 'request')} from ${network ?? 'various or unknown networks'} to ${domain}`,
+    `${would}${by}`,
+    'counted in place of a line each, since they exceeded what a node ships of a domain (--ship-lines); none can be explained by itself',
+  ];
+  await write(`${parts.map((one) => visible(one)).join('\n')}\n`);
+  const filter = rule === null ? '' : ` --rule ${rule}`;
+  note(visible(`edgeplan: \`edgeplan logs ${domain}${filter}\` has decisions that can be explained`));
+}
+
+/** The entry, and its domain where a server has it. @throws CommandFault for an unknown id */
 async function findLine(
   id: string,
   flags: Flags,
-): Promise<{ readonly line: DecisionLine; readonly domain: string | null }> {
+): Promise<{ readonly line: DecisionLine | CountedLine; readonly domain: string | null }> {
   const { log, domain } = flags;
   if (log !== undefined) return { line: await find(id, log), domain: null };
   if (domain === undefined) return findDecision(id, flags);
@@ -147,13 +166,14 @@ interface Searched {
 }
 
 /** Searches the logs for a decision id. @throws CommandFault */
-async function find(id: string, logs: readonly string[]): Promise<DecisionLine> {
+async function find(id: string, logs: readonly string[]): Promise<DecisionLine | CountedLine> {
   const searched: Searched = { lines: 0, unreadable: null, missing: 0, first: null, last: null };
   for (const log of logs) {
     for await (const entries of readLog(log)) {
       for (const entry of entries) {
         if (entry.kind === 'unreadable') searched.unreadable ??= `${entry.at}: ${entry.reason}`;
         if (entry.kind === 'gap') searched.missing += entry.dropped;
+        if (entry.kind === 'counted' && entry.line.id === id) return entry.line;
         if (entry.kind !== 'decision') continue;
         if (entry.line.id === id) return entry.line;
         searched.lines++;

@@ -7,7 +7,7 @@ import { paint } from '../../simulator/paint.ts';
 import { type CommandFault, usageFault } from '../exit.ts';
 import { colourOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, noteFault, write } from '../output.ts';
-import { logLine, type RemoteDecision, type RemoteGap } from '../print/log-entry.ts';
+import { logLine, type RemoteEntry } from '../print/log-entry.ts';
 import { isTransient, keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { type LogFilters, readLogPage } from '../remote/domain-logs.ts';
 import { type GivenTime, readDuration, readTime, timeAt } from '../time-option.ts';
@@ -43,8 +43,6 @@ const POLL_MS = 2_000;
 /** Milliseconds before the newest entry that a poll reads again: entries of different nodes come in any order. */
 const OVERLAP_MS = 120_000;
 
-type Entry = RemoteDecision | RemoteGap;
-
 async function run(domain: string, flags: Flags): Promise<void> {
   const { last, follow = false, limit } = flags;
   const [from, to] = [flags.from, flags.to].map((given) => given && timeAt(given, Date.now()));
@@ -75,9 +73,9 @@ async function readNewest(
   domain: string,
   access: ServerAccess,
   { filters, from, to, limit }: Wanted,
-): Promise<{ readonly entries: readonly Entry[]; readonly more: boolean }> {
+): Promise<{ readonly entries: readonly RemoteEntry[]; readonly more: boolean }> {
   const span = { from: timeText(from), ...(to === undefined ? {} : { to: timeText(to) }) };
-  const entries: Entry[] = [];
+  const entries: RemoteEntry[] = [];
   let cursor: string | null = null;
   do {
     const size = Math.min(PAGE, limit - entries.length);
@@ -91,7 +89,7 @@ async function readNewest(
 interface Followed {
   readonly filters: LogFilters;
   readonly from: number;
-  readonly printed: readonly Entry[];
+  readonly printed: readonly RemoteEntry[];
   readonly signal: AbortSignal;
 }
 
@@ -126,7 +124,7 @@ interface Unseen {
 }
 
 /** As `readUnseen`; nothing where the server fails or cannot be reached, which the next poll may not meet. */
-async function poll(domain: string, access: ServerAccess, unseen: Unseen): Promise<readonly Entry[]> {
+async function poll(domain: string, access: ServerAccess, unseen: Unseen): Promise<readonly RemoteEntry[]> {
   try {
     return await readUnseen(domain, access, unseen);
   } catch (error) {
@@ -141,8 +139,8 @@ async function readUnseen(
   domain: string,
   access: ServerAccess,
   { filters, seen }: Unseen,
-): Promise<readonly Entry[]> {
-  const fresh: Entry[] = [];
+): Promise<readonly RemoteEntry[]> {
+  const fresh: RemoteEntry[] = [];
   let cursor: string | null = null;
   do {
     const page = await readLogPage(domain, access, { filters, limit: PAGE, cursor });
@@ -154,7 +152,7 @@ async function readUnseen(
   return fresh.reverse();
 }
 
-async function print(entries: readonly Entry[], { json, color }: Flags): Promise<void> {
+async function print(entries: readonly RemoteEntry[], { json, color }: Flags): Promise<void> {
   const colour = colourFor(process.stdout, color);
   // The lines of a decision log have a format of their own: `replay` and `explain` read them.
   const text = json === true ? entries.map((entry) => `${JSON.stringify(entry)}\n`).join('') : null;
@@ -179,7 +177,8 @@ export function logsCommand(): Command {
     .summary('which requests of a domain were stopped, would have been, or failed')
     .description(
       'Prints decisions that nodes have logged for a domain, the newest last: blocks, challenges, what dry_run rules would have ' +
-        'done, faults, and a sample of the rest.',
+        'done, faults, and a sample of the rest. What exceeds the bound of a node is printed as numbers of requests by action, ' +
+        'rule and network.',
     )
     .argument('<domain>', 'its name')
     .addOption(
@@ -191,13 +190,19 @@ export function logsCommand(): Command {
     .addOption(new Option('--to <time>', 'only before this time').argParser(readTime))
     .addOption(new Option('--action <action>', 'only this outcome').choices(LOG_ACTIONS))
     .option('--rule <rule>', 'only where this rule matched or decided: drop/7')
-    .option('--ip <prefix>', 'only visitors with this address, prefix or range')
+    .option(
+      '--ip <prefix>',
+      'only visitors with this address, prefix or range; counted lines whose network overlaps with it',
+    )
     .option('--path <path>', 'only paths that begin so, or with * a pattern of the whole path')
     .addOption(
       new Option('--limit <count>', 'entries, at most: the newest').argParser(readLimit).default(USUAL_LIMIT),
     )
     .option('--follow', 'print new entries as they come, until Ctrl-C')
-    .option('--json', 'one entry as JSON on each line, as in the log of a node (edgeplan.decision/v1)')
+    .option(
+      '--json',
+      'one entry as JSON on each line, as in the log of a node (edgeplan.decision/v1, edgeplan.counted/v1)',
+    )
     .addOption(serverOption())
     .addOption(keyOption())
     .addOption(colourOption())

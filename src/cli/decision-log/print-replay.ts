@@ -11,11 +11,17 @@ const GROUPS_PRINTED = 20;
 /** The fault for a replay without any line: reporting "no changes" would mislead. */
 export function nothingCompared(report: ReplayReport, domain: string): Error {
   // The most likely reason first.
-  const { otherDomains, unreadable } = report;
+  const { otherDomains, unreadable, counted } = report;
   if (otherDomains > 0)
     return inputFault(`no line is of \`${domain}\`; ${quantity(otherDomains, 'is', 'are')} of other domains`);
   if (unreadable.count > 0) return inputFault('no line could be read as a decision');
+  if (counted > 0) return inputFault(`the log holds no decision, and ${countedText(counted)}`);
   return inputFault('the log holds no decision');
+}
+
+/** Requests of counted lines, which a replay skips. */
+export function countedText(counted: number): string {
+  return `${quantity(counted, 'request is', 'requests are')} only counted, without what they asked for`;
 }
 
 /** The report as text, ending in a newline; `name` is the file of the rules. */
@@ -56,7 +62,7 @@ export function replayNote(signatures: string | null): string {
 
 /** Reports on stderr the lines that were not compared. */
 export function printGaps(report: ReplayReport): void {
-  const { otherDomains, undecided, assumed, partial, missing, unreadable } = report;
+  const { otherDomains, undecided, assumed, partial, missing, counted, unreadable } = report;
   if (otherDomains > 0) note(`edgeplan: ${quantity(otherDomains, 'line')} of other domains skipped`);
   if (undecided > 0) note(`edgeplan: ${quantity(undecided, 'request')} refused before the domain was known`);
   if (assumed > 0)
@@ -69,6 +75,7 @@ export function printGaps(report: ReplayReport): void {
     );
   if (missing > 0)
     note(`edgeplan: ${quantity(missing, 'line is', 'lines are')} missing: the log dropped them`);
+  if (counted > 0) note(`edgeplan: ${countedText(counted)}`);
   if (unreadable.count > 0)
     note(
       `edgeplan: ${quantity(unreadable.count, 'line')} could not be read; the first: ${visible(unreadable.first ?? '')}`,

@@ -4,15 +4,17 @@
  */
 import { sizeText } from '../../files/size.ts';
 import { isMapping } from '../../files/yaml.ts';
-import { decisionMistake } from '../../logs/entry-schema.ts';
+import { countedMistake, decisionMistake } from '../../logs/entry-schema.ts';
 import { type DecisionLine, GAP_FORMAT, LINE_FORMAT } from '../../proxy/log/line.ts';
 import { requestMistake } from '../../simulator/request-fields.ts';
 import { type Bytes, LONGEST_LINE, linesOf } from '../../simulator/requests.ts';
+import { COUNTED_FORMAT, type CountedLine } from '../../sync/counted-requests.ts';
 import { readChunks } from '../input/read-file.ts';
 
-/** A decision, a note of dropped lines, or a line that cannot be read. */
+/** A decision, a number of requests, a note of dropped lines, or a line that cannot be read. */
 export type LogEntry =
   | { readonly kind: 'decision'; readonly line: DecisionLine }
+  | { readonly kind: 'counted'; readonly line: CountedLine }
   | { readonly kind: 'gap'; readonly dropped: number }
   | { readonly kind: 'unreadable'; readonly at: string; readonly reason: string };
 
@@ -53,6 +55,12 @@ export function readDecisionLine(text: string, at: string): LogEntry | null {
   }
   if (!isMapping(value)) return unreadable('the line is JSON but not an object');
   if (value['format'] === GAP_FORMAT) return { kind: 'gap', dropped: Number(value['dropped']) || 0 };
+  if (value['format'] === COUNTED_FORMAT) {
+    const mistake = countedMistake(value);
+    return mistake === null
+      ? { kind: 'counted', line: value as unknown as CountedLine }
+      : unreadable(mistake);
+  }
   if (value['format'] !== LINE_FORMAT) {
     return unreadable(`the line is not \`${LINE_FORMAT}\`, which is what this version reads`);
   }

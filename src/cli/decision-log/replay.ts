@@ -32,6 +32,8 @@ export interface ReplayReport {
   readonly partial: number;
   /** Lines that the log reports as dropped. */
   readonly missing: number;
+  /** Requests that the log has only as numbers. */
+  readonly counted: number;
   readonly unreadable: { readonly count: number; readonly first: string | null };
 }
 
@@ -80,6 +82,7 @@ export function createReplay(open: () => Evaluator, { alike = false }: ReplayOpt
     assumed: 0,
     partial: 0,
     missing: 0,
+    counted: 0,
   };
   const unreadable = { count: 0, first: null as string | null };
 
@@ -112,6 +115,7 @@ export function createReplay(open: () => Evaluator, { alike = false }: ReplayOpt
     add(entry) {
       if (entry.kind === 'decision') compare(entry.line);
       else if (entry.kind === 'gap') counts.missing += entry.dropped;
+      else if (entry.kind === 'counted') counts.counted += entry.line.requests;
       else {
         unreadable.count++;
         unreadable.first ??= `${entry.at}: ${entry.reason}`;

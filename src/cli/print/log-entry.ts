@@ -1,13 +1,20 @@
 /** Prints an entry of a domain's decision log as one line, its columns aligned with those of other lines. */
 import { decisionMistake } from '../../logs/entry-schema.ts';
-import type { DecisionLine, GapLine } from '../../proxy/log/line.ts';
+import { type DecisionLine, GAP_FORMAT, type GapLine } from '../../proxy/log/line.ts';
 import { columns, quantity, type RenderedLine, span, type Tone } from '../../simulator/render-text.ts';
+import { COUNTED_FORMAT, type CountedLine } from '../../sync/counted-requests.ts';
 
 /** A decision as the API returns it. */
 export type RemoteDecision = DecisionLine & { readonly node: string | null };
 
+/** A number of requests as the API returns it. */
+export type RemoteCounted = CountedLine & { readonly node: string | null };
+
 /** A gap as the API returns it. */
 export type RemoteGap = GapLine & { readonly id: string; readonly node: string | null };
+
+/** An entry as the API returns it. */
+export type RemoteEntry = RemoteDecision | RemoteCounted | RemoteGap;
 
 /** The tone of each action. */
 const TONES: Readonly<Record<NonNullable<DecisionLine['decision']>['action'], Tone>> = {
@@ -28,15 +35,12 @@ const IP_COLUMNS = 15;
 /** Ids of signatures that a line lists. */
 const MOST_IDS = 4;
 
-/** Whether an entry is a gap. */
-export function isGap(entry: RemoteDecision | RemoteGap): entry is RemoteGap {
-  return entry.format === 'edgeplan.gap/v1';
-}
-
 /** Time, outcome, rule, address, request; then signatures, the shadow and a fault, where there are any. */
-export function logLine(entry: RemoteDecision | RemoteGap): RenderedLine {
+export function logLine(entry: RemoteEntry): RenderedLine {
   const time = span(`${entry.time}  `, 'dim');
-  if (isGap(entry)) return [time, span(`${quantity(entry.dropped, 'entry', 'entries')} dropped`, 'warn')];
+  if (entry.format === COUNTED_FORMAT) return [time, ...countedSpans(entry)];
+  if (entry.format === GAP_FORMAT)
+    return [time, span(`${quantity(entry.dropped, 'entry', 'entries')} dropped`, 'warn')];
   // A server of an earlier release has stored entries without a check of every field.
   const mistake = decisionMistake(entry, 'store');
   if (mistake !== null) return [time, span(`not readable: ${mistake}`, 'warn'), span(`  ${entry.id}`, 'dim')];
@@ -55,6 +59,17 @@ export function logLine(entry: RemoteDecision | RemoteGap): RenderedLine {
       : [span(`  would ${shadow.action}${by(shadow.rule)}`, 'warn')]),
     ...(fault === null ? [] : [span(`  fault ${fault}`, 'bad')]),
     span(`  ${entry.id}`, 'dim'),
+  ];
+}
+
+/** Outcome, rule, network and number of counted requests. */
+function countedSpans({ action, rule, network, requests, until, id }: RemoteCounted): RenderedLine {
+  const tone = TONES[action as keyof typeof TONES] ?? (action === 'fault' ? 'bad' : 'warn');
+  return [
+    span(`${padded(action.replace('-', ' '), OUTCOME_COLUMNS)}  `, tone),
+    span(`${padded(rule ?? '-', RULE_COLUMNS)}  ${padded(network ?? '-', IP_COLUMNS)}  `),
+    span(`${quantity(requests, 'request')} until ${until}`, 'accent'),
+    span(`  ${id}`, 'dim'),
   ];
 }
 

@@ -1,15 +1,16 @@
 /** Reads the decision log of a domain over the API: pages of entries, one decision, its explanation. */
-import { decisionMistake } from '../../logs/entry-schema.ts';
+import { countedMistake, decisionMistake } from '../../logs/entry-schema.ts';
 import type { DecisionLine } from '../../proxy/log/line.ts';
 import type { TraceDocument } from '../../simulator/document.ts';
+import { COUNTED_FORMAT, type CountedLine } from '../../sync/counted-requests.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
-import type { RemoteDecision, RemoteGap } from '../print/log-entry.ts';
+import type { RemoteEntry } from '../print/log-entry.ts';
 import { callApi, type ServerAccess, ServerRefusal } from './call-api.ts';
 import { callDomainApi, domainPath } from './remote-domain.ts';
 
 /** A page of entries, newest first. */
 export interface LogPageAnswer {
-  readonly entries: readonly (RemoteDecision | RemoteGap)[];
+  readonly entries: readonly RemoteEntry[];
   /** `null`: there is nothing more in the time of the search. */
   readonly next: string | null;
   readonly complete: boolean;
@@ -41,8 +42,12 @@ export async function readLogPage(
   return (await callDomainApi(domain, access, { method: 'GET', path })).body as LogPageAnswer;
 }
 
-/** Reads one decision. @throws CommandFault with exit code 1 when the server has none with this id */
-export async function readDecision(id: string, domain: string, access: ServerAccess): Promise<DecisionLine> {
+/** Reads one entry. @throws CommandFault with exit code 1 when the server has none with this id */
+export async function readDecision(
+  id: string,
+  domain: string,
+  access: ServerAccess,
+): Promise<DecisionLine | CountedLine> {
   const path = domainPath(domain, `/logs/${encodeURIComponent(id)}`);
   try {
     return readable((await callDomainApi(domain, access, { method: 'GET', path })).body);
@@ -56,9 +61,10 @@ export async function readDecision(id: string, domain: string, access: ServerAcc
 }
 
 /** An entry that a server of an earlier release stored without a check of every field ends here. @throws CommandFault */
-function readable(entry: unknown): DecisionLine {
-  const mistake = decisionMistake(entry, 'store');
-  if (mistake === null) return entry as DecisionLine;
+function readable(entry: unknown): DecisionLine | CountedLine {
+  const isCounted = (entry as { readonly format?: unknown }).format === COUNTED_FORMAT;
+  const mistake = isCounted ? countedMistake(entry) : decisionMistake(entry, 'store');
+  if (mistake === null) return entry as DecisionLine | CountedLine;
   throw inputFault(`the entry of the decision cannot be read: ${mistake}`, {
     remedy: 'its node sent it so; `edgeplan logs --json` prints it as it is',
   });
@@ -78,7 +84,7 @@ const MOST_ASKED = 60;
 export async function findDecision(
   id: string,
   access: ServerAccess,
-): Promise<{ readonly line: DecisionLine; readonly domain: string }> {
+): Promise<{ readonly line: DecisionLine | CountedLine; readonly domain: string }> {
   const { body } = await callApi(access, { method: 'GET', path: '/domains/' });
   const domains = (body as readonly { readonly name: string }[]).map(({ name }) => name);
   if (domains.length > MOST_ASKED) {

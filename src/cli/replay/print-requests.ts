@@ -4,7 +4,7 @@ import type { LogTally } from '../../access-logs/source.ts';
 import { quantity, visible } from '../../simulator/render-text.ts';
 import type { LackedFact } from '../../simulator/replay/dependencies.ts';
 import type { ReplayOutcome, RequestsReport } from '../../simulator/replay/replay-requests.ts';
-import { exampleLine, printedGroups } from '../decision-log/print-replay.ts';
+import { countedText, exampleLine, printedGroups } from '../decision-log/print-replay.ts';
 import { EXIT, type ExitCode, inputFault } from '../exit.ts';
 import { note } from '../output.ts';
 import { grouped } from '../print/quantities.ts';
@@ -108,18 +108,20 @@ export function nothingReplayed(
   }
   if (unreadable > 0) return inputFault(`no line could be read; the first: ${firstUnreadable ?? ''}`);
   if (noRequest > 0) return inputFault('the log holds no HTTP request');
+  if (read.counted > 0) return inputFault(`the log holds no request, and ${countedText(read.counted)}`);
   return inputFault('the log holds no line');
 }
 
 /** Reports on stderr the lines that were not replayed. */
 export function printLogGaps({ report, read }: Pick<PrintedReplay, 'report' | 'read'>): void {
-  const { tally, late, missing } = read;
+  const { tally, late, missing, counted } = read;
   const { noRequest, unreadable, firstUnreadable } = tally;
   if (report.otherHosts > 0)
     note(`edgeplan: ${quantity(report.otherHosts, 'request')} to hosts that the rules do not serve skipped`);
   if (noRequest > 0) note(`edgeplan: ${quantity(noRequest, 'line')} without an HTTP request skipped`);
   if (missing > 0)
     note(`edgeplan: ${quantity(missing, 'line is', 'lines are')} missing: the log dropped them`);
+  if (counted > 0) note(`edgeplan: ${countedText(counted)}`);
   printLate(late);
   if (unreadable > 0)
     note(
@@ -158,6 +160,7 @@ export function requestsDocument({ report, read, lacks }: PrintedReplay): object
     lines,
     no_request: noRequest,
     missing: read.missing,
+    counted: read.counted,
     late: read.late,
     unreadable: { count: unreadable, first: firstUnreadable },
     lacks,

@@ -41,6 +41,8 @@ export interface ReadLogs {
   late: number;
   /** Lines that decision logs report as dropped. */
   missing: number;
+  /** Requests that decision logs have only as numbers. */
+  counted: number;
   /** Requests of access logs. */
   requests: number;
   /** The host that was assumed; empty: none. */
@@ -49,7 +51,8 @@ export interface ReadLogs {
 
 /** Counters of a replay that has read nothing yet. */
 export function createReadLogs(): ReadLogs {
-  return { tally: createTally(), lacks: createFactCounts(), late: 0, missing: 0, requests: 0, host: '' };
+  const counts = { late: 0, missing: 0, counted: 0, requests: 0 };
+  return { tally: createTally(), lacks: createFactCounts(), ...counts, host: '' };
 }
 
 /** A decision with the time it is put in order by. */
@@ -138,6 +141,7 @@ function decisionSource({ file, chunks }: OpenedLog, read: ReadLogs): TimedSourc
       }
       tally.lines++;
       if (entry.kind === 'gap') read.missing += entry.dropped;
+      else if (entry.kind === 'counted') read.counted += entry.line.requests;
       else if (entry.line.request === null) tally.noRequest++;
       else return requestEntry(entry, file, number);
       return null;

@@ -2,6 +2,7 @@
  * The decision log. In: every finished request. Out: a line for each one that is worth reading later (stopped, with a shadow
  * decision, failed), and for a sample of the plain ones.
  */
+import type { Action, Decision } from '../../evaluator/decision.ts';
 import { DEFAULT_RATE } from './limits.ts';
 import { decisionLine, GAP_FORMAT, type GapLine } from './line.ts';
 import { createLineWriter, type WriterStats } from './line-writer.ts';
@@ -82,14 +83,31 @@ function gapOf(rate: number, chance: number): number {
   return Math.floor(Math.log(1 - chance) / Math.log(1 - rate));
 }
 
+/** The outcome by which a request is always logged. */
+export type LoggedOutcome = 'block' | 'challenge' | 'refuse' | 'fault' | `would-${Action}`;
+
+const WOULD: Readonly<Record<Action, LoggedOutcome>> = {
+  forward: 'would-forward',
+  block: 'would-block',
+  challenge: 'would-challenge',
+  redirect: 'would-redirect',
+  respond: 'would-respond',
+  refuse: 'would-refuse',
+};
+
 /**
- * Whether a request is logged whatever the rate. A client that leaves early is no failure: visitors do that, and could fill
- * the log with it.
+ * The outcome by which a request is always logged; `null`: it is a plain one. Of several, the one that the visitor noticed. A
+ * client that leaves early is no failure: visitors do that, and could fill the log with it.
  */
+export function outcomeOf({ action, shadow }: Decision, fault: string | null): LoggedOutcome | null {
+  if (action === 'block' || action === 'challenge' || action === 'refuse') return action;
+  if (fault !== null && fault !== 'aborted') return 'fault';
+  return shadow === null ? null : WOULD[shadow.action];
+}
+
+/** Whether a request is logged whatever the rate. */
 export function isAlwaysLogged({ exchange, fault }: RequestLogEntry): boolean {
-  if (exchange === null || (fault !== null && fault !== 'aborted')) return true;
-  const { action, shadow } = exchange.decision;
-  return shadow !== null || action === 'block' || action === 'challenge' || action === 'refuse';
+  return exchange === null || outcomeOf(exchange.decision, fault) !== null;
 }
 
 /** The line that states how many lines are missing at its place. */

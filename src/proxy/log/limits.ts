@@ -15,12 +15,14 @@ export const WRITE_OCTETS = 64 * 1024;
  */
 export const WRITE_MS = 200;
 /**
- * Lines of one domain that a node ships to the control plane a second, and at once, all its processes together: enough to
- * follow an attack by, while the worst one costs its node a few megabytes a minute.
+ * Lines of one domain that a node ships to the control plane a second, all its processes together, unless its operator sets
+ * another number: enough to follow an attack by, while the worst one costs its node a few megabytes a minute.
  */
 export const SHIPPED_PER_SEC = 50;
-/** See `SHIPPED_PER_SEC`. */
-export const SHIPPED_BURST = 500;
+/** The most that an operator can set: a control plane takes some 1,000 lines a second of a node. */
+export const MAX_SHIPPED_PER_SEC = 1_000;
+/** Seconds of that rate that are shipped at once. */
+export const SHIPPED_BURST_SEC = 10;
 /** Domains whose rate is remembered; those above it are dropped until another one has been quiet for some seconds. */
 export const MAX_SHIPPED_DOMAINS = 20_000;
 /** Milliseconds until a failed write or open is tried again. */

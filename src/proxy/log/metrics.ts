@@ -223,7 +223,14 @@ export function addLog(registry: Registry, log: () => WriterStats): void {
   });
 }
 
-/** Adds the count of lines that are not shipped to the control plane. */
-export function addShippedLog(registry: Registry, dropped: () => number): void {
+/** The counts of decisions that are not shipped as lines to the control plane. */
+export interface ShippedCounts {
+  dropped(): number;
+  counted(): number;
+}
+
+/** Adds the metrics of what is shipped to the control plane. */
+export function addShippedLog(registry: Registry, { dropped, counted }: ShippedCounts): void {
   addCount(registry, { name: 'edgeplan_node_shipped_lines_dropped_total', read: dropped });
+  addCount(registry, { name: 'edgeplan_node_shipped_requests_counted_total', read: counted });
 }

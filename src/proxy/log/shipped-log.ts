@@ -1,19 +1,25 @@
 /**
  * The part of the decision log that is shipped to the control plane. In: every finished request. Out: the same lines as in the
  * file of the decision log, with a domain, in the queue of `sync/log-queue.ts`. A token bucket for each domain bounds what an
- * attack on it costs; what is beyond it is dropped before a line is made, counted, and shipped as a gap. Half of the bucket is
- * for what is always logged.
+ * attack on it costs. Beyond it no line is made: what is always logged is counted by action, rule and network
+ * (`sync/counted-requests.ts`), a plain request is dropped and shipped as a gap. Half of the bucket is for what is always logged.
  */
+import type { RequestTable, TableRequest } from '../../sync/counted-requests.ts';
 import type { LogQueue } from '../../sync/log-queue.ts';
-import { createSampler, isAlwaysLogged } from './decision-log.ts';
-import { MAX_SHIPPED_DOMAINS, SHIPPED_BURST, SHIPPED_PER_SEC } from './limits.ts';
+import type { Exchange } from '../exchange.ts';
+import { createSampler, type LoggedOutcome, outcomeOf } from './decision-log.ts';
+import { MAX_SHIPPED_DOMAINS, SHIPPED_BURST_SEC } from './limits.ts';
 import { decisionLine } from './line.ts';
 import type { RequestLog, RequestLogEntry } from './request-log.ts';
 
 export interface ShippedLogOptions {
   readonly queue: Pick<LogQueue, 'full' | 'add' | 'drop'>;
+  /** Counts what is always logged and exceeds the rate of its domain. */
+  readonly counted: Pick<RequestTable, 'add'>;
   /** The share of plain requests that is shipped, 0 to 1. */
   readonly rate: number;
+  /** Lines of one domain a second; 0: none, what is always logged is only counted. */
+  readonly linesPerSec: number;
   /** The part of the rate of each domain that this process may use, 0 to 1. */
   readonly share: number;
   /** A random number from 0 up to 1. */
@@ -30,10 +36,12 @@ interface Bucket {
 
 /** @throws RangeError when the rate is not from 0 to 1 */
 export function createShippedLog(options: ShippedLogOptions): RequestLog {
-  const { queue, rate, share, random = Math.random, clock = () => performance.now() } = options;
+  const { queue, counted, rate, linesPerSec, share } = options;
+  const { random = Math.random, clock = () => performance.now() } = options;
   const isSampled = createSampler(rate, random);
   const buckets = new Map<string, Bucket>();
-  const [burst, perMs] = [Math.max(1, SHIPPED_BURST * share), (SHIPPED_PER_SEC * share) / 1_000];
+  const perMs = (linesPerSec * share) / 1_000;
+  const burst = linesPerSec === 0 ? 0 : Math.max(1, SHIPPED_BURST_SEC * linesPerSec * share);
 
   /** Takes a token of the domain's bucket, if more than `reserve` are left. */
   function take(domain: string, reserve: number): boolean {
@@ -56,20 +64,34 @@ export function createShippedLog(options: ShippedLogOptions): RequestLog {
     for (const [domain, { left, at }] of buckets)
       if (left + (now - at) * perMs >= burst) buckets.delete(domain);
   }
-  function put(domain: string, entry: RequestLogEntry, sampled: number | null): void {
-    // What is always logged finds half of the burst unused, however many plain requests there are.
-    const reserve = sampled === null ? 0 : burst / 2;
-    if (queue.full(domain) || !take(domain, reserve)) queue.drop(domain);
-    else queue.add(domain, JSON.stringify(decisionLine(entry, sampled)));
+  /** Ships a line unless at most `reserve` are left of the burst. @returns `false`: it is not shipped */
+  function put(entry: RequestLogEntry, sampled: number | null, reserve: number): boolean {
+    const { name } = entry.exchange!.domain;
+    if (queue.full(name) || !take(name, reserve)) return false;
+    return queue.add(name, JSON.stringify(decisionLine(entry, sampled)));
   }
 
   return {
     done(entry) {
+      const { exchange, fault } = entry;
       // Without a domain it is nobody's: the customer of no domain sees it, and the operator has the file.
-      if (entry.exchange === null) return;
-      const { name } = entry.exchange.domain;
-      if (isAlwaysLogged(entry)) put(name, entry, null);
-      else if (isSampled()) put(name, entry, rate === 1 ? null : rate);
+      if (exchange === null) return;
+      const outcome = outcomeOf(exchange.decision, fault);
+      if (outcome !== null) {
+        if (!put(entry, null, 0)) counted.add(countedRequest(exchange, outcome));
+        return;
+      }
+      if (burst === 0 || !isSampled()) return;
+      // What is always logged finds half of the burst unused, however many plain requests there are.
+      if (!put(entry, rate === 1 ? null : rate, burst / 2)) queue.drop(exchange.domain.name);
     },
   };
+}
+
+function countedRequest(
+  { domain, decision, request, startedAt }: Exchange,
+  action: LoggedOutcome,
+): TableRequest {
+  const { rule } = action.startsWith('would-') ? decision.shadow! : decision;
+  return { domain: domain.name, action, rule, ip: request.ip, at: startedAt };
 }

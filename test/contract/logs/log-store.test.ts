@@ -10,7 +10,7 @@ import type { LogAction, LogQuery, LogStore } from '../../../src/logs/log-store.
 import { openLogs } from '../../../src/logs/open-logs.ts';
 import type { LogPlaceOfStore } from '../../../src/logs/place.ts';
 import { everyDatabase, type TestDatabase } from '../../support/databases.ts';
-import { batchOf, type LineParts, lineOf } from '../../support/log-lines.ts';
+import { batchOf, type CountedParts, countedOf, type LineParts, lineOf } from '../../support/log-lines.ts';
 
 const DAY = 86_400_000;
 /** Noon, so that hours around it are of one day. */
@@ -53,6 +53,11 @@ async function openOn(database: TestDatabase): Promise<Opened> {
 
 function append(logs: LogStore, parts: readonly LineParts[], now = NOW) {
   return logs.append({ nodeId: 3, bytes: batchOf(parts.map(lineOf)), domains: [SHOP, BLOG], now });
+}
+
+function appendCounted(logs: LogStore, parts: readonly Omit<CountedParts, 'domain' | 'at'>[]) {
+  const lines = parts.map((one) => countedOf({ domain: 'shop.test', at: NOW, ...one }));
+  return logs.append({ nodeId: 3, bytes: batchOf(lines), domains: [SHOP], now: NOW });
 }
 
 const ALL: LogQuery = {
@@ -213,6 +218,7 @@ describe.each(everyDatabase())('the log store on $kind', (database) => {
 
   test('a batch with one wrong entry is refused whole, with the line of the entry', async () => {
     const good = lineOf({ domain: 'shop.test', at: NOW });
+    const counted = countedOf({ domain: 'shop.test', at: NOW });
     const wrong: readonly [object, RegExp][] = [
       [{ ...good, time: 'yesterday' }, /line 3: `time` must be RFC 3339/],
       [{ ...good, time: new Date(NOW + DAY).toISOString() }, /line 3: `time` must be at most/],
@@ -220,7 +226,13 @@ describe.each(everyDatabase())('the log store on $kind', (database) => {
       [{ ...good, domain: 'other.test' }, /line 3: `domain` is not one that line 1 lists/],
       [{ ...good, matches: [7] }, /line 3: `matches\[0\]` must be an object/],
       [{ ...good, decision: null }, /line 3: `decision` must be an object/],
-      [{ ...good, format: 'x' }, /line 3: `format` must be/],
+      [
+        { ...good, format: 'x' },
+        /line 3: `format` must be one of `edgeplan.decision\/v1`, `edgeplan.counted\/v1`/,
+      ],
+      [{ ...counted, network: 'home' }, /line 3: `network` must be a prefix of addresses, or null/],
+      [{ ...counted, requests: 0 }, /line 3: `requests` must be a whole number from 1 on/],
+      [{ ...counted, action: 'Block' }, /line 3: `action` must be a word in lower case/],
       [{ ...good, status: 'ok' }, /line 3: `status` must be/],
     ];
     for (const [line, message] of wrong) {
@@ -255,6 +267,69 @@ describe.each(everyDatabase())('the log store on $kind', (database) => {
     expect(await small.get({ domainId: SHOP.id, id: JSON.parse(entries[0]!.line).id, since: 0 })).toBeNull();
     // What was stored before the bound was reached is recognised when it is sent again.
     expect((await append(small, shop.slice(0, result.stored))).repeated).toBe(result.stored);
+  });
+
+  const COUNTED: readonly Omit<CountedParts, 'domain' | 'at'>[] = [
+    { id: idAt(1) },
+    { id: idAt(2), action: 'would-block', rule: 'waf/42', network: '198.51.100.0/24' },
+    { id: idAt(3), action: 'fault', rule: null, network: '2001:db8:1::/48' },
+    { id: idAt(4), action: 'challenge', rule: 'captcha/3', network: null },
+  ];
+
+  test.each([
+    ['everything', {}, [4, 3, 2, 1]],
+    ['an action', { action: 'block' }, [1]],
+    ['an action of shadows', { action: 'would-block' }, [2]],
+    ['faults', { action: 'fault' }, [3]],
+    ['counted lines', { action: 'counted' }, [4, 3, 2, 1]],
+    ['a rule', { rule: 'waf/42' }, [2]],
+    ['an address in the network', { ip: '192.0.2.77' }, [1]],
+    ['a prefix around the network', { ip: '192.0.0.0/16' }, [1]],
+    ['a range that overlaps with the network', { ip: '198.51.99.1-198.51.100.7' }, [2]],
+    ['an IPv6 address in the network', { ip: '2001:db8:1:2::3' }, [3]],
+    ['another network', { ip: '192.0.3.0/24' }, []],
+    ['paths, which counted lines lack', { path: '/' }, []],
+    ['decisions only', { onlyDecisions: true }, []],
+  ] as readonly (readonly [string, Partial<LogQuery>, readonly number[]])[])(
+    'a search of %s finds the counted lines that it means',
+    async (_, query, expected) => {
+      await appendCounted(logs, COUNTED);
+      expect(await idsOf(logs, query)).toEqual(expected.map(idAt));
+    },
+  );
+
+  test('a counted line is read by its id, stored once, and removed with its day', async () => {
+    await appendCounted(logs, COUNTED);
+    expect(await appendCounted(logs, COUNTED)).toEqual({ stored: 0, repeated: 4, dropped: 0 });
+    const found = await logs.get({ domainId: SHOP.id, id: idAt(1), since: 0 });
+    expect(JSON.parse(found!.line)).toEqual(countedOf({ domain: 'shop.test', at: NOW, id: idAt(1) }));
+    await logs.prune(NOW + 8 * DAY);
+    expect(await idsOf(logs, {})).toEqual([]);
+  });
+
+  test('the gap of a full day counts the requests of the counted lines that it replaces', async () => {
+    const small = opened.again({ domainOctets: 1 });
+    await append(small, [{ domain: 'shop.test', at: NOW }]);
+    await appendCounted(small, [{ requests: 500 }, { requests: 70 }]);
+    const { entries } = await small.find({ ...ALL, action: 'gap' });
+    expect(entries.map(({ line }) => JSON.parse(line).dropped)).toEqual([571]);
+  });
+
+  test('a day that decisions have filled has room for counted lines, a quarter of its bound', async () => {
+    const small = opened.again({ domainOctets: 20_000 });
+    const decisions = Array.from({ length: 60 }, (_, number) => ({
+      domain: 'shop.test',
+      at: NOW,
+      id: idAt(number),
+    }));
+    expect((await append(small, decisions)).dropped).toBeGreaterThan(0);
+    const counted = Array.from({ length: 60 }, (_, number) => ({ id: idAt(100 + number) }));
+    const { stored, dropped } = await appendCounted(small, counted);
+    expect(stored * JSON.stringify(countedOf({ domain: 'shop.test', at: NOW })).length).toBeGreaterThan(
+      4_500,
+    );
+    expect(dropped).toBeGreaterThan(0);
+    expect(await idsOf(small, { action: 'counted' })).toHaveLength(stored);
   });
 
   test('two processes that store entries of days that neither has seen both store all of them', async () => {

@@ -43,7 +43,7 @@ function options(more: Partial<EdgeNodeOptions> = {}): EdgeNodeOptions {
     bufferOctets: 2_000_000,
     minRate: 1_024,
     decisions: null,
-    shippedRate: null,
+    shipped: null,
     operationsPort: null,
     collector: null,
     log: createLog('silent', () => undefined),
