@@ -26,6 +26,8 @@ export const DRY_RUN_MATCHES = 100;
 export const MAX_READY_SHARE = 0.05;
 /** The share of requests from which on a rule that would refuse them is probably wrong: most of them are customers. */
 export const MIN_BROAD_SHARE = 0.2;
+/** The share of a rule's matches that other dry_run rules may hide, at most, where it is said to be without effect. */
+export const MAX_HIDDEN_SHARE = 0.05;
 /** Changes that the evidence lists, those with the most requests. */
 export const MAX_CHANGES_SHOWN = 10;
 

@@ -1,11 +1,13 @@
 /** Facts of a domain as plain values, for tests of recommendations. */
 import { lintRuleSet } from '../../src/analysis/lint.ts';
+import type { RuleType } from '../../src/base/vocabulary.ts';
 import { addChange, addHits, createTrafficCounts, type TrafficCounts } from '../../src/counts/counts.ts';
 import type { Effect } from '../../src/evaluator/decision.ts';
 import { parseRuleSet } from '../../src/model/parse.ts';
 import type { EntryRequest } from '../../src/recommendations/entry-request.ts';
 import { countedPeriod } from '../../src/recommendations/read-facts.ts';
 import type { CountedPeriod, StoredFacts } from '../../src/recommendations/stored-facts.ts';
+import { inEvaluationOrder } from '../../src/traffic/show-hits.ts';
 
 export const DAY = 86_400_000;
 export const HOUR = 3_600_000;
@@ -26,7 +28,7 @@ const SHOP = { id: 1, name: 'shop', type: 'A', destination: '198.51.100.20', pro
 export function factsOf({ rules = [], records = [SHOP], updatedAt, ...parts }: FactParts): StoredFacts {
   const read = parseRuleSet({ domain: { name: 'shop.example' }, records, rules });
   if (!read.ok) throw new Error(JSON.stringify(read.diagnostics));
-  const { ruleSet } = read;
+  const ruleSet = { ...read.ruleSet, rules: inEvaluationOrder(read.ruleSet.rules) };
   return {
     now: NOW,
     certificates: [],
@@ -38,7 +40,7 @@ export function factsOf({ rules = [], records = [SHOP], updatedAt, ...parts }: F
     domain: ruleSet.domain,
     records: ruleSet.records,
     rules: ruleSet.rules.map((rule) => ({ rule, updatedAt: updatedAt ?? NOW - 365 * DAY })),
-    findings: lintRuleSet(ruleSet),
+    findings: lintRuleSet(ruleSet, undefined, { proofs: false }),
   };
 }
 
@@ -72,11 +74,7 @@ export function periodOf({ days, requests, quiet = 0, yesterday }: CountedDays):
 export function wouldHave(
   counts: TrafficCounts,
   id: number,
-  {
-    effect,
-    hits,
-    type = 'drop',
-  }: { effect: Effect; hits: number; type?: 'drop' | 'rate_limit' | 'redirect' | 'error_page' },
+  { effect, hits, type = 'drop' }: { effect: Effect; hits: number; type?: RuleType },
 ): void {
   addHits(counts, { type, id, mode: 'dry_run', effect, hits, lastAt: NOW - DAY });
 }
