@@ -14,19 +14,27 @@ export const HOUR = 3_600_000;
 /** A Wednesday, 15:00 UTC. */
 export const NOW = Date.UTC(2026, 10, 25, 15);
 
-/** What a test states; everything else is empty, and rules are unchanged for a year. */
+/** What a test states; everything else is empty, rules are unchanged for a year, and requests come over TLS. */
 export interface FactParts extends Partial<Omit<StoredFacts, 'rules' | 'records' | 'domain' | 'findings'>> {
   readonly rules?: readonly object[];
   readonly records?: readonly object[];
   /** Milliseconds since the epoch. */
   readonly updatedAt?: number;
+  /** Of the domain. */
+  readonly status?: string;
 }
 
 const SHOP = { id: 1, name: 'shop', type: 'A', destination: '198.51.100.20', proxied: true };
 
 /** The facts; rules and records are written as in an edge file, with ids. */
-export function factsOf({ rules = [], records = [SHOP], updatedAt, ...parts }: FactParts): StoredFacts {
-  const read = parseRuleSet({ domain: { name: 'shop.example' }, records, rules });
+export function factsOf({
+  rules = [],
+  records = [SHOP],
+  updatedAt,
+  status = 'active',
+  ...parts
+}: FactParts): StoredFacts {
+  const read = parseRuleSet({ domain: { name: 'shop.example', status }, records, rules });
   if (!read.ok) throw new Error(JSON.stringify(read.diagnostics));
   const ruleSet = { ...read.ruleSet, rules: inEvaluationOrder(read.ruleSet.rules) };
   return {
@@ -36,6 +44,8 @@ export function factsOf({ rules = [], records = [SHOP], updatedAt, ...parts }: F
     month: null,
     week: null,
     entries: null,
+    dnsMode: 'managed',
+    overTls: true,
     ...parts,
     domain: ruleSet.domain,
     records: ruleSet.records,
