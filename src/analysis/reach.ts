@@ -30,20 +30,31 @@ export interface Reach {
 
 const UNKNOWN: ReachResult = { kind: 'unknown' };
 
-/** The space of one subject; `null`: its host filters are too complex for proofs. */
-export function subjectSpace(subject: Subject): SubjectSpace | null {
-  const space = createSpace([subject.loaded], redirectExtras([subject]));
+/** The space of one subject; `null`: its host filters are too complex for proofs. `work`: steps of its patterns. */
+export function subjectSpace(subject: Subject, work?: number): SubjectSpace | null {
+  const extras = redirectExtras([subject]);
+  const space = createSpace([subject.loaded], work === undefined ? extras : { ...extras, work });
   return space === null ? null : { space, subject, plan: 0, lists: new Map() };
 }
 
-/** Proves or disproves for every enabled rule of a plan that it can be reached. */
+/** Options of `proveReach`. */
+export interface ReachOptions {
+  /** The space of the subject. Default: a new one. */
+  readonly around?: SubjectSpace | null;
+  /** The rules that are asked about. Default: every enabled rule. */
+  readonly rules?: readonly SubjectRule[];
+  /** Steps of all questions. */
+  readonly steps?: number;
+}
+
+/** Proves or disproves for rules of a plan that they can be reached. */
 export function proveReach(
   subject: Subject,
-  around: SubjectSpace | null = subjectSpace(subject),
+  { around = subjectSpace(subject), rules = subject.rules, steps = MAX_TOTAL_STEPS }: ReachOptions = {},
 ): readonly Reach[] {
-  if (around === null) return subject.rules.map((rule) => ({ rule, result: UNKNOWN }));
-  const total = createBudget(MAX_TOTAL_STEPS);
-  return subject.rules.map((rule) => ({ rule, result: reachOf(around, rule, total) }));
+  if (around === null) return rules.map((rule) => ({ rule, result: UNKNOWN }));
+  const total = createBudget(steps);
+  return rules.map((rule) => ({ rule, result: reachOf(around, rule, total) }));
 }
 
 function reachOf(around: SubjectSpace, rule: SubjectRule, total: StepBudget): ReachResult {

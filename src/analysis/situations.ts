@@ -166,7 +166,7 @@ export function redirectExtras(subjects: readonly Subject[]): SpaceExtras {
 }
 
 /** The host and path of a redirect's target; `host` is `null` for a path, and empty if it is no host. */
-function splitTarget(target: string): { readonly host: string | null; readonly path: string } {
+export function splitTarget(target: string): { readonly host: string | null; readonly path: string } {
   const { authority, path } = splitReference(target);
   if (authority === '') return { host: null, path };
   const facts = { host: '', port: -1, literal: false };

@@ -5288,6 +5288,42 @@ export interface components {
                 readonly changes: number;
             };
         };
+        readonly IdleDryRunEvidence: {
+            /** @description `<type>/<id>` of the rule */
+            readonly rule: string;
+            /**
+             * Format: date-time
+             * @description the last change of the rule
+             */
+            readonly unchanged_since: string;
+            /**
+             * Format: date-time
+             * @description start of the period, inclusive
+             */
+            readonly from: string;
+            /**
+             * Format: date-time
+             * @description end of the period, exclusive
+             */
+            readonly to: string;
+            /** @description requests of the domain */
+            readonly requests: number;
+            /** @description requests that the rule matched */
+            readonly hits: number;
+            /** @description requests whose decision it would have changed */
+            readonly would_change: number;
+            /** @description of the requests of the domain that it would have changed */
+            readonly share: number;
+            /** @description those by change, the most requests first, at most 10 */
+            readonly changes: readonly {
+                readonly from: string;
+                readonly to: string;
+                readonly instead: string | null;
+                readonly requests: number;
+            }[];
+            /** @description matches, at most, whose effect is not known because another dry_run rule changed the decision */
+            readonly hidden_at_most: number;
+        };
         readonly Incident: {
             /** @description the id of the incident; later incidents have higher ones */
             readonly id: number;
@@ -6626,7 +6662,7 @@ export interface components {
             readonly severity: "error" | "warning" | "info";
             /** @description one sentence for people */
             readonly message: string;
-            readonly evidence: components["schemas"]["DryRunEvidence"];
+            readonly evidence: components["schemas"]["IdleDryRunEvidence"];
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
         } | {
@@ -6850,6 +6886,26 @@ export interface components {
                 /** @description what is wrong */
                 readonly finding: string;
                 readonly remedy: string | null;
+            };
+            /** @description the proposed change; `null`: no change of edge rules or records helps */
+            readonly fix: components["schemas"]["RecommendationFix"] | null;
+        } | {
+            /** @description `<kind>:<object>`, the same for the same facts */
+            readonly id: string;
+            /** @constant */
+            readonly kind: "redirect_circle";
+            /**
+             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
+             * @enum {string}
+             */
+            readonly severity: "error" | "warning" | "info";
+            /** @description one sentence for people */
+            readonly message: string;
+            readonly evidence: {
+                /** @description `<type>/<id>` of each rule, in the order of the way */
+                readonly rules: readonly string[];
+                /** @description what each of these rules redirects, in the same order */
+                readonly urls: readonly string[];
             };
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;

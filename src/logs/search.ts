@@ -36,15 +36,20 @@ export async function searchEntries(
   query: LogQuery,
   scan: (part: LogScan) => Promise<readonly LogCandidate[]>,
 ): Promise<LogPage> {
-  const passes = filterOf(query);
+  const filters = filtersOf(query);
+  const passes = (candidate: LogCandidate): boolean => filters.every((filter) => filter(candidate));
   const entries: StoredLogEntry[] = [];
   const until = performance.now() + SEARCH_MS;
   const { domainId, from, to, rule, limit } = query;
+  const { action, ip, path } = query;
+  const isSelective = action !== null || ip !== null || path !== null;
+  // Without a selection nearly every entry counts, so that no more than the page are read.
+  const atOnce = isSelective ? EXAMINED_AT_ONCE : Math.min(limit, EXAMINED_AT_ONCE);
   // No id sorts before the empty one: the place before all entries of the millisecond `to`.
   let before: LogPlace = earlier(query.before ?? { at: to, id: '' }, { at: to, id: '' });
   let octets = 0;
   for (let examined = 0; examined < MAX_EXAMINED && performance.now() < until; ) {
-    const part = await scan({ domainId, from, before, rule, limit: EXAMINED_AT_ONCE });
+    const part = await scan({ domainId, from, before, rule, limit: atOnce });
     for (const candidate of part) {
       examined++;
       if (passes(candidate)) {
@@ -55,7 +60,7 @@ export async function searchEntries(
       before = { at: candidate.at, id: candidate.id };
       if (entries.length >= limit) return { entries, next: before, complete: true };
     }
-    if (part.length < EXAMINED_AT_ONCE) return { entries, next: null, complete: true };
+    if (part.length < atOnce) return { entries, next: null, complete: true };
   }
   return { entries, next: before, complete: false };
 }
@@ -65,14 +70,14 @@ function earlier(a: LogPlace, b: LogPlace): LogPlace {
   return a.at < b.at || (a.at === b.at && a.id < b.id) ? a : b;
 }
 
-function filterOf({ action, ip, path, onlyDecisions = false }: LogQuery): Filter {
+function filtersOf({ action, ip, path, onlyDecisions = false }: LogQuery): readonly Filter[] {
   const filters: Filter[] = [];
   if (onlyDecisions)
     filters.push((candidate) => candidate.action !== 'counted' && candidate.action !== 'gap');
   if (action !== null) filters.push(actionFilter(action));
   if (ip !== null) filters.push(ipFilter(ip));
   if (path !== null) filters.push(pathFilter(path));
-  return (candidate) => filters.every((filter) => filter(candidate));
+  return filters;
 }
 
 function actionFilter(action: LogAction): Filter {

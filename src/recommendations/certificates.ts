@@ -1,34 +1,78 @@
 /**
  * Certificates of the domain: proxied names that none covers, and those that expire. In: the stored certificates and
- * records. Out: one recommendation for all uncovered names, one for each certificate that expires and is not renewed. A domain without a stored
- * certificate gets none: its nodes may have their own (`--certificates`, `--acme`), of which nothing is stored.
+ * records. Out: one recommendation for all uncovered names, one for each certificate that expires and is not renewed.
+ *
+ * A domain without a certificate is named if TLS is expected to end at its nodes: its zone is ours, so that its proxied names
+ * lead to them, it is active, and no request came over TLS. Else its nodes have their own (`--certificates`, `--acme`), or TLS
+ * ends in front of them, of which nothing is stored. Where the DNS is elsewhere, it is once it has had a certificate.
+ * Names of an order of the last day are left out: it is under way.
  */
 import { timeText } from '../base/time-text.ts';
-import { uncoveredNames } from '../model/covered-names.ts';
-import { CERTIFICATE_MS, MAX_NAMES_SHOWN } from './limits.ts';
+import { isNameCovered, uncoveredNames } from '../model/covered-names.ts';
+import { CERTIFICATE_MS, MAX_NAMES_SHOWN, ORDER_MS } from './limits.ts';
 import type { DraftRecommendation } from './shapes.ts';
 import type { StoredFacts } from './stored-facts.ts';
 
 /** The family. */
 export function certificates(facts: StoredFacts): readonly DraftRecommendation[] {
-  const { now, domain, records } = facts;
-  const issued = facts.certificates.filter(({ not_after }) => not_after > 0);
-  const known = issued.map(({ id, names_json, not_after, renew_at, error }) => ({
+  const { now } = facts;
+  const known = facts.certificates.filter(isIssued).map(({ id, names_json, not_after, renew_at, error }) => ({
     id,
     expiresAt: not_after,
-    names: JSON.parse(names_json) as readonly string[],
+    names: namesOf(names_json),
     renews: renew_at !== null && error === '',
   }));
-  if (known.length === 0) return [];
   const valid = known.filter(({ expiresAt }) => expiresAt > now);
-  const uncovered = uncoveredNames(records, {
-    domain: domain.name,
-    covered: valid.flatMap(({ names }) => names),
-  });
-  return [
-    ...(uncovered.length === 0 ? [] : [describeUncovered(uncovered, valid.length)]),
-    ...known.flatMap((one) => (one.renews ? [] : (judgeExpiry(one, { now, valid }) ?? []))),
-  ];
+  const expiring = known.flatMap((one) => (one.renews ? [] : (judgeExpiry(one, { now, valid }) ?? [])));
+  return [...judgeCoverage(facts, valid), ...expiring];
+}
+
+/** Whether nothing stored says how the names of a domain have TLS, and whether they should have it from here. */
+export function lacksCertificates(facts: Pick<StoredFacts, 'certificates' | 'dnsMode'>): boolean {
+  return facts.dnsMode === 'managed' && !facts.certificates.some(isIssued);
+}
+
+function isIssued({ status, not_after }: StoredFacts['certificates'][number]): boolean {
+  return status === 'active' && not_after > 0;
+}
+
+function namesOf(json: string): readonly string[] {
+  return JSON.parse(json) as readonly string[];
+}
+
+/** The uncovered names; empty: each is covered, or TLS is not expected. */
+function judgeCoverage(
+  facts: StoredFacts,
+  valid: readonly KnownCertificate[],
+): readonly DraftRecommendation[] {
+  const { now, domain, records, overTls } = facts;
+  const hasHad = facts.certificates.some(isIssued);
+  const isExpected = hasHad || (lacksCertificates(facts) && domain.status === 'active' && !overTls);
+  if (!isExpected) return [];
+  const ordered = facts.certificates.filter(
+    ({ status, error, created_at }) => status === 'pending' && error === '' && created_at > now - ORDER_MS,
+  );
+  const underWay = new Set(ordered.flatMap(({ names_json }) => namesOf(names_json)));
+  const covered = valid.flatMap(({ names }) => names);
+  const uncovered = uncoveredNames(records, { domain: domain.name, covered }).filter(
+    (name) => !isNameCovered(name, underWay),
+  );
+  if (uncovered.length === 0) return [];
+  return [hasHad ? describeUncovered(uncovered, valid.length) : describeBare(uncovered)];
+}
+
+/** No name of the domain has HTTPS. */
+function describeBare(uncovered: readonly string[]): DraftRecommendation {
+  const [first] = uncovered;
+  const more = uncovered.length === 1 ? '' : ` and ${uncovered.length - 1} more proxied names`;
+  return {
+    kind: 'uncovered_names',
+    subject: 'domain',
+    severity: 'warning',
+    message: `the domain has no certificate, and no request came over TLS: browsers get no HTTPS at \`${first}\`${more}; have one issued or upload one, unless the nodes have their own (\`--certificates\`, \`--acme\`) or TLS ends in front of them`,
+    evidence: { names: uncovered.slice(0, MAX_NAMES_SHOWN), of: uncovered.length, certificates: 0 },
+    change: null,
+  };
 }
 
 function describeUncovered(uncovered: readonly string[], valid: number): DraftRecommendation {

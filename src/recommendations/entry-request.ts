@@ -77,6 +77,11 @@ export function readEntryRequest(line: string, { rule, domain }: EntryOf): Entry
   };
 }
 
+/** Whether the request of a line came over TLS, at the node or at a proxy in front of it. */
+export function isOverTls(line: string): boolean {
+  return fieldsOf(fieldsOf(JSON.parse(line))['request'])['scheme'] === 'https';
+}
+
 function verdictOf(verdict: Fields): NonNullable<EntryRequest['verdict']> {
   return {
     ids: [...new Set(listOf(verdict['ids']).filter((id) => typeof id === 'number'))],

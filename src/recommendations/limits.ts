@@ -26,6 +26,8 @@ export const DRY_RUN_MATCHES = 100;
 export const MAX_READY_SHARE = 0.05;
 /** The share of requests from which on a rule that would refuse them is probably wrong: most of them are customers. */
 export const MIN_BROAD_SHARE = 0.2;
+/** The share of a rule's matches that other dry_run rules may hide, at most, where it is said to be without effect. */
+export const MAX_HIDDEN_SHARE = 0.05;
 /** Changes that the evidence lists, those with the most requests. */
 export const MAX_CHANGES_SHOWN = 10;
 
@@ -33,11 +35,21 @@ export const MAX_CHANGES_SHOWN = 10;
 export const ENTRY_DAYS = 7;
 /** Rules of each of the types `waf` and `cache` whose entries are read, the first in evaluation order. */
 export const MAX_ENTRY_RULES = 4;
-/** Entries of one rule and day that are read, the newest: a burst of one day does not hide what happens every day. */
-export const ENTRIES_OF_DAY = 100;
+/**
+ * Parts of that time, or of the shorter one since the rule was changed, of each of which entries are read: of a whole week two
+ * hours. The newest entries of a busy rule are of minutes, and a burst must not hide what happens at other hours.
+ */
+export const ENTRY_PARTS = 84;
+/** Entries of one rule and part that are read, the newest: 840 of a rule. */
+export const ENTRIES_OF_PART = 10;
+/** Entries of the domain that are read to see whether its requests come over TLS, the newest. */
+export const NEWEST_ENTRIES = 100;
 /** Octets of all entries that are read: they are sent to a thread, some 3,000 entries. */
 export const MAX_ENTRY_OCTETS = 4_194_304;
-/** Milliseconds after which no further search of entries is begun; each ends within a second by itself. */
+/**
+ * Milliseconds after which no further search of entries is begun; each ends within a second by itself, and takes less than a
+ * millisecond where a rule alone is asked for.
+ */
 export const READ_ENTRIES_MS = 4_000;
 
 /** Blocked requests that only one signature scored, at least, before it is reported as a false positive. */
@@ -83,7 +95,9 @@ export const MAX_ALIASES = 8;
 
 /** Milliseconds before its end from which on a certificate expires soon. Given (semantics §8, `expiring`). */
 export const CERTIFICATE_MS = 14 * DAY_MS;
-/** The same of an API key: time to put a new one everywhere. */
+/** Milliseconds for which the order of a certificate counts as under way: most end within minutes. */
+export const ORDER_MS = DAY_MS;
+/** Milliseconds before its end from which on an API key expires soon: time to put a new one everywhere. */
 export const KEY_MS = 14 * DAY_MS;
 /** Names that the evidence lists; their number is beside. */
 export const MAX_NAMES_SHOWN = 100;

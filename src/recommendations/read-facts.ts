@@ -8,11 +8,12 @@ import { type DomainRows, readDomainRows, toRuleSet } from '../publisher/rule-se
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { STEP_MS } from '../traffic/period.ts';
-import { readTraffic } from '../traffic/read-traffic.ts';
+import { readTop, readTraffic } from '../traffic/read-traffic.ts';
 import { inEvaluationOrder, sumHits } from '../traffic/show-hits.ts';
-import { readEntryRequest } from './entry-request.ts';
+import { lacksCertificates } from './certificates.ts';
+import { isOverTls, readEntryRequest } from './entry-request.ts';
 import { DRY_RUN_DAYS, UNUSED_DAYS } from './limits.ts';
-import type { EntryLines } from './read-entries.ts';
+import type { EntryLines, ReadEntries } from './read-entries.ts';
 import type { CountedPeriod, RuleEntries, StoredFacts } from './stored-facts.ts';
 
 /** The parameters of `readFactRows` and `toFacts`. */
@@ -25,7 +26,7 @@ export interface FactsAsked {
   /** Whether counts may be read. */
   readonly counts: boolean;
   /** Lines of log entries; `null`: they may not be read, or none are stored. */
-  readonly entries: readonly EntryLines[] | null;
+  readonly entries: ReadEntries | null;
 }
 
 /** Rows and counts of one snapshot. */
@@ -33,6 +34,8 @@ export interface FactRows extends Pick<StoredFacts, 'certificates' | 'keys'> {
   readonly rows: DomainRows;
   /** Counts by the start of each day, UTC. */
   readonly days: ReadonlyMap<number, TrafficCounts> | null;
+  /** Requests of the last seven days whose TLS ended at a node; `null`: it does not matter, or they are not to be read. */
+  readonly tlsRequests: number | null;
 }
 
 /** Reads what `toFacts` takes. @throws StoreFault, CountsFault */
@@ -40,17 +43,24 @@ export async function readFactRows(
   tx: ReadTransaction,
   { domain, account, now, counts }: FactsAsked,
 ): Promise<FactRows> {
+  const rows = await readDomainRows(tx, domain);
+  const certificates = await tx.certificates.list(domain.id);
+  const asksForTls = counts && lacksCertificates({ certificates, dnsMode: domain.dns_mode });
   return {
-    rows: await readDomainRows(tx, domain),
-    certificates: (await tx.certificates.list(domain.id)).filter(({ status }) => status === 'active'),
+    rows,
+    certificates,
     keys: await tx.keys.list(account),
     days: counts ? await readTraffic(tx, domain.id, { step: 'day', ...daysBefore(now, UNUSED_DAYS) }) : null,
+    // A node takes the JA4 of each handshake of its own.
+    tlsRequests: asksForTls
+      ? (await readTop(tx, domain.id, { of: 'ja4', ...daysBefore(now, DRY_RUN_DAYS) })).total
+      : null,
   };
 }
 
 /** The facts of a domain. */
 export function toFacts(
-  { rows, certificates, keys, days }: FactRows,
+  { rows, certificates, keys, days, tlsRequests }: FactRows,
   { domain, now, entries }: FactsAsked,
 ): StoredFacts {
   const ruleSet = toRuleSet({ ...rows, rules: inEvaluationOrder(rows.rules) });
@@ -58,6 +68,7 @@ export function toFacts(
   return {
     now,
     domain: ruleSet.domain,
+    dnsMode: domain.dns_mode,
     rules: ruleSet.rules.map((rule) => ({ rule, updatedAt: changed.get(rule.id) ?? now })),
     records: ruleSet.records,
     certificates,
@@ -66,7 +77,8 @@ export function toFacts(
     findings: lintRuleSet(ruleSet, undefined, { proofs: false }),
     month: days === null ? null : countedPeriod(days, daysBefore(now, UNUSED_DAYS)),
     week: days === null ? null : countedPeriod(days, daysBefore(now, DRY_RUN_DAYS)),
-    entries: entries?.map((one) => parseEntries(one, domain.name)) ?? null,
+    entries: entries?.rules.map((one) => parseEntries(one, domain.name)) ?? null,
+    overTls: (tlsRequests ?? 0) > 0 || entries?.newest.some(isOverTls) === true,
   };
 }
 

@@ -10,6 +10,7 @@ import { dryRun } from './dry-run.ts';
 import { exposedOrigins } from './exposed-origins.ts';
 import { findings } from './findings.ts';
 import { expiringKeys } from './keys.ts';
+import { redirectCircles } from './redirect-circles.ts';
 import type { DraftRecommendation } from './shapes.ts';
 import type { StoredFacts } from './stored-facts.ts';
 import { unusedRules } from './unused-rules.ts';
@@ -21,6 +22,7 @@ const FAMILIES: readonly ((facts: StoredFacts) => readonly DraftRecommendation[]
   expiringKeys,
   exposedOrigins,
   findings,
+  redirectCircles,
   wafExclusions,
   dryRun,
   unusedRules,

@@ -89,7 +89,11 @@ const READY = kindOf('dry_run_ready', {
 });
 const WITHOUT_EFFECT = kindOf('dry_run_without_effect', {
   about: 'a dry_run rule that matches, and whose matches change no decision',
-  evidence: DRY_RUN,
+  evidence: DRY_RUN.extend({
+    hidden_at_most: count.describe(
+      'matches, at most, whose effect is not known because another dry_run rule changed the decision',
+    ),
+  }).meta({ id: 'IdleDryRunEvidence' }),
 });
 const TOO_BROAD = kindOf('dry_run_too_broad', {
   about: 'a dry_run rule that would refuse too many requests',
@@ -187,6 +191,14 @@ const MISTAKEN = kindOf('mistaken_rule', {
   }),
 });
 
+const CIRCLE = kindOf('redirect_circle', {
+  about: 'redirects of several rules that lead from one to the next and back to the first',
+  evidence: z.object({
+    rules: z.array(z.string()).describe('`<type>/<id>` of each rule, in the order of the way'),
+    urls: z.array(z.string()).describe('what each of these rules redirects, in the same order'),
+  }),
+});
+
 /** One recommendation. */
 export const RECOMMENDATION = z
   .union([
@@ -201,6 +213,7 @@ export const RECOMMENDATION = z
     EXPOSED,
     KEY,
     MISTAKEN,
+    CIRCLE,
   ])
   .meta({ id: 'Recommendation' });
 

@@ -1,7 +1,7 @@
 /** The facts that recommendations are computed from: plain values, read by `read-facts.ts` and `read-entries.ts`. */
 import type { Diagnostic } from '../base/diagnostic.ts';
 import type { DnsRecord, Domain, Rule } from '../model/types.ts';
-import type { CertificateRow, KeyWithUse } from '../store/rows.ts';
+import type { CertificateRow, DomainRow, KeyWithUse } from '../store/rows.ts';
 import type { HitSums } from '../traffic/show-hits.ts';
 import type { EntryRequest } from './entry-request.ts';
 
@@ -37,11 +37,12 @@ export interface StoredFacts {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly domain: Domain;
+  readonly dnsMode: DomainRow['dns_mode'];
   readonly rules: readonly RuleFact[];
   readonly records: readonly DnsRecord[];
   readonly certificates: readonly Pick<
     CertificateRow,
-    'id' | 'names_json' | 'not_after' | 'renew_at' | 'error'
+    'id' | 'names_json' | 'not_after' | 'renew_at' | 'error' | 'status' | 'created_at'
   >[];
   /** API keys of the account that asks. */
   readonly keys: readonly KeyWithUse[];
@@ -52,6 +53,8 @@ export interface StoredFacts {
   readonly week: CountedPeriod | null;
   /** `null`: they are not to be read. */
   readonly entries: readonly RuleEntries[] | null;
+  /** Whether requests of the last seven days came over TLS, as far as counts and entries were read. */
+  readonly overTls: boolean;
 }
 
 /** `<type>/<id>`, as hits and log entries name a rule. */

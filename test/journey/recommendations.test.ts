@@ -376,36 +376,6 @@ describe.each(testDatabases())('recommendations on $kind', (database) => {
     expect((await subject.ask('GET', '/recommendations/')).headers['x-left-out']).toBeUndefined();
   });
 
-  test('a dry_run rule without effect is named where no other may hide it, and its change ends it', async () => {
-    const other = await oldSubject(api);
-    api.ahead = -10 * DAY;
-    const a = { type: 'A', destination: '198.51.100.20', proxied: true };
-    expect((await other.ask('POST', '/records/', { name: 'shop', ...a })).status).toBe(200);
-    const { body } = await other.ask('POST', '/rules/drop/', { countries: ['NO'], action_mode: 'dry_run' });
-    api.ahead = 0;
-    const idle: Matched = { type: 'drop', id: body.id, effect: 'block', mode: 'dry_run' };
-    for (let day = 0; day < 7; day++) {
-      const at = api.now() - day * DAY - 60_000;
-      const requests = Array.from(
-        { length: 200 },
-        (_, index): SentRequest => (index < 20 ? { at, matches: [idle] } : { at }),
-      );
-      await storeTraffic(api.store, other.domain.id, requests);
-    }
-    const path = other.at('/recommendations/');
-    const [one, ...others] = (await other.owner.call('GET', path)).body;
-    expect(others).toEqual([]);
-    expect(one).toMatchObject({
-      id: `dry_run_without_effect:drop/${body.id}`,
-      evidence: { hits: 140, would_change: 0 },
-    });
-    const env = { EDGEPLAN_SERVER: api.url, EDGEPLAN_KEY: other.owner.key };
-    const applied = await edgeplan(['apply', '-f', '-'], { cwd: folder, env, input: one.fix.edge_yaml });
-    expect(applied.code, applied.err).toBe(0);
-    expect((await other.ask('GET', `/rules/drop/${body.id}`)).body.enabled).toBe(false);
-    expect((await other.owner.call('GET', path)).body).toEqual([]);
-  });
-
   test('a domain without any facts has none', async () => {
     const fresh = await addSubject(api);
     const { status, body } = await fresh.ask('GET', '/recommendations/');

@@ -1,32 +1,42 @@
 /** Facts of a domain as plain values, for tests of recommendations. */
 import { lintRuleSet } from '../../src/analysis/lint.ts';
+import type { RuleType } from '../../src/base/vocabulary.ts';
 import { addChange, addHits, createTrafficCounts, type TrafficCounts } from '../../src/counts/counts.ts';
 import type { Effect } from '../../src/evaluator/decision.ts';
 import { parseRuleSet } from '../../src/model/parse.ts';
 import type { EntryRequest } from '../../src/recommendations/entry-request.ts';
 import { countedPeriod } from '../../src/recommendations/read-facts.ts';
 import type { CountedPeriod, StoredFacts } from '../../src/recommendations/stored-facts.ts';
+import { inEvaluationOrder } from '../../src/traffic/show-hits.ts';
 
 export const DAY = 86_400_000;
 export const HOUR = 3_600_000;
 /** A Wednesday, 15:00 UTC. */
 export const NOW = Date.UTC(2026, 10, 25, 15);
 
-/** What a test states; everything else is empty, and rules are unchanged for a year. */
+/** What a test states; everything else is empty, rules are unchanged for a year, and requests come over TLS. */
 export interface FactParts extends Partial<Omit<StoredFacts, 'rules' | 'records' | 'domain' | 'findings'>> {
   readonly rules?: readonly object[];
   readonly records?: readonly object[];
   /** Milliseconds since the epoch. */
   readonly updatedAt?: number;
+  /** Of the domain. */
+  readonly status?: string;
 }
 
 const SHOP = { id: 1, name: 'shop', type: 'A', destination: '198.51.100.20', proxied: true };
 
 /** The facts; rules and records are written as in an edge file, with ids. */
-export function factsOf({ rules = [], records = [SHOP], updatedAt, ...parts }: FactParts): StoredFacts {
-  const read = parseRuleSet({ domain: { name: 'shop.example' }, records, rules });
+export function factsOf({
+  rules = [],
+  records = [SHOP],
+  updatedAt,
+  status = 'active',
+  ...parts
+}: FactParts): StoredFacts {
+  const read = parseRuleSet({ domain: { name: 'shop.example', status }, records, rules });
   if (!read.ok) throw new Error(JSON.stringify(read.diagnostics));
-  const { ruleSet } = read;
+  const ruleSet = { ...read.ruleSet, rules: inEvaluationOrder(read.ruleSet.rules) };
   return {
     now: NOW,
     certificates: [],
@@ -34,11 +44,13 @@ export function factsOf({ rules = [], records = [SHOP], updatedAt, ...parts }: F
     month: null,
     week: null,
     entries: null,
+    dnsMode: 'managed',
+    overTls: true,
     ...parts,
     domain: ruleSet.domain,
     records: ruleSet.records,
     rules: ruleSet.rules.map((rule) => ({ rule, updatedAt: updatedAt ?? NOW - 365 * DAY })),
-    findings: lintRuleSet(ruleSet),
+    findings: lintRuleSet(ruleSet, undefined, { proofs: false }),
   };
 }
 
@@ -72,11 +84,7 @@ export function periodOf({ days, requests, quiet = 0, yesterday }: CountedDays):
 export function wouldHave(
   counts: TrafficCounts,
   id: number,
-  {
-    effect,
-    hits,
-    type = 'drop',
-  }: { effect: Effect; hits: number; type?: 'drop' | 'rate_limit' | 'redirect' | 'error_page' },
+  { effect, hits, type = 'drop' }: { effect: Effect; hits: number; type?: RuleType },
 ): void {
   addHits(counts, { type, id, mode: 'dry_run', effect, hits, lastAt: NOW - DAY });
 }

@@ -21,6 +21,6 @@ export function lintProved({ ruleSet, enabled }: LintContext, found: readonly Fi
     ruleOf: ({ ref }) => rules.get(`${ref.type}/${ref.id}`)!,
     found,
   };
-  const reaches = proveReach(subject, around);
+  const reaches = proveReach(subject, { around });
   return [...lintReach(context, reaches), ...lintUnions(context), ...lintConflicts(context, reaches)];
 }

@@ -23,10 +23,10 @@ export function lintReach(
     const rule = ruleOf(reach.rule);
     return broken.has(rule) ? [] : unreachedFinding(reach, rule, subject);
   });
-  const circles = findCircles(subject, reaches).map((circle): Finding => {
-    const way = [...circle, circle[0]!].map((one) => `\`${nameOfRule(one)}\``).join(' → ');
+  const circles = findCircles(subject, reaches).map(({ rules }): Finding => {
+    const way = [...rules, rules[0]!].map((one) => `\`${nameOfRule(one)}\``).join(' → ');
     return {
-      rule: ruleOf(circle[0]!),
+      rule: ruleOf(rules[0]!),
       field: ['target'],
       severity: 'error',
       code: 'redirect_circle',

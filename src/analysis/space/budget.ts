@@ -35,10 +35,10 @@ export interface SpaceRoom {
   takeWork(steps: number): boolean;
 }
 
-/** The room of one space. */
-export function createRoom(): SpaceRoom {
+/** The room of one space; `most`: steps of patterns. */
+export function createRoom(most: number = MAX_SPACE_WORK): SpaceRoom {
   let cells = MAX_SPACE_CELLS;
-  let work = MAX_SPACE_WORK;
+  let work = most;
   return {
     takeCells(wanted) {
       if (wanted > cells) return false;

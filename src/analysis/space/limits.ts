@@ -9,12 +9,26 @@ export const MAX_PATH_STATES = 4_000;
 export const MAX_SPACE_CELLS = 40_000_000;
 /** Steps of patterns while the automata of all filters are built: some seconds. */
 export const MAX_SPACE_WORK = 200_000_000;
+/** The same where recommendations ask, which have no time for more than a second of it. */
+export const MAX_QUICK_WORK = 20_000_000;
 /** States of the automaton that divides the hosts below one wildcard record. */
 export const MAX_HOST_STATES = 20_000;
 /** Tests of a host against a host filter: 10,000 hosts against 1,000 filters. */
 export const MAX_HOST_TESTS = 10_000_000;
 /** States visited by one search for a path. About 0.1 s. */
 export const MAX_SEARCH_STATES = 20_000;
+/** URLs from which circles of redirects are looked for without proofs, each followed for 20 hops: less than a second. */
+export const MAX_CIRCLE_STARTS = 5_000;
+/** Hosts and paths of one redirect among them. */
+export const MAX_STARTS_OF_LIST = 4;
+/** Circles that are found without proofs: who has that many corrects some first. */
+export const MAX_CIRCLES = 20;
+/** Steps of the proof that a visitor reaches a redirect of one of them. */
+export const MAX_CIRCLE_STEPS = 20_000;
+/** Steps of the question whether two rules share a request, where conflicts are not looked for. */
+export const MAX_PAIR_STEPS = 20_000;
+/** Steps of all such questions about one rule set, one for each pair at least: less than a second. */
+export const MAX_APART_STEPS = 200_000;
 /** Boxes that one question may be divided into. */
 export const MAX_CELLS = 50_000;
 /** Steps of all questions about one rule set, in visited states and divided boxes; some seconds. */

@@ -85,14 +85,16 @@ export interface SpaceExtras {
   readonly hostWildcards?: readonly (readonly string[])[];
   readonly paths?: readonly string[];
   readonly ranges?: readonly AddressRangeOf[];
+  /** Steps of patterns while automata are built. Default: `MAX_SPACE_WORK`. */
+  readonly work?: number;
 }
 
 const TOKEN_PATH = `^${ACME_PREFIX.replaceAll('.', '\\.')}[A-Za-z0-9_-]+$`;
 
 /** The space of plans; `null` if their host filters are too complex for proofs. */
 export function createSpace(plans: readonly LoadedPlan[], extras: SpaceExtras = {}): Space | null {
-  const { hosts = [], hostWildcards = [], paths = [], ranges = [] } = extras;
-  const room = createRoom();
+  const { hosts = [], hostWildcards = [], paths = [], ranges = [], work } = extras;
+  const room = createRoom(work);
   const host = createHostAxis({ plans, single: hosts, wildcards: hostWildcards, room });
   if (host === null) return null;
   const acme = tokenTable();

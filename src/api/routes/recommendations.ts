@@ -5,7 +5,7 @@ import { nextPage } from '../../operation/next-page.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { type Call, jsonText, operation } from '../../operation/route.ts';
 import { MAX_RECOMMENDATIONS } from '../../recommendations/limits.ts';
-import { type EntryLines, readEntries } from '../../recommendations/read-entries.ts';
+import { type ReadEntries, readEntries } from '../../recommendations/read-entries.ts';
 import { RECOMMENDATION } from '../../recommendations/shapes.ts';
 
 /** `GET /domains/{domain}/recommendations/`: runs in a compute thread, page by page. */
@@ -51,7 +51,7 @@ interface Page {
 async function entriesFor(
   { services, domain, caller, latest }: Call<unknown>,
   { logs_enabled }: Entitlements,
-): Promise<readonly EntryLines[] | null> {
+): Promise<ReadEntries | null> {
   const { logs, clock } = services;
   if (!logs_enabled || logs === undefined) return null;
   return readEntries({ logs, tx: latest, domain, account: caller.account_id, clock });

@@ -2,15 +2,25 @@
 import { describe, expect, test } from 'vitest';
 import { certificates } from '../../../src/recommendations/certificates.ts';
 import { expiringKeys } from '../../../src/recommendations/keys.ts';
+import type { StoredFacts } from '../../../src/recommendations/stored-facts.ts';
 import type { KeyWithUse } from '../../../src/store/rows.ts';
-import { DAY, factsOf, NOW } from '../../support/stored-facts.ts';
+import { DAY, type FactParts, factsOf, HOUR, NOW } from '../../support/stored-facts.ts';
 
 const certificate = (
   id: number,
   names: readonly string[],
   days: number,
-  { renew_at = null, error = '' }: { readonly renew_at?: number | null; readonly error?: string } = {},
-) => ({ id, names_json: JSON.stringify(names), not_after: NOW + days * DAY, renew_at, error });
+  parts: Partial<StoredFacts['certificates'][number]> = {},
+): StoredFacts['certificates'][number] => ({
+  id,
+  names_json: JSON.stringify(names),
+  not_after: NOW + days * DAY,
+  renew_at: null,
+  error: '',
+  status: 'active',
+  created_at: NOW - 7 * DAY,
+  ...parts,
+});
 
 describe('certificates', () => {
   const found = (...list: readonly ReturnType<typeof certificate>[]) =>
@@ -33,16 +43,55 @@ describe('certificates', () => {
     expect(found(certificate(1, ['*.example'], 80))).toHaveLength(1);
   });
 
-  test('a domain without a stored certificate gets no claim: its nodes may have their own', () => {
-    expect(found()).toEqual([]);
+  describe('a domain without a certificate', () => {
+    const bare = (parts: FactParts) => certificates(factsOf({ certificates: [], overTls: false, ...parts }));
+
+    test('is named once with its proxied names, and says that it has no HTTPS at all', () => {
+      const [one, ...others] = bare({});
+      expect(others).toEqual([]);
+      expect(one).toMatchObject({
+        kind: 'uncovered_names',
+        severity: 'warning',
+        evidence: { names: ['shop.shop.example'], of: 1, certificates: 0 },
+      });
+      expect(one!.message).toMatch(
+        /^the domain has no certificate, and no request came over TLS: browsers get no HTTPS at `shop\.shop\.example`;/,
+      );
+    });
+
+    test.each<[string, FactParts]>([
+      ['its DNS is elsewhere, so that TLS may end elsewhere', { dnsMode: 'external' }],
+      ['its requests come over TLS, by certificates of the nodes or in front of them', { overTls: true }],
+      ['it has no proxied name', { records: [] }],
+      ['it does not serve yet', { status: 'pending' }],
+    ])('is not named if %s', (_, parts) => {
+      expect(bare(parts)).toEqual([]);
+    });
+
+    test('is not named on the day of an order, and is if it fails or takes longer', () => {
+      const order = (parts: Partial<StoredFacts['certificates'][number]>) =>
+        bare({
+          certificates: [
+            certificate(1, ['*.shop.example'], 0, { not_after: 0, status: 'pending', ...parts }),
+          ],
+        });
+      expect(order({ created_at: NOW - HOUR })).toEqual([]);
+      expect(order({ created_at: NOW - DAY })).toHaveLength(1);
+      expect(order({ created_at: NOW - HOUR, error: 'refused' })).toHaveLength(1);
+      expect(order({ created_at: NOW - HOUR, status: 'failed', error: 'refused' })).toHaveLength(1);
+    });
+  });
+
+  test('where the DNS is elsewhere, names are judged once the domain has a certificate', () => {
+    const facts = { dnsMode: 'external', certificates: [certificate(1, ['shop.example'], 80)] } as const;
+    expect(certificates(factsOf(facts))).toMatchObject([{ kind: 'uncovered_names' }]);
   });
 
   test('one that is renewed is named only where its renewal fails, and one that is not issued as a gap', () => {
     const names = ['*.shop.example'];
     expect(found(certificate(1, names, 3, { renew_at: NOW }))).toEqual([]);
     expect(found(certificate(1, names, 3, { renew_at: NOW, error: 'refused' }))).toHaveLength(1);
-    const pending = { ...certificate(2, names, 0), not_after: 0 };
-    expect(found(pending)).toEqual([]);
+    const pending = certificate(2, names, 0, { not_after: 0, status: 'pending' });
     expect(found(pending, certificate(1, ['api.shop.example'], 80))).toMatchObject([
       { kind: 'uncovered_names', evidence: { certificates: 1 } },
     ]);

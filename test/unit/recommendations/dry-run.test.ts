@@ -75,20 +75,81 @@ describe('dry_run rules', () => {
     expect(found({ rules, week: moved }).map(({ kind }) => kind)).toEqual(['dry_run_ready']);
   });
 
-  test('a rule whose matches change no decision is named, unless another dry_run rule may hide it', () => {
+  describe('a rule whose matches change no decision', () => {
     const idle = (counts: TrafficCounts) => wouldHave(counts, 7, { effect: 'block', hits: 100 });
-    const [one] = found({ week: week(idle) });
-    expect(one).toMatchObject({
-      kind: 'dry_run_without_effect',
-      evidence: { hits: 100, would_change: 0, changes: [] },
-      change: { rules: [{ id: 7, enabled: false }] },
+    const OTHER = { ...RULE, id: 8, priority: 50 };
+    /** The kinds by rule, where rule 8 would have changed so many decisions. */
+    const beside = (other: object, requests = 400, parts: FactParts = {}) =>
+      found({
+        rules: [RULE, other],
+        week: week((counts) => {
+          idle(counts);
+          wouldHave(counts, 8, { effect: 'block', hits: requests });
+          wouldChange(counts, 8, { requests });
+        }),
+        ...parts,
+      }).map(({ kind, subject }) => `${kind} ${subject}`);
+    const IDLE = 'dry_run_without_effect drop/7';
+    const READY = 'dry_run_ready drop/8';
+
+    test('is named, and the change disables it', () => {
+      const [one] = found({ week: week(idle) });
+      expect(one).toMatchObject({
+        kind: 'dry_run_without_effect',
+        evidence: { hits: 100, would_change: 0, changes: [], hidden_at_most: 0 },
+        change: { rules: [{ id: 7, enabled: false }] },
+      });
     });
-    const rules = [RULE, { ...RULE, id: 8 }];
-    const both = week((counts) => {
-      idle(counts);
-      wouldHave(counts, 8, { effect: 'block', hits: 1 });
+
+    test('is named beside others without effect, each by itself', () => {
+      const both = week((counts) => {
+        idle(counts);
+        wouldHave(counts, 8, { effect: 'block', hits: 200 });
+      });
+      const subjects = found({ rules: [RULE, OTHER], week: both }).map(({ subject }) => subject);
+      expect(subjects.sort()).toEqual(['drop/7', 'drop/8']);
     });
-    expect(found({ rules, week: both })).toEqual([]);
+
+    test('is named beside one that changes decisions and comes later, or passes no request of it', () => {
+      expect(beside({ ...OTHER, priority: 500 })).toEqual([IDLE, READY]);
+      expect(beside({ ...OTHER, countries: ['SE'] })).toEqual([READY, IDLE]);
+      const rules = [
+        { ...RULE, path_includes: ['/a/*'] },
+        { ...OTHER, path_includes: ['/b/*'] },
+      ];
+      expect(beside(OTHER, 400, { rules })).toEqual([READY, IDLE]);
+    });
+
+    test('is not named where an earlier one may hide it, unless that changed few of them', () => {
+      expect(beside(OTHER)).toEqual([READY]);
+      expect(beside({ ...OTHER, path_includes: ['/a/*'] })).toEqual([READY]);
+      const many = week((counts) => {
+        wouldHave(counts, 7, { effect: 'block', hits: 2_000 });
+        wouldChange(counts, 8, { requests: 100 });
+      });
+      const [one] = found({ rules: [RULE, OTHER], week: many }).filter(({ subject }) => subject === 'drop/7');
+      expect(one).toMatchObject({ kind: 'dry_run_without_effect', evidence: { hidden_at_most: 100 } });
+      expect(one!.message).toContain('but for 100 at most that other dry_run rules would have changed');
+    });
+
+    test('is not named where one that is deleted since, or changed, may have hidden it', () => {
+      expect(beside(OTHER, 400, { rules: [RULE] })).toEqual([]);
+    });
+
+    test('is not named where it would have let the request go on, and a later one changed decisions', () => {
+      const tags = { id: 7, type: 'bot_route', bot_kinds: ['*'], action: 'tag', action_mode: 'dry_run' };
+      const later = { id: 8, type: 'captcha', ttl_sec: 600, action_mode: 'dry_run' };
+      const tagged = (requests: number) =>
+        week((counts) => {
+          wouldHave(counts, 7, { type: 'bot_route', effect: 'tag', hits: 500 });
+          const change = { from: 'forward', to: 'challenge 403', instead: '', requests };
+          if (requests > 0) counts.changes.set('captcha', { type: 'captcha', id: 8, ...change });
+        });
+      const kinds = (requests: number) =>
+        found({ rules: [tags, later], week: tagged(requests) }).map(({ kind }) => kind);
+      expect(kinds(400)).toEqual(['dry_run_ready']);
+      expect(kinds(0)).toEqual(['dry_run_without_effect']);
+    });
   });
 
   test('a rate limit that nobody exceeded has not acted', () => {
