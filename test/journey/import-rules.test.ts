@@ -250,9 +250,33 @@ describe('import nginx', () => {
     const two = file('two.conf', `${SITE}}\nserver { server_name a.example.org; return 403; }`);
     const first = await run('import', 'nginx', two);
     expect(first.code).toBe(1);
-    expect(first.err).toContain('hosts: not carried over: a.example.org\n  the host is not of `example.com`');
+    expect(first.err).toContain('not carried over: server {…}\n  `a.example.org`: not of `example.com`');
     const second = await run('import', 'nginx', two, '--domain', 'example.org');
     expect(second.out).toContain('domain: example.org\n');
+  });
+
+  test.each([
+    ['a name', 'old.example.org', 'return 301 https://example.net/;'],
+    ['a wildcard', '*.example.org', 'return 301 https://example.net/;'],
+    ['a regex', '~^(.+)\\.example\\.org$', 'return 301 https://example.net/;'],
+    ['an address', '192.0.2.7', 'location / { return 403; }'],
+  ])('a server with %s of another domain leaves no rule, and lint finds none', async (_, name, content) => {
+    const conf = file('foreign.conf', `server { server_name ${name}; ${content} }`);
+    const { code, err } = await run('import', 'nginx', conf, '--domain', 'example.com', '-o', 'foreign.yaml');
+    expect(code).toBe(1);
+    expect(err).toContain(`foreign.conf:1: not carried over: server {…}\n  \`${name}\`: not of`);
+    expect(await run('lint', '-f', 'foreign.yaml')).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('0 rules'),
+    });
+  });
+
+  test('names of another domain beside others are taken out of the rules of their server', async () => {
+    const conf = file('both.conf', 'server { server_name example.com a.example.org; return 403; }');
+    const { err } = await run('import', 'nginx', conf, '--domain', 'example.com', '-o', 'both.yaml');
+    expect(err).toContain('server_name example.com a.example.org\n  `a.example.org`: not of `example.com`');
+    expect((await run('lint', '-f', 'both.yaml')).code).toBe(0);
+    expect(readFileSync(join(folder, 'both.yaml'), 'utf8')).not.toMatch(/^[^#]*a\.example\.org/m);
   });
 
   test('text of the source cannot end a comment or rewrite the terminal', async () => {
