@@ -140,6 +140,7 @@ export function tryRule(
 export function addDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedFilter): boolean {
   const { hostIncludes, hostExcludes, pathIncludes, pathExcludes } = filter;
   const hosts = { ...EVERY_REQUEST, hostIncludes, hostExcludes };
+  const failures: string[] = [];
   for (const [wider, refused] of [
     [filter, null],
     [{ ...hosts, pathIncludes, pathExcludes }, 'from every address'],
@@ -148,13 +149,15 @@ export function addDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedF
     [EVERY_REQUEST, 'of the whole domain'],
   ] as const) {
     const fields = dropFields(wider);
-    if (typeof fields === 'string') markMissing(entry, fields);
-    else if (addRule(draft, entry, 'drop', fields)) {
-      if (refused !== null) markMissing(entry, `the edge refuses its requests ${refused}`);
+    const failure = typeof fields === 'string' ? fields : tryRule(draft, entry, 'drop', fields);
+    if (failure === null) {
+      for (const one of failures) markClosed(entry, one);
+      if (refused !== null) markClosed(entry, `the edge refuses its requests ${refused}`);
       return refused === null;
     }
+    failures.push(failure);
   }
-  entry.opened = true;
+  for (const one of failures) markOpened(entry, one);
   return false;
 }
 
@@ -164,7 +167,8 @@ export function addGuard(
   entry: DraftEntry,
   { filters, reason }: { readonly filters: readonly ImportedFilter[]; readonly reason: string },
 ): void {
-  markMissing(entry, `${reason}; the edge refuses what it guards (remove the drop rule to open it)`);
+  markClosed(entry, reason);
+  markClosed(entry, 'all its requests are refused, until a rule is written by hand');
   for (const filter of filters) addDrop(draft, entry, filter);
 }
 
@@ -342,9 +346,11 @@ const GUARD_TYPES: readonly RuleType[] = ['drop', 'captcha'];
 function withoutRule(rule: DraftedRule, found: Diagnostic): readonly DraftedRule[] {
   const { entry, fields, type } = rule;
   entry.becomes.splice(entry.becomes.indexOf(type), 1);
-  const isOpened = type !== 'drop' && GUARD_TYPES.includes(type);
-  (isOpened ? markOpened : markMissing)(entry, describeDiagnostic(found));
-  if (type !== 'drop') return [];
+  const reason = describeDiagnostic(found);
+  if (type !== 'drop') {
+    (GUARD_TYPES.includes(type) ? markOpened : markMissing)(entry, reason);
+    return [];
+  }
   const { host_match_type, host_includes, host_excludes, ...narrowed } = fields;
   const hasPattern = host_match_type === 'regex';
   const hosts = hasPattern ? {} : { host_match_type, host_includes, host_excludes };
@@ -353,10 +359,11 @@ function withoutRule(rule: DraftedRule, found: Diagnostic): readonly DraftedRule
   const isWide =
     !hasPattern && narrowed['path_includes'] === undefined && narrowed['path_excludes'] === undefined;
   if (isWide && Object.keys(given).length === 0) {
-    entry.opened = true;
+    markOpened(entry, reason);
     return [];
   }
-  markMissing(entry, 'the edge refuses every path of its hosts instead');
+  markClosed(entry, reason);
+  markClosed(entry, 'the edge refuses every path of its hosts instead');
   entry.becomes.push('drop');
   return [{ type, fields: isWide ? (dropFields(EVERY_REQUEST) as DraftedRule['fields']) : wide, entry }];
 }

@@ -9,7 +9,7 @@ import {
   subtractAddresses,
   uniteAddresses,
 } from '../addresses.ts';
-import { addDrop, addRule, markDifference, markMissing, markNeedless } from '../draft.ts';
+import { addDrop, addRule, markClosed, markDifference, markMissing, markNeedless } from '../draft.ts';
 import { bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
 import { differ, type EarlierOutcome, entryOf, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
@@ -32,7 +32,7 @@ export function emitAccess(
   const refused = refusedAddresses(list);
   if (typeof refused === 'string') {
     // The guard of its location refuses what the list may deny.
-    for (const entry of entries) markMissing(entry, refused);
+    for (const entry of entries) markClosed(entry, refused);
     return;
   }
   if (isEmptySet(refused)) {
