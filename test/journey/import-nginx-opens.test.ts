@@ -20,6 +20,11 @@ function site(content: string): string {
   return `server { ${PLAIN} ${content} location / { ${PASS} } }`;
 }
 
+/** A server of files with the named location `@app`, which forwards. */
+function named(content: string): string {
+  return `server { ${PLAIN} root /nowhere; ${content} location @app { ${PASS} } }`;
+}
+
 /** Configurations by what they show, with the kinds of differences that their report states. */
 const CONFIGURATIONS: [string, string, (readonly DifferenceKind[])?][] = [
   ['internal', site(`location /in/ { internal; ${PASS} }`), ['other']],
@@ -154,6 +159,37 @@ const CONFIGURATIONS: [string, string, (readonly DifferenceKind[])?][] = [
     `server { listen 80; server_name example.com www.example.com; return 444; } ${TLS}`,
     ['other'],
   ],
+  ['try_files with a named location', named('location / { try_files $uri $uri/ @app; }')],
+  ['try_files of the server', named('try_files $uri/index.html $uri @app; location = /x { deny all; }')],
+  [
+    'a list of the location, and one of the named location',
+    named(`location / { try_files $uri @app; } location /a/ { allow 203.0.113.0/24; deny all; try_files $uri @in; }
+      location @in { deny 203.0.113.9; ${PASS} }`),
+  ],
+  [
+    'a password of the named location',
+    named(`location / { try_files $uri @app; } location /a/ { try_files $uri @in; }
+      location @in { auth_basic x; auth_basic_user_file f; ${PASS} }`),
+    ['other'],
+  ],
+  [
+    'a password before a named location that redirects',
+    named(`location / { try_files $uri @app; } location /a/ { auth_basic x; auth_basic_user_file f; try_files $uri @in; }
+      location @in { return 301 https://example.net/; }`),
+    ['other'],
+  ],
+  [
+    'a named location that refuses, or rewrites',
+    named(`location / { try_files $uri @app; } location /a/ { try_files $uri @no; } location @no { return 403; }
+      location /b/ { try_files $uri @cut; } location @cut { rewrite ^/b/(.*)$ /$1 break; ${PASS} }`),
+  ],
+  [
+    'an if that takes requests from try_files',
+    named(
+      `location / { try_files $uri @app; } location /a/ { if ($request_method = POST) { set $x 1; } try_files $uri @app; }`,
+    ),
+    ['closed', 'other'],
+  ],
   [
     'a map of paths in two cases',
     `map $uri $new { default ""; /Old /new; /older /newer; } server { ${PLAIN} if ($new) { return 301 $new; } location / { ${PASS} } }`,
@@ -176,5 +212,16 @@ describe('small configurations', requires(missingProgram('nginx'), OPENSSL_MISSI
     expect(result.compared).toBeGreaterThan(5);
     if (result.differences.length > 0)
       expect(edge.entries.some(({ outcome }) => !['exact', 'not_needed'].includes(outcome))).toBe(true);
+  });
+
+  test('the report names the files that the origin of a named location answers for', () => {
+    const files = [{ name: 'nginx.conf', text: named('location / { try_files $uri @app; }') }];
+    const edge = importNginx(files, () => [], { domain: null, origin: 'origin.invalid' });
+    if (!edge.ok) throw new Error(JSON.stringify(edge));
+    expect(edge.text).toContain('destination: 192.0.2.9');
+    expect(edge.entries.find(({ source }) => source.startsWith('try_files'))).toMatchObject({
+      outcome: 'differs',
+      reasons: ['the edge serves no files: `@app` answers for those on the disk of nginx too'],
+    });
   });
 });
