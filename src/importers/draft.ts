@@ -10,7 +10,7 @@ import { printEdge } from '../files/print-edge.ts';
 import { parseRecord, parseRule, parseRuleSet } from '../model/parse.ts';
 import type { DnsRecord } from '../model/types.ts';
 import { domainOf } from './domain-name.ts';
-import { dropFields, EVERY_REQUEST, type ImportedFilter } from './filter.ts';
+import { addressParts, dropFields, EVERY_REQUEST, type ImportedFilter } from './filter.ts';
 import { MAX_DRAFTED_RULES } from './limits.ts';
 import {
   type ImportEntry,
@@ -148,8 +148,7 @@ export function addDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedF
     [hosts, 'of every path of the hosts'],
     [EVERY_REQUEST, 'of the whole domain'],
   ] as const) {
-    const fields = dropFields(wider);
-    const failure = typeof fields === 'string' ? fields : tryRule(draft, entry, 'drop', fields);
+    const failure = tryDrop(draft, entry, wider);
     if (failure === null) {
       for (const one of failures) markClosed(entry, one);
       if (refused !== null) markClosed(entry, `the edge refuses its requests ${refused}`);
@@ -159,6 +158,19 @@ export function addDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedF
   }
   for (const one of failures) markOpened(entry, one);
   return false;
+}
+
+/** Adds a drop rule, or several where its addresses are more than one takes; a text is the reason why it cannot. */
+function tryDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedFilter): string | null {
+  const before = entry.becomes.length;
+  for (const part of addressParts(filter)) {
+    const fields = dropFields(part);
+    const failure = typeof fields === 'string' ? fields : tryRule(draft, entry, 'drop', fields);
+    if (failure === null) continue;
+    removeRules(draft, entry, before);
+    return failure;
+  }
+  return null;
 }
 
 /** Refuses requests that the source guards in a way that no rule has. */

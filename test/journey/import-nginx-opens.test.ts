@@ -2,12 +2,14 @@
  * Small configurations beside nginx over generated requests: no request reaches an origin that nginx keeps from it, and no
  * redirect is lost without an entry of the report.
  */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkNginx, type DifferenceKind } from '../../src/cli/check-nginx/check.ts';
-import { findNginx } from '../../src/cli/check-nginx/run-nginx.ts';
+import { findNginx, runNginx } from '../../src/cli/check-nginx/run-nginx.ts';
 import { importNginx } from '../../src/importers/nginx/import-nginx.ts';
 import { parseNginx } from '../../src/importers/nginx/parse-nginx.ts';
 import { countOpened } from '../../src/importers/report.ts';
+import { evaluateImport } from '../support/importers/evaluate-import.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { missingProgram, requires } from '../support/requires.ts';
 
@@ -191,6 +193,37 @@ const CONFIGURATIONS: [string, string, (readonly DifferenceKind[])?][] = [
     ['closed', 'other'],
   ],
   [
+    'a geo that refuses',
+    `geo $bad { default 0; 203.0.113.0/24 1; 203.0.113.64/26 0; 2001:db8::/32 1; } ${site('if ($bad) { return 403; }')}`,
+  ],
+  [
+    'a geo with names, compared',
+    `geo $remote_addr $of { default x; 203.0.113.0/24 a; 198.51.100.0/24 b; 198.51.100.0/25 a; }
+     ${site(`location /a { if ($of = a) { return 403; } ${PASS} } location /n { if ($of !~ ^[ab]$) { return 403; } ${PASS} }`)}`,
+  ],
+  [
+    'a map over a geo',
+    `geo $of { ranges; default out; 203.0.113.7-203.0.113.9 In; 203.0.113.20-203.0.113.20 odd; }
+     map $of $ok { in 1; ~^o.d 0; default ""; } map $ok $outside { 1 0; default 1; }
+     ${site(`location /a { if ($outside) { return 403; } ${PASS} } location /b { set $no 0; if ($ok) { set $no 1; } if ($no) { return 403; } ${PASS} }`)}`,
+  ],
+  [
+    'a geo over a header, and one with trusted proxies',
+    `geo $http_x_real_ip $h { default 1; } geo $p { default 1; proxy 203.0.113.1; } map "$h$p" $m { default 1; }
+     ${site(`location /a { if ($h) { return 403; } ${PASS} } location /b { if ($p) { return 403; } ${PASS} } location /c { if ($m) { return 403; } ${PASS} }`)}`,
+  ],
+  [
+    'a map over the address',
+    `map $remote_addr $no { default 0; 203.0.113.9 1; 203.0.113.0/24 1; 2001:DB8::0 1; } map $remote_addr $some { ~^203 1; }
+     ${site(`location /a { if ($no) { return 403; } ${PASS} } location /b { if ($some) { return 403; } ${PASS} }`)}`,
+    ['closed'],
+  ],
+  [
+    'a geo that redirects',
+    `geo $of { default 0; 203.0.113.0/24 1; } ${site('if ($of) { return 302 https://example.net/; }')}`,
+    ['lost_redirect'],
+  ],
+  [
     'a map of paths in two cases',
     `map $uri $new { default ""; /Old /new; /older /newer; } server { ${PLAIN} if ($new) { return 301 $new; } location / { ${PASS} } }`,
   ],
@@ -223,5 +256,55 @@ describe('small configurations', requires(missingProgram('nginx'), OPENSSL_MISSI
       outcome: 'differs',
       reasons: ['the edge serves no files: `@app` answers for those on the disk of nginx too'],
     });
+  });
+
+  test('prefixes of a geo, one inside another, refuse the same addresses in nginx and in the file', async () => {
+    const prefix = fc
+      .tuple(fc.nat(15), fc.constantFrom(28, 29, 30, 31, 32))
+      .map(([last, length]) => `10.0.0.${last & ~((1 << (32 - length)) - 1)}/${length}`);
+    const table = fc.uniqueArray(fc.tuple(prefix, fc.constantFrom('0', '1')), {
+      selector: ([one]) => one,
+      maxLength: 8,
+    });
+    for (const entries of fc.sample(table, { numRuns: 6, seed: 20_261_127 })) {
+      const lines = entries.map(([where, value]) => `${where} ${value};`).join(' ');
+      const files = [
+        { name: 'geo.conf', text: `geo $no { default 0; ${lines} } ${site('if ($no) { return 403; }')}` },
+      ];
+      const parsed = parseNginx(files, () => []);
+      const edge = evaluateImport(importNginx(files, () => [], { domain: null, origin: 'origin.invalid' }));
+      if (!parsed.ok) throw new Error(JSON.stringify(parsed));
+      const nginx = await runNginx(findNginx()!, parsed.directives);
+      try {
+        for (let last = 0; last < 18; last++) {
+          const request = {
+            scheme: 'http',
+            method: 'GET',
+            host: 'example.com',
+            target: '/',
+            ip: `10.0.0.${last}`,
+          } as const;
+          const theirs = await nginx.ask(request);
+          const ours = edge.decide(request).action === 'forward' ? 'forward' : 'answer';
+          expect(ours, `${lines} ${request.ip}`).toBe(theirs?.kind);
+        }
+      } finally {
+        await nginx.stop();
+      }
+    }
+  });
+
+  test('a geo of more addresses than a rule takes becomes several rules', () => {
+    const lines = Array.from({ length: 600 }, (_, index) => `10.${index >> 8}.${index & 255}.1 1;`);
+    const text = `geo $no { default 0; ${lines.join(' ')} } ${site('if ($no) { return 403; }')}`;
+    const edge = evaluateImport(
+      importNginx([{ name: 'geo.conf', text }], () => [], { domain: null, origin: 'origin.invalid' }),
+    );
+    expect(edge.edge.entries.find(({ source }) => source === 'return 403')).toMatchObject({
+      outcome: 'exact',
+      becomes: ['drop', 'drop', 'drop'],
+    });
+    expect(edge.decide({ ip: '10.2.87.1' }).action).toBe('block');
+    expect(edge.decide({ ip: '10.2.88.1' }).action).toBe('forward');
   });
 });

@@ -2,7 +2,6 @@
 import {
   type AddressSet,
   ALL_ADDRESSES,
-  addressEntries,
   isEmptySet,
   NO_ADDRESSES,
   readAddresses,
@@ -10,7 +9,7 @@ import {
   uniteAddresses,
 } from '../addresses.ts';
 import { addDrop, addRule, markClosed, markDifference, markMissing, markNeedless } from '../draft.ts';
-import { bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
+import { addressFilter, bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
 import { differ, type EarlierOutcome, entryOf, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
 import { noteEarlier } from './redirects.ts';
@@ -67,14 +66,6 @@ function refusedAddresses(list: readonly NginxDirective[]): AddressSet | string 
     decided = uniteAddresses([decided, set]);
   }
   return refused;
-}
-
-/** The shorter of both ways to write a set: the refused addresses, or all but the allowed ones. */
-function addressFilter(refused: AddressSet): Pick<ImportedFilter, 'ipIncludes' | 'ipExcludes'> {
-  const allowed = subtractAddresses(ALL_ADDRESSES, refused);
-  if (isEmptySet(allowed)) return { ipIncludes: null, ipExcludes: null };
-  const isOpen = addressEntries(refused).length <= addressEntries(allowed).length;
-  return isOpen ? { ipIncludes: refused, ipExcludes: null } : { ipIncludes: null, ipExcludes: allowed };
 }
 
 /** Adds the rate_limit rule of one `limit_req` for each scope. */

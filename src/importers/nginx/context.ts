@@ -20,6 +20,8 @@ export interface NginxImport {
   readonly upstreams: ReadonlyMap<string, NginxDirective>;
   /** `map` blocks by the variable they define, without `$`. */
   readonly maps: ReadonlyMap<string, NginxDirective>;
+  /** `geo` blocks by the variable they define, without `$`. */
+  readonly geos: ReadonlyMap<string, NginxDirective>;
   /** `limit_req_zone` by the name of the zone. */
   readonly zones: ReadonlyMap<string, NginxDirective>;
 }
@@ -100,7 +102,6 @@ const REASONS: Readonly<Record<string, string>> = {
   proxy_cache_valid: 'caching of nginx has other keys and times; write a rule of type cache',
   proxy_redirect: 'the edge does not change the Location of an origin',
   sub_filter: 'the edge does not change response bodies',
-  geo: 'variables by address are not carried over',
   set_real_ip_from: 'trusted proxies are an option of the node (`--trusted-proxies`)',
   real_ip_header: 'trusted proxies are an option of the node (`--trusted-proxies`)',
 };
@@ -132,7 +133,7 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
     const { name, block } = directive;
     // Entries of a table or of a group of servers are reported with the block.
     if (['events', 'types'].includes(name)) return;
-    if (name === 'map' || name === 'upstream') {
+    if (['map', 'geo', 'upstream'].includes(name)) {
       if (!state.entries.has(directive) && !lost) ordered.push(unused(directive));
       return;
     }

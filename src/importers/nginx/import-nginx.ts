@@ -54,6 +54,7 @@ export function importNginx(
     http: http.filter(({ name }) => name !== 'server'),
     upstreams: byArgument(http, 'upstream', 0),
     maps: byArgument(http, 'map', 1),
+    geos: byArgument(http, 'geo', -1),
     zones: zonesOf(http),
   };
   const servers = http.filter(({ name, block }) => name === 'server' && block !== null).map(readServer);
@@ -102,14 +103,14 @@ function blocksOf(directives: readonly NginxDirective[], name: string): readonly
   return directives.flatMap((one) => (one.name === name ? (one.block ?? []) : []));
 }
 
-/** Directives of a name by one of their arguments, without `$`. */
+/** Directives of a name by one of their arguments, without `$`; -1: the last. */
 function byArgument(
   directives: readonly NginxDirective[],
   name: string,
   position: number,
 ): ReadonlyMap<string, NginxDirective> {
-  const found = directives.filter((one) => one.name === name && one.args[position] !== undefined);
-  return new Map(found.map((one) => [one.args[position]!.replace(/[${}]/g, ''), one]));
+  const found = directives.filter((one) => one.name === name && one.args.at(position) !== undefined);
+  return new Map(found.map((one) => [one.args.at(position)!.replace(/[${}]/g, ''), one]));
 }
 
 /** `limit_req_zone` by the name of the zone. */
