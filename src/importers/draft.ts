@@ -31,6 +31,7 @@ export interface DraftEntry {
   readonly becomes: string[];
   /** Whether it guards a path and the file has no rule in its place. */
   opened: boolean;
+  kind: string | null;
 }
 
 /** A rule of the draft; its priority is its place among those of its type. */
@@ -71,6 +72,7 @@ export function addEntry(draft: ImportDraft, place: string, source: string): Dra
     reasons: [],
     becomes: [],
     opened: false,
+    kind: null,
   };
   draft.entries.push(entry);
   return entry;
@@ -380,7 +382,7 @@ function withoutRule(rule: DraftedRule, found: Diagnostic): readonly DraftedRule
   return [{ type, fields: isWide ? (dropFields(EVERY_REQUEST) as DraftedRule['fields']) : wide, entry }];
 }
 
-/** The comments of rules: their source, how they differ, and what before them is not carried over. */
+/** The comments of rules: their source, how they differ, and what before them is not carried over, settings excepted. */
 function commentsOf(
   draft: ImportDraft,
   rules: readonly DraftedRule[],
@@ -396,7 +398,7 @@ function commentsOf(
       lines.set(entry, [...waiting, ...text]);
       waiting = [];
       last = entry;
-    } else if (entry.outcome === 'not_carried')
+    } else if (entry.outcome === 'not_carried' && entry.kind === null)
       waiting.push(`not carried over: ${text[0]}`, ...text.slice(1));
   }
   if (last !== null) lines.get(last)!.push(...waiting);

@@ -22,6 +22,8 @@ export interface ImportEntry {
   readonly becomes: readonly string[];
   /** Whether it guards a path, a host or the whole domain, and the file lets everybody in. */
   readonly opened: boolean;
+  /** The name of a setting that edgeplan lacks, of which a source has many; `null`: it is reported on its own. */
+  readonly kind: string | null;
 }
 
 /** The result of an import. */

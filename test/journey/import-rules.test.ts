@@ -154,6 +154,43 @@ describe('import nginx', () => {
     expect(readFileSync(join(folder, 'b.yaml'), 'utf8')).toContain('domain: example.com');
   });
 
+  test('settings that edgeplan lacks are one line a kind, and those of nginx itself are left out', async () => {
+    const tuning = [
+      'fastcgi_param A b;',
+      'gzip_types text/css;',
+      'http3 on;',
+      'etag off;',
+      'keepalive_min_timeout 1;',
+      'open_log_file_cache off;',
+      'client_header_buffer_size 1k;',
+      'proxy_max_temp_file_size 0;',
+    ];
+    const settings = Array.from(
+      { length: 9 },
+      (_, index) => `  location /${index} {
+    add_header X-${index} y;
+    proxy_pass http://192.0.2.1:8080;
+    proxy_set_header Host $host;
+  }`,
+    );
+    const conf = file('kinds.conf', [`${SITE}  ${tuning.join(' ')}`, ...settings, '}\n'].join('\n'));
+    const { err } = await run('import', 'nginx', conf, '-o', 'kinds.yaml');
+    expect(err).toContain(
+      'not carried over: 9 × add_header: kinds.conf:6, kinds.conf:11, kinds.conf:16, kinds.conf:21, kinds.conf:26, kinds.conf:31 and 3 more\n  no rule sets a response header\n',
+    );
+    expect(err.match(/not carried over: /g)).toHaveLength(1);
+    expect(err).toContain(' 9 not carried over, ');
+    const { out } = await run('import', 'nginx', conf, '--json');
+    const { entries } = JSON.parse(out) as {
+      entries: { kind: string | null; outcome: string; source: string }[];
+    };
+    expect(
+      entries.filter(({ kind, outcome }) => kind === 'add_header' && outcome === 'not_carried'),
+    ).toHaveLength(9);
+    for (const line of tuning)
+      expect(entries.find(({ source }) => `${source};` === line)?.outcome, line).toBe('not_needed');
+  });
+
   test.skipIf(findNginx() === null)('--check prints what nginx does otherwise, and ends with 1', async () => {
     const guarded = file('k.conf', `${SITE}  location /in { internal; }\n}\n`);
     const { code, out, err } = await run('import', 'nginx', guarded, '--check');
@@ -181,6 +218,7 @@ describe('import nginx', () => {
       reasons: ['the edge does not compress'],
       becomes: [],
       opened: false,
+      kind: 'gzip',
     });
     expect(edge).toContain('domain: example.com');
   });

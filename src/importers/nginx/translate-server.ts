@@ -209,7 +209,10 @@ function runLocation(
     return;
   }
   // nginx answers 404 before any of its directives.
-  if (isInternal) return;
+  if (isInternal) {
+    loseUnreached(state, block, 'it answers internal requests only');
+    return;
+  }
   const scope: RewriteScope = {
     ...rewriting,
     filter,
@@ -220,7 +223,7 @@ function runLocation(
   };
   if (region.location !== null) content.ended = runRewritePhase(state, block, scope);
   if (content.ended) {
-    loseUnreached(state, block);
+    loseUnreached(state, block, 'a directive before it ends every request');
     return;
   }
   const [server = []] = outer;
@@ -233,7 +236,7 @@ function runLocation(
   const earlier = [...content.earlier];
   const ended = runRewritePhase(state, later, { ...scope, earlier });
   content.fallback = { ...fallback, block: later, earlier, ended };
-  if (ended) loseUnreached(state, later);
+  if (ended) loseUnreached(state, later, 'a directive before it ends every request');
   else content.pass = passOf(state, later, outer);
   if (!ended && content.pass === null) return;
   markDifference(
@@ -254,12 +257,12 @@ function passOf(
   return null;
 }
 
-/** A location that ends every request in its rewrite phase reaches nothing else. */
-function loseUnreached(state: NginxImport, block: readonly NginxDirective[]): void {
+/** Reports what no request of a location reaches. */
+function loseUnreached(state: NginxImport, block: readonly NginxDirective[], reason: string): void {
   for (const directive of block) {
     if (!['allow', 'deny', 'limit_req', 'proxy_pass', 'root', 'try_files'].includes(directive.name)) continue;
     const entry = entryOf(state, directive);
-    if (entry.becomes.length === 0) markNeedless(entry, 'a directive before it ends every request');
+    if (entry.becomes.length === 0) markNeedless(entry, reason);
   }
 }
 
