@@ -93,11 +93,11 @@ const IMPORTERS: readonly Importer[] = [
   },
   {
     name: 'cloudflare',
-    files: 'JSON of rulesets, bulk redirect lists, DNS records; - is stdin',
+    files: 'JSON of rulesets, bulk redirect lists, page rules, DNS records; - is stdin',
     summary: 'translate rulesets of Cloudflare to an edge file',
     description:
       'Translates what the API answers for rulesets (custom rules, rate limiting, redirects, URL rewrites, origin and cache ' +
-      'rules), items of bulk redirect lists and DNS records, which name the origins.',
+      'rules), items of bulk redirect lists, page rules and DNS records, which name the origins.',
     translate: importCloudflare,
   },
   {
