@@ -152,6 +152,16 @@ const CONFIGURATIONS: [string, string, (readonly DifferenceKind[])?][] = [
     ['lost_redirect'],
   ],
   [
+    'an upgrade of a regex that matches few names',
+    `server { listen 80; server_name www.example.com ~^((?<sub>shop|m)\\.)?example\\.com$; return 301 https://$host$request_uri; }
+     server { listen 443 ssl; server_name www.example.com ~^((?<sub>shop|m)\\.)?example\\.com$; location / { ${PASS} } }`,
+  ],
+  [
+    'a regex whose names others have',
+    `server { listen 80; server_name ~^(a|b)\\.example\\.com$; return 403; } server { listen 80; server_name b.example.com *.c.example.com; location / { ${PASS} } }
+     server { listen 80; server_name ~^(x\\.c|y)\\.example\\.com$; location / { proxy_pass http://192.0.2.8; } }`,
+  ],
+  [
     'an upgrade with one more location',
     `server { listen 80 default_server; server_name _; location / { return 301 https://$host$request_uri; } location /x { return 403; } } ${TLS}`,
     ['other'],
@@ -292,6 +302,23 @@ describe('small configurations', requires(missingProgram('nginx'), OPENSSL_MISSI
         await nginx.stop();
       }
     }
+  });
+
+  test('the names that a regex matches have records and redirects of their own', () => {
+    const names = 'server_name ~^((?<sub>shop|m)\\.)?example\\.com$;';
+    const text = `server { listen 80; ${names} return 301 https://$host$request_uri; }
+      server { listen 443 ssl; ${names} location / { ${PASS} } }`;
+    const imported = importNginx([{ name: 'a.conf', text }], () => [], {
+      domain: null,
+      origin: 'origin.invalid',
+    });
+    const { edge, decide } = evaluateImport(imported);
+    expect(edge.entries.filter(({ outcome }) => outcome === 'not_carried')).toEqual([]);
+    for (const host of ['example.com', 'shop.example.com', 'm.example.com']) {
+      expect(decide({ scheme: 'http', host }).location).toBe(`https://${host}/`);
+      expect(decide({ host }).action).toBe('forward');
+    }
+    expect(decide({ host: 'x.example.com' }).status).toBe(421);
   });
 
   test('a geo of more addresses than a rule takes becomes several rules', () => {

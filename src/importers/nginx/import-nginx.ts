@@ -17,6 +17,7 @@ import { EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
 import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '../report.ts';
 import { refusedImport } from '../report.ts';
 import { type EarlierOutcome, entryOf, loseDirective, type NginxImport, reportRest } from './context.ts';
+import { withFiniteNames } from './finite-names.ts';
 import { foldPatterns, foldPlain } from './fold-plain.ts';
 import { type NginxDirective, type OpenIncludes, parseNginx } from './parse-nginx.ts';
 import {
@@ -57,7 +58,8 @@ export function importNginx(
     geos: byArgument(http, 'geo', -1),
     zones: zonesOf(http),
   };
-  const servers = http.filter(({ name, block }) => name === 'server' && block !== null).map(readServer);
+  const read = http.filter(({ name, block }) => name === 'server' && block !== null).map(readServer);
+  const servers = read.map((one) => withFiniteNames(one, read));
   if (servers.length === 0) {
     const unread = http.find((one) => one.unread !== undefined)?.unread;
     return refusedImport(files[0]?.name ?? null, 'the configuration has no `server`', unread);
