@@ -5,7 +5,7 @@ import { numberAt, type SourceFields, textAt } from '../json-source.ts';
 export type PageSettings = ReadonlyMap<string, SourceFields>;
 
 /** The cache settings of a page rule. */
-export interface PageCache {
+export interface PageCacheSettings {
   /** The settings as text. */
   readonly shown: string;
   readonly fields: object;
@@ -38,7 +38,7 @@ const SEPARATING: Readonly<Record<string, string>> = {
 const CACHE = ['cache_level', 'edge_cache_ttl', 'browser_cache_ttl', ...MINOR, ...Object.keys(SEPARATING)];
 
 /** Reads the cache settings; `null`: there are none. */
-export function readPageCache(settings: PageSettings): PageCache | null {
+export function readPageCache(settings: PageSettings): PageCacheSettings | null {
   const ids = CACHE.filter((id) => settings.has(id));
   if (ids.length === 0) return null;
   const settingOf = (id: string): string => textAt(settings.get(id) ?? {}, 'value');
