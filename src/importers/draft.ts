@@ -10,7 +10,7 @@ import { printEdge } from '../files/print-edge.ts';
 import { parseRecord, parseRule, parseRuleSet } from '../model/parse.ts';
 import type { DnsRecord } from '../model/types.ts';
 import { domainOf } from './domain-name.ts';
-import { dropFields, EVERY_REQUEST, type ImportedFilter } from './filter.ts';
+import { addressParts, dropFields, EVERY_REQUEST, type ImportedFilter } from './filter.ts';
 import { MAX_DRAFTED_RULES } from './limits.ts';
 import {
   type ImportEntry,
@@ -31,6 +31,7 @@ export interface DraftEntry {
   readonly becomes: string[];
   /** Whether it guards a path and the file has no rule in its place. */
   opened: boolean;
+  kind: string | null;
 }
 
 /** A rule of the draft; its priority is its place among those of its type. */
@@ -71,6 +72,7 @@ export function addEntry(draft: ImportDraft, place: string, source: string): Dra
     reasons: [],
     becomes: [],
     opened: false,
+    kind: null,
   };
   draft.entries.push(entry);
   return entry;
@@ -140,6 +142,7 @@ export function tryRule(
 export function addDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedFilter): boolean {
   const { hostIncludes, hostExcludes, pathIncludes, pathExcludes } = filter;
   const hosts = { ...EVERY_REQUEST, hostIncludes, hostExcludes };
+  const failures: string[] = [];
   for (const [wider, refused] of [
     [filter, null],
     [{ ...hosts, pathIncludes, pathExcludes }, 'from every address'],
@@ -147,15 +150,29 @@ export function addDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedF
     [hosts, 'of every path of the hosts'],
     [EVERY_REQUEST, 'of the whole domain'],
   ] as const) {
-    const fields = dropFields(wider);
-    if (typeof fields === 'string') markMissing(entry, fields);
-    else if (addRule(draft, entry, 'drop', fields)) {
-      if (refused !== null) markMissing(entry, `the edge refuses its requests ${refused}`);
+    const failure = tryDrop(draft, entry, wider);
+    if (failure === null) {
+      for (const one of failures) markClosed(entry, one);
+      if (refused !== null) markClosed(entry, `the edge refuses its requests ${refused}`);
       return refused === null;
     }
+    failures.push(failure);
   }
-  entry.opened = true;
+  for (const one of failures) markOpened(entry, one);
   return false;
+}
+
+/** Adds a drop rule, or several where its addresses are more than one takes; a text is the reason why it cannot. */
+function tryDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedFilter): string | null {
+  const before = entry.becomes.length;
+  for (const part of addressParts(filter)) {
+    const fields = dropFields(part);
+    const failure = typeof fields === 'string' ? fields : tryRule(draft, entry, 'drop', fields);
+    if (failure === null) continue;
+    removeRules(draft, entry, before);
+    return failure;
+  }
+  return null;
 }
 
 /** Refuses requests that the source guards in a way that no rule has. */
@@ -164,7 +181,8 @@ export function addGuard(
   entry: DraftEntry,
   { filters, reason }: { readonly filters: readonly ImportedFilter[]; readonly reason: string },
 ): void {
-  markMissing(entry, `${reason}; the edge refuses what it guards (remove the drop rule to open it)`);
+  markClosed(entry, reason);
+  markClosed(entry, 'all its requests are refused, until a rule is written by hand');
   for (const filter of filters) addDrop(draft, entry, filter);
 }
 
@@ -342,9 +360,11 @@ const GUARD_TYPES: readonly RuleType[] = ['drop', 'captcha'];
 function withoutRule(rule: DraftedRule, found: Diagnostic): readonly DraftedRule[] {
   const { entry, fields, type } = rule;
   entry.becomes.splice(entry.becomes.indexOf(type), 1);
-  const isOpened = type !== 'drop' && GUARD_TYPES.includes(type);
-  (isOpened ? markOpened : markMissing)(entry, describeDiagnostic(found));
-  if (type !== 'drop') return [];
+  const reason = describeDiagnostic(found);
+  if (type !== 'drop') {
+    (GUARD_TYPES.includes(type) ? markOpened : markMissing)(entry, reason);
+    return [];
+  }
   const { host_match_type, host_includes, host_excludes, ...narrowed } = fields;
   const hasPattern = host_match_type === 'regex';
   const hosts = hasPattern ? {} : { host_match_type, host_includes, host_excludes };
@@ -353,15 +373,16 @@ function withoutRule(rule: DraftedRule, found: Diagnostic): readonly DraftedRule
   const isWide =
     !hasPattern && narrowed['path_includes'] === undefined && narrowed['path_excludes'] === undefined;
   if (isWide && Object.keys(given).length === 0) {
-    entry.opened = true;
+    markOpened(entry, reason);
     return [];
   }
-  markMissing(entry, 'the edge refuses every path of its hosts instead');
+  markClosed(entry, reason);
+  markClosed(entry, 'the edge refuses every path of its hosts instead');
   entry.becomes.push('drop');
   return [{ type, fields: isWide ? (dropFields(EVERY_REQUEST) as DraftedRule['fields']) : wide, entry }];
 }
 
-/** The comments of rules: their source, how they differ, and what before them is not carried over. */
+/** The comments of rules: their source, how they differ, and what before them is not carried over, settings excepted. */
 function commentsOf(
   draft: ImportDraft,
   rules: readonly DraftedRule[],
@@ -377,7 +398,7 @@ function commentsOf(
       lines.set(entry, [...waiting, ...text]);
       waiting = [];
       last = entry;
-    } else if (entry.outcome === 'not_carried')
+    } else if (entry.outcome === 'not_carried' && entry.kind === null)
       waiting.push(`not carried over: ${text[0]}`, ...text.slice(1));
   }
   if (last !== null) lines.get(last)!.push(...waiting);

@@ -2,8 +2,11 @@
  * The filter of one rule, as far as all rule types share it, and the conversion of a condition (and, or, not over tests)
  * to the filters of rules: each alternative of the condition is the filter of one rule.
  */
+
+import { MAX_IPS } from '../base/limits.ts';
 import {
   type AddressSet,
+  ALL_ADDRESSES,
   addressEntries,
   intersectAddresses,
   isEmptySet,
@@ -231,6 +234,28 @@ function bothCountries(
   other: readonly string[] | null,
 ): readonly string[] | null {
   return one === null || other === null ? (one ?? other) : one.filter((code) => other.includes(code));
+}
+
+/** The shorter of both ways to write a set: its addresses, or all but the others. */
+export function addressFilter(set: AddressSet): Pick<ImportedFilter, 'ipIncludes' | 'ipExcludes'> {
+  const others = subtractAddresses(ALL_ADDRESSES, set);
+  if (isEmptySet(others)) return { ipIncludes: null, ipExcludes: null };
+  const isOpen = addressEntries(set).length <= addressEntries(others).length;
+  return isOpen ? { ipIncludes: set, ipExcludes: null } : { ipIncludes: null, ipExcludes: others };
+}
+
+/** The filter in parts, each with as many included addresses as a rule takes. */
+export function addressParts(filter: ImportedFilter): readonly ImportedFilter[] {
+  const { ipIncludes } = filter;
+  if (ipIncludes === null) return [filter];
+  const parts: ImportedFilter[] = [];
+  const all = [
+    ...ipIncludes.v4.map((range) => ({ v4: [range], v6: [] })),
+    ...ipIncludes.v6.map((range) => ({ v4: [], v6: [range] })),
+  ];
+  for (let at = 0; at < all.length; at += MAX_IPS)
+    parts.push({ ...filter, ipIncludes: uniteAddresses(all.slice(at, at + MAX_IPS)) });
+  return parts;
 }
 
 /** Whether no request passes both, as far as their hosts and paths show. */

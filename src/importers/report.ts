@@ -2,9 +2,9 @@
 import { MAX_SHOWN_CHARACTERS } from './limits.ts';
 
 /**
- * `exact`: decides as the source does; `differs`: with the stated difference; `closed`: it refuses some visitors of a path
- * and cannot be carried over, so that the file refuses the path to everybody; `not_carried`: the file has no rule for it;
- * `not_needed`: it decides nothing about requests, or no request reaches it.
+ * `exact`: decides as the source does; `differs`: with the stated difference; `closed`: it refuses some visitors of a path, or
+ * answers it itself, and cannot be carried over, so that the file refuses the path to everybody; `not_carried`: the file has no
+ * rule for it; `not_needed`: it decides nothing about requests, or no request reaches it.
  */
 export const IMPORT_OUTCOMES = ['exact', 'differs', 'closed', 'not_carried', 'not_needed'] as const;
 export type ImportOutcome = (typeof IMPORT_OUTCOMES)[number];
@@ -22,6 +22,8 @@ export interface ImportEntry {
   readonly becomes: readonly string[];
   /** Whether it guards a path, a host or the whole domain, and the file lets everybody in. */
   readonly opened: boolean;
+  /** The name of a setting that edgeplan lacks, of which a source has many; `null`: it is reported on its own. */
+  readonly kind: string | null;
 }
 
 /** The result of an import. */

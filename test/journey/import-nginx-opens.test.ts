@@ -2,12 +2,14 @@
  * Small configurations beside nginx over generated requests: no request reaches an origin that nginx keeps from it, and no
  * redirect is lost without an entry of the report.
  */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkNginx, type DifferenceKind } from '../../src/cli/check-nginx/check.ts';
-import { findNginx } from '../../src/cli/check-nginx/run-nginx.ts';
+import { findNginx, runNginx } from '../../src/cli/check-nginx/run-nginx.ts';
 import { importNginx } from '../../src/importers/nginx/import-nginx.ts';
 import { parseNginx } from '../../src/importers/nginx/parse-nginx.ts';
 import { countOpened } from '../../src/importers/report.ts';
+import { evaluateImport } from '../support/importers/evaluate-import.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { missingProgram, requires } from '../support/requires.ts';
 
@@ -18,6 +20,11 @@ const TLS = `server { listen 443 ssl; server_name example.com www.example.com; l
 /** A server of plain http with the content of its block. */
 function site(content: string): string {
   return `server { ${PLAIN} ${content} location / { ${PASS} } }`;
+}
+
+/** A server of files with the named location `@app`, which forwards. */
+function named(content: string): string {
+  return `server { ${PLAIN} root /nowhere; ${content} location @app { ${PASS} } }`;
 }
 
 /** Configurations by what they show, with the kinds of differences that their report states. */
@@ -145,6 +152,16 @@ const CONFIGURATIONS: [string, string, (readonly DifferenceKind[])?][] = [
     ['lost_redirect'],
   ],
   [
+    'an upgrade of a regex that matches few names',
+    `server { listen 80; server_name www.example.com ~^((?<sub>shop|m)\\.)?example\\.com$; return 301 https://$host$request_uri; }
+     server { listen 443 ssl; server_name www.example.com ~^((?<sub>shop|m)\\.)?example\\.com$; location / { ${PASS} } }`,
+  ],
+  [
+    'a regex whose names others have',
+    `server { listen 80; server_name ~^(a|b)\\.example\\.com$; return 403; } server { listen 80; server_name b.example.com *.c.example.com; location / { ${PASS} } }
+     server { listen 80; server_name ~^(x\\.c|y)\\.example\\.com$; location / { proxy_pass http://192.0.2.8; } }`,
+  ],
+  [
     'an upgrade with one more location',
     `server { listen 80 default_server; server_name _; location / { return 301 https://$host$request_uri; } location /x { return 403; } } ${TLS}`,
     ['other'],
@@ -153,6 +170,68 @@ const CONFIGURATIONS: [string, string, (readonly DifferenceKind[])?][] = [
     'plain http that is refused',
     `server { listen 80; server_name example.com www.example.com; return 444; } ${TLS}`,
     ['other'],
+  ],
+  ['try_files with a named location', named('location / { try_files $uri $uri/ @app; }')],
+  ['try_files of the server', named('try_files $uri/index.html $uri @app; location = /x { deny all; }')],
+  [
+    'a list of the location, and one of the named location',
+    named(`location / { try_files $uri @app; } location /a/ { allow 203.0.113.0/24; deny all; try_files $uri @in; }
+      location @in { deny 203.0.113.9; ${PASS} }`),
+  ],
+  [
+    'a password of the named location',
+    named(`location / { try_files $uri @app; } location /a/ { try_files $uri @in; }
+      location @in { auth_basic x; auth_basic_user_file f; ${PASS} }`),
+    ['other'],
+  ],
+  [
+    'a password before a named location that redirects',
+    named(`location / { try_files $uri @app; } location /a/ { auth_basic x; auth_basic_user_file f; try_files $uri @in; }
+      location @in { return 301 https://example.net/; }`),
+    ['other'],
+  ],
+  [
+    'a named location that refuses, or rewrites',
+    named(`location / { try_files $uri @app; } location /a/ { try_files $uri @no; } location @no { return 403; }
+      location /b/ { try_files $uri @cut; } location @cut { rewrite ^/b/(.*)$ /$1 break; ${PASS} }`),
+  ],
+  [
+    'an if that takes requests from try_files',
+    named(
+      `location / { try_files $uri @app; } location /a/ { if ($request_method = POST) { set $x 1; } try_files $uri @app; }`,
+    ),
+    ['closed', 'other'],
+  ],
+  [
+    'a geo that refuses',
+    `geo $bad { default 0; 203.0.113.0/24 1; 203.0.113.64/26 0; 2001:db8::/32 1; } ${site('if ($bad) { return 403; }')}`,
+  ],
+  [
+    'a geo with names, compared',
+    `geo $remote_addr $of { default x; 203.0.113.0/24 a; 198.51.100.0/24 b; 198.51.100.0/25 a; }
+     ${site(`location /a { if ($of = a) { return 403; } ${PASS} } location /n { if ($of !~ ^[ab]$) { return 403; } ${PASS} }`)}`,
+  ],
+  [
+    'a map over a geo',
+    `geo $of { ranges; default out; 203.0.113.7-203.0.113.9 In; 203.0.113.20-203.0.113.20 odd; }
+     map $of $ok { in 1; ~^o.d 0; default ""; } map $ok $outside { 1 0; default 1; }
+     ${site(`location /a { if ($outside) { return 403; } ${PASS} } location /b { set $no 0; if ($ok) { set $no 1; } if ($no) { return 403; } ${PASS} }`)}`,
+  ],
+  [
+    'a geo over a header, and one with trusted proxies',
+    `geo $http_x_real_ip $h { default 1; } geo $p { default 1; proxy 203.0.113.1; } map "$h$p" $m { default 1; }
+     ${site(`location /a { if ($h) { return 403; } ${PASS} } location /b { if ($p) { return 403; } ${PASS} } location /c { if ($m) { return 403; } ${PASS} }`)}`,
+  ],
+  [
+    'a map over the address',
+    `map $remote_addr $no { default 0; 203.0.113.9 1; 203.0.113.0/24 1; 2001:DB8::0 1; } map $remote_addr $some { ~^203 1; }
+     ${site(`location /a { if ($no) { return 403; } ${PASS} } location /b { if ($some) { return 403; } ${PASS} }`)}`,
+    ['closed'],
+  ],
+  [
+    'a geo that redirects',
+    `geo $of { default 0; 203.0.113.0/24 1; } ${site('if ($of) { return 302 https://example.net/; }')}`,
+    ['lost_redirect'],
   ],
   [
     'a map of paths in two cases',
@@ -167,13 +246,92 @@ describe('small configurations', requires(missingProgram('nginx'), OPENSSL_MISSI
     const edge = importNginx(files, () => [], { domain: null, origin: 'origin.invalid' });
     if (!parsed.ok || !edge.ok) throw new Error(JSON.stringify([parsed, edge]));
     expect(countOpened(edge.entries)).toBe(0);
+    // What a drop rule refuses in place of a directive is carried over stricter.
+    for (const { outcome, becomes, source } of edge.entries)
+      if (becomes.includes('drop')) expect(outcome, source).not.toBe('not_carried');
     const result = await checkNginx(findNginx()!, parsed.directives, { edge, origin: 'origin.invalid' });
     const unstated = result.differences.filter(({ kind }) => !stated.includes(kind));
     expect(unstated.slice(0, 3), edge.text).toEqual([]);
     expect(result.compared).toBeGreaterThan(5);
     if (result.differences.length > 0)
-      expect(edge.entries.some(({ outcome }) => outcome === 'not_carried' || outcome === 'differs')).toBe(
-        true,
-      );
+      expect(edge.entries.some(({ outcome }) => !['exact', 'not_needed'].includes(outcome))).toBe(true);
+  });
+
+  test('the report names the files that the origin of a named location answers for', () => {
+    const files = [{ name: 'nginx.conf', text: named('location / { try_files $uri @app; }') }];
+    const edge = importNginx(files, () => [], { domain: null, origin: 'origin.invalid' });
+    if (!edge.ok) throw new Error(JSON.stringify(edge));
+    expect(edge.text).toContain('destination: 192.0.2.9');
+    expect(edge.entries.find(({ source }) => source.startsWith('try_files'))).toMatchObject({
+      outcome: 'differs',
+      reasons: ['the edge serves no files: `@app` answers for those on the disk of nginx too'],
+    });
+  });
+
+  test('prefixes of a geo, one inside another, refuse the same addresses in nginx and in the file', async () => {
+    const prefix = fc
+      .tuple(fc.nat(15), fc.constantFrom(28, 29, 30, 31, 32))
+      .map(([last, length]) => `10.0.0.${last & ~((1 << (32 - length)) - 1)}/${length}`);
+    const table = fc.uniqueArray(fc.tuple(prefix, fc.constantFrom('0', '1')), {
+      selector: ([one]) => one,
+      maxLength: 8,
+    });
+    for (const entries of fc.sample(table, { numRuns: 6, seed: 20_261_127 })) {
+      const lines = entries.map(([where, value]) => `${where} ${value};`).join(' ');
+      const files = [
+        { name: 'geo.conf', text: `geo $no { default 0; ${lines} } ${site('if ($no) { return 403; }')}` },
+      ];
+      const parsed = parseNginx(files, () => []);
+      const edge = evaluateImport(importNginx(files, () => [], { domain: null, origin: 'origin.invalid' }));
+      if (!parsed.ok) throw new Error(JSON.stringify(parsed));
+      const nginx = await runNginx(findNginx()!, parsed.directives);
+      try {
+        for (let last = 0; last < 18; last++) {
+          const request = {
+            scheme: 'http',
+            method: 'GET',
+            host: 'example.com',
+            target: '/',
+            ip: `10.0.0.${last}`,
+          } as const;
+          const theirs = await nginx.ask(request);
+          const ours = edge.decide(request).action === 'forward' ? 'forward' : 'answer';
+          expect(ours, `${lines} ${request.ip}`).toBe(theirs?.kind);
+        }
+      } finally {
+        await nginx.stop();
+      }
+    }
+  });
+
+  test('the names that a regex matches have records and redirects of their own', () => {
+    const names = 'server_name ~^((?<sub>shop|m)\\.)?example\\.com$;';
+    const text = `server { listen 80; ${names} return 301 https://$host$request_uri; }
+      server { listen 443 ssl; ${names} location / { ${PASS} } }`;
+    const imported = importNginx([{ name: 'a.conf', text }], () => [], {
+      domain: null,
+      origin: 'origin.invalid',
+    });
+    const { edge, decide } = evaluateImport(imported);
+    expect(edge.entries.filter(({ outcome }) => outcome === 'not_carried')).toEqual([]);
+    for (const host of ['example.com', 'shop.example.com', 'm.example.com']) {
+      expect(decide({ scheme: 'http', host }).location).toBe(`https://${host}/`);
+      expect(decide({ host }).action).toBe('forward');
+    }
+    expect(decide({ host: 'x.example.com' }).status).toBe(421);
+  });
+
+  test('a geo of more addresses than a rule takes becomes several rules', () => {
+    const lines = Array.from({ length: 600 }, (_, index) => `10.${index >> 8}.${index & 255}.1 1;`);
+    const text = `geo $no { default 0; ${lines.join(' ')} } ${site('if ($no) { return 403; }')}`;
+    const edge = evaluateImport(
+      importNginx([{ name: 'geo.conf', text }], () => [], { domain: null, origin: 'origin.invalid' }),
+    );
+    expect(edge.edge.entries.find(({ source }) => source === 'return 403')).toMatchObject({
+      outcome: 'exact',
+      becomes: ['drop', 'drop', 'drop'],
+    });
+    expect(edge.decide({ ip: '10.2.87.1' }).action).toBe('block');
+    expect(edge.decide({ ip: '10.2.88.1' }).action).toBe('forward');
   });
 });

@@ -5,16 +5,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type CheckedOutcome,
+  type CheckedRequest,
+  findNginx,
+  type RunningNginx,
+  runNginx,
+} from '../../src/cli/check-nginx/run-nginx.ts';
 import type { Decision } from '../../src/evaluator/decision.ts';
 import { importNginx } from '../../src/importers/nginx/import-nginx.ts';
+import { parseNginx } from '../../src/importers/nginx/parse-nginx.ts';
 import type { ImportOutcome } from '../../src/importers/report.ts';
 import { type EvaluatedImport, evaluateImport } from '../support/importers/evaluate-import.ts';
-import {
-  type RunningSource,
-  runNginx,
-  type SourceOutcome,
-  type SourceRequest,
-} from '../support/importers/run-nginx.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { missingProgram, requires } from '../support/requires.ts';
 
@@ -28,7 +30,7 @@ interface NginxConfiguration {
   readonly paths?: readonly string[];
   readonly ips?: readonly string[];
   /** Requests that a directive decides which is not carried over, or with a stated difference. */
-  readonly except?: (request: SourceRequest) => boolean;
+  readonly except?: (request: CheckedRequest) => boolean;
   /** Outcomes of directives that are not `exact` or `not_needed`, by the beginning of their text. */
   readonly outcomes?: Readonly<Record<string, ImportOutcome>>;
   /** Refusals are compared without their status. */
@@ -159,7 +161,7 @@ const CONFIGURATIONS: readonly NginxConfiguration[] = [
     except: ({ host, target }) => !host.startsWith('old.') || target.startsWith('/eu/'),
     outcomes: {
       'return 301 $scheme://example.com': 'differs',
-      'if ($http_user_agent': 'not_carried',
+      'if ($http_user_agent': 'closed',
       'return 403': 'differs',
     },
   },
@@ -190,7 +192,7 @@ const CONFIGURATIONS: readonly NginxConfiguration[] = [
     except: ({ target, ip }) =>
       target.startsWith('/secret') || (target.startsWith('/mixed/old') && ip === '203.0.113.9'),
     outcomes: {
-      'location ~ ^/(?!public)secret': 'not_carried',
+      'location ~ ^/(?!public)secret': 'closed',
       return: 'differs',
       'deny 203': 'differs',
       proxy_pass: 'differs',
@@ -221,8 +223,15 @@ function pathsOf(text: string): readonly string[] {
   return [...found];
 }
 
+/** Runs a configuration in nginx. */
+function runText(text: string): Promise<RunningNginx> {
+  const parsed = parseNginx([{ name: 'nginx.conf', text }], () => []);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed));
+  return runNginx(findNginx()!, parsed.directives);
+}
+
 /** The decision in the form of an outcome. */
-function outcomeOf(decision: Decision, { scheme, host, target }: SourceRequest): SourceOutcome {
+function outcomeOf(decision: Decision, { scheme, host, target }: CheckedRequest): CheckedOutcome {
   const { action, status, location, origin, path, query } = decision;
   if (action === 'redirect') {
     return {
@@ -242,7 +251,7 @@ function outcomeOf(decision: Decision, { scheme, host, target }: SourceRequest):
 }
 
 /** The default ports of addresses are written or not, and an empty query counts as none, as the notes say. */
-function withPort(outcome: SourceOutcome, { anyStatus, pool }: NginxConfiguration): SourceOutcome {
+function withPort(outcome: CheckedOutcome, { anyStatus, pool }: NginxConfiguration): CheckedOutcome {
   if (outcome.kind === 'answer' && anyStatus === true) return { kind: 'answer', status: 403 };
   if (outcome.kind === 'redirect') return { ...outcome, url: outcome.url.replace(/\?$/, '') };
   if (outcome.kind !== 'forward') return outcome;
@@ -268,11 +277,11 @@ test('every configuration of the folder is compared', () => {
 describe('nginx', requires(missingProgram('nginx'), OPENSSL_MISSING), () => {
   describe.each(CONFIGURATIONS)('$file', (configuration) => {
     const text = readFileSync(new URL(`${configuration.file}.conf`, FOLDER), 'utf8');
-    let source: RunningSource;
+    let source: RunningNginx;
     let imported: EvaluatedImport;
 
     beforeAll(async () => {
-      source = await runNginx(text);
+      source = await runText(text);
       const files = [{ name: `${configuration.file}.conf`, text }];
       const options = { domain: null, origin: 'origin.invalid' };
       imported = evaluateImport(importNginx(files, () => [], options));
@@ -305,7 +314,7 @@ describe('nginx', requires(missingProgram('nginx'), OPENSSL_MISSING), () => {
         for (const host of configuration.hosts) {
           for (const target of paths) {
             for (const ip of [ips.next().value as string, ...(configuration.ips ?? [])]) {
-              const request = { scheme, host, target, ip };
+              const request = { scheme, method: 'GET', host, target, ip };
               if (configuration.except?.(request) === true) continue;
               const theirs = await source.ask(request);
               if (theirs === null) continue;
@@ -346,14 +355,20 @@ describe('nginx', requires(missingProgram('nginx'), OPENSSL_MISSING), () => {
         return `location ${where} { ${what === 'pass' ? pass : what} }`;
       });
       const text = `server { listen 80; server_name example.com;\n${blocks.join('\n')}\n}`;
-      const source = await runNginx(text);
+      const source = await runText(text);
       try {
         const options = { domain: null, origin: 'origin.invalid' };
         const imported = evaluateImport(importNginx([{ name: 'x', text }], () => [], options));
-        if (imported.edge.entries.some(({ outcome }) => outcome === 'differs' || outcome === 'not_carried'))
+        if (imported.edge.entries.some(({ outcome }) => outcome !== 'exact' && outcome !== 'not_needed'))
           continue;
         for (const target of paths) {
-          const request: SourceRequest = { scheme: 'http', host: 'example.com', target, ip: '192.0.2.1' };
+          const request: CheckedRequest = {
+            scheme: 'http',
+            method: 'GET',
+            host: 'example.com',
+            target,
+            ip: '192.0.2.1',
+          };
           const theirs = await source.ask(request);
           // Paths of no location: nginx looks for a file.
           if (theirs === null || (theirs.kind === 'answer' && theirs.status === 404)) continue;
@@ -371,12 +386,13 @@ describe('nginx', requires(missingProgram('nginx'), OPENSSL_MISSING), () => {
 
   test('the burst that nginx lets through passes the imported limit, and a flood passes neither', async () => {
     const text = readFileSync(new URL('10-rate-limits.conf', FOLDER), 'utf8');
-    const source = await runNginx(text);
+    const source = await runText(text);
     try {
       const options = { domain: null, origin: 'origin.invalid' };
       const imported = evaluateImport(importNginx([{ name: 'x', text }], () => [], options));
-      const request: SourceRequest = {
+      const request: CheckedRequest = {
         scheme: 'http',
+        method: 'GET',
         host: 'example.com',
         target: '/login',
         ip: '192.0.2.77',

@@ -154,6 +154,43 @@ describe('import nginx', () => {
     expect(readFileSync(join(folder, 'b.yaml'), 'utf8')).toContain('domain: example.com');
   });
 
+  test('settings that edgeplan lacks are one line a kind, and those of nginx itself are left out', async () => {
+    const tuning = [
+      'fastcgi_param A b;',
+      'gzip_types text/css;',
+      'http3 on;',
+      'etag off;',
+      'keepalive_min_timeout 1;',
+      'open_log_file_cache off;',
+      'client_header_buffer_size 1k;',
+      'proxy_max_temp_file_size 0;',
+    ];
+    const settings = Array.from(
+      { length: 9 },
+      (_, index) => `  location /${index} {
+    add_header X-${index} y;
+    proxy_pass http://192.0.2.1:8080;
+    proxy_set_header Host $host;
+  }`,
+    );
+    const conf = file('kinds.conf', [`${SITE}  ${tuning.join(' ')}`, ...settings, '}\n'].join('\n'));
+    const { err } = await run('import', 'nginx', conf, '-o', 'kinds.yaml');
+    expect(err).toContain(
+      'not carried over: 9 × add_header: kinds.conf:6, kinds.conf:11, kinds.conf:16, kinds.conf:21, kinds.conf:26, kinds.conf:31 and 3 more\n  no rule sets a response header\n',
+    );
+    expect(err.match(/not carried over: /g)).toHaveLength(1);
+    expect(err).toContain(' 9 not carried over, ');
+    const { out } = await run('import', 'nginx', conf, '--json');
+    const { entries } = JSON.parse(out) as {
+      entries: { kind: string | null; outcome: string; source: string }[];
+    };
+    expect(
+      entries.filter(({ kind, outcome }) => kind === 'add_header' && outcome === 'not_carried'),
+    ).toHaveLength(9);
+    for (const line of tuning)
+      expect(entries.find(({ source }) => `${source};` === line)?.outcome, line).toBe('not_needed');
+  });
+
   test.skipIf(findNginx() === null)('--check prints what nginx does otherwise, and ends with 1', async () => {
     const guarded = file('k.conf', `${SITE}  location /in { internal; }\n}\n`);
     const { code, out, err } = await run('import', 'nginx', guarded, '--check');
@@ -181,6 +218,7 @@ describe('import nginx', () => {
       reasons: ['the edge does not compress'],
       becomes: [],
       opened: false,
+      kind: 'gzip',
     });
     expect(edge).toContain('domain: example.com');
   });
@@ -250,9 +288,33 @@ describe('import nginx', () => {
     const two = file('two.conf', `${SITE}}\nserver { server_name a.example.org; return 403; }`);
     const first = await run('import', 'nginx', two);
     expect(first.code).toBe(1);
-    expect(first.err).toContain('hosts: not carried over: a.example.org\n  the host is not of `example.com`');
+    expect(first.err).toContain('not carried over: server {…}\n  `a.example.org`: not of `example.com`');
     const second = await run('import', 'nginx', two, '--domain', 'example.org');
     expect(second.out).toContain('domain: example.org\n');
+  });
+
+  test.each([
+    ['a name', 'old.example.org', 'return 301 https://example.net/;'],
+    ['a wildcard', '*.example.org', 'return 301 https://example.net/;'],
+    ['a regex', '~^(.+)\\.example\\.org$', 'return 301 https://example.net/;'],
+    ['an address', '192.0.2.7', 'location / { return 403; }'],
+  ])('a server with %s of another domain leaves no rule, and lint finds none', async (_, name, content) => {
+    const conf = file('foreign.conf', `server { server_name ${name}; ${content} }`);
+    const { code, err } = await run('import', 'nginx', conf, '--domain', 'example.com', '-o', 'foreign.yaml');
+    expect(code).toBe(1);
+    expect(err).toContain(`foreign.conf:1: not carried over: server {…}\n  \`${name}\`: not of`);
+    expect(await run('lint', '-f', 'foreign.yaml')).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('0 rules'),
+    });
+  });
+
+  test('names of another domain beside others are taken out of the rules of their server', async () => {
+    const conf = file('both.conf', 'server { server_name example.com a.example.org; return 403; }');
+    const { err } = await run('import', 'nginx', conf, '--domain', 'example.com', '-o', 'both.yaml');
+    expect(err).toContain('server_name example.com a.example.org\n  `a.example.org`: not of `example.com`');
+    expect((await run('lint', '-f', 'both.yaml')).code).toBe(0);
+    expect(readFileSync(join(folder, 'both.yaml'), 'utf8')).not.toMatch(/^[^#]*a\.example\.org/m);
   });
 
   test('text of the source cannot end a comment or rewrite the terminal', async () => {

@@ -70,12 +70,13 @@ function decide(evaluator: Evaluator, request: CheckedRequest): CheckedOutcome {
       url: new URL(location!, `${scheme}://${host}${target}`).href,
     };
   if (action !== 'forward') return { kind: 'answer', status: status! };
-  const { address, port, scheme: to } = origin!;
+  const { address, port, scheme: to, hostHeader } = origin!;
   const isDefault = port === null || port === (to === 'https' ? 443 : 80);
   return {
     kind: 'forward',
     origin: isDefault ? address : `${address}:${port}`,
     target: query === null ? path! : `${path}?${query}`,
+    host: hostHeader === '' ? host : hostHeader,
   };
 }
 

@@ -1,4 +1,6 @@
 /** Generates the requests of a check: hosts, paths and addresses that a configuration names, with the neighbours of each. */
+
+import { withFiniteNames } from '../../importers/nginx/finite-names.ts';
 import type { NginxDirective } from '../../importers/nginx/parse-nginx.ts';
 import { readServer } from '../../importers/nginx/servers.ts';
 import { MAX_CHECKED_REQUESTS } from '../limits.ts';
@@ -32,9 +34,9 @@ function flatten(directives: readonly NginxDirective[]): readonly NginxDirective
 /** Names of servers, and a name for each wildcard. */
 function hostsOf(all: readonly NginxDirective[]): readonly string[] {
   const hosts = new Set<string>();
-  for (const directive of all) {
-    if (directive.name !== 'server' || directive.block === null) continue;
-    const { exact, wildcards } = readServer(directive);
+  const servers = all.filter(({ name, block }) => name === 'server' && block !== null).map(readServer);
+  for (const server of servers) {
+    const { exact, wildcards } = withFiniteNames(server, servers);
     for (const name of exact) hosts.add(name);
     for (const name of wildcards) hosts.add(`wild${name.slice(1)}`);
   }
@@ -45,7 +47,7 @@ function hostsOf(all: readonly NginxDirective[]): readonly string[] {
 function targetsOf(all: readonly NginxDirective[]): readonly string[] {
   const found = new Set<string>(['/', '/zz', '/zz/b.png?x=1', '/index.php', '/.git/config']);
   for (const { name, args, block } of all) {
-    const words = ['include', 'root', 'alias', 'access_log'].includes(name) ? [] : [...args];
+    const words = ['include', 'root', 'alias', 'access_log', 'server_name'].includes(name) ? [] : [...args];
     if (block === null && !['return', 'rewrite', 'if', 'try_files', 'proxy_pass'].includes(name)) {
       // Keys of a map are names of directives.
       words.push(name);

@@ -23,7 +23,8 @@ export interface CheckedRequest {
 /** What came of it, as nginx and the edge are compared by it. */
 export type CheckedOutcome =
   | { readonly kind: 'redirect'; readonly status: number; readonly url: string }
-  | { readonly kind: 'forward'; readonly origin: string; readonly target: string }
+  /** `host`: the Host header that the origin gets. */
+  | { readonly kind: 'forward'; readonly origin: string; readonly target: string; readonly host: string }
   /** `status` 0: the connection was closed. */
   | { readonly kind: 'answer'; readonly status: number };
 
@@ -69,6 +70,7 @@ async function startOrigins(directives: readonly NginxDirective[]): Promise<Loca
     const server = createServer((request, response) => {
       response.setHeader('X-Origin', origin);
       response.setHeader('X-Target', request.url ?? '');
+      response.setHeader('X-Host', request.headers.host ?? '');
       response.end('ok');
     });
     server.listen(0, '127.0.0.1');
@@ -125,7 +127,8 @@ export async function runNginx(
     return {
       ask: (request) => {
         const port = request.scheme === 'https' ? 443 : 80;
-        return ports.includes(port) ? ask(socketOf(folder, port), request) : Promise.resolve(null);
+        if (!ports.includes(port)) return Promise.resolve(null);
+        return ask(socketOf(folder, port), { request, portOf });
       },
       async stop() {
         const ended = once(child, 'exit');
@@ -159,8 +162,9 @@ async function untilListening(child: ChildProcess, sockets: readonly string[]): 
 /** Sends one request, and reads the answer as an outcome. */
 async function ask(
   socketPath: string,
-  { scheme, method, host, target, ip }: CheckedRequest,
+  { request: asked, portOf }: { readonly request: CheckedRequest; readonly portOf: LocalOrigins['portOf'] },
 ): Promise<CheckedOutcome> {
+  const { scheme, method, host, target, ip } = asked;
   const send = scheme === 'https' ? requestHttps : requestHttp;
   const headers = { Host: host, 'X-Test-Ip': ip, Connection: 'close' };
   const tls = scheme === 'https' ? { rejectUnauthorized: false, servername: host } : {};
@@ -174,8 +178,11 @@ async function ask(
   await once(response, 'end');
   const { location } = response.headers;
   const header = (name: string): string => String(response.headers[name] ?? '');
-  if (header('x-origin') !== '')
-    return { kind: 'forward', origin: header('x-origin'), target: header('x-target') };
+  const origin = header('x-origin');
+  if (origin !== '') {
+    const isOwn = header('x-host') === `127.0.0.1:${portOf(origin)}`;
+    return { kind: 'forward', origin, target: header('x-target'), host: isOwn ? origin : header('x-host') };
+  }
   const status = response.statusCode!;
   if (location === undefined || status < 300 || status > 399) return { kind: 'answer', status };
   const base = `${scheme}://${host}${target}`;

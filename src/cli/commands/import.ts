@@ -93,11 +93,11 @@ const IMPORTERS: readonly Importer[] = [
   },
   {
     name: 'cloudflare',
-    files: 'JSON of rulesets, bulk redirect lists, DNS records; - is stdin',
+    files: 'JSON of rulesets, bulk redirect lists, page rules, DNS records; - is stdin',
     summary: 'translate rulesets of Cloudflare to an edge file',
     description:
       'Translates what the API answers for rulesets (custom rules, rate limiting, redirects, URL rewrites, origin and cache ' +
-      'rules), items of bulk redirect lists and DNS records, which name the origins.',
+      'rules), items of bulk redirect lists, page rules and DNS records, which name the origins.',
     translate: importCloudflare,
   },
   {
@@ -148,7 +148,7 @@ async function run({ translate, check }: Importer, names: readonly string[], fla
       check: checked ?? null,
     });
   if (flags.output === undefined) await write(text);
-  for (const entry of entries) if (entry.outcome !== 'not_needed') note(entryText(entry));
+  for (const entry of reportedEntries(entries)) note(entry);
   for (const text of notes) note(`note: ${visible(text)}`);
   note(countsText(counts));
   note(`opened paths: ${opened}`);
@@ -184,6 +184,41 @@ const WORDS: Readonly<Record<ImportOutcome, string>> = {
   not_carried: 'not carried over',
   not_needed: 'not needed',
 };
+
+/** Places of one kind that are printed at most: a line. */
+const MOST_PLACES = 6;
+
+/** The entries that the report names, in their order; settings of one kind are counted where the first of them is. */
+function reportedEntries(entries: readonly ImportEntry[]): readonly string[] {
+  const kinds = new Map<string, ImportEntry[]>();
+  const texts: (() => string)[] = [];
+  for (const entry of entries) {
+    if (entry.outcome === 'not_needed') continue;
+    const key = entry.kind === null ? null : JSON.stringify([entry.kind, entry.outcome, entry.reasons]);
+    const known = key === null ? undefined : kinds.get(key);
+    if (known !== undefined) {
+      known.push(entry);
+      continue;
+    }
+    const own = [entry];
+    if (key !== null) kinds.set(key, own);
+    texts.push(() => (own.length === 1 ? entryText(entry) : kindText(own)));
+  }
+  return texts.map((text) => text());
+}
+
+/** Entries of one kind in one line, with the first of their places. */
+function kindText(entries: readonly ImportEntry[]): string {
+  const { kind, outcome, reasons } = entries[0]!;
+  const places = [...new Set(entries.map(({ place }) => place))];
+  const more = places.length > MOST_PLACES ? ` and ${places.length - MOST_PLACES} more` : '';
+  const at = `${places.slice(0, MOST_PLACES).join(', ')}${more}`;
+  const lines = [
+    `${WORDS[outcome]}: ${entries.length} × ${kind}: ${at}`,
+    ...reasons.map((reason) => `  ${reason}`),
+  ];
+  return lines.map(visible).join('\n');
+}
 
 function entryText({ place, source, outcome, reasons }: ImportEntry): string {
   const lines = [`${place}: ${WORDS[outcome]}: ${source}`, ...reasons.map((reason) => `  ${reason}`)];

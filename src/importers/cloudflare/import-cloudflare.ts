@@ -15,6 +15,7 @@ import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '.
 import { refusedImport } from '../report.ts';
 import { translateBulkRedirects } from './bulk-redirects.ts';
 import { guardedHosts, olderKind, translateOlder } from './older-objects.ts';
+import { addPageRedirects, addPageSettings, readPageRules } from './page-rules.ts';
 import { translateRule } from './translate-rule.ts';
 import { type CloudflareImport, literalHosts } from './zone.ts';
 
@@ -71,9 +72,14 @@ export function importCloudflare(
     );
   }
   for (const object of objects.filter(({ value }) => isRecord(value))) addRecord(state, object);
+  const pageRules = readPageRules(
+    state,
+    objects.filter(({ value }) => olderKind(value) === 'page_rule'),
+  );
   for (const phase of Object.keys(PHASES)) {
     for (const ruleset of rulesets.filter(({ value }) => value['phase'] === phase))
       translateRuleset(state, ruleset);
+    if (phase === 'http_request_dynamic_redirect') addPageRedirects(state, pageRules);
     if (phase === 'http_request_firewall_custom') translateOlder(state, objects);
     if (phase === 'http_request_redirect') {
       translateBulkRedirects(
@@ -82,6 +88,7 @@ export function importCloudflare(
       );
     }
   }
+  addPageSettings(state, pageRules);
   for (const ruleset of rulesets)
     if (!Object.hasOwn(PHASES, textAt(ruleset.value, 'phase'))) loseRuleset(state, ruleset);
   for (const { value } of objects) {

@@ -13,6 +13,7 @@ import {
   textsAt,
 } from '../json-source.ts';
 import { equalsText, startsWithText, wildcardText } from '../text-test.ts';
+import { pageUrlOf } from './page-rules.ts';
 import { translateRule } from './translate-rule.ts';
 import type { CloudflareImport } from './zone.ts';
 
@@ -41,13 +42,6 @@ export function translateOlder(state: CloudflareImport, objects: readonly Source
   for (const object of of('lockdown')) translateLockdown(state, object);
   for (const object of byPriority) translateFirewall(state, object);
   translateApps(state, of('access_app'));
-  for (const { place, value } of of('page_rule')) {
-    const urls = objectsAt(value, 'targets').map((one) => textAt(objectAt(one, 'constraint'), 'value'));
-    const actions = objectsAt(value, 'actions').map((one) => textAt(one, 'id'));
-    const entry = addEntry(state.draft, place, `page rule ${urls.join(' ')}: ${actions.join(', ')}`);
-    if (textAt(value, 'status') === 'disabled') markNeedless(entry, 'it is disabled');
-    else markMissing(entry, 'page rules are not read: write it as redirect, cache and other rules');
-  }
 }
 
 /** Rules without a priority come last. */
@@ -85,9 +79,10 @@ function refuse(state: CloudflareImport, entry: DraftEntry, condition: ImportedC
   addGuard(state.draft, entry, { condition, differences: [], unmet, closing: 'refused', emit: close, close });
 }
 
-/** The hosts without a star that a lockdown or an Access application names. */
+/** The hosts without a star that a lockdown, an Access application or a page rule names. */
 export function guardedHosts({ value }: SourceObject): readonly string[] {
   const kind = olderKind(value);
+  if (kind === 'page_rule') return [hostOf(pageUrlOf(value))].filter((host) => /^[^*]+\.[^*]+$/.test(host));
   const urls = kind === 'lockdown' ? textsAt(value, 'urls') : kind === 'access_app' ? urlsOf(value) : [];
   return urls.map(hostOf).filter((host) => /^[^*]+\.[^*]+$/.test(host));
 }

@@ -2,15 +2,14 @@
 import {
   type AddressSet,
   ALL_ADDRESSES,
-  addressEntries,
   isEmptySet,
   NO_ADDRESSES,
   readAddresses,
   subtractAddresses,
   uniteAddresses,
 } from '../addresses.ts';
-import { addDrop, addRule, markDifference, markMissing, markNeedless } from '../draft.ts';
-import { bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
+import { addDrop, addRule, markClosed, markDifference, markMissing, markNeedless } from '../draft.ts';
+import { addressFilter, bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
 import { differ, type EarlierOutcome, entryOf, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
 import { noteEarlier } from './redirects.ts';
@@ -32,7 +31,7 @@ export function emitAccess(
   const refused = refusedAddresses(list);
   if (typeof refused === 'string') {
     // The guard of its location refuses what the list may deny.
-    for (const entry of entries) markMissing(entry, refused);
+    for (const entry of entries) markClosed(entry, refused);
     return;
   }
   if (isEmptySet(refused)) {
@@ -67,14 +66,6 @@ function refusedAddresses(list: readonly NginxDirective[]): AddressSet | string 
     decided = uniteAddresses([decided, set]);
   }
   return refused;
-}
-
-/** The shorter of both ways to write a set: the refused addresses, or all but the allowed ones. */
-function addressFilter(refused: AddressSet): Pick<ImportedFilter, 'ipIncludes' | 'ipExcludes'> {
-  const allowed = subtractAddresses(ALL_ADDRESSES, refused);
-  if (isEmptySet(allowed)) return { ipIncludes: null, ipExcludes: null };
-  const isOpen = addressEntries(refused).length <= addressEntries(allowed).length;
-  return isOpen ? { ipIncludes: refused, ipExcludes: null } : { ipIncludes: null, ipExcludes: allowed };
 }
 
 /** Adds the rate_limit rule of one `limit_req` for each scope. */

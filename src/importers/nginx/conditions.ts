@@ -1,9 +1,10 @@
 /** Reads the conditions of `if` and the tables of `map` as far as rules can express them. */
 import { normalizeName } from '../../base/host.ts';
-import { readAddresses } from '../addresses.ts';
-import { EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
+import { type AddressSet, readAddresses, uniteAddresses } from '../addresses.ts';
+import { addressFilter, EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
 import { MAX_CASELESS_KEYS } from '../limits.ts';
 import { endsWithText, equalsText, passes, regexText, type TextTest, withoutCase } from '../text-test.ts';
+import { addressTable, isByAddress } from './address-tables.ts';
 import type { NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
 import { pathRegex } from './regions.ts';
@@ -38,9 +39,29 @@ export function casesOfIf(
   if (bound === null) return `\`$${name}\` depends on the request here`;
   if (bound !== undefined && !bound.includes('$')) return constantCase(bound, operator, operand);
   if (bound !== undefined) return `\`$${name}\` has other variables, which no rule compares`;
+  if (isByAddress(state, name)) return casesOfTable(state, name, { operator, operand });
   if (operator === undefined) return state.maps.has(name) ? casesOfMap(state, name) : noFilter(name);
   const filter = testOf(name, operator, operand);
   return typeof filter === 'string' ? filter : [{ filter, bindings: new Map() }];
+}
+
+/** The case of a comparison with a variable that the address decides. */
+function casesOfTable(
+  state: NginxImport,
+  name: string,
+  { operator, operand }: { readonly operator: string | undefined; readonly operand: string },
+): readonly NginxCase[] | string {
+  const table = addressTable(state, name);
+  if (typeof table === 'string') return table;
+  const met: AddressSet[] = [];
+  for (const [value, addresses] of table) {
+    const cases = constantCase(value, operator, operand);
+    if (typeof cases === 'string') return cases;
+    if (cases.length > 0) met.push(addresses);
+  }
+  if (met.length === table.size) return [{ filter: EVERY_REQUEST, bindings: new Map() }];
+  if (met.length === 0) return [];
+  return [{ filter: { ...EVERY_REQUEST, ...addressFilter(uniteAddresses(met)) }, bindings: new Map() }];
 }
 
 /** The cases of a comparison whose value is known: every request, or none. */

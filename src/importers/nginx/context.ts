@@ -20,6 +20,8 @@ export interface NginxImport {
   readonly upstreams: ReadonlyMap<string, NginxDirective>;
   /** `map` blocks by the variable they define, without `$`. */
   readonly maps: ReadonlyMap<string, NginxDirective>;
+  /** `geo` blocks by the variable they define, without `$`. */
+  readonly geos: ReadonlyMap<string, NginxDirective>;
   /** `limit_req_zone` by the name of the zone. */
   readonly zones: ReadonlyMap<string, NginxDirective>;
 }
@@ -67,7 +69,11 @@ const NEEDLESS = new Set(
 
 /** Families of directives that tune nginx or describe requests to programs, and decide nothing about a visitor. */
 const TUNING =
-  /^(?:(?:fastcgi|uwsgi|scgi)_(?!pass$|hide_header$)|gzip_|brotli_|quic_|http3|etag$|stub_status$|ssl_(?!verify)|proxy_ssl_|aio|directio|output_buffers|lingering_|server_names|proxy_(?:max_temp|buffer|busy|socket|cache_(?:lock|use_stale|background|revalidate|path))|if_modified_since$|gunzip|postpone_output|read_ahead)/;
+  /^(?:(?:fastcgi|uwsgi|scgi|memcached|grpc)_(?!pass$|hide_header$|set_header$)|gzip_|brotli_|zstd_|quic_|http2_|http3|etag$|stub_status$|ssl_(?!verify|reject)|proxy_ssl_|aio|directio|output_buffers|lingering_|server_names|proxy_(?:max_temp|buffer|busy|socket|bind|temp|limit_rate|headers_hash|force_ranges|ignore_client_abort|intercept_errors|send_lowat|next_upstream|upstream|cache_(?:lock|use_stale|background|revalidate|path|max_range_offset|convert_head))|if_modified_since$|gunzip|postpone_output|read_ahead|max_ranges$|open_(?:file|log_file)_cache|(?:log|access_log|error_log)_|client_(?:body|header)_(?!max)|keepalive_|send_|sendfile|tcp_|types_|variables_|uninitialized_variable|subrequest_output|connection_pool_size$|request_pool_size$|worker_|debug_|lock_file$|working_directory$|vhost_traffic|opentracing|otel|charset_|source_charset$|override_charset$|recursive_error_pages$|limit_rate_after$|disable_symlinks$|autoindex_|mp4_|perl_modules|js_import|lua_)/;
+
+/** Parts of guards, which are reported with the directive that turns the guard on. */
+const GUARD_PARTS =
+  /^(?:auth_basic_user_file|auth_(?:request_set|delay)|satisfy|ssl_(?:verify_depth|client_certificate|crl|ocsp\w*)|limit_(?:req|conn)_status)$/;
 
 /** Why well-known directives have no equivalent. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -83,7 +89,6 @@ const REASONS: Readonly<Record<string, string>> = {
   memcached_pass: 'an origin speaks HTTP',
   modsecurity: 'the signatures of modsecurity are those of a rule of type waf; write one',
   auth_basic: 'no rule asks for a password',
-  auth_basic_user_file: 'no rule asks for a password',
   auth_request: 'no rule asks another server',
   add_header: 'no rule sets a response header',
   more_set_headers: 'no rule sets a response header',
@@ -100,7 +105,6 @@ const REASONS: Readonly<Record<string, string>> = {
   proxy_cache_valid: 'caching of nginx has other keys and times; write a rule of type cache',
   proxy_redirect: 'the edge does not change the Location of an origin',
   sub_filter: 'the edge does not change response bodies',
-  geo: 'variables by address are not carried over',
   set_real_ip_from: 'trusted proxies are an option of the node (`--trusted-proxies`)',
   real_ip_header: 'trusted proxies are an option of the node (`--trusted-proxies`)',
 };
@@ -132,7 +136,7 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
     const { name, block } = directive;
     // Entries of a table or of a group of servers are reported with the block.
     if (['events', 'types'].includes(name)) return;
-    if (name === 'map' || name === 'upstream') {
+    if (['map', 'geo', 'upstream'].includes(name)) {
       if (!state.entries.has(directive) && !lost) ordered.push(unused(directive));
       return;
     }
@@ -144,8 +148,12 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
     if (directive.unread !== undefined) markMissing(entry, directive.unread);
     else if (NEEDLESS.has(directive.name) || TUNING.test(directive.name))
       markNeedless(entry, 'it sets up nginx itself');
+    else if (GUARD_PARTS.test(directive.name)) markNeedless(entry, 'it sets up the guard that names it');
     else if (isOwnHeader(directive)) markNeedless(entry, 'the edge sets it on its own');
-    else markMissing(entry, REASONS[directive.name] ?? 'edgeplan has no equivalent');
+    else {
+      markMissing(entry, REASONS[directive.name] ?? 'edgeplan has no equivalent');
+      entry.kind = directive.name;
+    }
     return entry;
   };
   const unused = (directive: NginxDirective): DraftEntry => {

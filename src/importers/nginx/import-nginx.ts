@@ -3,6 +3,7 @@
  * path filters of its rules. Read this file first: it chooses the server of each host and joins those of port 80 and 443.
  */
 
+import { normalizeName } from '../../base/host.ts';
 import { domainOf } from '../domain-name.ts';
 import {
   createDraft,
@@ -16,6 +17,7 @@ import { EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
 import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '../report.ts';
 import { refusedImport } from '../report.ts';
 import { type EarlierOutcome, entryOf, loseDirective, type NginxImport, reportRest } from './context.ts';
+import { withFiniteNames } from './finite-names.ts';
 import { foldPatterns, foldPlain } from './fold-plain.ts';
 import { type NginxDirective, type OpenIncludes, parseNginx } from './parse-nginx.ts';
 import {
@@ -53,32 +55,64 @@ export function importNginx(
     http: http.filter(({ name }) => name !== 'server'),
     upstreams: byArgument(http, 'upstream', 0),
     maps: byArgument(http, 'map', 1),
+    geos: byArgument(http, 'geo', -1),
     zones: zonesOf(http),
   };
-  const servers = http.filter(({ name, block }) => name === 'server' && block !== null).map(readServer);
+  const read = http.filter(({ name, block }) => name === 'server' && block !== null).map(readServer);
+  const servers = read.map((one) => withFiniteNames(one, read));
   if (servers.length === 0) {
     const unread = http.find((one) => one.unread !== undefined)?.unread;
     return refusedImport(files[0]?.name ?? null, 'the configuration has no `server`', unread);
   }
-  const problem = translateServers(state, servers, options);
+  const names = servers.flatMap(({ exact, wildcards, regexes }) => [
+    ...exact,
+    ...wildcards,
+    ...regexes.flatMap((source) => recordOfRegex(source) ?? []),
+  ]);
+  const domain = options.domain === null ? domainOf(names) : normalizeName(options.domain);
+  const own = domain === null ? servers : servers.map((one) => leaveForeignNames(state, one, domain));
+  const problem = translateServers(state, own, options.domain ?? domain);
   if (problem !== null) return problem;
   reportRest(state, top);
   draft.notes.push(...NOTES);
-  return finishDraft(draft, options);
+  return finishDraft(draft, { ...options, domain: options.domain ?? domain });
+}
+
+/** The server without its names of other domains. */
+function leaveForeignNames(state: NginxImport, server: NginxServer, domain: string): NginxServer {
+  const isOwn = (name: string): boolean =>
+    name === domain || name === `*.${domain}` || name.endsWith(`.${domain}`);
+  const isOwnRegex = (source: string): boolean => isOwn(recordOfRegex(source) ?? domain);
+  const own = {
+    ...server,
+    exact: server.exact.filter(isOwn),
+    wildcards: server.wildcards.filter(isOwn),
+    regexes: server.regexes.filter(isOwnRegex),
+  };
+  const { exact, wildcards, regexes } = server;
+  const foreign = [...exact, ...wildcards, ...regexes.map((source) => `~${source}`)].filter((name) =>
+    name.startsWith('~') ? !isOwnRegex(name.slice(1)) : !isOwn(name),
+  );
+  if (foreign.length === 0) return server;
+  const shown = foreign.map((name) => `\`${name}\``).join(', ');
+  const reason = `${shown}: not of \`${domain}\`, and a file has one domain; import it with --domain`;
+  const written = server.block.find(({ name }) => name === 'server_name') ?? server.directive;
+  loseDirective(state, isNamed(own) ? written : server.directive, reason);
+  return own;
 }
 
 function blocksOf(directives: readonly NginxDirective[], name: string): readonly NginxDirective[] {
   return directives.flatMap((one) => (one.name === name ? (one.block ?? []) : []));
 }
 
-/** Directives of a name by one of their arguments, without `$`. */
+/** Directives of a name by one of their arguments, without `$`; -1: the last. */
 function byArgument(
   directives: readonly NginxDirective[],
   name: string,
   position: number,
 ): ReadonlyMap<string, NginxDirective> {
-  const found = directives.filter((one) => one.name === name && one.args[position] !== undefined);
-  return new Map(found.map((one) => [one.args[position]!.replace(/[${}]/g, ''), one]));
+  const found = directives.filter((one) => one.name === name && one.args.at(position) !== undefined);
+  return new Map(found.map((one) => [one.args.at(position)!.replace(/[${}]/g, ''), one]));
 }
 
 /** `limit_req_zone` by the name of the zone. */
@@ -96,10 +130,14 @@ function zonesOf(http: readonly NginxDirective[]): ReadonlyMap<string, NginxDire
 function translateServers(
   state: NginxImport,
   servers: readonly NginxServer[],
-  { domain }: ImporterOptions,
+  domain: string | null,
 ): ImportRefusal | null {
   const named = servers.filter(isNamed);
-  if (named.length === 0) return translateUnnamed(state, servers, domain);
+  if (named.length === 0) {
+    // Servers that have names of other domains alone are reported already.
+    const nameless = servers.filter(({ directive }) => !state.entries.has(directive));
+    return nameless.length === 0 ? null : translateUnnamed(state, nameless, domain);
+  }
   for (const { unknown, directive } of servers) {
     const written = directive.block?.find(({ name }) => name === 'server_name');
     if (unknown.length === 0 || written === undefined) continue;
@@ -111,10 +149,7 @@ function translateServers(
   const plain = new Map<NginxServer, EarlierOutcome[]>();
   const mains = chooseMains(state, servers, plain);
   const [only] = mains.keys();
-  const names = [...(only?.exact ?? []), ...(only?.wildcards ?? [])];
-  const own = domain?.toLowerCase() ?? domainOf(names);
-  const isOfDomain = (host: string): boolean => host === own || host.endsWith(`.${own}`);
-  const isOnly = mains.size === 1 && only!.regexes.length === 0 && names.every(isOfDomain);
+  const isOnly = mains.size === 1 && only!.regexes.length === 0;
   for (const [server, hosts] of mains) {
     const filter = isOnly ? EVERY_REQUEST : filterOf(server, [...mains.keys()], hosts);
     const origin = translateServer(state, server.block, {

@@ -43,8 +43,8 @@ export interface NginxRegion {
 export interface LostLocation {
   readonly directive: NginxDirective;
   readonly reason: string;
-  /** At least its paths; `null`: no request names it. Empty: unknown. */
-  readonly tests: readonly TextTest[] | null;
+  /** At least its paths; empty: unknown. */
+  readonly tests: readonly TextTest[];
 }
 
 /** The regions of a block. */
@@ -82,13 +82,9 @@ function readLocations(
 ): readonly NginxLocation[] {
   const locations: NginxLocation[] = [];
   for (const directive of block) {
-    if (directive.name !== 'location') continue;
-    const read = readLocation(directive);
-    if (typeof read === 'string') {
-      lost.push({ directive, reason: read, tests: null });
-      continue;
-    }
-    const location = { ...read, outer };
+    // No path leads to a named location.
+    if (directive.name !== 'location' || directive.args[0]?.startsWith('@') === true) continue;
+    const location = { ...readLocation(directive), outer };
     const inner = readLocations(directive.block ?? [], [directive.block ?? [], ...outer], lost);
     const isStatic = location.kind !== 'regex' && inner.every(({ kind }) => kind !== 'regex');
     const settled = inner.map((one) =>
@@ -145,12 +141,9 @@ function widenedRegex(source: string): TextTest | null {
   return typeof test === 'string' || text === '' ? null : test;
 }
 
-function readLocation(directive: NginxDirective): Omit<NginxLocation, 'outer'> | string {
+function readLocation(directive: NginxDirective): Omit<NginxLocation, 'outer'> {
   const joined = directive.args.join(' ');
   const [, modifier = '', rest = ''] = /^(=|\^~|~\*|~)?\s*(.*)$/s.exec(joined)!;
-  if (modifier === '' && rest.startsWith('@')) {
-    return 'named locations are reached by `try_files` and `error_page`, which are not carried over';
-  }
   if (modifier === '=') return { directive, kind: 'exact', text: rest, test: null };
   if (modifier === '' || modifier === '^~') {
     return { directive, kind: modifier === '' ? 'prefix' : 'final prefix', text: rest, test: null };

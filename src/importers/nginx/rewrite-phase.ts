@@ -4,6 +4,7 @@
  */
 import { addDrop, addGuard, type DraftEntry, markDifference, markNeedless } from '../draft.ts';
 import { bothFilters, type ImportedFilter } from '../filter.ts';
+import { useTables } from './address-tables.ts';
 import { casesOfIf } from './conditions.ts';
 import { differ, entryOf, loseDirective, type NginxImport } from './context.ts';
 import { answersRefusal } from './guards.ts';
@@ -110,8 +111,8 @@ function runIf(state: NginxImport, directive: NginxDirective, world: RewriteScop
     if (answersRefusal(body)) return loseIf(state, directive, { world, reason });
     markDifference(entryOf(state, directive), reason);
   }
-  const map = /^\(?\s*\$(\w+)\s*\)?$/.exec(directive.args.join(' '))?.[1];
-  if (map !== undefined && state.maps.has(map)) entryOf(state, state.maps.get(map)!);
+  const table = /^\(?\s*\$\{?(\w+)/.exec(directive.args.join(' '))?.[1];
+  if (table !== undefined) useTables(state, table);
   const going: RewriteScope[] = [];
   const stopped: RewriteScope[] = [];
   let rest: RewriteScope | null = world;

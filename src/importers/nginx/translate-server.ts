@@ -5,6 +5,7 @@ import { bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '..
 import { equalsText, escapeRegex } from '../text-test.ts';
 import { type AccessScope, emitAccess, emitLimit } from './access.ts';
 import { differ, type EarlierOutcome, entryOf, loseDirective, type NginxImport } from './context.ts';
+import { fallbackOf, loseNamed, type NginxFallback } from './fallback.ts';
 import { guardsOf, refusesSome } from './guards.ts';
 import { isSameOrigin, type NginxPass, readPass } from './origins.ts';
 import { lastOf, type NginxDirective } from './parse-nginx.ts';
@@ -39,6 +40,16 @@ interface RegionContent {
   inherited: number;
   /** A guard refuses all its requests. */
   closed: boolean;
+  fallback: FallbackContent | null;
+}
+
+/** What applies to the requests of a region that are of no file, beside the directives of the region. */
+interface FallbackContent extends NginxFallback {
+  readonly block: readonly NginxDirective[];
+  /** Its redirects, and those before. */
+  readonly earlier: EarlierOutcome[];
+  /** Its rewrite phase answers every request. */
+  readonly ended: boolean;
 }
 
 /** Translates a server. Returns the origin of its records; `null`: it names none for the path `/`. */
@@ -53,7 +64,7 @@ export function translateServer(
   for (const region of regions) {
     const paths = { ...scope.filter, pathIncludes: region.includes, pathExcludes: region.excludes };
     const own = region.location?.block ?? [];
-    const nothing = { ended: false, earlier: [], pass: null, inherited: 0, closed: false };
+    const nothing = { ended: false, earlier: [], pass: null, inherited: 0, closed: false, fallback: null };
     contents.push({ region, filter: paths, block: own, ...nothing });
   }
   const outer = [block, state.http];
@@ -71,6 +82,11 @@ export function translateServer(
     return null;
   }
   for (const content of contents) runLocation(state, content, { rewriting, outer });
+  loseNamed(
+    state,
+    block,
+    contents.flatMap(({ fallback }) => fallback ?? []),
+  );
   emitShared(state, contents, { block, scope });
   emitGuards(state, contents, { block, scope });
   const origin = emitOrigins(state, contents, scope);
@@ -86,7 +102,7 @@ function loseLocation(
 ): void {
   const block = directive.block ?? [];
   const isOpen = lastOf(block, 'proxy_pass') !== undefined && !refusesSome(block);
-  if (tests === null || isOpen) {
+  if (isOpen) {
     loseDirective(state, directive, reason);
     return;
   }
@@ -108,13 +124,22 @@ function emitGuards(state: NginxImport, contents: readonly RegionContent[], { bl
   for (const content of contents) {
     const { region, filter } = content;
     if (content.ended && region.kind !== 'slash') continue;
+    const { fallback } = content;
     let isClosed = content.closed;
-    for (const { directive, reason } of guardsOf([content.block, ...region.outer, block, state.http])) {
+    const own = guardsOf([content.block, ...region.outer, block, state.http]);
+    const later = fallback === null ? [] : guardsOf([fallback.block, block, state.http]);
+    for (const { directive, reason } of [
+      ...own,
+      // Requests reach a named location inside nginx alone.
+      ...(fallback?.ended === true ? [] : later.filter((one) => one.directive.name !== 'internal')),
+    ]) {
       if (directive.name === 'ssl_verify_client') continue;
       // A redirect to the path with a slash comes before passwords.
       if (region.kind === 'slash' && directive.name !== 'internal') continue;
       const guard = found.get(directive) ?? { reason, filters: [] };
-      const rest = directive.name === 'internal' ? filter : behindRedirects(content);
+      const isOwn = own.some((one) => one.directive === directive);
+      const earlier = isOwn ? content.earlier : fallback!.earlier;
+      const rest = directive.name === 'internal' ? filter : behindRedirects({ ...content, earlier });
       if (!isClosed && rest !== null) guard.filters.push(rest);
       isClosed = true;
       found.set(directive, guard);
@@ -146,9 +171,11 @@ function behindRedirects({ filter, earlier, inherited: count }: RegionContent): 
 /** Refuses the requests of locations that no carried origin answers, where the origin of the record is another's. */
 function closeFiles(state: NginxImport, contents: readonly RegionContent[]): void {
   for (const content of contents) {
-    const { region, pass, ended } = content;
-    const filter = behindRedirects(content);
-    if (filter === null || ended || content.closed || pass !== null || region.location === null) continue;
+    const { region, pass, fallback } = content;
+    const earlier = fallback?.earlier ?? content.earlier;
+    const filter = behindRedirects({ ...content, earlier });
+    const isAnswered = content.ended || fallback?.ended === true || pass !== null;
+    if (filter === null || isAnswered || content.closed || region.location === null) continue;
     const reason =
       'nginx answers from files or over another protocol, and the origin of the record is another';
     addGuard(state.draft, entryOf(state, region.location), { reason, filters: [filter] });
@@ -182,33 +209,60 @@ function runLocation(
     return;
   }
   // nginx answers 404 before any of its directives.
-  if (isInternal) return;
-  if (region.location !== null) {
-    const scope: RewriteScope = {
-      ...rewriting,
-      filter,
-      differences: region.differences,
-      earlier: content.earlier,
-      bindings: new Map(rewriting.bindings),
-      inLocation: true,
-    };
-    content.ended = runRewritePhase(state, block, scope);
-  }
-  if (content.ended) {
-    loseUnreached(state, block);
+  if (isInternal) {
+    loseUnreached(state, block, 'it answers internal requests only');
     return;
   }
-  const pass = readPass(state, block, [...region.outer, ...outer]);
-  if (typeof pass === 'string') markMissing(entryOf(state, lastOf(block, 'proxy_pass')!), pass);
-  else content.pass = pass;
+  const scope: RewriteScope = {
+    ...rewriting,
+    filter,
+    differences: region.differences,
+    earlier: content.earlier,
+    bindings: new Map(rewriting.bindings),
+    inLocation: true,
+  };
+  if (region.location !== null) content.ended = runRewritePhase(state, block, scope);
+  if (content.ended) {
+    loseUnreached(state, block, 'a directive before it ends every request');
+    return;
+  }
+  const [server = []] = outer;
+  const fallback = fallbackOf(region.location === null ? server : block, server);
+  if (fallback === null) {
+    content.pass = passOf(state, block, [...region.outer, ...outer]);
+    return;
+  }
+  const later = fallback.location.block ?? [];
+  const earlier = [...content.earlier];
+  const ended = runRewritePhase(state, later, { ...scope, earlier });
+  content.fallback = { ...fallback, block: later, earlier, ended };
+  if (ended) loseUnreached(state, later, 'a directive before it ends every request');
+  else content.pass = passOf(state, later, outer);
+  if (!ended && content.pass === null) return;
+  markDifference(
+    entryOf(state, fallback.directive),
+    `the edge serves no files: \`${fallback.location.args[0]}\` answers for those on the disk of nginx too`,
+  );
 }
 
-/** A location that ends every request in its rewrite phase reaches nothing else. */
-function loseUnreached(state: NginxImport, block: readonly NginxDirective[]): void {
+/** The `proxy_pass` of a block; `null`: it has none that is carried over. */
+function passOf(
+  state: NginxImport,
+  block: readonly NginxDirective[],
+  outer: readonly (readonly NginxDirective[])[],
+): NginxPass | null {
+  const pass = readPass(state, block, outer);
+  if (typeof pass !== 'string') return pass;
+  markMissing(entryOf(state, lastOf(block, 'proxy_pass')!), pass);
+  return null;
+}
+
+/** Reports what no request of a location reaches. */
+function loseUnreached(state: NginxImport, block: readonly NginxDirective[], reason: string): void {
   for (const directive of block) {
     if (!['allow', 'deny', 'limit_req', 'proxy_pass', 'root', 'try_files'].includes(directive.name)) continue;
     const entry = entryOf(state, directive);
-    if (entry.becomes.length === 0) markNeedless(entry, 'a directive before it ends every request');
+    if (entry.becomes.length === 0) markNeedless(entry, reason);
   }
 }
 
@@ -284,9 +338,7 @@ function emitShared(state: NginxImport, contents: readonly RegionContent[], { bl
     reached.length === contents.length && contents.every(({ region }) => region.differences.length === 0);
   const groups = new Map<NginxDirective, { list: readonly NginxDirective[]; contents: RegionContent[] }>();
   for (const content of reached) {
-    for (const names of [['allow', 'deny'], ['limit_req']]) {
-      const list = inherited([content.block, ...content.region.outer, block, state.http], names);
-      if (list.length === 0) continue;
+    for (const list of listsOf(content, [block, state.http])) {
       if (list[0]!.name === 'deny' && list[0]!.args[0] === 'all') content.closed = true;
       const group = groups.get(list[0]!) ?? { list, contents: [] };
       group.contents.push(content);
@@ -295,12 +347,14 @@ function emitShared(state: NginxImport, contents: readonly RegionContent[], { bl
   }
   for (const { list, contents: members } of groups.values()) {
     const whole = isAll && members.length === contents.length;
-    const earlier = members.flatMap((one) => one.earlier);
+    const earlierOf = ({ earlier, fallback }: RegionContent): readonly EarlierOutcome[] =>
+      fallback?.block.includes(list[0]!) === true ? fallback.earlier : earlier;
+    const earlier = members.flatMap(earlierOf);
     const scopes: readonly AccessScope[] = whole
       ? [{ filter: scope.filter, earlier, differences: [] }]
       : members.map((one) => ({
           filter: one.filter,
-          earlier: one.earlier,
+          earlier: earlierOf(one),
           differences: one.region.differences,
         }));
     if (list[0]!.name !== 'limit_req') {
@@ -326,6 +380,21 @@ function emitShared(state: NginxImport, contents: readonly RegionContent[], { bl
   }
 }
 
+/** The access lists and limits of a region: its own, and those of the named location that answers for it. */
+function listsOf(
+  { block, region, fallback }: RegionContent,
+  outer: readonly (readonly NginxDirective[])[],
+): readonly (readonly NginxDirective[])[] {
+  const own = [block, ...region.outer, ...outer];
+  const later = fallback === null || fallback.ended ? [] : [fallback.block, ...outer];
+  const lists = [inherited(own, ['allow', 'deny']), inherited(later, ['allow', 'deny'])];
+  const limit = inherited(own, ['limit_req']);
+  // nginx counts a request once.
+  const limits = limit.length > 0 ? limit : inherited(later, ['limit_req']);
+  const distinct = new Map([...lists, limits].flatMap((list) => (list.length > 0 ? [[list[0]!, list]] : [])));
+  return [...distinct.values()];
+}
+
 /** The directives of these names of the innermost block that has one. */
 function inherited(
   blocks: readonly (readonly NginxDirective[])[],
@@ -347,13 +416,14 @@ function emitOrigins(
   const passes = contents.filter((one) => one.pass !== null);
   const root = contents.find(({ region }) => region.path === '/' && region.kind !== 'exact');
   // Where nothing is forwarded for `/`, the record takes the first origin only if `/` is answered without one.
-  const main = root?.pass ?? (root?.ended === true ? passes[0]?.pass : null) ?? null;
+  const isAnswered = root?.ended === true || root?.fallback?.ended === true;
+  const main = root?.pass ?? (isAnswered ? passes[0]?.pass : null) ?? null;
   for (const { region, pass, filter: paths } of passes) {
     const entry = entryOf(state, pass!.directive);
     differ(entry, [...pass!.differences, ...region.differences]);
     emitUri(state, pass!, region, paths);
     if (main !== null && isSameOrigin(pass!, main)) {
-      entry.becomes.push('record');
+      if (!entry.becomes.includes('record')) entry.becomes.push('record');
       continue;
     }
     const [origin] = pass!.origins.filter(({ weight }) => weight > 0);

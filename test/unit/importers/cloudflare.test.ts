@@ -654,11 +654,6 @@ const CASES: readonly ProductCase[] = [
           filter: { expression: 'http.request.uri.path eq "/p"', paused: true },
         },
       ],
-      {
-        targets: [{ target: 'url', constraint: { operator: 'matches', value: 'example.com/page*' } }],
-        actions: [{ id: 'forwarding_url' }],
-        status: 'active',
-      },
     ],
     outcomes: [
       ...RECORDS,
@@ -672,7 +667,6 @@ const CASES: readonly ProductCase[] = [
       'closed',
       'closed',
       'closed',
-      'not_carried',
     ],
     decisions: [
       ['https://example.com/admin', 'block'],
@@ -692,7 +686,6 @@ const CASES: readonly ProductCase[] = [
       ['https://example.com/old', 'block'],
       [{ url: 'https://example.com/old', ip: '192.0.2.77' }, 'forward'],
       ['https://example.com/p', 'forward'],
-      ['https://example.com/page1', 'forward'],
     ],
   },
 ];
