@@ -18,6 +18,15 @@ interface Exchange {
   readonly reply: FastifyReply;
 }
 
+/**
+ * Headers of every answer beside those of the page and the reference, which have a policy of their own: answers contain texts of
+ * customers, and a browser that opens one as a document guesses no other type, loads and runs nothing, and shows it in no frame.
+ */
+export const DATA_HEADERS = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+  'x-content-type-options': 'nosniff',
+} as const;
+
 /** A response text and its headers, without the request id. */
 export type ResponseContext = Pick<CacheableResponse, 'headers' | 'text'>;
 
@@ -71,6 +80,7 @@ function headersOf(text: string, tag: string): readonly string[] {
   const vary = isWorthCompressing(text) ? ['vary', 'accept-encoding'] : [];
   const length = String(Buffer.byteLength(text));
   return [
+    ...Object.entries(DATA_HEADERS).flat(),
     'cache-control',
     'no-store',
     'etag',

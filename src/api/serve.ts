@@ -38,7 +38,7 @@ import { addPanel } from '../panel/open-panel.ts';
 import type { ShownNode } from '../publisher/node-token.ts';
 import type { SpanSource } from '../telemetry/spans.ts';
 import { addNodeRoute, addRoute } from './add-routes.ts';
-import { answerRefusal } from './answer.ts';
+import { answerRefusal, DATA_HEADERS } from './answer.ts';
 import type { AnswerKind, NoteAnswer } from './answer-times.ts';
 import { addReference } from './docs/routes.ts';
 import { rateLimitHeaders } from './rate-limit.ts';
@@ -124,7 +124,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   app.setErrorHandler((error, request, reply) => answerRefusal(error, { request, reply }));
   app.setNotFoundHandler((request, reply) => answerElsewhere(request, reply));
   app.addHook('onRequest', (request, reply) => {
-    reply.header('x-request-id', request.id);
+    reply.headers({ 'x-request-id': request.id, ...DATA_HEADERS });
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw hostless();
     return admitRequest(services, { request, identify });
   });
@@ -253,7 +253,7 @@ async function answerUnroutable(
   error: Error,
   { request, reply, identify }: Arrival & { readonly reply: FastifyReply },
 ): Promise<void> {
-  reply.header('x-request-id', request.id);
+  reply.headers({ 'x-request-id': request.id, ...DATA_HEADERS });
   const { headers, method } = request;
   const segments = segmentsOf(request.url);
   const now = services.clock();

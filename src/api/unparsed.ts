@@ -5,6 +5,7 @@ import { refuseRoute } from '../operation/checks.ts';
 import { MAX_HEADER_OCTETS } from '../operation/limits.ts';
 import { methodsAt, segmentsOf } from '../operation/paths.ts';
 import { Refusal } from '../operation/refusal.ts';
+import { DATA_HEADERS } from './answer.ts';
 import { ROUTES } from './routes.ts';
 
 /** Reason phrases by status (RFC 9110 §15). */
@@ -29,6 +30,7 @@ export function answerUnparsed(error: Error & { readonly code?: string }, socket
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
     'x-request-id': randomUUID(),
+    ...DATA_HEADERS,
     ...headers,
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${PHRASES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);

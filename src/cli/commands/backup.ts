@@ -1,9 +1,11 @@
 /** `edgeplan backup`: copies the embedded store while a server runs. */
-import { chmod, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { flush } from '../../database/sqlite/backup.ts';
 import { type CopyReport, inspectCopy } from '../../database/sqlite/inspect.ts';
+import { LOCK_FILE, lockFolder } from '../../database/sqlite/lock.ts';
 import { sizeText } from '../../files/size.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { shellWord } from '../../simulator/shell-word.ts';
@@ -74,7 +76,7 @@ async function copyTo(
   store: Store,
   { target, force }: { readonly target: string; readonly force: boolean },
 ): Promise<CopyReport> {
-  const folder = await draftFolder(target);
+  const { folder, release } = await draftFolder(target);
   try {
     const draft = join(folder, 'edgeplan.db');
     await store.backup(draft);
@@ -93,16 +95,47 @@ async function copyTo(
     // The store reports a full disk as its own fault.
     throw error.code === 'full' ? writeFault(target, { code: 'ENOSPC', cause: error }) : storeFault(error);
   } finally {
+    release();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Creates the temporary folder. */
-async function draftFolder(target: string): Promise<string> {
+/** How the names of temporary folders begin. */
+const DRAFT = '.edgeplan-backup-';
+
+/** The temporary folder of one backup. */
+interface DraftFolder {
+  readonly folder: string;
+  /** Releases its lock. */
+  readonly release: () => void;
+}
+
+/** Creates the temporary folder with its lock, after those of killed backups are removed. */
+async function draftFolder(target: string): Promise<DraftFolder> {
+  const parent = dirname(target);
   try {
-    return await mkdtemp(join(dirname(target), '.edgeplan-backup-'));
+    await removeAbandoned(parent);
+    const folder = await mkdtemp(join(parent, DRAFT));
+    return { folder, release: lockFolder(folder) };
   } catch (error) {
     throw writeFault(target, error);
+  }
+}
+
+/** Removes the temporary folders of killed backups: the system has released their locks. */
+async function removeAbandoned(parent: string): Promise<void> {
+  // A folder that may be written and not listed.
+  const names = await readdir(parent).catch(() => []);
+  for (const name of names) {
+    const folder = join(parent, name);
+    if (!name.startsWith(DRAFT) || !existsSync(join(folder, LOCK_FILE))) continue;
+    try {
+      lockFolder(folder)();
+    } catch {
+      // Another backup writes it.
+      continue;
+    }
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

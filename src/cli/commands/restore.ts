@@ -1,6 +1,6 @@
 /** `edgeplan restore`: restores a store from a backup, in a new epoch, so that nodes accept its lower revisions. */
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, link, mkdtemp, open, rename, rm } from 'node:fs/promises';
+import { chmod, copyFile, link, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { openStore } from '../../database/open.ts';
@@ -74,8 +74,9 @@ async function restoreFrom(from: string, folder: string, force: boolean): Promis
       const remedy = '--force replaces it; the old store stays beside it as edgeplan.db.replaced';
       throw new CommandFault(EXIT.no, `there is a store in \`${folder}\` already`, { remedy });
     }
+    await removeAbandoned(folder);
     // In the same folder, so that the rename stays within one file system.
-    const draft = await mkdtemp(join(folder, '.edgeplan-restore-'));
+    const draft = await mkdtemp(join(folder, DRAFT));
     try {
       const copy = join(draft, 'edgeplan.db');
       await copyFile(from, copy);
@@ -100,6 +101,15 @@ async function restoreFrom(from: string, folder: string, force: boolean): Promis
   } finally {
     release();
   }
+}
+
+/** How the names of temporary folders begin. */
+const DRAFT = '.edgeplan-restore-';
+
+/** Removes the temporary folders of killed restores; the lock of the folder excludes a running one. */
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder))
+    if (name.startsWith(DRAFT)) await rm(join(folder, name), { recursive: true, force: true });
 }
 
 /** Octets of the header of a SQLite file (https://www.sqlite.org/fileformat2.html, section 1.3). */

@@ -8,9 +8,12 @@ import { join } from 'node:path';
 import { isStoreFault, StoreFault } from '../../store/fault.ts';
 import { faulty, openDatabase } from './driver.ts';
 
+/** The file in the folder that is locked. */
+export const LOCK_FILE = 'edgeplan.lock';
+
 /** Takes the lock; returns the function that releases it. Throws `in_use`, with the id of the process that has it. */
 export function lockFolder(folder: string): () => void {
-  const file = join(folder, 'edgeplan.lock');
+  const file = join(folder, LOCK_FILE);
   makePrivate(file);
   const database = openDatabase(file);
   try {
