@@ -14,6 +14,13 @@ const MAX_CONNECTIONS = 10;
 const CONNECT_MS = 5_000;
 /** Milliseconds that a write waits for a lock. */
 const LOCK_MS = 10_000;
+/** Milliseconds that the server runs a statement, and leaves a transaction open in which nothing runs. */
+const STATEMENT_MS = 2 * WORK_MS;
+/**
+ * Milliseconds until the answer to a statement: the server's own limit and the way. A server that hangs, or is cut off, reports
+ * neither an error nor an end; the connection is given up.
+ */
+const ANSWER_MS = STATEMENT_MS + CONNECT_MS;
 /** Milliseconds between attempts with a password that the server refuses. */
 const PASSWORD_RETRY_MS = 250;
 /** `invalid_password` (PostgreSQL, Appendix A). */
@@ -37,8 +44,9 @@ export function clientConfig({ address, passwordFile }: PostgresAccess): pg.Clie
     types,
     connectionTimeoutMillis: CONNECT_MS,
     lock_timeout: LOCK_MS,
-    statement_timeout: 2 * WORK_MS,
-    idle_in_transaction_session_timeout: 2 * WORK_MS,
+    statement_timeout: STATEMENT_MS,
+    idle_in_transaction_session_timeout: STATEMENT_MS,
+    query_timeout: ANSWER_MS,
     application_name: 'edgeplan',
     keepAlive: true,
   };
@@ -143,8 +151,9 @@ export function postgresFault(error: unknown): unknown {
     case '53100':
       return new StoreFault('full', 'the disk of the PostgreSQL server is full', { cause: error });
   }
-  // Class 08 and 57P: connection lost, server shutting down; 53: out of resources. Without a code: the socket.
-  const lost = code === '' || !/^[0-9A-Z]{5}$/.test(code) || /^(08|57P|53|58|28|3D)/.test(code);
+  // Class 08, 57P and 25P03: connection lost, server shutting down, a transaction idle for too long; 53: out of resources.
+  // Without a code: the socket, or no answer in time.
+  const lost = code === '' || !/^[0-9A-Z]{5}$/.test(code) || /^(08|57P|25P03|53|58|28|3D)/.test(code);
   const reason = error.message === '' ? code : error.message;
   if (lost) return new StoreFault('unavailable', `postgresql: ${reason}`, { cause: error });
   return error;

@@ -5,7 +5,7 @@
  * was answered, and on small tables it fails writes of different domains against each other.
  */
 import type pg from 'pg';
-import { StoreFault } from '../../store/fault.ts';
+import { isStoreFault, StoreFault } from '../../store/fault.ts';
 import type { ReadTransaction, StoreChange, WriteOptions, WriteTransaction } from '../../store/store.ts';
 import type { Session } from '../session.ts';
 import { readTransaction } from '../transaction.ts';
@@ -35,7 +35,7 @@ export function readSession(run: () => Session['run'] | null): Session {
 /** Reads from one snapshot (REPEATABLE READ, read only). */
 export async function readOn<T>(pool: pg.Pool, work: (tx: ReadTransaction) => Promise<T>): Promise<T> {
   return withClient(pool, async (loan) => {
-    let live: Session['run'] | null = inTurn(loan.client);
+    let live: Session['run'] | null = inTurn(loan);
     await runOn(loan.client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', []);
     try {
       return await work(readTransaction(readSession(() => live)));
@@ -83,7 +83,7 @@ async function writeOnce<T>(
     const connection = {
       database: 'postgres',
       locking: true,
-      run: inTurn(client),
+      run: inTurn(loan),
     } as const;
     done = await runWork(connection, work);
     if (discard === true) throw DISCARDED;
@@ -121,17 +121,20 @@ interface Loan {
 }
 
 /** Runs statements on a connection one after the other, in the order of the calls. */
-function inTurn(client: pg.PoolClient): Session['run'] {
+function inTurn(loan: Loan): Session['run'] {
   let last: Promise<unknown> = Promise.resolve();
   return (sql, values) => {
-    const next = last.then(() => runOn(client, sql, values));
-    last = next.catch(() => undefined);
+    const next = last.then(() => runOn(loan.client, sql, values));
+    last = next.catch((error: unknown) => {
+      if (isStoreFault(error, 'unavailable')) loan.broken = true;
+    });
     return next;
   };
 }
 
-/** Undoes the transaction. The server does so for a lost connection. */
+/** Undoes the transaction. The server does so for a lost connection, which could not answer either. */
 async function rollback(loan: Loan): Promise<void> {
+  if (loan.broken) return;
   try {
     await loan.client.query('ROLLBACK');
   } catch {
