@@ -60,8 +60,11 @@ export async function openClassificationFiles(
       if (size > how.most) throw new Error(`it has ${size} octets; at most ${how.most} are read`);
       return { mark, value: how.parse(await readFile(file)) };
     } catch (error) {
+      const value = before?.value ?? null;
+      // Changed since: what was read may be of the next version, which the next check reads.
+      if ((await fileMark(file)) !== mark) return { mark: '', value };
       onProblem({ file, reason: (error as Error).message });
-      return { mark, value: before?.value ?? null };
+      return { mark, value };
     }
   }
 
