@@ -125,7 +125,9 @@ describe('in a browser', requires(missingBrowser()), () => {
   async function expectText(page: Page, watch: Watch): Promise<void> {
     const made = page.locator('img, iframe, object, embed, [onerror], a[href^="javascript:" i]');
     expect(await made.evaluateAll((all) => all.map(({ outerHTML }) => outerHTML))).toEqual([]);
-    expect(watch.complaints).toEqual([]);
+    // Of no policy: a busy server refuses a question with 503, and a proof without a body for an answer changes no page.
+    const others = /^Failed to load resource|^failed: \S+\/proof /;
+    expect(watch.complaints.filter((text) => !others.test(text))).toEqual([]);
   }
 
   /** The texts of the page and of its fields. */
@@ -220,13 +222,13 @@ rules:
           Object.entries(headers).map(([name, value]) => [name, String(value)]),
         );
         const { page, watch } = await openWatched(browser);
-        // The page of a challenge sends its proof, which stays unanswered.
+        // The page of a challenge sends its proof, and stays.
         await page.route('**/*', (route) =>
           route.request().method() === 'GET'
             ? route.fulfill({ status: 200, headers: sent, body: answer.body })
-            : undefined,
+            : route.fulfill({ status: 204 }),
         );
-        await page.goto('http://shop.localhost/');
+        await page.goto('http://shop.localhost/', { waitUntil: 'domcontentloaded' });
         await expectText(page, watch);
         await page.close();
       }
