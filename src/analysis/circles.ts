@@ -33,9 +33,9 @@ export interface Circle {
 }
 
 /**
- * Circles that the filters and targets of redirects get into, at most `MAX_CIRCLES`. They are looked for among redirects
- * alone, then confirmed with the rules of earlier phases: for a visitor of whom nothing is known, else for one that is proved
- * to reach a rule of the circle.
+ * Circles that the filters and targets of redirects lead into, at most `MAX_CIRCLES`. The search walks redirects alone; the
+ * rules of earlier phases then confirm each circle, for a visitor without known facts, or else for one that a proof shows to
+ * reach a rule of the circle.
  */
 export function likelyCircles(ruleSet: RuleSet): readonly Circle[] {
   const zone = readZone(ruleSet);

@@ -26,6 +26,8 @@ export const DATA_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
   'x-content-type-options': 'nosniff',
 } as const;
+/** The same as a flat list (name, value, …). */
+const DATA_HEADER_LIST = Object.entries(DATA_HEADERS).flat();
 
 /** A response text and its headers, without the request id. */
 export type ResponseContext = Pick<CacheableResponse, 'headers' | 'text'>;
@@ -80,7 +82,7 @@ function headersOf(text: string, tag: string): readonly string[] {
   const vary = isWorthCompressing(text) ? ['vary', 'accept-encoding'] : [];
   const length = String(Buffer.byteLength(text));
   return [
-    ...Object.entries(DATA_HEADERS).flat(),
+    ...DATA_HEADER_LIST,
     'cache-control',
     'no-store',
     'etag',

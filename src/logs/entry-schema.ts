@@ -230,7 +230,7 @@ export function checkEntry<T>(schema: z.ZodType<T>, value: unknown): CheckedEntr
   return { ok: false, mistake: `\`${path}\` ${issue!.message}` };
 }
 
-/** The first mistake of a counted line; `null`: there is none. */
+/** The first mistake of a counted line; `null`: the line is valid. */
 export function countedMistake(value: unknown): string | null {
   const checked = checkEntry<unknown>(loggedCounted, value);
   return checked.ok ? null : checked.mistake;

@@ -17,7 +17,7 @@ export const MAX_HOST_STATES = 20_000;
 export const MAX_HOST_TESTS = 10_000_000;
 /** States visited by one search for a path. About 0.1 s. */
 export const MAX_SEARCH_STATES = 20_000;
-/** URLs from which circles of redirects are looked for without proofs, each followed for 20 hops: less than a second. */
+/** Start URLs of the search for circles of redirects without proofs, each followed for 20 hops: less than a second. */
 export const MAX_CIRCLE_STARTS = 5_000;
 /** Hosts and paths of one redirect among them. */
 export const MAX_STARTS_OF_LIST = 4;
@@ -25,7 +25,7 @@ export const MAX_STARTS_OF_LIST = 4;
 export const MAX_CIRCLES = 20;
 /** Steps of the proof that a visitor reaches a redirect of one of them. */
 export const MAX_CIRCLE_STEPS = 20_000;
-/** Steps of the question whether two rules share a request, where conflicts are not looked for. */
+/** Steps of the question whether two rules share a request, outside of the search for conflicts. */
 export const MAX_PAIR_STEPS = 20_000;
 /** Steps of all such questions about one rule set, one for each pair at least: less than a second. */
 export const MAX_APART_STEPS = 200_000;

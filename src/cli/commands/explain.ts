@@ -88,7 +88,7 @@ async function run(id: string, flags: Flags): Promise<void> {
   if (samePlan && differsFromLog(line, trace)) note(DIFFERS);
 }
 
-/** Prints a number of requests, of which there is none to explain. */
+/** Prints a counted line, which has no request to explain. */
 async function explainCounted(line: CountedLine, { json }: Flags): Promise<void> {
   if (json === true) return writeDocument('explanation', { line, same_plan: null, trace: null });
   const { id, time, until, domain, action, rule, network, requests } = line;
