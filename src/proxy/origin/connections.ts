@@ -13,6 +13,7 @@ import type { OriginGuard } from './guard.ts';
 import { allowContinue } from './interim.ts';
 import type { OriginNames } from './names.ts';
 import { createSlots, type Slots } from './slots.ts';
+import { postponeWriteErrors } from './write-errors.ts';
 
 /** Where a connection goes, and for TLS the name it requests. */
 export interface OriginPlace {
@@ -81,6 +82,7 @@ export function createConnections(options: ConnectionOptions): Connections {
         dial(to, (...[error, socket]) => {
           if (error !== null) return callback(error, null);
           allowContinue(socket);
+          postponeWriteErrors(socket);
           socket.on('error', renameReset);
           callback(null, socket);
         });

@@ -249,14 +249,27 @@ function limitStream(
   const timer = setTimeout(end, requestMs);
   stream.once('end', () => clearTimeout(timer));
   stream.once('close', () => clearTimeout(timer));
-  // The rest of a request that has its whole response is not read: the client stops its upload, as RFC 9113 §8.1 provides.
-  stream.once('finish', () => {
-    if (stream.readableEnded) return;
-    stream.close(constants.NGHTTP2_NO_ERROR);
-    // A stream that is closed alone waits for the reader of what has arrived.
-    stream.destroy();
-  });
+  stream.once('finish', () => refuseRest(stream, 1));
 }
+
+/**
+ * Ends the rest of an upload that has its whole response: the client stops sending (RFC 9113 §8.1). The reset goes out behind
+ * the frame that ends the response. Node finishes a stream before nghttp2 has sent that frame, which a reset would discard,
+ * and has no event for it: the connection of a client that reads nothing may be blocked for long.
+ */
+function refuseRest(stream: ServerHttp2Stream, waitMs: number): void {
+  if (stream.readableEnded || stream.destroyed) return;
+  if (stream.state.localClose !== 1) {
+    setTimeout(refuseRest, waitMs, stream, Math.min(waitMs * 2, MAX_REFUSAL_WAIT_MS)).unref();
+    return;
+  }
+  stream.close(constants.NGHTTP2_NO_ERROR);
+  // A stream that is closed alone waits for the reader of what has arrived.
+  stream.destroy();
+}
+
+/** Milliseconds between two looks at a stream whose last frame is not sent yet, at most. */
+const MAX_REFUSAL_WAIT_MS = 1_000;
 
 /**
  * Ends a stream whose client opens no window for the response, at the third check. Node's own time-out of a stream restarts
