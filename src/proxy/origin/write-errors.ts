@@ -17,11 +17,18 @@ interface GenericWriter extends Socket {
 export function postponeWriteErrors(socket: Socket): void {
   const writer = socket as GenericWriter;
   const write = writer._writeGeneric;
+  // PERF: Node passes one function with all writes of a socket.
+  let passed: WriteDone | null = null;
+  let judged: WriteDone = nothing;
   writer._writeGeneric = (isSeveral, data, encoding, done) => {
-    write.call(writer, isSeveral, data, encoding, (error) => {
-      if (error instanceof Error && !socket.readableEnded) postpone(socket, error);
-      else done(error);
-    });
+    if (done !== passed) {
+      passed = done;
+      judged = (error) => {
+        if (error instanceof Error && !socket.readableEnded) postpone(socket, error);
+        else done(error);
+      };
+    }
+    write.call(writer, isSeveral, data, encoding, judged);
   };
 }
 
@@ -29,3 +36,5 @@ export function postponeWriteErrors(socket: Socket): void {
 function postpone(socket: Socket, error: Error): void {
   socket.setTimeout(LINGER_MS, () => socket.destroy(error));
 }
+
+function nothing(): void {}
