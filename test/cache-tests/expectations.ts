@@ -3,6 +3,8 @@ export const MISSES: Readonly<Record<string, string>> = {
   'headers-store-Set-Cookie':
     'a response that sets a cookie is not stored in `standard` mode, whatever its other fields say: one session must not go to every visitor',
   'other-set-cookie': 'as `headers-store-Set-Cookie`',
+  'headers-store-Transfer-Encoding':
+    'the response names a transfer coding that does not exist; nobody can tell where its body ends, so it is a 502, as with nginx',
   'method-POST':
     'answers to POST are not kept: no rule asks for it, and a body would have to be part of the key',
   'vary-normalise-lang-order':

@@ -220,7 +220,7 @@ describe('a pool with probes', requires(OPENSSL_MISSING), () => {
     ['with a redirect', 'HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n'],
     ['with a body that goes on', 'HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nok'],
     ['with chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'],
-  ])('a pool tries another origin after a response with %s', async (_what, answer) => {
+  ])('a pool tries another origin after a response %s', async (_what, answer) => {
     const origin = await startOrigin(({ path, socket }) => socket.write(path === '/up' ? answer : OK));
     const edge = await startNode(1, probed([origin.port]));
     expect(statusesOf(await ask(edge, '/'))).toEqual([200]);
