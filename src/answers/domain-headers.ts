@@ -36,22 +36,28 @@ export function isDropped(name: string, settings: EdgeSettings): boolean {
 
 /** The headers that the edge adds, the decision id among them. */
 export function addedHeaders(settings: EdgeSettings, id: string): HeaderList {
-  const added = securityHeaders(settings);
-  added.push(ID_HEADER, id);
+  const added: string[] = [];
+  addHeaders(added, settings, id);
   return added;
 }
 
-function securityHeaders({ noSniff, referrerPolicy }: EdgeSettings): string[] {
-  const added: string[] = [];
-  if (noSniff) added.push('X-Content-Type-Options', 'nosniff');
-  if (referrerPolicy) added.push('Referrer-Policy', 'strict-origin-when-cross-origin');
-  return added;
+/** Adds them to the headers of a response. PERF: without a list of their own. */
+export function addHeaders(headers: string[], settings: EdgeSettings, id: string): void {
+  addSecurity(headers, settings);
+  headers.push(ID_HEADER, id);
+}
+
+function addSecurity(headers: string[], { noSniff, referrerPolicy }: EdgeSettings): void {
+  if (noSniff) headers.push('X-Content-Type-Options', 'nosniff');
+  if (referrerPolicy) headers.push('Referrer-Policy', 'strict-origin-when-cross-origin');
 }
 
 /** An answer that the edge makes itself, with the headers that the domain's settings add to all its responses. */
 export function ownAnswer(answer: EdgeAnswer, settings: EdgeSettings): EdgeAnswer {
   if (!settings.noSniff && !settings.referrerPolicy) return answer;
-  return { ...answer, headers: [...answer.headers, ...securityHeaders(settings)] };
+  const headers = [...answer.headers];
+  addSecurity(headers, settings);
+  return { ...answer, headers };
 }
 
 /** Headers that describe a body, and so do not stay when an error page replaces it (semantics §5 error_page). */

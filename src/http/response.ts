@@ -50,7 +50,10 @@ export interface ResponseFault {
 /** The logged status of a client that left before any response: nginx's 499. */
 export const GONE = 499;
 
-/** The source of a response, as its sink controls it. `pause` and `resume` may be called in any number and order. */
+/**
+ * The source of a response, as its sink controls it. `pause` and `resume` may be called in any number and order. Sources and
+ * sinks may be instances of classes: their methods are called on them, and they are not spread.
+ */
 export interface ResponseSource {
   pause(): void;
   resume(): void;

@@ -85,7 +85,7 @@ export function createPageFilter(options: PageFilterOptions, next: ResponseSink)
     cancel: () => undefined,
   };
   const sink: ResponseSink = {
-    informational: next.informational,
+    informational: (status, headers) => next.informational(status, headers),
     head: (head, source) => handleHead(state, head, source),
     data: (chunk) => handleData(state, chunk),
     end(trailers) {
@@ -194,14 +194,19 @@ function sendWhole(state: FilterState, { headers, status }: ResponseHead, body: 
   const { next } = state;
   const to = state.isHead ? 0 : body.length;
   pushMemory({ status, headers, from: 0, to }, body, {
-    ...next,
-    head: (made, { pause, resume, abort }) => {
-      const leave = (): void => {
-        release(state);
-        abort();
-      };
-      next.head(made, { pause, resume, abort: leave });
+    informational: (code, interim) => next.informational(code, interim),
+    head: (made, source) => {
+      next.head(made, {
+        pause: () => source.pause(),
+        resume: () => source.resume(),
+        abort() {
+          release(state);
+          source.abort();
+        },
+      });
     },
+    data: (chunk) => next.data(chunk),
+    fail: (fault) => next.fail(fault),
     end: (trailers) => {
       release(state);
       next.end(trailers);

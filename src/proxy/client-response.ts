@@ -123,19 +123,40 @@ export function createClientSink(options: ClientSinkOptions): ClientSink {
   // A broken connection is also reported by `close`.
   outgoing.on('error', ignore);
 
-  return {
-    started: () => outgoing.headersSent,
-    attach(source) {
-      if (state.over) source.abort();
-      else state.source ??= source;
-    },
-    informational: (status, headers) => pushInterim(state, status, headers),
-    head: (head, source) => pushHead(state, head, source),
-    data: (chunk) => pushData(state, chunk),
-    end: (trailers) => pushEnd(state, trailers),
-    fail: (fault) => fail(state, fault),
-    answer: (answer) => pushAnswer(state, answer),
-  };
+  return new PushedResponse(state);
+}
+
+/** PERF: methods instead of eight closures a response. */
+class PushedResponse implements ClientSink {
+  readonly #state: Writing;
+  constructor(state: Writing) {
+    this.#state = state;
+  }
+  started(): boolean {
+    return this.#state.response.headersSent;
+  }
+  attach(source: ResponseSource): void {
+    if (this.#state.over) source.abort();
+    else this.#state.source ??= source;
+  }
+  informational(status: number, headers: HeaderList): void {
+    pushInterim(this.#state, status, headers);
+  }
+  head(head: ResponseHead, source: ResponseSource): void {
+    pushHead(this.#state, head, source);
+  }
+  data(chunk: Uint8Array): void {
+    pushData(this.#state, chunk);
+  }
+  end(trailers: HeaderList): void {
+    pushEnd(this.#state, trailers);
+  }
+  fail(fault: ResponseFault): void {
+    fail(this.#state, fault);
+  }
+  answer(answer: EdgeAnswer): void {
+    pushAnswer(this.#state, answer);
+  }
 }
 
 function pushInterim({ request, response }: Writing, status: number, headers: HeaderList): void {

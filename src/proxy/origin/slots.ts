@@ -72,7 +72,9 @@ interface SlotState {
   readonly quarter: number;
   /** Slots in use, by network. */
   readonly used: Map<string, number>;
-  readonly uses: Map<SlotUse, Measurement>;
+  readonly uses: Set<SlotUse>;
+  /** The uses that were measured. PERF: most end before a measurement. */
+  readonly measured: Map<SlotUse, Measurement>;
   /** Waiting requests by network, in order of arrival; the networks in the order of their turns. */
   readonly queues: Map<string, Set<Waiter>>;
   free: number;
@@ -87,7 +89,8 @@ export function createSlots(options: SlotsOptions): Slots {
     options: { measureMs: MEASURE_MS, ...options },
     quarter: Math.ceil(maxConnections * SHARE),
     used: new Map(),
-    uses: new Map(),
+    uses: new Set(),
+    measured: new Map(),
     queues: new Map(),
     free: maxConnections,
     waiting: 0,
@@ -114,7 +117,7 @@ function take(state: SlotState, request: SlotRequest): () => void {
 
 /** Gives a slot to a request. */
 function begin(state: SlotState, { network, begin: start }: SlotRequest): void {
-  const { used, uses } = state;
+  const { used, uses, measured } = state;
   state.free--;
   used.set(network, usedBy(state, network) + 1);
   let use: SlotUse | null = null;
@@ -122,7 +125,10 @@ function begin(state: SlotState, { network, begin: start }: SlotRequest): void {
   use = start(() => {
     if (released) return;
     released = true;
-    if (use !== null) uses.delete(use);
+    if (use !== null) {
+      uses.delete(use);
+      if (measured.size > 0) measured.delete(use);
+    }
     const left = used.get(network)! - 1;
     if (left === 0) used.delete(network);
     else used.set(network, left);
@@ -130,7 +136,7 @@ function begin(state: SlotState, { network, begin: start }: SlotRequest): void {
     if (state.waiting > 0) fillSlots(state);
   });
   // A request may fail, and release its slot, before `start` has returned.
-  if (!released) uses.set(use, { waitedMs: 0, octets: 0, slow: 0 });
+  if (!released) uses.add(use);
 }
 
 function usedBy({ used }: SlotState, network: string): number {
@@ -175,7 +181,7 @@ function enqueue(state: SlotState, request: SlotRequest): () => void {
   const queue = queues.get(request.network);
   if (queue === undefined) queues.set(request.network, new Set([waiter]));
   else queue.add(waiter);
-  if (state.waiting++ === 0) for (const use of uses.keys()) use.hurry();
+  if (state.waiting++ === 0) for (const use of uses) use.hurry();
   state.measuring ??= setInterval(() => endSlowest(state), measureMs).unref();
   return () => leave(state, waiter);
 }
@@ -213,11 +219,22 @@ function fullReason({ options }: SlotState): string {
   return `${options.maxQueued} requests wait for a connection to this origin already`;
 }
 
+/** The last measurement of a use; at first that of its beginning. */
+function measurementOf({ measured }: SlotState, use: SlotUse): Measurement {
+  let found = measured.get(use);
+  if (found === undefined) {
+    found = { waitedMs: 0, octets: 0, slow: 0 };
+    measured.set(use, found);
+  }
+  return found;
+}
+
 /** Ends the requests whose clients have been slow for several measurements, the slowest first, as many as others wait. */
 function endSlowest(state: SlotState): void {
   const { measureMs } = state.options;
   const slowest: { readonly use: SlotUse; readonly rate: number }[] = [];
-  for (const [use, before] of state.uses) {
+  for (const use of state.uses) {
+    const before = measurementOf(state, use);
     const { waitedMs, octets } = use.flow();
     const rate = ((octets - before.octets) * 1_000) / measureMs;
     const isSlow = waitedMs - before.waitedMs >= measureMs * WAITED_SHARE && rate < SLOW_RATE;

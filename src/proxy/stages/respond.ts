@@ -3,9 +3,15 @@
  * that the domain's settings add and without those they remove, or an error page in its place.
  */
 import { pageInstead } from '../../answers/answer-to.ts';
-import { addedHeaders, inPlaceOf, isDropped, ownAnswer } from '../../answers/domain-headers.ts';
+import { addHeaders, inPlaceOf, isDropped, ownAnswer } from '../../answers/domain-headers.ts';
 import { endToEnd, hasNoLength } from '../../http/end-to-end.ts';
-import type { ResponseFault, ResponseHead, ResponseSink } from '../../http/response.ts';
+import type {
+  HeaderList,
+  ResponseFault,
+  ResponseHead,
+  ResponseSink,
+  ResponseSource,
+} from '../../http/response.ts';
 import { isPage } from '../../markdown/eligible.ts';
 import { varyingByAccept } from '../../markdown/vary.ts';
 import type { ClientSink } from '../client-response.ts';
@@ -32,35 +38,53 @@ const STATUS_OF: Readonly<Record<ResponseFault['code'], number | null>> = {
 
 /** The last response filter before the client. A failure after the head ends the client's response early. */
 export function respondTo(context: NodeContext<ClientSink>): ResponseSink {
-  const { client } = context;
-  const exchange = exchangeOf(context);
-  let replaced = false;
+  return new LastFilter(context);
+}
 
-  return {
-    informational: (status, headers) => client.informational(status, endToEnd(headers)),
-    head(head, source) {
-      const page = pageInstead(exchange, head);
-      const finished = finishedHead(head, exchange);
-      if (page === null) return client.head(finished, source);
-      replaced = true;
-      source.abort();
-      client.answer(inPlaceOf(finished.headers, page));
-    },
-    data(chunk) {
-      if (!replaced) client.data(chunk);
-    },
-    end(trailers) {
-      if (!replaced) client.end(trailers);
-    },
-    fail(fault) {
-      context.fault = fault.code;
-      const status = STATUS_OF[fault.code];
-      if (replaced) return;
-      if (status === null || client.started()) return client.fail(fault);
-      const page = pageInstead(exchange, { status, madeBy: 'edge' }) ?? context.page(status);
-      client.answer(ownAnswer(page, exchange.domain.settings));
-    },
-  };
+/** PERF: methods instead of five closures a response. */
+class LastFilter implements ResponseSink {
+  readonly #context: NodeContext<ClientSink>;
+  /** The edge has answered in place of the response. */
+  #replaced = false;
+  constructor(context: NodeContext<ClientSink>) {
+    this.#context = context;
+  }
+  informational(status: number, headers: HeaderList): void {
+    this.#context.client.informational(status, endToEnd(headers));
+  }
+  head(head: ResponseHead, source: ResponseSource): void {
+    const { client } = this.#context;
+    const exchange = exchangeOf(this.#context);
+    const page = pageInstead(exchange, head);
+    const finished = finishedHead(head, exchange);
+    if (page === null) {
+      client.head(finished, source);
+      return;
+    }
+    this.#replaced = true;
+    source.abort();
+    client.answer(inPlaceOf(finished.headers, page));
+  }
+  data(chunk: Uint8Array): void {
+    if (!this.#replaced) this.#context.client.data(chunk);
+  }
+  end(trailers: HeaderList): void {
+    if (!this.#replaced) this.#context.client.end(trailers);
+  }
+  fail(fault: ResponseFault): void {
+    const context = this.#context;
+    const { client } = context;
+    context.fault = fault.code;
+    const status = STATUS_OF[fault.code];
+    if (this.#replaced) return;
+    if (status === null || client.started()) {
+      client.fail(fault);
+      return;
+    }
+    const exchange = exchangeOf(context);
+    const page = pageInstead(exchange, { status, madeBy: 'edge' }) ?? context.page(status);
+    client.answer(ownAnswer(page, exchange.domain.settings));
+  }
 }
 
 function finishedHead(head: ResponseHead, { id, domain }: Exchange): ResponseHead {
@@ -73,6 +97,7 @@ function finishedHead(head: ResponseHead, { id, domain }: Exchange): ResponseHea
     varying,
     (name) => (lengthless && name === 'content-length') || isDropped(name, settings),
   );
-  headers.push(...ANSWER_VIA, ...addedHeaders(settings, id));
+  headers.push(...ANSWER_VIA);
+  addHeaders(headers, settings, id);
   return { status, headers, madeBy, reason };
 }
