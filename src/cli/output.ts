@@ -1,5 +1,7 @@
 /** Output of commands: results go to stdout, everything else to stderr. */
+
 import { once } from 'node:events';
+import { jsonText } from '../base/json-text.ts';
 import { visible } from '../simulator/render-text.ts';
 import { type CommandFault, EXIT } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
@@ -31,7 +33,7 @@ export async function writeDocument(name: string, fields: object): Promise<void>
 
 /** Writes a JSON document on one line to stdout. */
 export async function writeLine(name: string, fields: object): Promise<void> {
-  await write(`${JSON.stringify({ format: jsonFormat(name), ...fields })}\n`);
+  await write(`${jsonText({ format: jsonFormat(name), ...fields })}\n`);
 }
 
 /** Writes a line to stderr. */
