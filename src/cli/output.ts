@@ -1,6 +1,7 @@
 /** Output of commands: results go to stdout, everything else to stderr. */
 
 import { once } from 'node:events';
+import { withoutCredentials } from '../base/credentials.ts';
 import { jsonText } from '../base/json-text.ts';
 import { visible } from '../simulator/render-text.ts';
 import { type CommandFault, EXIT } from './exit.ts';
@@ -41,10 +42,10 @@ export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Writes the message of a fault to stderr, with control characters escaped. */
+/** Writes the message of a fault to stderr, with control characters escaped and passwords of URLs removed. */
 export function noteFault(fault: CommandFault): void {
-  note(`edgeplan: ${visible(fault.message)}`);
-  if (fault.remedy !== undefined) note(`  ${visible(fault.remedy)}`);
+  note(`edgeplan: ${visible(withoutCredentials(fault.message))}`);
+  if (fault.remedy !== undefined) note(`  ${visible(withoutCredentials(fault.remedy))}`);
 }
 
 /** The values of `--color`. */
