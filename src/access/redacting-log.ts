@@ -1,5 +1,6 @@
-/** Creates the log of the serving commands: pino lines, buffered and with keys redacted. */
+/** Creates the log of the serving commands: pino lines, buffered, with keys and passwords of URLs redacted. */
 import { type Logger, pino } from 'pino';
+import { withoutCredentials } from '../base/credentials.ts';
 import { redactKeys } from './key.ts';
 
 /** Milliseconds that a line may be buffered. */
@@ -7,8 +8,12 @@ const LOG_WAIT_MS = 10;
 // Octets of the buffer; a full buffer is written at once.
 const LOG_FULL = 32_768;
 
+function redacted(lines: string): string {
+  return redactKeys(withoutCredentials(lines));
+}
+
 /**
- * Creates a log that redacts keys in every line. Lines are written in batches, because one write costs as much as
+ * Creates a log that redacts keys and passwords in every line. Lines are written in batches, because one write costs as much as
  * answering a read; the rest is written when the process exits.
  */
 export function createLog(level: string, write: (lines: string) => void): Logger {
@@ -22,7 +27,7 @@ export function createLog(level: string, write: (lines: string) => void): Logger
     if (used === 0) return;
     const text = octets.toString('utf8', 0, used);
     used = 0;
-    write(redactKeys(text));
+    write(redacted(text));
   };
   process.once('exit', flush);
   const add = (line: string): void => {
@@ -30,7 +35,7 @@ export function createLog(level: string, write: (lines: string) => void): Logger
     const most = 3 * line.length;
     if (used + most > LOG_FULL) flush();
     if (most > LOG_FULL) {
-      write(redactKeys(line));
+      write(redacted(line));
       return;
     }
     timer ??= setTimeout(flush, LOG_WAIT_MS);

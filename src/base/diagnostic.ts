@@ -83,8 +83,14 @@ export function quoteValue(value: unknown): string {
   return value === undefined ? 'nothing' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
+/** The end of the line that a private key in PEM begins with (RFC 7468, §10). */
+const KEY_HEADER = 'PRIVATE KEY-----';
+
+/** The first characters, and of a private key that came in the place of another text none. */
 function cut(text: string): string {
-  const short = text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text;
+  const header = text.indexOf(KEY_HEADER);
+  const most = header < 0 ? QUOTED_LENGTH : Math.min(QUOTED_LENGTH, header + KEY_HEADER.length);
+  const short = text.length > most ? `${text.slice(0, most)}…` : text;
   return short.replace(UNPRINTABLE, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The entry point of the command line: runs one command, and sets the exit code. */
 import { CommanderError } from 'commander';
+import { withoutCredentials } from '../base/credentials.ts';
 import { CommandFault, EXIT } from './exit.ts';
 import { note, noteFault, watchOutput } from './output.ts';
 import { createProgram, wordsFor } from './program.ts';
@@ -18,10 +19,11 @@ function fail(error: unknown): void {
     process.exitCode = error.exitCode === 0 ? EXIT.fine : EXIT.usage;
   } else {
     const reason = error instanceof Error ? error.message : String(error);
-    note(`edgeplan: this is a bug in edgeplan: ${reason}`);
+    note(`edgeplan: this is a bug in edgeplan: ${withoutCredentials(reason)}`);
     // A stack trace is printed on demand only.
     note('  please report it; EDGEPLAN_DEBUG=1 shows where it happened');
-    if ((process.env['EDGEPLAN_DEBUG'] ?? '') !== '' && error instanceof Error) note(error.stack ?? '');
+    if ((process.env['EDGEPLAN_DEBUG'] ?? '') !== '' && error instanceof Error)
+      note(withoutCredentials(error.stack ?? ''));
     process.exitCode = BROKEN;
   }
 }

@@ -1,5 +1,8 @@
 /** Output of commands: results go to stdout, everything else to stderr. */
+
 import { once } from 'node:events';
+import { withoutCredentials } from '../base/credentials.ts';
+import { jsonText } from '../base/json-text.ts';
 import { visible } from '../simulator/render-text.ts';
 import { type CommandFault, EXIT } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
@@ -31,7 +34,7 @@ export async function writeDocument(name: string, fields: object): Promise<void>
 
 /** Writes a JSON document on one line to stdout. */
 export async function writeLine(name: string, fields: object): Promise<void> {
-  await write(`${JSON.stringify({ format: jsonFormat(name), ...fields })}\n`);
+  await write(`${jsonText({ format: jsonFormat(name), ...fields })}\n`);
 }
 
 /** Writes a line to stderr. */
@@ -39,10 +42,10 @@ export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Writes the message of a fault to stderr, with control characters escaped. */
+/** Writes the message of a fault to stderr, with control characters escaped and passwords of URLs removed. */
 export function noteFault(fault: CommandFault): void {
-  note(`edgeplan: ${visible(fault.message)}`);
-  if (fault.remedy !== undefined) note(`  ${visible(fault.remedy)}`);
+  note(`edgeplan: ${visible(withoutCredentials(fault.message))}`);
+  if (fault.remedy !== undefined) note(`  ${visible(withoutCredentials(fault.remedy))}`);
 }
 
 /** The values of `--color`. */

@@ -1,5 +1,6 @@
 /** The commands of the command line in the groups of the help, and the program made of them. */
 import { Command } from 'commander';
+import { withoutCredentials } from '../base/credentials.ts';
 import { addExamples } from './examples.ts';
 import { version } from './version.ts';
 
@@ -123,6 +124,8 @@ function finish(command: Command, above = ''): void {
   const path = `${above}${command.name()}`;
   command.exitOverride();
   command.configureHelp({ showGlobalOptions: false, subcommandDescription: summaryOf });
+  // Commander repeats a value that an option refuses.
+  command.configureOutput({ outputError: (text, print) => print(withoutCredentials(text)) });
   command.showHelpAfterError(`(${path} --help lists the options)`);
   addExamples(command, path);
   for (const child of command.commands) finish(child, `${path} `);

@@ -46,7 +46,7 @@ export function readNotification(row: NotificationRow): {
   const read = kind?.data.safeParse(stored);
   if (kind === null || read?.success !== true) {
     const headline = row.domain === '' ? row.kind : `${row.domain}: ${row.kind}`;
-    return { kind, data: stored, letter: { headline, paragraphs: [], facts: [], steps: [] } };
+    return { kind, data: stored, letter: cleanLetter({ headline, paragraphs: [], facts: [], steps: [] }) };
   }
   const subject = { domain: row.domain, at: row.created_at };
   return { kind, data: stored, letter: cleanLetter(kind.letter(read.data, subject)) };

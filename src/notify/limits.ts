@@ -41,6 +41,12 @@ export const MAX_BEFORE_STRANGERS = { email: 5, sms: 2, webhook: 60 } as const;
  */
 export const MAX_BEFORE_TICKETS = { email: 15, sms: 5, webhook: 300 } as const;
 
+/**
+ * Deliveries that wait for one target, at most: half of `MAX_STORED`, so that the feed still has an entry that says so when
+ * those that wait are removed with their notifications.
+ */
+export const MAX_WAITING = 500;
+
 /** Milliseconds for which a confirmation code is valid: long enough to open a mailbox. */
 export const CODE_MS = 30 * MINUTE_MS;
 /** Wrong codes before a code is void: of 100,000,000 codes they are too few to guess one. */

@@ -6,7 +6,7 @@ import { assert } from '../base/assert.ts';
 import type { DeliveryRow, DomainRow, NotificationRow, NotifyChannel } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import { KINDS, type KindData, type KindName } from './kinds.ts';
-import { MAX_PER_HOUR, MAX_STORED } from './limits.ts';
+import { MAX_PER_HOUR, MAX_STORED, MAX_WAITING } from './limits.ts';
 import { chosenChannels } from './preferences.ts';
 
 /** One event to notify of. */
@@ -100,10 +100,15 @@ async function addDeliveries(
     const sent = await tx.notifications.countDeliveries({ account_id, channel, since });
     const most = bound[channel];
     const common = { notification_id: row.id, account_id, channel, created_at, next_at: created_at };
-    const state: Pick<DeliveryRow, 'state' | 'last_error' | 'delivered_at'> =
-      sent + targets.length <= most
-        ? { state: 'waiting', last_error: '', delivered_at: null }
-        : { state: 'skipped', last_error: `more than ${most} within an hour`, delivered_at: null };
-    await tx.notifications.addDeliveries(targets.map((target_id) => ({ ...common, ...state, target_id })));
+    const deliveries: Omit<DeliveryRow, 'id' | 'leased_until' | 'tries'>[] = [];
+    for (const target_id of targets) {
+      const waiting = await tx.notifications.countWaitingFor({ account_id, channel, target_id });
+      let last_error = '';
+      if (waiting >= MAX_WAITING) last_error = `${MAX_WAITING} others wait for it to answer`;
+      if (sent + targets.length > most) last_error = `more than ${most} within an hour`;
+      const state = last_error === '' ? 'waiting' : 'skipped';
+      deliveries.push({ ...common, target_id, state, last_error, delivered_at: null });
+    }
+    await tx.notifications.addDeliveries(deliveries);
   }
 }

@@ -43,6 +43,8 @@ export interface NotificationReads {
   }): Promise<number>;
   /** The number of deliveries that wait: for metrics. */
   countWaiting(): Promise<number>;
+  /** Deliveries to one target that are attempted, or attempted again. */
+  countWaitingFor(target: Pick<DeliveryRow, 'account_id' | 'channel' | 'target_id'>): Promise<number>;
   /** Whether a delivery is due at `now`. */
   isDue(now: number): Promise<boolean>;
   /** Invitations that wait for their notification and name an existing account, with its id; at most `limit`. */

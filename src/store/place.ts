@@ -1,3 +1,5 @@
+import { withoutCredentials } from '../base/credentials.ts';
+
 /** Where a store is, as it crosses to another thread. It may have the database's password: it is not for logs. */
 export type StorePlace =
   | { readonly database: 'sqlite'; readonly file: string }
@@ -16,8 +18,7 @@ export function withoutPassword(address: string): string {
   try {
     const url = new URL(address);
     if (url.password !== '') url.password = '***';
-    url.searchParams.delete('password');
-    return url.href;
+    return withoutCredentials(url.href);
   } catch {
     return 'postgresql';
   }

@@ -1,7 +1,7 @@
 /** `edgeplan apply`: makes a domain of a server equal to an edge file. */
 import { Command, Option } from 'commander';
 import { paint } from '../../simulator/paint.ts';
-import { quantity } from '../../simulator/render-text.ts';
+import { quantity, visible } from '../../simulator/render-text.ts';
 import { type DesiredState, readDesiredState } from '../apply/desired-state.ts';
 import { executeChanges } from '../apply/execute-changes.ts';
 import { lockPath } from '../apply/lock-file.ts';
@@ -111,7 +111,7 @@ async function reconcile(desired: DesiredState, flags: Flags, progress: Progress
     ...(lock === null ? {} : { locked: lock.idOf }),
   });
   progress.plan = plan;
-  for (const warning of plan.warnings) note(`warning: ${warning}`);
+  for (const warning of plan.warnings) note(`warning: ${visible(warning)}`);
   noteUnmanaged(plan, flags);
   if (plan.changes.length === 0) {
     if (flags.dryRun !== true) await lock?.begin(plan);
@@ -129,7 +129,7 @@ async function reconcile(desired: DesiredState, flags: Flags, progress: Progress
     ...flags,
     domain,
     ...(lock === null ? {} : { onDone: lock.done }),
-    onNote: (sentence) => note(`note: ${sentence}`),
+    onNote: (sentence) => note(`note: ${visible(sentence)}`),
   });
   if (!outcome.ok) {
     progress.applied = outcome.made;
@@ -238,7 +238,7 @@ function noteUnmanaged({ leftAlone }: ChangePlan, { all }: Flags): void {
   const shown = all === true ? leftAlone : leftAlone.slice(0, MOST_LISTED);
   const rest = leftAlone.length - shown.length;
   const more = rest === 0 ? '' : ` and ${rest} more (--all names them)`;
-  note(`not in the file, and left alone (--prune deletes ${what}): ${shown.join(', ')}${more}`);
+  note(`not in the file, and left alone (--prune deletes ${what}): ${visible(shown.join(', '))}${more}`);
 }
 
 /**

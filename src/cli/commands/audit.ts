@@ -1,5 +1,7 @@
 /** `edgeplan audit`: prints the audit log of a domain: who changed what, and when. */
+
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { jsonText } from '../../base/json-text.ts';
 import { paint } from '../../simulator/paint.ts';
 import { colourOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
@@ -45,7 +47,7 @@ async function run(domain: string, flags: Flags): Promise<void> {
     for (const entry of matching) {
       await write(
         flags.json === true
-          ? `${JSON.stringify({ format: AUDIT_FORMAT, ...entry })}\n`
+          ? `${jsonText({ format: AUDIT_FORMAT, ...entry })}\n`
           : paint(auditLines(entry), colour),
       );
     }

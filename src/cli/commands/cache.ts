@@ -1,6 +1,8 @@
 /** `edgeplan cache`: shows, purges and refreshes what nodes have cached of a domain. */
+
 import { Command, Option } from 'commander';
 import { MAX_PURGE_VALUES } from '../../base/limits.ts';
+import { visible } from '../../simulator/render-text.ts';
 import { limitOption } from '../input/limit.ts';
 import { jsonOption } from '../options.ts';
 import { write, writeDocument } from '../output.ts';
@@ -74,7 +76,7 @@ interface CacheCall {
 
 async function call(domain: string, access: ServerAccess, { below, ...request }: CacheCall): Promise<void> {
   const { body } = await callDomainApi(domain, access, { ...request, path: domainPath(domain, below) });
-  await write(`${(body as { readonly message: string }).message}\n`);
+  await write(`${visible((body as { readonly message: string }).message)}\n`);
 }
 
 /** The values by as many as one request has. */

@@ -1,6 +1,8 @@
 /** `edgeplan compile`: compiles an edge file to the sealed plan that an edge runs. */
+
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { jsonText } from '../../base/json-text.ts';
 import { sizeText } from '../../files/size.ts';
 import { META, NONE } from '../../plan/layout.ts';
 import { printPlan } from '../../plan/print.ts';
@@ -104,6 +106,6 @@ async function compileOne(given: Flags, { several }: { readonly several: boolean
   const colour = colourFor(process.stderr, flags.color);
   process.stderr.write(diagnosticsText(opened.diagnostics, { colour, texts: opened.texts }));
   if (flags.output !== undefined) await writeWhole(flags.output, opened.subject.bytes);
-  if (flags.print === true) await write(`${JSON.stringify(printPlan(opened.opened), null, 2)}\n`);
+  if (flags.print === true) await write(`${jsonText(printPlan(opened.opened), 2)}\n`);
   else await write(`${summary(opened, flags)}${several ? '\n' : ''}`);
 }

@@ -1,5 +1,7 @@
 /** `edgeplan draft`: collects changes of rules, shows what they would change, publishes them or throws them away. */
+
 import { Argument, Command, Option } from 'commander';
+import { visible } from '../../simulator/render-text.ts';
 import { PUBLISH_MODES, type PublishMode } from '../../store/rows.ts';
 import { EXIT } from '../exit.ts';
 import { jsonOption } from '../options.ts';
@@ -53,7 +55,7 @@ async function publish(
     return;
   }
   const out = revision === null ? null : await publicationOutcome(domain, revision, access);
-  await write(`${out === null ? message : out.clause}\n`);
+  await write(`${out === null ? visible(message) : out.clause}\n`);
 }
 
 async function discard(
@@ -65,7 +67,7 @@ async function discard(
   const { body } = await callDomainApi(domain, access, { method: 'DELETE', path, ...condition });
   const { changed, message } = body as { readonly changed: number; readonly message: string };
   if (json === true) await writeDocument('draft-discard', { domain, changed });
-  else await write(`${message}\n`);
+  else await write(`${visible(message)}\n`);
 }
 
 /** Shows the mode, or sets it. */

@@ -1,5 +1,7 @@
 /** `edgeplan invitation`: the pending invitations of an account to domains of others, accepted or declined. */
+
 import { Command } from 'commander';
+import { visible } from '../../simulator/render-text.ts';
 import { idParser } from '../input/id.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
@@ -41,7 +43,7 @@ async function answer(id: number, verb: 'accept' | 'decline', access: ServerAcce
   const { role } = body as { readonly role?: string };
   await write(
     verb === 'accept'
-      ? `invitation ${id} is accepted: the account is ${role}\n`
+      ? `invitation ${id} is accepted: the account is ${visible(String(role))}\n`
       : `invitation ${id} is declined\n`,
   );
 }

@@ -86,7 +86,7 @@ async function invite(
   const made = (await callDomainApi(domain, access, { method: 'POST', path, body })).body as Invitation;
   if (json === true) return writeDocument('invitation', { domain, ...made });
   const until = dayOf(made.expires_at);
-  await write(`${visible(made.name)} is invited to ${domain} as ${made.role} until ${until}\n`);
+  await write(`${visible(made.name)} is invited to ${domain} as ${visible(made.role)} until ${until}\n`);
 }
 
 /** The member of this name. @throws CommandFault if the domain has no such member */

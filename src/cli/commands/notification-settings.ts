@@ -1,5 +1,7 @@
 /** The commands below `edgeplan notifications` that set where an account is notified, and of what. */
+
 import { Argument, Command, Option } from 'commander';
+import { visible } from '../../simulator/render-text.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
@@ -58,13 +60,13 @@ async function contact(flags: ContactFlags): Promise<void> {
   await write(`email  ${addressText(shown.email)}\nphone  ${addressText(shown.phone)}\n`);
   for (const field of ['email', 'phone'] as const) {
     if (shown[field].pending === null) continue;
-    note(`${shown[field].pending} got a code; send it back with --confirm-${field} <code>`);
+    note(`${visible(shown[field].pending)} got a code; send it back with --confirm-${field} <code>`);
   }
 }
 
 /** An address in use, and one that waits for its code. */
 function addressText({ address, pending }: Address): string {
-  return `${address ?? NONE}${pending === null ? '' : ` (${pending} waits for its code)`}`;
+  return visible(`${address ?? NONE}${pending === null ? '' : ` (${pending} waits for its code)`}`);
 }
 
 /** A webhook in the form of the API. */
@@ -89,7 +91,7 @@ async function listWebhooks(flags: Flags): Promise<void> {
 async function addWebhook(url: string, flags: ServerAccess): Promise<void> {
   const { body } = await callApi(flags, { method: 'POST', path: WEBHOOKS, body: { url } });
   const { id, secret } = body as { readonly id: number; readonly secret: string };
-  await write(`${secret}\n`);
+  await write(`${visible(secret)}\n`);
   note(`webhook ${id} added; its requests are signed with this secret, which is shown only here`);
 }
 

@@ -88,7 +88,7 @@ function deliveryText({ channel, webhook_id, state, error }: Delivery): string {
 async function test(flags: ServerAccess): Promise<void> {
   const sent = (await callApi(flags, { method: 'POST', path: '/notifications/test' })).body as Entry;
   const targets = sent.deliveries.map(deliveryText);
-  await write(`${['test is on its way', ...targets.map((line) => `  ${line}`)].join('\n')}\n`);
+  await write(`${['test is on its way', ...targets.map((line) => `  ${visible(line)}`)].join('\n')}\n`);
   if (targets.length === 0)
     note('the account has no contact: edgeplan notifications contact --email <address> sets one');
   else note('edgeplan notifications list --limit 1 shows whether it arrived');

@@ -1,6 +1,6 @@
 /** `edgeplan restore`: restores a store from a backup, in a new epoch, so that nodes accept its lower revisions. */
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, link, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { openStore } from '../../database/open.ts';
@@ -8,6 +8,7 @@ import { flush } from '../../database/sqlite/backup.ts';
 import { foldLog } from '../../database/sqlite/fold-log.ts';
 import { inspectCopy } from '../../database/sqlite/inspect.ts';
 import { APPLICATION_ID } from '../../database/sqlite/migrate.ts';
+import { replacementSteps, undoReplacement } from '../../database/sqlite/replace.ts';
 import { takeFolder } from '../../database/sqlite/take-folder.ts';
 import { beginEpoch } from '../../publisher/epoch.ts';
 import { quantity } from '../../simulator/render-text.ts';
@@ -75,6 +76,7 @@ async function restoreFrom(from: string, folder: string, force: boolean): Promis
       throw new CommandFault(EXIT.no, `there is a store in \`${folder}\` already`, { remedy });
     }
     await removeAbandoned(folder);
+    await undoReplacement(target);
     // In the same folder, so that the rename stays within one file system.
     const draft = await mkdtemp(join(folder, DRAFT));
     try {
@@ -143,20 +145,10 @@ function lock(folder: string): () => void {
   }
 }
 
-/**
- * Replaces the store in one step; the old one stays beside it. INVARIANT: no write-ahead log of the old database
- * remains beside the new one, since SQLite would apply it.
- */
+/** Replaces the store; the old one stays beside it. */
 async function replace(copy: string, target: string): Promise<void> {
   writeLogBack(target);
-  const old = `${target}.replaced`;
-  for (const part of ['-wal', '-shm']) {
-    await rm(`${old}${part}`, { force: true });
-    if (existsSync(`${target}${part}`)) await rename(`${target}${part}`, `${old}${part}`);
-  }
-  await rm(old, { force: true });
-  await link(target, old);
-  await rename(copy, target);
+  for (const step of replacementSteps(copy, target)) await step();
 }
 
 /** Merges the write-ahead log, so that the old store is complete in one file. */

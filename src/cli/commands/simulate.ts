@@ -1,6 +1,8 @@
 /** `edgeplan simulate`: simulates one request and explains the decision, or evaluates many. */
+
 import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
+import { jsonText } from '../../base/json-text.ts';
 import type { EdgeRequest } from '../../evaluator/request.ts';
 import { asTest } from '../../simulator/as-test.ts';
 import type { World } from '../../simulator/assume.ts';
@@ -169,7 +171,7 @@ async function printOne(
   const { subject, asked, flags } = about;
   if (flags.why !== undefined) return printWhy(document, about);
   if (flags.asTest === true) return write(orUsageFault(asTest(document, asked, subject)));
-  if (flags.json === true) return write(`${JSON.stringify(document, null, 2)}\n`);
+  if (flags.json === true) return write(`${jsonText(document, 2)}\n`);
   const lines = renderTrace(document, { width: outputWidth(), all: flags.all === true });
   return write(paint(lines, colourFor(process.stdout, flags.color)));
 }

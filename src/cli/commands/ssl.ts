@@ -1,6 +1,8 @@
 /** `edgeplan ssl`: the certificates of a domain, over the API. */
+
 import { Command, Option } from 'commander';
 import { pause } from '../../platform/backoff.ts';
+import { visible } from '../../simulator/render-text.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { idParser } from '../input/id.ts';
 import { readBytes } from '../input/read-file.ts';
@@ -69,7 +71,7 @@ async function upload(domain: string, flags: FileFlags): Promise<void> {
     body: await readFiles(flags),
   } as const;
   const { id, names, not_after } = (await callDomainApi(domain, flags, request)).body as PrintedCertificate;
-  await write(`certificate ${id} of ${names.join(', ')}, until ${not_after}\n`);
+  await write(visible(`certificate ${id} of ${names.join(', ')}, until ${not_after}`).concat('\n'));
 }
 
 /** Requests a certificate, and with `--wait` waits for it. @throws CommandFault where it fails in that time */
@@ -79,13 +81,15 @@ async function issue(domain: string, names: readonly string[], flags: IssueFlags
   const { id, names: wanted } = (await callDomainApi(domain, flags, { method: 'POST', path, body }))
     .body as PrintedCertificate;
   if (flags.wait !== true) {
-    await write(`certificate ${id} of ${wanted.join(', ')} is being obtained\n`);
+    await write(visible(`certificate ${id} of ${wanted.join(', ')} is being obtained`).concat('\n'));
     return;
   }
   for (const deadline = Date.now() + WAIT_MS; ; await pause(WAIT_POLL_MS)) {
     const one = await readOne(domain, id, flags);
     if (one?.status === 'active') {
-      await write(`certificate ${id} of ${one.names.join(', ')}, until ${one.not_after}\n`);
+      await write(
+        visible(`certificate ${id} of ${one.names.join(', ')}, until ${one.not_after}`).concat('\n'),
+      );
       return;
     }
     if (one === undefined || one.status === 'failed')

@@ -1,4 +1,5 @@
 /** Prints certificates: those of a domain, and what a sent one is. */
+import { visible } from '../../simulator/render-text.ts';
 import { tableText } from './table.ts';
 
 /** A certificate as the API answers it. */
@@ -63,7 +64,7 @@ export function certificatesText({
           ['without a certificate in force'],
           open.map((name) => [name]),
         );
-  return `status: ${status}\n${table}${uncovered}`;
+  return `status: ${visible(status)}\n${table}${uncovered}`;
 }
 
 /** What a certificate is, and what is wrong with it. */

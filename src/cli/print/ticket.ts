@@ -40,14 +40,14 @@ export function ticketsText(tickets: readonly PrintedTicket[]): string {
 /** One ticket with its messages. */
 export function ticketText(ticket: PrintedTicket, messages: readonly PrintedMessage[]): string {
   const { id, account, status, domain, subject } = ticket;
-  const head = [`ticket   ${id}, ${status}`, `subject  ${visible(subject)}`];
+  const head = [`ticket   ${id}, ${visible(status)}`, `subject  ${visible(subject)}`];
   if (account !== undefined) head.push(`account  ${visible(account)}`);
   if (domain !== null) head.push(`domain   ${visible(domain)}`);
   const texts = messages.map(({ author, body, created_at }) => {
     const lines = body
       .split(/\r\n|\r|\n/)
       .map((line) => `  ${visible(line.replaceAll('\t', '    '))}`.trimEnd());
-    return `${created_at}  ${author}\n${lines.join('\n')}`;
+    return `${created_at}  ${visible(author)}\n${lines.join('\n')}`;
   });
   return `${[head.join('\n'), ...texts].join('\n\n')}\n`;
 }

@@ -3,6 +3,7 @@
  * served.
  */
 import { mayServe } from '../../publisher/plan-subject.ts';
+import { visible } from '../../simulator/render-text.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ServerAccess } from './call-api.ts';
 import { getDomain } from './remote-domain.ts';
@@ -30,7 +31,7 @@ export async function publicationOutcome(
   if (mayServe(state))
     return { served: true, clause: `${domain} is out as revision ${revision}`, remedy: null };
   const why = state.suspended ? 'suspended' : state.status;
-  const clause = `${domain} is published as revision ${revision}, but not served while it is ${why}`;
+  const clause = `${domain} is published as revision ${revision}, but not served while it is ${visible(why)}`;
   return { served: false, clause, remedy: nextStep(domain, state) };
 }
 

@@ -35,7 +35,7 @@ const types: pg.CustomTypesConfig = {
 
 /** How every connection is made. */
 export function clientConfig({ address, passwordFile }: PostgresAccess): pg.ClientConfig {
-  const { password, ...config } = parseIntoClientConfig(address);
+  const { password, ...config } = parseAddress(address);
   const opens = passwordFile === undefined ? password : () => readPassword(passwordFile);
   return {
     ...config,
@@ -50,6 +50,17 @@ export function clientConfig({ address, passwordFile }: PostgresAccess): pg.Clie
     application_name: 'edgeplan',
     keepAlive: true,
   };
+}
+
+/** @throws StoreFault for what is no URL, such as one whose password has a `/` as it is */
+function parseAddress(address: string): pg.ClientConfig {
+  try {
+    return parseIntoClientConfig(address);
+  } catch (cause) {
+    const message =
+      'the address of the database cannot be read; of a password `/`, `#` and `@` are written %2F, %23 and %40';
+    throw new StoreFault('unavailable', message, { cause });
+  }
 }
 
 /** The first line of the file. @throws StoreFault */

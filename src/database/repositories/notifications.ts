@@ -89,6 +89,16 @@ const countWaiting = statement((builder, _: object) =>
     .where('state', '=', 'waiting'),
 );
 
+const countWaitingFor = statement((builder, p: { account_id: number; channel: string; target_id: number }) =>
+  builder
+    .selectFrom('notification_deliveries')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('state', '=', 'waiting')
+    .where('channel', '=', p.channel as DeliveryRow['channel'])
+    .where('account_id', '=', p.account_id)
+    .where('target_id', '=', p.target_id),
+);
+
 const firstDue = statement((builder, p: { now: number }) =>
   builder
     .selectFrom('notification_deliveries')
@@ -367,6 +377,9 @@ export function notifications(session: Session): NotificationReads & Notificatio
     },
     async countWaiting() {
       return (await one(session, countWaiting, {}))!.count;
+    },
+    async countWaitingFor({ account_id, channel, target_id }) {
+      return (await one(session, countWaitingFor, { account_id, channel, target_id }))!.count;
     },
     async isDue(now) {
       return (await one(session, firstDue, { now })) !== null;

@@ -15,6 +15,7 @@ import { openDatabase } from './driver.ts';
 import { lockFolder } from './lock.ts';
 import { migrate } from './migrate.ts';
 import { createReader } from './reader.ts';
+import { isReplacing, undoReplacement } from './replace.ts';
 import { settle } from './settings.ts';
 import { createWriter } from './writer.ts';
 
@@ -39,6 +40,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   await makeFiles(folder, file);
   const unlock = options.role === 'server' ? lockFolder(folder) : () => undefined;
   try {
+    await settleReplacement(folder, { file, role: options.role });
     prepare(file, options.migrations ?? SQLITE_MIGRATIONS);
     await flush(folder);
     const channel = await openChannel(file);
@@ -61,6 +63,16 @@ async function makeFiles(folder: string, file: string): Promise<void> {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StoreFault('unavailable', `the data folder \`${folder}\` cannot be used: ${reason}`, { cause });
   }
+}
+
+/** Undoes a restore that was killed. Throws `in_use` if one is under way: its last step replaces the file. */
+async function settleReplacement(
+  folder: string,
+  { file, role }: { readonly file: string; readonly role: SqliteOptions['role'] },
+): Promise<void> {
+  if (!isReplacing(file)) return;
+  const unlock = role === 'server' ? () => undefined : lockFolder(folder);
+  await undoReplacement(file).finally(unlock);
 }
 
 /** Sets up and migrates the file, over a connection that is then closed. */

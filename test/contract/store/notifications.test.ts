@@ -173,6 +173,9 @@ describe.each(kinds)('$name', (kind) => {
     const question = { account_id: ownerId, channel: 'email', since: T } as const;
     expect(await store.latest.notifications.countDeliveries(question)).toBe(1);
     expect(await store.latest.notifications.countWaiting()).toBe(2);
+    const target = { account_id: ownerId, channel: 'email', target_id: 0 } as const;
+    expect(await store.latest.notifications.countWaitingFor(target)).toBe(2);
+    expect(await store.latest.notifications.countWaitingFor({ ...target, target_id: 1 })).toBe(0);
   });
 
   test('the loss of a node is recorded once for each time it was seen', async () => {

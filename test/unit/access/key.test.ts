@@ -44,4 +44,9 @@ describe('keys', () => {
     expect(line).not.toContain(key.slice(8));
     expect(line).toContain(`${key.slice(0, 8)}…`);
   });
+
+  test('are redacted in logs as tokens of nodes and secrets of webhooks are', () => {
+    const texts = ['edn_Ab-_cDef0123456789', 'whsec_Ab+/cDef0123456789=='];
+    expect(redactKeys(`a ${texts.join(' b ')} c`)).toBe('a edn_Ab-_… b whsec_Ab+/… c');
+  });
 });

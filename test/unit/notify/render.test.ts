@@ -22,6 +22,20 @@ const envelopeOf = (name: KindName, link: string | null = null) => ({
   id: 'ntf_17_mi3x2k1s',
 });
 
+/** A header, the mark of a footer, controls of terminals, a mark of direction, and an element. */
+const HOSTILE = '\r\nBcc: eve@evil.example\r\n-- \nowned\u001b[2J\u009b2J\u202e\u2028<img src=x>';
+
+/** The data of a kind with hostile ends of all texts that its schema accepts with them. */
+function hostile(schema: (typeof KINDS)[KindName]['data'], data: object): object {
+  let made: Record<string, unknown> = { ...data };
+  for (const [key, value] of Object.entries(made)) {
+    const other = typeof value === 'string' || value === null ? `${value}${HOSTILE}` : [`a${HOSTILE}`];
+    const tried = { ...made, [key]: other };
+    if (schema.safeParse(tried).success) made = tried;
+  }
+  return made;
+}
+
 describe.each(KIND_NAMES)('%s', (name) => {
   const { kind, letter } = readNotification(sampleRow(name));
 
@@ -60,6 +74,19 @@ describe.each(KIND_NAMES)('%s', (name) => {
     expect(renderHtml(letter, envelopeOf(name, 'https://panel.example.net/'))).toContain(
       'href="https://panel.example.net/"',
     );
+  });
+
+  test('text of others begins no line, moves no cursor and marks nothing up', () => {
+    const data = hostile(KINDS[name].data, SAMPLE_NOTICES[name]);
+    const row = { ...sampleRow(name), data_json: JSON.stringify(data), domain: `shop.example${HOSTILE}` };
+    const found = readNotification(row).letter;
+    const texts = [found.headline, renderSms(found), renderText(found, envelopeOf(name))];
+    for (const text of texts) {
+      expect(text).not.toMatch(/[^\P{Cc}\n]|[\u2028-\u202e\u2066-\u2069]/u);
+      expect(text).not.toMatch(/^(?:Bcc:|-- $\n.*owned)/m);
+    }
+    expect(`${found.headline}${renderSms(found)}`).not.toContain('\n');
+    expect(renderHtml(found, envelopeOf(name))).not.toContain('<img');
   });
 
   test('its SMS fits three segments', () => {
