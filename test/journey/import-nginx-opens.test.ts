@@ -234,6 +234,11 @@ const CONFIGURATIONS: [string, string, (readonly DifferenceKind[])?][] = [
     ['lost_redirect'],
   ],
   [
+    'a limit on requests, which the requests of a check would reach',
+    `limit_req_zone $binary_remote_addr zone=a:1m rate=1r/m; limit_conn_zone $binary_remote_addr zone=c:1m;
+     ${site(`limit_conn c 1; location /login { limit_req zone=a burst=1 nodelay; ${PASS} }`)}`,
+  ],
+  [
     'a map of paths in two cases',
     `map $uri $new { default ""; /Old /new; /older /newer; } server { ${PLAIN} if ($new) { return 301 $new; } location / { ${PASS} } }`,
   ],
