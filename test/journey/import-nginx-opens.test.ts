@@ -234,6 +234,53 @@ const CONFIGURATIONS: [string, string, (readonly DifferenceKind[])?][] = [
     ['lost_redirect'],
   ],
   [
+    'a site of plain http beside one of TLS',
+    `server { listen 443 ssl; server_name a.example.com; location / { ${PASS} } }
+     server { listen 80; server_name b.example.com; location /admin { deny all; } location / { proxy_pass http://192.0.2.8; } }`,
+    ['closed', 'other'],
+  ],
+  [
+    'plain http that refuses what TLS does not',
+    `server { listen 443 ssl; server_name example.com; location / { ${PASS} } }
+     server { listen 80; server_name example.com; location /admin { deny all; } location / { ${PASS} } }`,
+    ['other'],
+  ],
+  [
+    'a host that the default server of TLS answers',
+    `server { listen 80; server_name example.com *.example.com; return 301 https://$host$request_uri; }
+     server { listen 443 ssl; server_name www.example.com; location /p { deny all; } location = /in { internal; ${PASS} } location / { ${PASS} } }`,
+    ['lost_redirect', 'other', 'closed'],
+  ],
+  [
+    'a regex of TLS beside a wildcard of plain http',
+    `server { listen 80 default_server; listen 443 ssl default_server; return 444; }
+     server { listen 80; server_name .example.com; return 301 https://$host$request_uri; }
+     server { listen 443 ssl; server_name ~^[a-z0-9-]+\\.example\\.com$; location /admin { return 403; } location / { ${PASS} } }
+     server { listen 443 ssl; server_name example.com; location / { proxy_pass http://192.0.2.8; } }`,
+    ['lost_redirect', 'closed', 'other'],
+  ],
+  [
+    'a name and a regex beside a wildcard',
+    `server { listen 80; server_name www.example.com ~^t[0-9]+\\.example\\.com$; location /admin { deny all; } location / { ${PASS} } }
+     server { listen 80; server_name *.example.com; location / { proxy_pass http://192.0.2.8; } }`,
+  ],
+  [
+    'hosts that no regex matches',
+    `server { listen 80; server_name example.com; location /admin { deny all; } location / { proxy_pass http://192.0.2.8; } }
+     server { listen 80; server_name ~^t[0-9]+\\.example\\.com$; location /open { return 403; } location / { ${PASS} } }`,
+  ],
+  [
+    'hosts that no regex matches, for which the default server has files',
+    `server { listen 80; server_name example.com; location /admin { deny all; } }
+     server { listen 80; server_name ~^t[0-9]+\\.example\\.com$; location / { ${PASS} } }`,
+    ['other'],
+  ],
+  [
+    'a status that a return gives in a site of files',
+    `server { ${PLAIN} root /nowhere; location /git { return 404; } location /post { return 405; } location / { try_files $uri =404; } }`,
+    ['other'],
+  ],
+  [
     'a limit on requests, which the requests of a check would reach',
     `limit_req_zone $binary_remote_addr zone=a:1m rate=1r/m; limit_conn_zone $binary_remote_addr zone=c:1m;
      ${site(`limit_conn c 1; location /login { limit_req zone=a burst=1 nodelay; ${PASS} }`)}`,
@@ -325,6 +372,49 @@ describe('small configurations', requires(missingProgram('nginx'), OPENSSL_MISSI
     }
     expect(decide({ host: 'x.example.com' }).status).toBe(421);
   });
+
+  test('a site of plain http has its own origin and guards, whatever the default server of TLS is', () => {
+    const text = `server { listen 443 ssl; server_name a.example.com; location / { ${PASS} } }
+      server { listen 80; server_name b.example.com; location /admin { deny all; } location / { proxy_pass http://192.0.2.8; } }`;
+    const { decide, edge } = evaluateImport(
+      importNginx([{ name: 'a.conf', text }], () => [], { domain: null, origin: 'origin.invalid' }),
+    );
+    expect(decide({ scheme: 'http', host: 'b.example.com' }).origin?.address).toBe('192.0.2.8');
+    expect(decide({ scheme: 'http', host: 'b.example.com', target: '/admin' }).action).toBe('block');
+    expect(edge.entries.find(({ source }) => source === 'server_name b.example.com')).toMatchObject({
+      outcome: 'differs',
+      reasons: [expect.stringContaining('nginx answers https with its default server')],
+    });
+  });
+
+  test.each([
+    ['*.example.com', 'listen 80;', 'return 301 https://$host$request_uri;'],
+    ['~^[a-z]+\\.example\\.com$', 'listen 80;', 'rewrite ^ https://$host$request_uri? permanent;'],
+    [
+      '*.example.com',
+      'listen 80; listen 443 ssl;',
+      'if ($scheme = http) { return 301 https://$host$request_uri; }',
+    ],
+  ])(
+    'the file says where plain http of %s is not redirected to https, and what to write',
+    (name, listens, upgrade) => {
+      const text = `server { ${listens} server_name ${name}; ${upgrade} location / { ${PASS} } }
+      server { listen 443 ssl; server_name ${name}; location / { ${PASS} } }`;
+      const edge = importNginx([{ name: 'a.conf', text }], () => [], {
+        domain: null,
+        origin: 'origin.invalid',
+      });
+      if (!edge.ok) throw new Error(JSON.stringify(edge));
+      const lost = edge.entries.filter(({ outcome }) => outcome === 'not_carried');
+      expect(lost.flatMap(({ reasons }) => reasons)).toEqual([
+        expect.stringMatching(
+          /^plain http of hosts of wildcards and regexes is forwarded.*; add a redirect for each host/,
+        ),
+      ]);
+      expect(edge.text).toContain(`# not carried over: a.conf:1: ${lost[0]!.source}`);
+      expect(edge.text).toContain(lost[0]!.reasons[0]);
+    },
+  );
 
   test('a geo of more addresses than a rule takes becomes several rules', () => {
     const lines = Array.from({ length: 600 }, (_, index) => `10.${index >> 8}.${index & 255}.1 1;`);
