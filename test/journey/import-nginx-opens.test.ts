@@ -281,6 +281,21 @@ const CONFIGURATIONS: [string, string, (readonly DifferenceKind[])?][] = [
     ['other'],
   ],
   [
+    'an error page that is a named location for files that are missing',
+    named(`error_page 404 = @in; location / { try_files $uri =404; } location /a/ { deny all; } location /b/ { return 404; }
+      location @in { allow 203.0.113.0/24; deny all; proxy_pass http://192.0.2.8; }`),
+    ['closed', 'other'],
+  ],
+  [
+    'error pages that hand requests to other origins',
+    site(`error_page 403 = @open; location /a/ { deny all; } location /b/ { error_page 403 /open; deny all; }
+      location /c/ { error_page 404 = @guarded; return 404; } location /d/ { error_page 403 https://example.net/; deny all; }
+      location /e/ { error_page 401 =302 /open; auth_basic x; auth_basic_user_file f; ${PASS} }
+      location /f/ { proxy_intercept_errors on; error_page 404 = @guarded; ${PASS} } location /g/ { internal; error_page 404 =200 /open; }
+      location /open { ${PASS} } location @open { ${PASS} } location @guarded { allow 203.0.113.0/24; deny all; ${PASS} }`),
+    ['closed', 'other'],
+  ],
+  [
     'a limit on requests, which the requests of a check would reach',
     `limit_req_zone $binary_remote_addr zone=a:1m rate=1r/m; limit_conn_zone $binary_remote_addr zone=c:1m;
      ${site(`limit_conn c 1; location /login { limit_req zone=a burst=1 nodelay; ${PASS} }`)}`,
@@ -371,6 +386,30 @@ describe('small configurations', requires(missingProgram('nginx'), OPENSSL_MISSI
       expect(decide({ host }).action).toBe('forward');
     }
     expect(decide({ host: 'x.example.com' }).status).toBe(421);
+  });
+
+  test('an error page with a text becomes a rule; others are named at their place, with what leads nowhere', () => {
+    const text = `server { ${PLAIN} error_page 502 504 @down; error_page 503 /late; error_page 403 = @open;
+      location / { ${PASS} } location /own/ { error_page 502 =200 @down; error_page 500 https://example.net/; ${PASS} }
+      location /late { default_type text/html; return 503 "<p>late</p>"; }
+      location @down { return 503 "back soon"; } location @open { proxy_pass http://192.0.2.8; } }`;
+    const edge = importNginx([{ name: 'a.conf', text }], () => [], {
+      domain: null,
+      origin: 'origin.invalid',
+    });
+    if (!edge.ok) throw new Error(JSON.stringify(edge));
+    const of = (start: string) => edge.entries.find(({ source }) => source.startsWith(start));
+    const origin = 'the rule replaces pages of the origin with these statuses too';
+    expect(of('error_page 502 504')?.reasons).toEqual(['the edge sends the page as HTML', origin]);
+    expect(of('error_page 503')?.reasons).toEqual([origin]);
+    expect(edge.text).toContain('content: { "0": back soon }');
+    expect(edge.text).not.toContain('192.0.2.8');
+    for (const start of ['error_page 403', 'error_page 502 =200', 'error_page 500', 'location @open']) {
+      expect(of(start)?.outcome, start).toBe('not_carried');
+      expect(edge.text, start).toContain(
+        `# not carried over: a.conf:${of(start)!.place.split(':')[1]}: ${start}`,
+      );
+    }
   });
 
   test('a site of plain http has its own origin and guards, whatever the default server of TLS is', () => {

@@ -5,6 +5,7 @@ import { bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '..
 import { equalsText, escapeRegex } from '../text-test.ts';
 import { type AccessScope, emitAccess, emitLimit } from './access.ts';
 import { differ, type EarlierOutcome, entryOf, loseDirective, type NginxImport } from './context.ts';
+import { emitErrorPages } from './error-pages.ts';
 import { fallbackOf, loseNamed, type NginxFallback } from './fallback.ts';
 import { guardsOf, refusesSome } from './guards.ts';
 import { isSameOrigin, type NginxPass, readPass } from './origins.ts';
@@ -84,11 +85,15 @@ export function translateServer(
     return null;
   }
   for (const content of contents) runLocation(state, content, { rewriting, outer });
-  loseNamed(
+  const fallbacks = contents.flatMap(({ fallback }) => fallback ?? []);
+  const pages = emitErrorPages(
     state,
-    block,
-    contents.flatMap(({ fallback }) => fallback ?? []),
+    contents
+      .filter(({ region }) => region.kind !== 'slash')
+      .map(({ filter, block: own, region }) => ({ filter, blocks: [own, ...region.outer, ...outer] })),
+    { server: block, whole: scope.filter, used: fallbacks.map(({ directive }) => directive) },
   );
+  loseNamed(state, block, [...pages, ...fallbacks.map(({ location }) => location)]);
   emitShared(state, contents, { block, scope });
   emitGuards(state, contents, { block, scope });
   const origin = emitOrigins(state, contents, scope);
@@ -235,7 +240,7 @@ function runLocation(
     return;
   }
   const [server = []] = outer;
-  const fallback = fallbackOf(region.location === null ? server : block, server);
+  const fallback = fallbackOf(region.location === null ? server : block, server, [...region.outer, ...outer]);
   if (fallback === null) {
     content.pass = passOf(state, block, [...region.outer, ...outer]);
     return;
