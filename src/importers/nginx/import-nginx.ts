@@ -20,6 +20,7 @@ import { translateServer } from './translate-server.ts';
 const NOTES: readonly string[] = [
   'paths are compared decoded, without `//` and dot segments, as nginx does; unlike nginx, a path with parameters (`/a;x`) also matches as `/a`, and an empty query (`/a?`) counts as none',
   'the origin gets paths with dot segments resolved; nginx forwards them as sent',
+  'redirects and rewrites merge slashes at the start of a path; nginx merges all in `$uri`, captures and rewritten paths, and none in `$request_uri`',
   'hosts for which the file has no record are answered 421; nginx has a default server for them',
 ];
 
