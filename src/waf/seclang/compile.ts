@@ -71,8 +71,7 @@ function reportUnmatched(
   if (ids.length === 0) return;
   const which = ids.length === 1 ? '1 rule that matches' : `${ids.length} rules that match`;
   const more = ids.length > MOST_IDS ? ` and ${ids.length - MOST_IDS} more` : '';
-  report.inform('unmatched_left_out', null, {
-    message: `${which} no request with the settings of the set left out`,
-    found: `${ids.slice(0, MOST_IDS).join(' ')}${more}`,
-  });
+  const listed = `${ids.slice(0, MOST_IDS).join(', ')}${more}`;
+  const message = `${which} no request with the settings of the set left out: ${listed}`;
+  report.inform('unmatched_left_out', null, { message });
 }

@@ -18,7 +18,7 @@ test('rules that no request matches with the settings of the set are named, thos
     'SecRule TX:paranoia_level "@eq 3" "id:5,phase:2,deny,chain"\nSecRule ARGS x\n',
   ].join('');
   expect(saidOf(text)).toEqual([
-    'info: 1 rule that matches no request with the settings of the set left out, found `2`',
+    'info: 1 rule that matches no request with the settings of the set left out: 2',
   ]);
 });
 
@@ -164,7 +164,7 @@ describe('rules that do not depend on the request', () => {
   test('an unsupported construct is no error in a rule that no request reaches', () => {
     const text = `${when(1, 'TX:paranoia_level "@ge 1"', 'skipAfter:END')}SecRule GEO:X "@rbl x" "id:2,phase:1"\nSecMarker END\n${open(3)}`;
     expect(saidOf(text)).toEqual([
-      'info: 1 rule that matches no request with the settings of the set left out, found `2`',
+      'info: 1 rule that matches no request with the settings of the set left out: 2',
     ]);
   });
 });
