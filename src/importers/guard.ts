@@ -137,11 +137,16 @@ const IDENTITY = /ip\.src|client\.ip|cert_|tls_client_auth|headers\[|http\.[\w-]
 /** Of headers, those that prove nothing. */
 const METHODS_AND_AGENTS = /user_agent|user-agent|referer|http\.host|request\.method/i;
 
+/** Whether a comparison holds for those who lack what it names: `ne "x"`, `eq false`. */
+function isNegation(text: string): boolean {
+  return / (?:ne|!=|!~) /.test(text) !== / (?:eq|ne|==|!=) false\b/.test(text);
+}
+
 /** Whether a condition refuses all but those who prove who they are, by a member that has no filter. */
 function isAllowList(condition: ImportedCondition, negated = false): boolean {
   switch (condition.kind) {
     case 'unknown': {
-      const isNegated = negated !== / (ne|!=|!~) /.test(condition.text);
+      const isNegated = negated !== isNegation(condition.text);
       return isNegated && IDENTITY.test(condition.text) && !METHODS_AND_AGENTS.test(condition.text);
     }
     case 'not':
@@ -159,7 +164,7 @@ function isAllowList(condition: ImportedCondition, negated = false): boolean {
 function hasOnlyExceptions(condition: ImportedCondition, negated = false): boolean {
   switch (condition.kind) {
     case 'unknown':
-      return negated !== / (ne|!=|!~) /.test(condition.text);
+      return negated !== isNegation(condition.text);
     case 'bot':
       return negated;
     case 'not':

@@ -234,6 +234,73 @@ const CONFIGURATIONS: [string, string, (readonly DifferenceKind[])?][] = [
     ['lost_redirect'],
   ],
   [
+    'a site of plain http beside one of TLS',
+    `server { listen 443 ssl; server_name a.example.com; location / { ${PASS} } }
+     server { listen 80; server_name b.example.com; location /admin { deny all; } location / { proxy_pass http://192.0.2.8; } }`,
+    ['closed', 'other'],
+  ],
+  [
+    'plain http that refuses what TLS does not',
+    `server { listen 443 ssl; server_name example.com; location / { ${PASS} } }
+     server { listen 80; server_name example.com; location /admin { deny all; } location / { ${PASS} } }`,
+    ['other'],
+  ],
+  [
+    'a host that the default server of TLS answers',
+    `server { listen 80; server_name example.com *.example.com; return 301 https://$host$request_uri; }
+     server { listen 443 ssl; server_name www.example.com; location /p { deny all; } location = /in { internal; ${PASS} } location / { ${PASS} } }`,
+    ['lost_redirect', 'other', 'closed'],
+  ],
+  [
+    'a regex of TLS beside a wildcard of plain http',
+    `server { listen 80 default_server; listen 443 ssl default_server; return 444; }
+     server { listen 80; server_name .example.com; return 301 https://$host$request_uri; }
+     server { listen 443 ssl; server_name ~^[a-z0-9-]+\\.example\\.com$; location /admin { return 403; } location / { ${PASS} } }
+     server { listen 443 ssl; server_name example.com; location / { proxy_pass http://192.0.2.8; } }`,
+    ['lost_redirect', 'closed', 'other'],
+  ],
+  [
+    'a name and a regex beside a wildcard',
+    `server { listen 80; server_name www.example.com ~^t[0-9]+\\.example\\.com$; location /admin { deny all; } location / { ${PASS} } }
+     server { listen 80; server_name *.example.com; location / { proxy_pass http://192.0.2.8; } }`,
+  ],
+  [
+    'hosts that no regex matches',
+    `server { listen 80; server_name example.com; location /admin { deny all; } location / { proxy_pass http://192.0.2.8; } }
+     server { listen 80; server_name ~^t[0-9]+\\.example\\.com$; location /open { return 403; } location / { ${PASS} } }`,
+  ],
+  [
+    'hosts that no regex matches, for which the default server has files',
+    `server { listen 80; server_name example.com; location /admin { deny all; } }
+     server { listen 80; server_name ~^t[0-9]+\\.example\\.com$; location / { ${PASS} } }`,
+    ['other'],
+  ],
+  [
+    'a status that a return gives in a site of files',
+    `server { ${PLAIN} root /nowhere; location /git { return 404; } location /post { return 405; } location / { try_files $uri =404; } }`,
+    ['other'],
+  ],
+  [
+    'an error page that is a named location for files that are missing',
+    named(`error_page 404 = @in; location / { try_files $uri =404; } location /a/ { deny all; } location /b/ { return 404; }
+      location @in { allow 203.0.113.0/24; deny all; proxy_pass http://192.0.2.8; }`),
+    ['closed', 'other'],
+  ],
+  [
+    'error pages that hand requests to other origins',
+    site(`error_page 403 = @open; location /a/ { deny all; } location /b/ { error_page 403 /open; deny all; }
+      location /c/ { error_page 404 = @guarded; return 404; } location /d/ { error_page 403 https://example.net/; deny all; }
+      location /e/ { error_page 401 =302 /open; auth_basic x; auth_basic_user_file f; ${PASS} }
+      location /f/ { proxy_intercept_errors on; error_page 404 = @guarded; ${PASS} } location /g/ { internal; error_page 404 =200 /open; }
+      location /open { ${PASS} } location @open { ${PASS} } location @guarded { allow 203.0.113.0/24; deny all; ${PASS} }`),
+    ['closed', 'other'],
+  ],
+  [
+    'a limit on requests, which the requests of a check would reach',
+    `limit_req_zone $binary_remote_addr zone=a:1m rate=1r/m; limit_conn_zone $binary_remote_addr zone=c:1m;
+     ${site(`limit_conn c 1; location /login { limit_req zone=a burst=1 nodelay; ${PASS} }`)}`,
+  ],
+  [
     'a map of paths in two cases',
     `map $uri $new { default ""; /Old /new; /older /newer; } server { ${PLAIN} if ($new) { return 301 $new; } location / { ${PASS} } }`,
   ],
@@ -320,6 +387,73 @@ describe('small configurations', requires(missingProgram('nginx'), OPENSSL_MISSI
     }
     expect(decide({ host: 'x.example.com' }).status).toBe(421);
   });
+
+  test('an error page with a text becomes a rule; others are named at their place, with what leads nowhere', () => {
+    const text = `server { ${PLAIN} error_page 502 504 @down; error_page 503 /late; error_page 403 = @open;
+      location / { ${PASS} } location /own/ { error_page 502 =200 @down; error_page 500 https://example.net/; ${PASS} }
+      location /late { default_type text/html; return 503 "<p>late</p>"; }
+      location @down { return 503 "back soon"; } location @open { proxy_pass http://192.0.2.8; } }`;
+    const edge = importNginx([{ name: 'a.conf', text }], () => [], {
+      domain: null,
+      origin: 'origin.invalid',
+    });
+    if (!edge.ok) throw new Error(JSON.stringify(edge));
+    const of = (start: string) => edge.entries.find(({ source }) => source.startsWith(start));
+    const origin = 'the rule replaces pages of the origin with these statuses too';
+    expect(of('error_page 502 504')?.reasons).toEqual(['the edge sends the page as HTML', origin]);
+    expect(of('error_page 503')?.reasons).toEqual([origin]);
+    expect(edge.text).toContain('content: { "0": back soon }');
+    expect(edge.text).not.toContain('192.0.2.8');
+    for (const start of ['error_page 403', 'error_page 502 =200', 'error_page 500', 'location @open']) {
+      expect(of(start)?.outcome, start).toBe('not_carried');
+      expect(edge.text, start).toContain(
+        `# not carried over: a.conf:${of(start)!.place.split(':')[1]}: ${start}`,
+      );
+    }
+  });
+
+  test('a site of plain http has its own origin and guards, whatever the default server of TLS is', () => {
+    const text = `server { listen 443 ssl; server_name a.example.com; location / { ${PASS} } }
+      server { listen 80; server_name b.example.com; location /admin { deny all; } location / { proxy_pass http://192.0.2.8; } }`;
+    const { decide, edge } = evaluateImport(
+      importNginx([{ name: 'a.conf', text }], () => [], { domain: null, origin: 'origin.invalid' }),
+    );
+    expect(decide({ scheme: 'http', host: 'b.example.com' }).origin?.address).toBe('192.0.2.8');
+    expect(decide({ scheme: 'http', host: 'b.example.com', target: '/admin' }).action).toBe('block');
+    expect(edge.entries.find(({ source }) => source === 'server_name b.example.com')).toMatchObject({
+      outcome: 'differs',
+      reasons: [expect.stringContaining('nginx answers https with its default server')],
+    });
+  });
+
+  test.each([
+    ['*.example.com', 'listen 80;', 'return 301 https://$host$request_uri;'],
+    ['~^[a-z]+\\.example\\.com$', 'listen 80;', 'rewrite ^ https://$host$request_uri? permanent;'],
+    [
+      '*.example.com',
+      'listen 80; listen 443 ssl;',
+      'if ($scheme = http) { return 301 https://$host$request_uri; }',
+    ],
+  ])(
+    'the file says where plain http of %s is not redirected to https, and what to write',
+    (name, listens, upgrade) => {
+      const text = `server { ${listens} server_name ${name}; ${upgrade} location / { ${PASS} } }
+      server { listen 443 ssl; server_name ${name}; location / { ${PASS} } }`;
+      const edge = importNginx([{ name: 'a.conf', text }], () => [], {
+        domain: null,
+        origin: 'origin.invalid',
+      });
+      if (!edge.ok) throw new Error(JSON.stringify(edge));
+      const lost = edge.entries.filter(({ outcome }) => outcome === 'not_carried');
+      expect(lost.flatMap(({ reasons }) => reasons)).toEqual([
+        expect.stringMatching(
+          /^plain http of hosts of wildcards and regexes is forwarded.*; add a redirect for each host/,
+        ),
+      ]);
+      expect(edge.text).toContain(`# not carried over: a.conf:1: ${lost[0]!.source}`);
+      expect(edge.text).toContain(lost[0]!.reasons[0]);
+    },
+  );
 
   test('a geo of more addresses than a rule takes becomes several rules', () => {
     const lines = Array.from({ length: 600 }, (_, index) => `10.${index >> 8}.${index & 255}.1 1;`);

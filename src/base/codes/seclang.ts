@@ -154,6 +154,12 @@ export const SECLANG_CODES = {
     meaning: 'the set has more rules than are compiled',
     remedy: 'leave out rule files that you do not need',
   },
+  seclang_unmatched_left_out: {
+    severity: 'info',
+    meaning:
+      'settings of the set, such as limits that are not set, make a condition of the rules false for every request',
+    remedy: 'set what the rules compare with, if they are meant to act',
+  },
   seclang_unreadable: {
     severity: 'error',
     meaning: 'the file cannot be read',

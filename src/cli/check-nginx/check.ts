@@ -1,4 +1,5 @@
 /** Compares nginx with an imported file: each generated request runs through both, and what differs is listed. */
+import { MAX_WINDOW_SEC } from '../../base/limits.ts';
 import { compileEdge } from '../../embed/compile-edge.ts';
 import { type Evaluator, loadPlan } from '../../evaluator/index.ts';
 import type { NginxDirective } from '../../importers/nginx/parse-nginx.ts';
@@ -9,7 +10,7 @@ import { generateRequests } from './requests.ts';
 import { type CheckedOutcome, type CheckedRequest, runNginx } from './run-nginx.ts';
 
 /**
- * `opened`: nginx reaches no origin and the edge does; `lost_redirect`: nginx redirects and the edge forwards; `closed`: the
+ * `opened`: nginx reaches no origin, over http and https, and the edge does; `lost_redirect`: nginx redirects and the edge forwards; `closed`: the
  * edge refuses what nginx does not; `other`: another status, target or path.
  */
 export type DifferenceKind = 'opened' | 'lost_redirect' | 'closed' | 'other';
@@ -37,8 +38,12 @@ export async function checkNginx(
 ): Promise<NginxCheck> {
   const compiled = compileEdge(new TextEncoder().encode(edge.text), 'edge.yaml');
   if (!compiled.ok) throw inputFault('the imported file does not compile');
-  const evaluator = loadPlan(seal(compiled.plan, { revision: 0 }));
-  const nginx = await runNginx(program, directives);
+  // nginx runs without limits, and here requests are further apart than any window: a check would reach the limits.
+  let now = Date.now();
+  const evaluator = loadPlan(seal(compiled.plan, { revision: 0 }), {
+    clock: () => (now += MAX_WINDOW_SEC * 1_000),
+  });
+  const nginx = await runNginx(program, withoutLimits(directives));
   const differences: CheckedDifference[] = [];
   let compared = 0;
   try {
@@ -50,12 +55,28 @@ export async function checkNginx(
       if (ours.kind === 'answer' && ours.status === 421) continue;
       compared++;
       const kind = differenceOf(theirs, ours, origin);
-      if (kind !== null) differences.push({ kind, request, nginx: theirs, edge: ours });
+      if (kind === null) continue;
+      // What nginx forwards alike over the other scheme is not opened.
+      const other = kind === 'opened' ? await nginx.ask(otherScheme(request)) : null;
+      const isElsewhere = other !== null && differenceOf(other, ours, origin) === null;
+      differences.push({ kind: isElsewhere ? 'other' : kind, request, nginx: theirs, edge: ours });
     }
   } finally {
     await nginx.stop();
   }
   return { compared, differences };
+}
+
+function otherScheme(request: CheckedRequest): CheckedRequest {
+  return { ...request, scheme: request.scheme === 'http' ? 'https' : 'http' };
+}
+
+/** The directives without those that limit how often or how fast a visitor may ask. */
+function withoutLimits(directives: readonly NginxDirective[]): readonly NginxDirective[] {
+  return directives.flatMap((one) => {
+    if (/^limit_(?:req|conn|rate)/.test(one.name)) return [];
+    return [one.block === null ? one : { ...one, block: withoutLimits(one.block) }];
+  });
 }
 
 /** The decision of the file in the form of an outcome. */
@@ -90,7 +111,7 @@ export function differenceOf(
     case 'forward':
       if (nginx.kind === 'redirect') return 'lost_redirect';
       if (nginx.kind === 'forward') return sameForward(nginx, edge) ? null : 'other';
-      return edge.origin === fallback && !isRefusal(nginx.status) ? null : 'opened';
+      return edge.origin === fallback && !isRefusal(nginx) ? null : 'opened';
     case 'redirect':
       if (nginx.kind !== 'redirect') return 'other';
       return nginx.status === edge.status && sameUrl(nginx.url, edge.url) ? null : 'other';
@@ -100,9 +121,10 @@ export function differenceOf(
   }
 }
 
-/** Statuses with which nginx refuses a visitor; files that are not there are not of them. */
-function isRefusal(status: number): boolean {
-  return [0, 400, 401, 403, 405, 410, 429, 451, 503].includes(status);
+/** Whether nginx refuses a visitor; files that are not there, and methods that files have not, are no refusals. */
+function isRefusal({ status, isReturned }: Extract<CheckedOutcome, { kind: 'answer' }>): boolean {
+  if (status === 404 || status === 405) return isReturned === true;
+  return [0, 400, 401, 403, 410, 429, 451, 503].includes(status);
 }
 
 function sameForward(

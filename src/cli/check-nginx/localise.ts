@@ -24,9 +24,12 @@ export function socketOf(folder: string, port: number): string {
   return join(folder, `${port}.sock`);
 }
 
-/** Directives of the main level, and those that name files, users, logs or other machines. */
+/** Directives of the main level, those that name files, users, logs or other machines, and those that set response headers. */
 const DROPPED =
-  /^(?:user|daemon|master_process|pid|worker_\w+|load_module|events|error_log|access_log|log_format|lock_file|env|include|real_ip_header|set_real_ip_from|real_ip_recursive|ssl_certificate\w*|ssl_dhparam|ssl_trusted_certificate|ssl_crl|ssl_stapling\w*|ssl_session_ticket_key|ssl_password_file|\w+_temp_path|proxy_ssl_\w+|open_log_file_cache|pcre_jit|thread_pool|timer_resolution|http2|http3|quic_\w+|mail|stream)$/;
+  /^(?:add_header|expires|user|daemon|master_process|pid|worker_\w+|load_module|events|error_log|access_log|log_format|lock_file|env|include|real_ip_header|set_real_ip_from|real_ip_recursive|ssl_certificate\w*|ssl_dhparam|ssl_trusted_certificate|ssl_crl|ssl_stapling\w*|ssl_session_ticket_key|ssl_password_file|\w+_temp_path|proxy_ssl_\w+|open_log_file_cache|pcre_jit|thread_pool|timer_resolution|http2|http3|quic_\w+|mail|stream)$/;
+
+/** The variable that says that a `return` gave the status. */
+const RETURNED = '$edgeplan_returned';
 
 /** Rewrites the directives of a configuration. */
 export function localise(directives: readonly NginxDirective[], parts: LocalParts): LocalConfiguration {
@@ -35,6 +38,7 @@ export function localise(directives: readonly NginxDirective[], parts: LocalPart
   const { folder } = parts;
   const certificate = join(folder, 'tls');
   const head = [
+    `add_header X-Returned ${RETURNED} always;`,
     'access_log off; real_ip_header X-Test-Ip; set_real_ip_from unix:;',
     `ssl_certificate ${certificate}.crt; ssl_certificate_key ${certificate}.key; server_names_hash_bucket_size 256;`,
     ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -50,14 +54,19 @@ export function localise(directives: readonly NginxDirective[], parts: LocalPart
 function directiveOf(directive: NginxDirective, parts: LocalParts, ports: Set<number>): string {
   const { name, block } = directive;
   if (DROPPED.test(name)) return '';
-  if (block === null) return `${[name, ...localArguments(directive, parts)].map(quoted).join(' ')};`;
-  const listens = name === 'server' ? localListens(block, parts, ports) : [];
+  if (block === null) {
+    const text = `${[name, ...localArguments(directive, parts)].map(quoted).join(' ')};`;
+    // A status that a `return` gives is told from that of a missing file by a header.
+    return name === 'return' ? `set ${RETURNED} 1; ${text}` : text;
+  }
+  const head = name === 'server' ? [...localListens(block, parts, ports), `set ${RETURNED} "";`] : [];
   const inner = block.filter((one) => one.name !== 'listen').map((one) => bodyOf(name, one, parts, ports));
   const opened = [name, ...directive.args]
     .map(quoted)
     .join(' ')
-    .replace(/(?<= )"?\)"?$/, '"")');
-  return `${opened} {\n${[...listens, ...inner].join('\n')}\n}`;
+    // The empty text that an `if` compares with has no word of its own.
+    .replace(/(?<= !?(?:=|~\*?) )"?\)"?$/, '"")');
+  return `${opened} {\n${[...head, ...inner].join('\n')}\n}`;
 }
 
 /** A directive of a block; those of an upstream name origins. */

@@ -2,7 +2,8 @@
 
 import { withFiniteNames } from '../../importers/nginx/finite-names.ts';
 import type { NginxDirective } from '../../importers/nginx/parse-nginx.ts';
-import { readServer } from '../../importers/nginx/servers.ts';
+import { hostRegexes, readServer, recordOfRegex } from '../../importers/nginx/servers.ts';
+import { passes } from '../../importers/text-test.ts';
 import { MAX_CHECKED_REQUESTS } from '../limits.ts';
 import type { CheckedRequest } from './run-nginx.ts';
 
@@ -31,16 +32,35 @@ function flatten(directives: readonly NginxDirective[]): readonly NginxDirective
   return directives.flatMap((one) => [one, ...flatten(one.block ?? [])]);
 }
 
-/** Names of servers, and a name for each wildcard. */
+/** Labels of hosts that wildcards and regexes may match. */
+const LABELS = ['wild', 'a.wild', 'www', 't1', 'x-1', 'de', '1'];
+
+/** Hosts of one check at most. */
+const MAX_HOSTS = 10;
+
+/** Names of servers, and names for each wildcard and regex: one that a regex matches, and one that it may not. */
 function hostsOf(all: readonly NginxDirective[]): readonly string[] {
   const hosts = new Set<string>();
   const servers = all.filter(({ name, block }) => name === 'server' && block !== null).map(readServer);
-  for (const server of servers) {
-    const { exact, wildcards } = withFiniteNames(server, servers);
-    for (const name of exact) hosts.add(name);
-    for (const name of wildcards) hosts.add(`wild${name.slice(1)}`);
+  const finite = servers.map((one) => withFiniteNames(one, servers));
+  for (const { exact } of finite) for (const name of exact) hosts.add(name);
+  const patterns: string[] = [];
+  for (const server of finite) {
+    const ends = server.wildcards.map((name) => name.slice(1));
+    for (const end of ends) patterns.push(`wild${end}`);
+    for (const regex of server.regexes) {
+      const end = recordOfRegex(regex)?.slice(1);
+      if (end === undefined) continue;
+      const names = LABELS.map((label) => `${label}${end}`);
+      const tests = hostRegexes({ ...server, regexes: [regex] });
+      const isMatched = (name: string): boolean => tests.some((test) => passes(test, name));
+      patterns.push(
+        ...[names.find(isMatched), names.find((name) => !isMatched(name))].flatMap((n) => n ?? []),
+      );
+    }
   }
-  return [...hosts].slice(0, 8);
+  const exact = [...hosts].slice(0, MAX_HOSTS - Math.min(patterns.length, MAX_HOSTS / 2));
+  return [...new Set([...exact, ...patterns])].slice(0, MAX_HOSTS);
 }
 
 /** Paths in the words of directives, with the neighbours at which matching goes wrong. */

@@ -25,8 +25,8 @@ export type CheckedOutcome =
   | { readonly kind: 'redirect'; readonly status: number; readonly url: string }
   /** `host`: the Host header that the origin gets. */
   | { readonly kind: 'forward'; readonly origin: string; readonly target: string; readonly host: string }
-  /** `status` 0: the connection was closed. */
-  | { readonly kind: 'answer'; readonly status: number };
+  /** `status` 0: the connection was closed; `isReturned`: by a `return`. */
+  | { readonly kind: 'answer'; readonly status: number; readonly isReturned?: boolean };
 
 /** A running nginx. */
 export interface RunningNginx {
@@ -184,7 +184,10 @@ async function ask(
     return { kind: 'forward', origin, target: header('x-target'), host: isOwn ? origin : header('x-host') };
   }
   const status = response.statusCode!;
-  if (location === undefined || status < 300 || status > 399) return { kind: 'answer', status };
+  if (location === undefined || status < 300 || status > 399)
+    return header('x-returned') === ''
+      ? { kind: 'answer', status }
+      : { kind: 'answer', status, isReturned: true };
   const base = `${scheme}://${host}${target}`;
   return {
     kind: 'redirect',

@@ -319,14 +319,25 @@ function addRecord(parser: Parser, record: ParsedRecord, at: Spot): void {
   }
 }
 
-/** Types whose data ends with a name. */
-const NAMED: readonly string[] = ['ALIAS', 'CNAME', 'MX', 'NS', 'PTR', 'SRV'];
+/** The word of the data that is a name, by type; -1: the last. */
+const NAME_PLACES: Readonly<Record<string, number>> = {
+  ALIAS: 0,
+  CNAME: 0,
+  HTTPS: 1,
+  MX: -1,
+  NS: 0,
+  PTR: 0,
+  SRV: -1,
+  SVCB: 1,
+};
 
 /** Notes a name that has the domain twice, as one without a dot at its end has (`example.com` below `example.com.`). */
 function hintMissingDot(parser: Parser, { name, type, destination }: ParsedRecord, at: Spot): void {
   const { domain } = parser;
   const absolute = absoluteName(name, domain) ?? name;
-  const names = NAMED.includes(type) ? [absolute, destination.split(' ').at(-1)!] : [absolute];
+  const place = NAME_PLACES[type];
+  const named = place === undefined ? undefined : destination.split(' ').at(place);
+  const names = named === undefined ? [absolute] : [absolute, named];
   for (const one of names) {
     const full = one.toLowerCase().replace(/\.$/, '');
     const written = full.slice(0, -domain.length - 1);

@@ -8,6 +8,7 @@ import { placeFields } from '../filter.ts';
 import { passes } from '../text-test.ts';
 import { casesOfIf } from './conditions.ts';
 import { differ, type EarlierOutcome, entryOf, type NginxImport } from './context.ts';
+import { refusesSome } from './guards.ts';
 import type { NginxDirective } from './parse-nginx.ts';
 import { hostFilter } from './redirects.ts';
 import type { NginxServer } from './servers.ts';
@@ -45,7 +46,10 @@ export function foldPlain(state: NginxImport, host: string, { plain, main }: Ser
       entry,
       `\`${host}\`: the server of TLS answers it on every port, as rules have no filter on the scheme`,
     );
-    return [];
+    if (!refusesSome(plain.block)) return [];
+    // What nginx refuses over plain http is not forwarded in the clear.
+    const difference = `\`${host}\`: it refuses requests, so that the edge redirects plain http to https`;
+    return addUpgrade(state, entry, { host, status: 301, differences: [difference] });
   }
   const entry = entryOf(state, answer.directive);
   const { redirect, status } = answer;
@@ -67,6 +71,12 @@ export function foldPlain(state: NginxImport, host: string, { plain, main }: Ser
     status: redirect === null ? 301 : status,
     differences: [...answer.differences, difference],
   });
+}
+
+/** Whether a server redirects every path of a host to https. */
+export function isWholeUpgrade(state: NginxImport, server: NginxServer, host: string): boolean {
+  const redirect = wholeAnswer(state, server, host)?.redirect ?? null;
+  return redirect !== null && isUpgrade(redirect, host);
 }
 
 /** Reports what the server of plain http does for hosts of wildcards and regexes, which no literal target names. */

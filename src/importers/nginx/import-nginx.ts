@@ -5,36 +5,22 @@
 
 import { normalizeName } from '../../base/host.ts';
 import { domainOf } from '../domain-name.ts';
-import {
-  createDraft,
-  type DraftOrigin,
-  finishDraft,
-  markDifference,
-  markMissing,
-  markNeedless,
-} from '../draft.ts';
-import { EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
+import { createDraft, finishDraft, markDifference, markMissing } from '../draft.ts';
+import { EVERY_REQUEST } from '../filter.ts';
 import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '../report.ts';
 import { refusedImport } from '../report.ts';
-import { type EarlierOutcome, entryOf, loseDirective, type NginxImport, reportRest } from './context.ts';
+import { chooseUnits, filtersOfUnit, recordsOfUnits, sharesRecords } from './choose-servers.ts';
+import { entryOf, loseDirective, type NginxImport, reportRest } from './context.ts';
 import { withFiniteNames } from './finite-names.ts';
-import { foldPatterns, foldPlain } from './fold-plain.ts';
 import { type NginxDirective, type OpenIncludes, parseNginx } from './parse-nginx.ts';
-import {
-  defaultServer,
-  hostTests,
-  isNamed,
-  type NginxServer,
-  readServer,
-  recordOfRegex,
-  serverOfHost,
-} from './servers.ts';
+import { defaultServer, isNamed, type NginxServer, readServer, recordOfRegex } from './servers.ts';
 import { translateServer } from './translate-server.ts';
 
 /** How the edge reads every request, where nginx differs. */
 const NOTES: readonly string[] = [
   'paths are compared decoded, without `//` and dot segments, as nginx does; unlike nginx, a path with parameters (`/a;x`) also matches as `/a`, and an empty query (`/a?`) counts as none',
   'the origin gets paths with dot segments resolved; nginx forwards them as sent',
+  'redirects and rewrites merge slashes at the start of a path; nginx merges all in `$uri`, captures and rewritten paths, and none in `$request_uri`',
   'hosts for which the file has no record are answered 421; nginx has a default server for them',
 ];
 
@@ -146,20 +132,25 @@ function translateServers(
       `${unknown.map((name) => `\`${name}\``).join(', ')}: a record needs a whole name of a domain`,
     );
   }
-  const plain = new Map<NginxServer, EarlierOutcome[]>();
-  const mains = chooseMains(state, servers, plain);
-  const [only] = mains.keys();
-  const isOnly = mains.size === 1 && only!.regexes.length === 0;
-  for (const [server, hosts] of mains) {
-    const filter = isOnly ? EVERY_REQUEST : filterOf(server, [...mains.keys()], hosts);
-    const origin = translateServer(state, server.block, {
-      filter,
-      hosts,
-      serverName: server.firstName,
-      hasOtherHosts: server.wildcards.length + server.regexes.length > 0,
-      earlier: plain.get(server) ?? [],
-    });
-    addHosts(state, server, hosts, origin);
+  const units = chooseUnits(state, servers);
+  const records = recordsOfUnits(units);
+  for (const unit of units) {
+    for (const { filter, server } of filtersOfUnit(unit, units)) {
+      const isPatterned = server.wildcards.length + server.regexes.length > 0;
+      const origin = translateServer(state, server.block, {
+        filter,
+        hosts: server.exact,
+        serverName: server.firstName,
+        hasOtherHosts: isPatterned,
+        earlier: server.exact.length > 0 ? unit.earlier : [],
+        sharing: isPatterned && sharesRecords(server, unit.source, records) ? server.directive : null,
+      });
+      for (const [name, owner] of records) {
+        const known = state.draft.hosts.get(name) ?? null;
+        if (owner === unit.source && known === null) state.draft.hosts.set(name, origin);
+      }
+      reportUnrecorded(state, server);
+    }
   }
   return null;
 }
@@ -185,6 +176,7 @@ function translateUnnamed(
     serverName: main.firstName,
     hasOtherHosts: true,
     earlier: [],
+    sharing: null,
   };
   const origin = translateServer(state, main.block, scope);
   state.draft.hosts.set(domain.toLowerCase(), origin);
@@ -192,139 +184,12 @@ function translateUnnamed(
   return null;
 }
 
-/**
- * The server of each host, with its hosts: that of TLS where there is one. A server of plain http beside it is folded into
- * redirects, which `plain` collects.
- */
-function chooseMains(
-  state: NginxImport,
-  servers: readonly NginxServer[],
-  plain: Map<NginxServer, EarlierOutcome[]>,
-): ReadonlyMap<NginxServer, readonly string[]> {
-  const ports = [...new Set(servers.flatMap(({ listeners }) => listeners.map(({ port }) => port)))];
-  const mains = new Map<NginxServer, string[]>();
-  const listens = (one: NginxServer, port: number): boolean =>
-    one.listeners.some((listener) => listener.port === port);
-  const byTls = (one: NginxServer): number =>
-    (one.listeners.some(({ ssl }) => ssl) ? 0 : 4) + (listens(one, 443) ? 0 : listens(one, 80) ? 1 : 2);
-  const hosts = [...new Set(servers.flatMap(({ exact }) => exact))];
-  for (const host of hosts) {
-    const answering = ports.flatMap((port) => {
-      const listening = servers.filter(({ listeners }) => listeners.some((one) => one.port === port));
-      const server = serverOfHost(listening, host) ?? defaultServer(listening, port);
-      return server === null ? [] : [server];
-    });
-    const distinct = [...new Set(answering)].sort((one, other) => rank(one, host) - rank(other, host));
-    const [main, ...others] = distinct.sort((one, other) => byTls(one) - byTls(other));
-    mains.set(main!, [...(mains.get(main!) ?? []), host]);
-    const isTls = main!.listeners.some(({ ssl }) => ssl);
-    for (const other of others) {
-      if (!isTls) {
-        const reason = `\`${host}\`: another server answers it on another port, and rules have no filter on the port`;
-        markMissing(entryOf(state, other.directive), reason);
-        continue;
-      }
-      const earlier = foldPlain(state, host, { plain: other, main: main! });
-      plain.set(main!, [...(plain.get(main!) ?? []), ...earlier]);
-    }
-  }
-  for (const server of [...servers].sort((one, other) => byTls(one) - byTls(other))) {
-    const isPatterned = server.wildcards.length + server.regexes.length > 0;
-    const covered = [...mains.keys()].some((main) => main !== server && haveSamePatterns(main, server));
-    if (isPatterned && !covered && !mains.has(server)) mains.set(server, []);
-  }
-  for (const one of servers) {
-    const main = [...mains.keys()].find((other) => other !== one && sharesPattern(other, one));
-    if (!mains.has(one) && main !== undefined) foldPatterns(state, { plain: one, main });
-  }
-  reportOthers(state, servers, mains);
-  return new Map(servers.flatMap((one) => (mains.has(one) ? [[one, mains.get(one)!]] : [])));
-}
-
-/** Servers that name the host come before default servers. */
-function rank(server: NginxServer, host: string): number {
-  return server.exact.includes(host) ? 0 : 1;
-}
-
-function sharesPattern(one: NginxServer, other: NginxServer): boolean {
-  return (
-    one.wildcards.some((name) => other.wildcards.includes(name)) ||
-    one.regexes.some((name) => other.regexes.includes(name))
-  );
-}
-
-function haveSamePatterns(one: NginxServer, other: NginxServer): boolean {
-  return JSON.stringify([one.wildcards, one.regexes]) === JSON.stringify([other.wildcards, other.regexes]);
-}
-
-/** Reports servers that answer no host of the file. */
-function reportOthers(
-  state: NginxImport,
-  servers: readonly NginxServer[],
-  mains: ReadonlyMap<NginxServer, readonly string[]>,
-): void {
-  for (const server of servers) {
-    if (mains.has(server)) continue;
-    if (server.block.some((one) => one.name !== 'server_name' && holds(state, one))) {
-      // A server that was folded into redirects answers its hosts before what follows them.
-      for (const one of server.block) {
-        if (
-          ['return', 'rewrite', 'root', 'location'].includes(one.name) &&
-          !state.entries.has(one) &&
-          !holds(state, one)
-        )
-          markNeedless(entryOf(state, one), 'the hosts of the server are answered before it');
-      }
-      continue;
-    }
-    const entry = entryOf(state, server.directive);
-    if (isNamed(server)) {
-      markMissing(
-        entry,
-        'another server answers its hosts, and rules have no filter on the port or the scheme',
-      );
-    } else markNeedless(entry, 'it answers hosts that no server names; the edge answers 421 for them');
-  }
-}
-
-/** Whether a directive or one of its block has an entry. */
-function holds(state: NginxImport, directive: NginxDirective): boolean {
-  return state.entries.has(directive) || (directive.block ?? []).some((one) => holds(state, one));
-}
-
-/** The filter of a server's hosts. */
-function filterOf(
-  server: NginxServer,
-  mains: readonly NginxServer[],
-  hosts: readonly string[],
-): ImportedFilter {
-  const own = { ...server, exact: server.exact.filter((name) => hosts.includes(name)) };
-  const { includes, excludes } = hostTests(
-    own,
-    mains.map((one) => (one === server ? own : one)),
-  );
-  return { ...EVERY_REQUEST, hostIncludes: includes, hostExcludes: excludes };
-}
-
-/** Adds the records of a server's hosts. */
-function addHosts(
-  state: NginxImport,
-  server: NginxServer,
-  hosts: readonly string[],
-  origin: DraftOrigin | null,
-): void {
-  const names = [...hosts, ...server.wildcards];
-  const written = server.block.find(({ name }) => name === 'server_name');
-  for (const source of server.regexes) {
-    const name = recordOfRegex(source);
-    if (name !== null) names.push(name);
-    else if (written !== undefined) {
-      const reason = `\`~${source}\`: no wildcard record follows from it; add the records of its hosts`;
-      markDifference(entryOf(state, written), reason);
-    }
-  }
-  for (const name of names) {
-    const known = state.draft.hosts.get(name);
-    if (known === undefined || known === null) state.draft.hosts.set(name, origin);
+/** Reports regexes from which no record follows. */
+function reportUnrecorded(state: NginxImport, { block, regexes }: NginxServer): void {
+  const written = block.find(({ name }) => name === 'server_name');
+  for (const source of regexes) {
+    if (recordOfRegex(source) !== null || written === undefined) continue;
+    const reason = `\`~${source}\`: no wildcard record follows from it; add the records of its hosts`;
+    markDifference(entryOf(state, written), reason);
   }
 }

@@ -36,6 +36,9 @@ interface RedirectSource {
   readonly appendsQuery: boolean;
 }
 
+/** Stands for a host of a wildcard or a regex. */
+const ANY_HOST = 'any.invalid';
+
 /** Adds the redirects of a value: one, or one for each host where it names `$host`. */
 export function emitRedirects(
   state: NginxImport,
@@ -59,7 +62,9 @@ export function emitRedirects(
     return;
   }
   if (scope.hosts.length === 0) {
-    markMissing(entry, common);
+    const target = targetFor(ANY_HOST, source, scope);
+    const upgrades = typeof target !== 'string' && isUpgrade(target, ANY_HOST);
+    markMissing(entry, upgrades ? UPGRADE_OF_PATTERNS : common);
     return;
   }
   for (const host of scope.hosts) {
@@ -72,7 +77,13 @@ export function emitRedirects(
     if (own === null || typeof own === 'string') continue;
     emitRedirect(state, entry, { ...target, ...source }, { ...scope, filter: own });
   }
-  if (scope.hasOtherHosts) markDifference(entry, 'hosts of wildcards and regexes are not among its hosts');
+  if (!scope.hasOtherHosts) return;
+  const upgrades = scope.hosts.some((host) => {
+    const target = targetFor(host, source, scope);
+    return typeof target !== 'string' && isUpgrade(target, host);
+  });
+  if (upgrades) markMissing(entry, UPGRADE_OF_PATTERNS);
+  else markDifference(entry, 'hosts of wildcards and regexes are not among its hosts');
 }
 
 /**

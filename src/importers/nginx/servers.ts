@@ -113,10 +113,13 @@ export function hostRegexes({ regexes }: NginxServer): readonly TextTest[] {
   });
 }
 
-/** The hosts of a server as tests, and those of other servers that win over them. */
+/**
+ * The hosts of a server as tests, and those that win over them: names of `rivals` as nginx orders names, all names of
+ * `winners`.
+ */
 export function hostTests(
   server: NginxServer,
-  others: readonly NginxServer[],
+  { rivals, winners }: { readonly rivals: readonly NginxServer[]; readonly winners: readonly NginxServer[] },
 ): { readonly includes: readonly TextTest[]; readonly excludes: readonly TextTest[] } {
   const includes = [
     ...server.exact.map(equalsText),
@@ -124,20 +127,33 @@ export function hostTests(
     ...hostRegexes(server),
   ];
   const excludes: TextTest[] = [];
-  for (const other of others) {
+  for (const other of [...rivals, ...winners]) {
     for (const name of other.exact) {
       if (server.exact.includes(name) || !includes.some((test) => passes(test, name))) continue;
       excludes.push(equalsText(name));
     }
+  }
+  if (server.wildcards.length + server.regexes.length === 0) return { includes, excludes };
+  for (const other of rivals) {
+    if (other === server) continue;
     for (const name of other.wildcards) {
       const isInside = server.wildcards.some((own) => name !== own && name.endsWith(own.slice(1)));
       if (isInside || server.regexes.length > 0) excludes.push(endsWithText(name.slice(1)));
     }
-    if (others.indexOf(other) < others.indexOf(server) && server.regexes.length > 0)
+    if (rivals.indexOf(other) < rivals.indexOf(server) && server.regexes.length > 0)
       excludes.push(...hostRegexes(other));
   }
-  // A server's own exact names win over what other servers exclude.
-  return { includes, excludes };
+  for (const other of winners)
+    excludes.push(...other.wildcards.map((name) => endsWithText(name.slice(1))), ...hostRegexes(other));
+  const seen = new Map(excludes.map((test) => [JSON.stringify(test), test]));
+  return { includes, excludes: [...seen.values()] };
+}
+
+/** Whether a regex matches every host of its wildcard record. */
+export function coversRecord(source: string): boolean {
+  return /^(?:\^?\(?(?:\?(?:P?<\w+>|:))?\.[*+]\)?)?(?:\\\.[a-z0-9-]{1,63}){2,}\$$/i.test(
+    source.slice(0, 300),
+  );
 }
 
 /** The wildcard record that a regex name needs, such as `*.example.com` for `^(.+)\.example\.com$`; `null`: unknown. */

@@ -131,7 +131,7 @@ export function isUpgrade({ target, preserve_path }: RedirectTarget, host: strin
 
 /** Why hosts of wildcards and regexes have no redirect to https. */
 export const UPGRADE_OF_PATTERNS =
-  'a redirect has a literal target, so that hosts of wildcards and regexes are not redirected to https; name them one by one';
+  'plain http of hosts of wildcards and regexes is forwarded, not redirected to https: the target of a redirect is literal; add a redirect for each host, such as `host_includes: [a.example.com]` with `target: https://a.example.com` and `preserve_path: true`';
 
 /** What `$1` of a regex is, for redirects: the whole path or the path after its first slash. */
 export function captureOf(source: string): 'path' | 'rest' | null {

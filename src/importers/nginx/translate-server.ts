@@ -5,6 +5,7 @@ import { bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '..
 import { equalsText, escapeRegex } from '../text-test.ts';
 import { type AccessScope, emitAccess, emitLimit } from './access.ts';
 import { differ, type EarlierOutcome, entryOf, loseDirective, type NginxImport } from './context.ts';
+import { emitErrorPages } from './error-pages.ts';
 import { fallbackOf, loseNamed, type NginxFallback } from './fallback.ts';
 import { guardsOf, refusesSome } from './guards.ts';
 import { isSameOrigin, type NginxPass, readPass } from './origins.ts';
@@ -25,6 +26,8 @@ export interface ServerScope {
   readonly serverName: string;
   /** Redirects that were translated before and win over this server. */
   readonly earlier: readonly EarlierOutcome[];
+  /** The server, where the record of some of its hosts has the origin of another; `null`: its records are its own. */
+  readonly sharing: NginxDirective | null;
 }
 
 /** A region with what applies in it. */
@@ -82,15 +85,19 @@ export function translateServer(
     return null;
   }
   for (const content of contents) runLocation(state, content, { rewriting, outer });
-  loseNamed(
+  const fallbacks = contents.flatMap(({ fallback }) => fallback ?? []);
+  const pages = emitErrorPages(
     state,
-    block,
-    contents.flatMap(({ fallback }) => fallback ?? []),
+    contents
+      .filter(({ region }) => region.kind !== 'slash')
+      .map(({ filter, block: own, region }) => ({ filter, blocks: [own, ...region.outer, ...outer] })),
+    { server: block, whole: scope.filter, used: fallbacks.map(({ directive }) => directive) },
   );
+  loseNamed(state, block, [...pages, ...fallbacks.map(({ location }) => location)]);
   emitShared(state, contents, { block, scope });
   emitGuards(state, contents, { block, scope });
   const origin = emitOrigins(state, contents, scope);
-  if (origin !== null) closeFiles(state, contents);
+  if (origin !== null || scope.sharing !== null) closeFiles(state, contents, scope.sharing);
   return origin;
 }
 
@@ -169,16 +176,22 @@ function behindRedirects({ filter, earlier, inherited: count }: RegionContent): 
 }
 
 /** Refuses the requests of locations that no carried origin answers, where the origin of the record is another's. */
-function closeFiles(state: NginxImport, contents: readonly RegionContent[]): void {
+function closeFiles(
+  state: NginxImport,
+  contents: readonly RegionContent[],
+  sharing: NginxDirective | null,
+): void {
   for (const content of contents) {
     const { region, pass, fallback } = content;
     const earlier = fallback?.earlier ?? content.earlier;
     const filter = behindRedirects({ ...content, earlier });
     const isAnswered = content.ended || fallback?.ended === true || pass !== null;
-    if (filter === null || isAnswered || content.closed || region.location === null) continue;
+    if (filter === null || isAnswered || content.closed) continue;
+    const directive = region.location ?? sharing;
+    if (directive === null) continue;
     const reason =
       'nginx answers from files or over another protocol, and the origin of the record is another';
-    addGuard(state.draft, entryOf(state, region.location), { reason, filters: [filter] });
+    addGuard(state.draft, entryOf(state, directive), { reason, filters: [filter] });
   }
 }
 
@@ -227,7 +240,7 @@ function runLocation(
     return;
   }
   const [server = []] = outer;
-  const fallback = fallbackOf(region.location === null ? server : block, server);
+  const fallback = fallbackOf(region.location === null ? server : block, server, [...region.outer, ...outer]);
   if (fallback === null) {
     content.pass = passOf(state, block, [...region.outer, ...outer]);
     return;
@@ -411,7 +424,7 @@ function inherited(
 function emitOrigins(
   state: NginxImport,
   contents: readonly RegionContent[],
-  { filter }: ServerScope,
+  { filter, sharing }: ServerScope,
 ): DraftOrigin | null {
   const passes = contents.filter((one) => one.pass !== null);
   const root = contents.find(({ region }) => region.path === '/' && region.kind !== 'exact');
@@ -439,6 +452,10 @@ function emitOrigins(
   if (main === null) return null;
   if (main.origins.length > 1) emitPool(state, main, filter);
   const { address, port, scheme } = main.origins.find(({ weight }) => weight > 0)!;
+  if (sharing !== null && main.origins.length === 1) {
+    const fields = { ...placeFields(filter), address, port, scheme, host_header: main.hostHeader };
+    addRule(state.draft, entryOf(state, main.directive), 'origin_route', fields);
+  }
   return { address, port, scheme: scheme === 'http' ? 'Http' : 'Https', hostHeader: main.hostHeader };
 }
 

@@ -7,10 +7,10 @@ import type { Diagnostic } from '../../base/diagnostic.ts';
 import { hasErrors } from '../../base/diagnostic.ts';
 import type { SignatureProgram } from '../../plan/signature-program.ts';
 import type { DraftRule } from './draft.ts';
-import { emitProgram } from './emit.ts';
+import { emitProgram, type LevelDraft } from './emit.ts';
 import { lowerDirectives } from './lower.ts';
 import { parseSecLang } from './parse.ts';
-import { createReport, type Source, type SourceReader } from './source.ts';
+import { createReport, type SecLangReport, type Source, type SourceReader } from './source.ts';
 import { specialise } from './specialise.ts';
 import { reportStateful } from './state.ts';
 
@@ -52,5 +52,26 @@ export function compileSignatures(sources: readonly Source[], options: Signature
     const message = `${rules} of phases 3 to 5 left out: signatures inspect requests only`;
     report.inform('responses_left_out', null, { message });
   }
+  // With an error, a rule is missing for a reason of its own.
+  if (!hasErrors(report.diagnostics)) reportUnmatched(draft.rules, levels, report);
   return { program: hasErrors(report.diagnostics) ? null : program, diagnostics: report.diagnostics };
+}
+
+/** Ids that one diagnostic lists at most: a line or two. */
+const MOST_IDS = 20;
+
+/** Reports the rules that are in no level, since no request matches them with the settings of the set. */
+function reportUnmatched(
+  rules: readonly DraftRule[],
+  levels: readonly LevelDraft[],
+  report: SecLangReport,
+): void {
+  const left = new Set(levels.flatMap((level) => level.rules.map(({ rule }) => rule.id)));
+  const ids = rules.filter(({ id, reported }) => reported && !left.has(id)).map(({ id }) => id);
+  if (ids.length === 0) return;
+  const which = ids.length === 1 ? '1 rule that matches' : `${ids.length} rules that match`;
+  const more = ids.length > MOST_IDS ? ` and ${ids.length - MOST_IDS} more` : '';
+  const listed = `${ids.slice(0, MOST_IDS).join(', ')}${more}`;
+  const message = `${which} no request with the settings of the set left out: ${listed}`;
+  report.inform('unmatched_left_out', null, { message });
 }

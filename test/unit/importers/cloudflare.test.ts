@@ -559,6 +559,8 @@ const CASES: readonly ProductCase[] = [
         block('(http.request.uri.path eq "/b") or (http.request.uri.path eq "/c" and not cf.client.bot)'),
         block('any(http.request.headers["x-key"][*] eq "bad") and http.request.uri.path eq "/k"'),
         block('http.host eq "shop.example.com" and not cf.tls_client_auth.cert_verified'),
+        block('http.host eq "shop.example.com" and cf.tls_client_auth.cert_verified eq false'),
+        block('http.host eq "shop.example.com" and not cf.tls_client_auth.cert_verified eq false'),
         block('ip.src.country eq "RU" and not cf.client.bot'),
         block('ip.src.country eq "CN" and cf.threat_score gt 5'),
         {
@@ -576,6 +578,8 @@ const CASES: readonly ProductCase[] = [
       'closed',
       'closed',
       'closed',
+      'closed',
+      'not_carried',
       'closed',
       'not_carried',
       'closed',

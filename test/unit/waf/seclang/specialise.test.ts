@@ -9,6 +9,19 @@ const open = (id: number, actions = 'pass', phase = 1): string =>
 const when = (id: number, condition: string, actions: string, phase = 1): string =>
   `SecRule ${condition} "id:${id},phase:${phase},nolog,pass,${actions}"\n`;
 
+test('rules that no request matches with the settings of the set are named, those that only prepare others are not', () => {
+  const text = [
+    action(1, 'setvar:tx.limit_b=9'),
+    'SecRule &TX:limit_a "@eq 1" "id:2,phase:2,deny,chain"\nSecRule ARGS "@gt %{tx.limit_a}"\n',
+    'SecRule &TX:limit_b "@eq 1" "id:3,phase:2,deny,chain"\nSecRule ARGS "@gt %{tx.limit_b}"\n',
+    when(4, '&TX:limit_a "@eq 1"', 'setvar:tx.c=1'),
+    'SecRule TX:paranoia_level "@eq 3" "id:5,phase:2,deny,chain"\nSecRule ARGS x\n',
+  ].join('');
+  expect(saidOf(text)).toEqual([
+    'info: 1 rule that matches no request with the settings of the set left out: 2',
+  ]);
+});
+
 describe('the initial values of a level', () => {
   test('have the paranoia level under the names of version 3 and 4', () => {
     expect(levelOf(open(1), 3).initial).toEqual({
@@ -150,7 +163,9 @@ describe('rules that do not depend on the request', () => {
 
   test('an unsupported construct is no error in a rule that no request reaches', () => {
     const text = `${when(1, 'TX:paranoia_level "@ge 1"', 'skipAfter:END')}SecRule GEO:X "@rbl x" "id:2,phase:1"\nSecMarker END\n${open(3)}`;
-    expect(saidOf(text)).toEqual([]);
+    expect(saidOf(text)).toEqual([
+      'info: 1 rule that matches no request with the settings of the set left out: 2',
+    ]);
   });
 });
 
