@@ -352,7 +352,9 @@ describe('the queue on the disk', () => {
     }
     mkdirSync(folder);
     await queue.close();
-    expect(shippedLines()).toHaveLength(6);
+    // A write that was under way may succeed now, with the counts of its time; the rest follows in another.
+    const counted = shippedLines().map(({ rule, network }) => `${rule} ${network}`);
+    expect(new Set(counted).size).toBe(6);
     expect(requestsOf(shippedLines())).toBe(900);
     expect(queue.dropped()).toBe(0);
   });
