@@ -7,7 +7,7 @@
 export const MAX_MEMORY_BODY = 8 * 1024 * 1024;
 /** Maximum part of the memory that one body may use, for nodes with little memory. */
 export const BODY_SHARE = 1 / 8;
-/** Octets of an entry beyond its body and headers: objects and the table node. Measured: 0.6 to 0.9 KB. */
+/** Octets of an entry beyond its key, body and headers: objects and the table node. Measured: 0.6 to 0.9 KB. */
 export const ENTRY_OVERHEAD = 1024;
 /**
  * Maximum size, as a part of the memory and on top of it, of the responses being recorded; beyond it they are streamed
@@ -26,8 +26,13 @@ export const WAIT_MS = 5_000;
  * A response seldom becomes shareable sooner.
  */
 export const UNSHARED_MS = 30_000;
-/** Maximum number of keys in the negative cache, about 200 octets each. The least recently used is evicted. */
+/** Maximum number of keys in each table of the negative cache, about 200 octets each. The least recently used is evicted. */
 export const MAX_RECENT = 50_000;
+/**
+ * Maximum length, in characters, of a key in the negative cache; a longer one is replaced by its hash, or the tables would
+ * have 16 KB of each URL that a client invents.
+ */
+export const MAX_RECENT_KEY = 128;
 /** Milliseconds for which a failed origin gets no further request if a stale entry can be used. */
 export const FAILING_MS = 3_000;
 /**
