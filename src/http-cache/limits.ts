@@ -104,6 +104,15 @@ export const MAX_SURVEYED_URL = 2_048;
 export const MAX_SURVEYED_TAGS = 30;
 /** Maximum number of octets queued for writing; beyond it responses are stored in memory alone. */
 export const MAX_WRITE_BACKLOG = 32 * 1024 * 1024;
+/** Octets of a queued write beyond its content: objects, paths and promises. */
+export const WRITE_OVERHEAD = 4 * 1024;
+/**
+ * Maximum number of files written at once: each needs a file descriptor, of which connections need some too, and Node
+ * writes four at a time.
+ */
+export const WRITES_AT_ONCE = 16;
+/** Files removed at once: hundreds of thousands may expire in the same hour. */
+export const REMOVALS_AT_ONCE = 64;
 /**
  * Maximum number of octets of one large body queued for its file before its origin is paused, and of octets written at
  * once.
@@ -125,5 +134,10 @@ export const SWEEP_MS = 3_600_000;
  * since the start: the maximum of the setting.
  */
 export const DEFAULT_DISK_DAYS = 7;
-/** Maximum number of files in the index per domain, about 200 octets each; the least recently used are evicted. */
+/**
+ * Maximum number of files in the index of a node, 170 octets of memory each (measured with a million). Beyond it the least
+ * recently used files of the domains with the most are evicted, so that new URLs without end at one domain cost that domain.
+ */
 export const MAX_FILES = 1_000_000;
+/** Files written between two comparisons with this maximum: each reads the numbers of all domains. */
+export const FILES_BETWEEN_COUNTS = 100;
