@@ -55,6 +55,9 @@ export interface Traffic {
   readonly done: Readonly<Record<string, number>>;
   /** What was not. */
   readonly problems: string[];
+  /** Sends no more until `resume`; resolves when every request has ended. */
+  pause(): Promise<void>;
+  resume(): void;
   stop(): Promise<void>;
 }
 
@@ -207,16 +210,25 @@ export function startTraffic({ http, tls }: Ports, perSecond: number): Traffic {
     running.add(ended);
   }
 
+  let isPaused = false;
   // Bounded by what is under way too: a node that hangs is told by too few requests, not by a heap of them here.
   const timer = setInterval(() => {
-    for (let count = 0; count < perSecond / 20 && running.size < 200; count++) one();
+    for (let count = 0; !isPaused && count < perSecond / 20 && running.size < 200; count++) one();
   }, 50);
+  async function pause(): Promise<void> {
+    isPaused = true;
+    await Promise.all(running);
+  }
   return {
     done,
     problems,
+    pause,
+    resume() {
+      isPaused = false;
+    },
     async stop() {
+      await pause();
       clearInterval(timer);
-      await Promise.all(running);
       agent.destroy();
       tlsAgent.destroy();
       for (const open of sessions) open.destroy();
