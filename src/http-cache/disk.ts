@@ -257,7 +257,10 @@ function partitionOf(state: DiskState, domain: CachedDomain): DiskPartition {
   }
   partition.maxOctets = settings.diskMaxGb * GB * state.options.share;
   partition.maxAgeMs = settings.diskTtlDays * DAY_MS;
-  if (state.epochs.get(folder) !== purgeEpoch) {
+  const before = state.epochs.get(folder);
+  if (before !== purgeEpoch) {
+    // `purge` finds the partitions that have a folder, thus files.
+    if (before !== undefined) state.partitions.delete(join(state.entries, folder, String(before)));
     state.epochs.set(folder, purgeEpoch);
     void inBackground(state, purge(state, folder, String(purgeEpoch)));
   }

@@ -157,6 +157,13 @@ test('a purge removes the files of earlier epochs', async () => {
   await expect.poll(() => existsSync(path)).toBe(false);
 });
 
+test('purges of a domain without files leave no partition each', async () => {
+  const disk = openDisk();
+  await disk.ready;
+  for (let epoch = 0; epoch < 20; epoch++) disk.enter(domain(epoch), 'k');
+  expect(disk.domains()).toEqual(['a.test']);
+});
+
 test('incomplete files of a killed process are removed at the start', async () => {
   mkdirSync(join(folder, 'tmp'));
   writeFileSync(join(folder, 'tmp', '1-1'), 'half');
