@@ -28,7 +28,7 @@ import {
 } from './entry.ts';
 import { type FetchContext, type FetchResult, requestOrigin } from './in-flight.ts';
 import { invalidated } from './invalidate.ts';
-import { BODY_SHARE, MAX_MEMORY_BODY, RECORDING_SHARE } from './limits.ts';
+import { BODY_SHARE, MAX_FILES, MAX_MEMORY_BODY, RECORDING_SHARE } from './limits.ts';
 import { answerUnavailable, createDeferredSource, type Lookup, NO_CLIENT, pass } from './lookup.ts';
 import { createNegativeCache } from './negative-cache.ts';
 import { fetchFromOrigin } from './origin-fetch.ts';
@@ -67,7 +67,10 @@ const SAFE: ReadonlySet<string> = new Set([
 export function createCache(options: CacheOptions): HttpCache {
   const { memoryOctets, directory, diskShare = 1, clock = Date.now, onFault } = options;
   const maxInMemory = Math.floor(Math.min(MAX_MEMORY_BODY, memoryOctets * BODY_SHARE));
-  const disk = directory === null ? null : createDisk({ directory, share: diskShare, clock, onFault });
+  const disk =
+    directory === null
+      ? null
+      : createDisk({ directory, share: diskShare, maxFiles: MAX_FILES * diskShare, clock, onFault });
   const context: FetchContext = {
     store: createResponseStore({ memoryOctets, maxInMemory, disk }),
     budget: createBudget(memoryOctets * RECORDING_SHARE),

@@ -64,6 +64,21 @@ export function takeOverflow(partition: DiskPartition, mostFiles: number): reado
   return taken;
 }
 
+/**
+ * The number of files of one partition beyond which files are evicted, so that all have `mostFiles` together: those with few
+ * files lose none.
+ */
+export function fileShare(partitions: Iterable<DiskPartition>, mostFiles: number): number {
+  const sizes = Array.from(partitions, ({ files }) => files.size).sort((a, b) => a - b);
+  let left = mostFiles;
+  for (const [index, size] of sizes.entries()) {
+    const share = Math.floor(left / (sizes.length - index));
+    if (size > share) return share;
+    left -= size;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
 /** Removes from the partition the files that have expired, and returns them. */
 export function takeExpired(partition: DiskPartition, now: number): readonly string[] {
   const taken: string[] = [];

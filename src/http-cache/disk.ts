@@ -9,12 +9,14 @@ import { open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { makeFolder } from '../platform/make-folder.ts';
+import { createSemaphore, type Semaphore } from '../platform/semaphore.ts';
 import { sha256Hex } from '../platform/sha256.ts';
 import { type CommittableBodyFile, createBodyFile } from './body-file.ts';
 import {
   createDiskPartition,
   type DiskPartition,
   dropFile,
+  fileShare,
   type PartitionFile,
   putFile,
   takeExpired,
@@ -22,7 +24,16 @@ import {
   touchFile,
 } from './disk-partition.ts';
 import { encodeEnding, type FileContent, readContent, writeAll } from './file-format.ts';
-import { DEFAULT_DISK_DAYS, DISK_REST_MS, MAX_FILES, MAX_WRITE_BACKLOG, SWEEP_MS } from './limits.ts';
+import {
+  DEFAULT_DISK_DAYS,
+  DISK_REST_MS,
+  FILES_BETWEEN_COUNTS,
+  MAX_WRITE_BACKLOG,
+  REMOVALS_AT_ONCE,
+  SWEEP_MS,
+  WRITE_OVERHEAD,
+  WRITES_AT_ONCE,
+} from './limits.ts';
 import { isStillFailing } from './negative-cache.ts';
 import type { CachedDomain } from './request.ts';
 
@@ -30,6 +41,8 @@ export interface DiskOptions {
   readonly directory: string;
   /** The part of each domain's disk space that this process may use. */
   readonly share: number;
+  /** The number of files in the index of all domains. */
+  readonly maxFiles: number;
   readonly clock: () => number;
   readonly onFault: (error: unknown) => void;
 }
@@ -91,8 +104,12 @@ interface DiskState {
   readonly writing: Map<string, boolean>;
   /** Background work, which `close` waits for. */
   readonly work: Set<Promise<unknown>>;
+  /** The writes under way. */
+  readonly writes: Semaphore;
   /** Octets queued for writing. */
   backlog: number;
+  /** Files written since all were counted. */
+  uncounted: number;
   /** On the clock: no writes before this time, after a failed one. */
   pausedUntil: number;
   /** Number of the next temporary file. */
@@ -112,7 +129,9 @@ export function createDisk(options: DiskOptions): Disk {
     epochs: new Map(),
     writing: new Map(),
     work: new Set(),
+    writes: createSemaphore(WRITES_AT_ONCE),
     backlog: 0,
+    uncounted: 0,
     pausedUntil: 0,
     serial: 0,
     indexed: false,
@@ -199,6 +218,33 @@ function knownPartition(
   return state.partitions.get(pathOfPartition(state, domain)) ?? null;
 }
 
+/** Removes files that are no longer in the index, except for those written again meanwhile. */
+async function removeFiles(
+  state: DiskState,
+  partition: DiskPartition,
+  names: readonly string[],
+): Promise<void> {
+  for (let from = 0; from < names.length && !state.closed; from += REMOVALS_AT_ONCE) {
+    const gone = names.slice(from, from + REMOVALS_AT_ONCE).filter((name) => !partition.files.has(name));
+    await Promise.all(
+      gone.map((name) => rm(pathOf(partition, name), { force: true }).catch(state.options.onFault)),
+    );
+  }
+}
+
+/** Removes the files of a partition beyond its limits. */
+function evict(state: DiskState, partition: DiskPartition, mostFiles: number): void {
+  const names = takeOverflow(partition, mostFiles);
+  if (names.length > 0) void inBackground(state, removeFiles(state, partition, names));
+}
+
+/** Removes the files of all domains beyond the maximum of their index. */
+function evictBeyondIndex(state: DiskState): void {
+  state.uncounted = 0;
+  const share = fileShare(state.partitions.values(), state.options.maxFiles);
+  for (const partition of state.partitions.values()) evict(state, partition, share);
+}
+
 /** The partition of a domain under its purge epoch, with its current limits. A new epoch removes the files of others. */
 function partitionOf(state: DiskState, domain: CachedDomain): DiskPartition {
   const { purgeEpoch, settings } = domain;
@@ -211,7 +257,10 @@ function partitionOf(state: DiskState, domain: CachedDomain): DiskPartition {
   }
   partition.maxOctets = settings.diskMaxGb * GB * state.options.share;
   partition.maxAgeMs = settings.diskTtlDays * DAY_MS;
-  if (state.epochs.get(folder) !== purgeEpoch) {
+  const before = state.epochs.get(folder);
+  if (before !== purgeEpoch) {
+    // `purge` finds the partitions that have a folder, thus files.
+    if (before !== undefined) state.partitions.delete(join(state.entries, folder, String(before)));
     state.epochs.set(folder, purgeEpoch);
     void inBackground(state, purge(state, folder, String(purgeEpoch)));
   }
@@ -263,14 +312,18 @@ function writeFile(state: DiskState, place: FilePlace, { head, body }: WrittenEn
   const ending = encodeEnding({ head, bodyOctets: body.length, bodySum: crc32(body) });
   // A write under way has the content that this one replaces.
   if (writing.has(place.path)) writing.set(place.path, false);
-  if (ending === null || isPaused(state) || state.backlog + body.length > MAX_WRITE_BACKLOG) return;
+  if (ending === null || isPaused(state)) return;
+  const queued = body.length + ending.length + WRITE_OVERHEAD;
+  if (state.backlog + queued > MAX_WRITE_BACKLOG) return;
   if (place.partition.maxOctets < body.length || writing.has(place.path)) return;
-  state.backlog += body.length;
+  state.backlog += queued;
   writing.set(place.path, true);
-  const written = createFile(state, place, [body, ending]).finally(() => {
-    state.backlog -= body.length;
-    writing.delete(place.path);
-  });
+  const written = state.writes
+    .run(() => createFile(state, place, [body, ending]))
+    .finally(() => {
+      state.backlog -= queued;
+      writing.delete(place.path);
+    });
   void inBackground(state, written);
 }
 
@@ -332,7 +385,8 @@ async function moveIntoPlace(path: string, place: FilePlace): Promise<void> {
 /** Adds a file that is in place to its partition; `false`: it is no longer valid, and has been removed. */
 function register(state: DiskState, { partition, name, path }: FilePlace, size: number): boolean {
   putFile(partition, name, { size, at: state.options.clock() });
-  for (const evicted of takeOverflow(partition, MAX_FILES)) discard(state, pathOf(partition, evicted));
+  evict(state, partition, Number.POSITIVE_INFINITY);
+  if (++state.uncounted >= FILES_BETWEEN_COUNTS) evictBeyondIndex(state);
   // A purge has removed the partition meanwhile, or an invalidation the file.
   if (state.partitions.get(partition.path) === partition && state.writing.get(path) !== false) return true;
   dropFile(partition, name);
@@ -359,6 +413,7 @@ async function indexFiles(state: DiskState): Promise<void> {
       }
     }
     state.indexed = true;
+    evictBeyondIndex(state);
   } catch (error) {
     pauseWrites(state, error);
   }
@@ -390,8 +445,9 @@ async function indexPartition(state: DiskState, path: string): Promise<void> {
 
 function removeExpired(state: DiskState): void {
   for (const partition of state.partitions.values()) {
-    const removed = [...takeExpired(partition, state.options.clock()), ...takeOverflow(partition, MAX_FILES)];
-    for (const name of removed) discard(state, pathOf(partition, name));
+    const expired = takeExpired(partition, state.options.clock());
+    void inBackground(state, removeFiles(state, partition, expired));
+    evict(state, partition, Number.POSITIVE_INFINITY);
   }
 }
 

@@ -7,7 +7,7 @@
 export const MAX_MEMORY_BODY = 8 * 1024 * 1024;
 /** Maximum part of the memory that one body may use, for nodes with little memory. */
 export const BODY_SHARE = 1 / 8;
-/** Octets of an entry beyond its body and headers: objects and the table node. Measured: 0.6 to 0.9 KB. */
+/** Octets of an entry beyond its key, body and headers: objects and the table node. Measured: 0.6 to 0.9 KB. */
 export const ENTRY_OVERHEAD = 1024;
 /**
  * Maximum size, as a part of the memory and on top of it, of the responses being recorded; beyond it they are streamed
@@ -26,8 +26,13 @@ export const WAIT_MS = 5_000;
  * A response seldom becomes shareable sooner.
  */
 export const UNSHARED_MS = 30_000;
-/** Maximum number of keys in the negative cache, about 200 octets each. The least recently used is evicted. */
+/** Maximum number of keys in each table of the negative cache, about 200 octets each. The least recently used is evicted. */
 export const MAX_RECENT = 50_000;
+/**
+ * Maximum length, in characters, of a key in the negative cache; a longer one is replaced by its hash, or the tables would
+ * have 16 KB of each URL that a client invents.
+ */
+export const MAX_RECENT_KEY = 128;
 /** Milliseconds for which a failed origin gets no further request if a stale entry can be used. */
 export const FAILING_MS = 3_000;
 /**
@@ -99,6 +104,15 @@ export const MAX_SURVEYED_URL = 2_048;
 export const MAX_SURVEYED_TAGS = 30;
 /** Maximum number of octets queued for writing; beyond it responses are stored in memory alone. */
 export const MAX_WRITE_BACKLOG = 32 * 1024 * 1024;
+/** Octets of a queued write beyond its content: objects, paths and promises. Measured: 2.9 KB. */
+export const WRITE_OVERHEAD = 3 * 1024;
+/**
+ * Maximum number of files written at once: each needs a file descriptor, of which connections need some too, and Node
+ * writes four at a time.
+ */
+export const WRITES_AT_ONCE = 16;
+/** Files removed at once: hundreds of thousands may expire in the same hour. */
+export const REMOVALS_AT_ONCE = 64;
 /**
  * Maximum number of octets of one large body queued for its file before its origin is paused, and of octets written at
  * once.
@@ -120,5 +134,10 @@ export const SWEEP_MS = 3_600_000;
  * since the start: the maximum of the setting.
  */
 export const DEFAULT_DISK_DAYS = 7;
-/** Maximum number of files in the index per domain, about 200 octets each; the least recently used are evicted. */
+/**
+ * Maximum number of files in the index of a node, 170 octets of memory each (measured with a million). Beyond it the least
+ * recently used files of the domains with the most are evicted, so that new URLs without end at one domain cost that domain.
+ */
 export const MAX_FILES = 1_000_000;
+/** Files written between two comparisons with this maximum: each reads the numbers of all domains. */
+export const FILES_BETWEEN_COUNTS = 100;

@@ -3,7 +3,8 @@
  * (hit-for-miss), which have been invalidated, and which origins have failed.
  */
 import { LRUCache } from 'lru-cache';
-import { FAILING_MS, MAX_RECENT, UNSHARED_MS } from './limits.ts';
+import { sha256Hex } from '../platform/sha256.ts';
+import { FAILING_MS, MAX_RECENT, MAX_RECENT_KEY, UNSHARED_MS } from './limits.ts';
 
 /** How an origin failed: with an error response, or without a response. */
 export type RecentFailure = 'error' | 'unreached';
@@ -34,20 +35,24 @@ export function createNegativeCache(clock: () => number): NegativeCache {
   });
   return {
     isShareable: (key) =>
-      unshared.size === 0 || !isStillFailing(unshared.get(key) ?? -1, UNSHARED_MS, clock()),
+      unshared.size === 0 || !isStillFailing(unshared.get(shortened(key)) ?? -1, UNSHARED_MS, clock()),
     setShareable(key, shareable) {
-      if (!shareable) unshared.set(key, clock() + UNSHARED_MS);
-      else if (unshared.size > 0) unshared.delete(key);
+      if (!shareable) unshared.set(shortened(key), clock() + UNSHARED_MS);
+      else if (unshared.size > 0) unshared.delete(shortened(key));
     },
     moment: () => ++moments,
-    isChangedSince: (key, moment) => changes.size > 0 && (changes.get(key) ?? 0) > moment,
-    setChanged: (key) => void changes.set(key, ++moments),
+    isChangedSince: (key, moment) => changes.size > 0 && (changes.get(shortened(key)) ?? 0) > moment,
+    setChanged: (key) => void changes.set(shortened(key), ++moments),
     failureOf(key) {
-      const last = failures.size === 0 ? undefined : failures.get(key);
+      const last = failures.size === 0 ? undefined : failures.get(shortened(key));
       return last === undefined || !isStillFailing(last.until, FAILING_MS, clock()) ? null : last.failure;
     },
-    setFailing: (key, failure) => void failures.set(key, { failure, until: clock() + FAILING_MS }),
+    setFailing: (key, failure) => void failures.set(shortened(key), { failure, until: clock() + FAILING_MS }),
   };
+}
+
+function shortened(key: string): string {
+  return key.length <= MAX_RECENT_KEY ? key : sha256Hex(key);
 }
 
 /** Whether a period of `ms` has not ended. A longer remainder means that the clock was set back since. */

@@ -109,7 +109,7 @@ export function createResponseStore({ memoryOctets, maxInMemory, disk }: StoreOp
     put(resource, headers, { entry, names }) {
       const key = keyFor(state, { resource, headers, names });
       if (key === null || isOutdated(memory.get(key), entry)) return;
-      memory.set(key, entry, { size: sizeOf(entry) });
+      memory.set(key, entry, { size: sizeOf(key, entry) });
       const { body } = entry;
       if (body instanceof Uint8Array) write(state, { resource: { ...resource, key }, stored: entry, body });
     },
@@ -149,7 +149,7 @@ function load(state: StoreState, domain: CachedDomain, key: string): Promise<Sto
     if (loading.get(key) !== loaded) return memory.get(key) ?? null;
     loading.delete(key);
     const stored = content === null ? null : decode(content, key, place);
-    if (stored !== null && !memory.has(key)) memory.set(key, stored, { size: sizeOf(stored) });
+    if (stored !== null && !memory.has(key)) memory.set(key, stored, { size: sizeOf(key, stored) });
     return memory.get(key) ?? stored;
   });
   loading.set(key, loaded);
@@ -200,7 +200,7 @@ function indexFor(
   if (all.length === 0) return 'none';
   if (index !== null && all.length === index.names.length) return index;
   const next: VaryIndex = { names: all, generation: randomBytes(9).toString('base64url') };
-  state.memory.set(key, next, { size: sizeOf(next) });
+  state.memory.set(key, next, { size: sizeOf(key, next) });
   write(state, { resource, stored: next, body: new Uint8Array(0) });
   return next;
 }
@@ -235,7 +235,7 @@ function openBodyFile(
       const placing = file.commit(encode(key, entry)).then((isPlaced) => {
         state.placing.delete(place.path);
         if (!isPlaced) return null;
-        memory.set(key, entry, { size: sizeOf(entry) });
+        memory.set(key, entry, { size: sizeOf(key, entry) });
         return entry;
       });
       // A disk may take a second for a large file; requests meanwhile wait for it rather than fetch the body again.
@@ -306,9 +306,10 @@ function variantKey(key: string, { names, generation }: VaryIndex, headers: Requ
   return variant === null ? null : `${key}\n${generation}\n${variant}`;
 }
 
-function sizeOf(stored: Stored): number {
-  if (isIndex(stored)) return ENTRY_OVERHEAD;
-  let octets = ENTRY_OVERHEAD;
+/** Octets of memory. A key has the URL of a request, which any client chooses: up to 16 KB around a body of one octet. */
+function sizeOf(key: string, stored: Stored): number {
+  let octets = ENTRY_OVERHEAD + key.length;
+  if (isIndex(stored)) return octets;
   for (const text of stored.headers) octets += text.length;
   for (const tag of stored.tags ?? []) octets += tag.length;
   return stored.body instanceof Uint8Array ? octets + stored.body.length : octets;

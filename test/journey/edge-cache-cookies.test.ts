@@ -197,7 +197,13 @@ test('a file with a cookie, as earlier releases wrote it, is not used', async ()
   const directory = mkdtempSync(join(tmpdir(), 'edgeplan-cache-'));
   clean.push(() => rmSync(directory, { recursive: true, force: true }));
   const faults: unknown[] = [];
-  const disk = createDisk({ directory, share: 1, clock: Date.now, onFault: (error) => faults.push(error) });
+  const disk = createDisk({
+    directory,
+    share: 1,
+    maxFiles: 1_000,
+    clock: Date.now,
+    onFault: (error) => faults.push(error),
+  });
   await disk.ready;
   const domain = {
     name: CACHE_HOST,

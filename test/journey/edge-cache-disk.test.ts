@@ -52,7 +52,13 @@ test('a process that is killed during writes leaves complete files only', { time
       .toBeGreaterThanOrEqual(before + written);
     child.kill('SIGKILL');
     await closed;
-    const disk = createDisk({ directory, share: 1, clock: Date.now, onFault: (error) => faults.push(error) });
+    const disk = createDisk({
+      directory,
+      share: 1,
+      maxFiles: 1_000,
+      clock: Date.now,
+      onFault: (error) => faults.push(error),
+    });
     await disk.ready;
     expect(filesIn(join(directory, 'tmp'))).toEqual([]);
     // Answers to visitors are nobody else's to read.

@@ -16,11 +16,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDisk, type Disk } from '../../../src/http-cache/disk.ts';
 import {
   createDiskPartition,
+  fileShare,
   putFile,
   takeExpired,
   takeOverflow,
   touchFile,
 } from '../../../src/http-cache/disk-partition.ts';
+import { MAX_WRITE_BACKLOG } from '../../../src/http-cache/limits.ts';
 import type { ServedDomain } from '../../../src/sync/plan-table.ts';
 
 let folder = '';
@@ -37,8 +39,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function openDisk(clock: () => number = Date.now): Disk {
-  const disk = createDisk({ directory: folder, share: 1, clock, onFault: (error) => faults.push(error) });
+function openDisk(clock: () => number = Date.now, maxFiles = 1_000): Disk {
+  const onFault = (error: unknown): void => void faults.push(error);
+  const disk = createDisk({ directory: folder, share: 1, maxFiles, clock, onFault });
   disks.push(disk);
   return disk;
 }
@@ -154,6 +157,13 @@ test('a purge removes the files of earlier epochs', async () => {
   await expect.poll(() => existsSync(path)).toBe(false);
 });
 
+test('purges of a domain without files leave no partition each', async () => {
+  const disk = openDisk();
+  await disk.ready;
+  for (let epoch = 0; epoch < 20; epoch++) disk.enter(domain(epoch), 'k');
+  expect(disk.domains()).toEqual(['a.test']);
+});
+
 test('incomplete files of a killed process are removed at the start', async () => {
   mkdirSync(join(folder, 'tmp'));
   writeFileSync(join(folder, 'tmp', '1-1'), 'half');
@@ -167,6 +177,64 @@ test('domain names that are no folder names have separate folders', async () => 
   expect(new Set(paths).size).toBe(paths.length);
   for (const path of paths) expect(path.startsWith(join(folder, 'entries', ''))).toBe(true);
   await disk.ready;
+});
+
+describe('a flood of small responses', () => {
+  test('queues a bounded number of octets, and opens few files at once', async () => {
+    const disk = openDisk();
+    await disk.ready;
+    const open = (): number => readdirSync(join(folder, 'tmp')).length;
+    const head = { text: 'h'.repeat(8_000) };
+    for (let key = 0; key < 5_000; key++) disk.write(disk.enter(domain(), `${key}`), head, Buffer.from('b'));
+    const closed = disk.close();
+    let most = 0;
+    for (let isOver = false; !isOver; most = Math.max(most, open())) {
+      isOver = await Promise.race([
+        closed.then(() => true),
+        new Promise<false>((r) => setImmediate(r, false)),
+      ]);
+    }
+    expect(most).toBeLessThan(100);
+    const { files: count, octets } = disk.usage(domain());
+    expect(octets).toBeLessThan(MAX_WRITE_BACKLOG);
+    expect(count).toBeGreaterThan(900);
+    expect(faults).toEqual([]);
+  });
+
+  test('evicts files of its own domain alone, and those of a start', async () => {
+    const disk = openDisk(Date.now, 150);
+    await disk.ready;
+    const put = (name: string, count: number): void => {
+      for (let key = 0; key < count; key++) disk.write(disk.enter(domain(0, name), `${key}`), {}, BODY);
+    };
+    put('small.test', 40);
+    put('flooded.test', 460);
+    const stored = (one: Disk, name: string): number => one.usage(domain(0, name)).files;
+    await expect.poll(() => stored(disk, 'flooded.test')).toBe(110);
+    await expect.poll(() => files().length).toBe(150);
+    expect(stored(disk, 'small.test')).toBe(40);
+    await disk.close();
+    const next = openDisk(Date.now, 60);
+    await next.ready;
+    expect([stored(next, 'small.test'), stored(next, 'flooded.test')]).toEqual([30, 30]);
+    await expect.poll(() => files().length).toBe(60);
+    expect(faults).toEqual([]);
+  });
+});
+
+test.each([
+  ['fit', [5, 10], 15, Number.POSITIVE_INFINITY],
+  ['are one too many', [5, 11], 15, 10],
+  ['are mostly of one domain', [1, 2, 100], 13, 10],
+  ['are too many everywhere', [10, 10, 10], 15, 5],
+  ['are none', [], 15, Number.POSITIVE_INFINITY],
+])('files that %s are shared out', (_what, sizes, most, share) => {
+  const partitions = sizes.map((size) => {
+    const partition = createDiskPartition('/x', { maxOctets: 100, maxAgeMs: 100 });
+    for (let name = 0; name < size; name++) putFile(partition, `${name}`, { size: 1, at: 0 });
+    return partition;
+  });
+  expect(fileShare(partitions, most)).toBe(share);
 });
 
 describe('a disk partition', () => {
