@@ -26,6 +26,16 @@ const ANSWERS: Readonly<Record<string, readonly string[]>> = {
   '/hop-hint': [
     `HTTP/1.1 103 Early Hints\r\nConnection: keep-alive\r\nLink: </a.css>; rel=preload\r\n\r\n${OK}`,
   ],
+  '/closing-hint': [
+    ...'HTTP/1.1 103 Early Hints\r\nX: connection: close\r\nConnection: close\r\nLink: </a.css>; rel=preload\r\n\r\n',
+    OK,
+  ],
+  '/long-hint': [
+    `HTTP/1.1 103 Early Hints\r\nCONNECTION: close\r\nContent-Length: 0\r\nLink: </a.css>; rel=preload\r\n\r\n${OK}`,
+  ],
+  '/coded-hint': [
+    `HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: chunked\r\nLink: </a.css>; rel=preload\r\n\r\n${OK}`,
+  ],
   '/body': ['HTTP/1.1 200 OK\r\nContent-Length: 25\r\n\r\n', CONTINUE],
   '/empty': ['HTTP/1.1 204 No Content\r\nContent-Length: 6\r\n\r\n'],
   '/same': ['HTTP/1.1 304 Not Modified\r\nContent-Length: 6\r\nETag: "a"\r\n\r\n'],
@@ -101,12 +111,17 @@ describe('interim responses', requires(OPENSSL_MISSING), () => {
     expect(statusesOf(text)).toEqual([100, 200]);
   });
 
-  test.each(['/hint', '/hop-hint'])('an early hint reaches clients of both protocols: %s', async (path) => {
-    const text = await ask(path);
-    expect(statusesOf(text)).toEqual([103, 200]);
-    expect(text).toMatch(/^link: <\/a\.css>/im);
-    expect(await askHttp2(path)).toMatchObject({ status: 200, body: 'ok', interim: [103] });
-  });
+  test.each(['/hint', '/hop-hint', '/closing-hint', '/long-hint', '/coded-hint'])(
+    'an early hint reaches clients of both protocols: %s',
+    async (path) => {
+      const text = await ask(path);
+      expect(statusesOf(text)).toEqual([103, 200]);
+      const [hint] = text.split('\r\n\r\n') as [string];
+      expect(hint).toMatch(/^link: <\/a\.css>/im);
+      expect(hint).not.toMatch(/^(?:connectio|content-length|transfer-encoding)/im);
+      expect(await askHttp2(path)).toMatchObject({ status: 200, body: 'ok', interim: [103] });
+    },
+  );
 
   test('a client of HTTP/1.0 gets no early hint', async () => {
     expect(statusesOf(await ask('/hint', { version: '1.0' }))).toEqual([200]);

@@ -10,7 +10,7 @@ import {
   STALL_MS,
 } from '../limits.ts';
 import type { OriginGuard } from './guard.ts';
-import { allowContinue } from './interim.ts';
+import { acceptInterim } from './interim.ts';
 import type { OriginNames } from './names.ts';
 import { createSlots, type Slots } from './slots.ts';
 import { postponeWriteErrors } from './write-errors.ts';
@@ -81,7 +81,7 @@ export function createConnections(options: ConnectionOptions): Connections {
         if (refusal !== null) return callback(refusal, null);
         dial(to, (...[error, socket]) => {
           if (error !== null) return callback(error, null);
-          allowContinue(socket);
+          acceptInterim(socket);
           postponeWriteErrors(socket);
           socket.on('error', renameReset);
           callback(null, socket);

@@ -1,10 +1,13 @@
 /**
- * Makes undici accept `100 Continue` from an origin as any other interim response (RFC 9110 §15.2). The edge sends origins no
- * `Expect`, but servers that answer every large body with 100 are common, and undici closes the connection on it. undici
- * accepts 102, which has no more effect on a client, so the last digit is changed before its parser reads the octets.
+ * Makes undici accept any interim response of an origin (RFC 9110 §15.2). The edge sends origins no `Expect`, but servers that
+ * answer every large body with 100 are common, and undici closes the connection on it. undici accepts 102, which has no more
+ * effect on a client, so the last digit is changed before its parser reads the octets. Its parser also takes `Connection: close`
+ * in an interim response for the end of the connection, so that it would refuse the response itself; the name is changed.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
+import { lowerName } from '../../http/header-names.ts';
+import type { HeaderList } from '../../http/response.ts';
 
 const CONTINUE = Buffer.from('HTTP/1.1 100', 'latin1');
 /** Positions in `CONTINUE`. */
@@ -13,6 +16,23 @@ const LAST_DIGIT = 11;
 const LF = 0x0a;
 const CR = 0x0d;
 const TWO = 0x32;
+/** In lower case. */
+const CONNECTION = Buffer.from('connection', 'latin1');
+/** Replaces the last octet of the name. */
+const UNDERSCORE = 0x5f;
+const LOWER = 0x20;
+
+/** What an interim response has no use for: its connection, and the length of a body (RFC 9110 §8.6), which ends an HTTP/2 stream. */
+const MEANINGLESS: ReadonlySet<string> = new Set(['connectio_', 'content-length', 'transfer-encoding']);
+
+/** The headers of an interim response that its client may get. */
+export function interimHeaders(headers: HeaderList): HeaderList {
+  const passed: string[] = [];
+  for (let at = 0; at < headers.length; at += 2) {
+    if (!MEANINGLESS.has(lowerName(headers[at]!))) passed.push(headers[at]!, headers[at + 1]!);
+  }
+  return passed;
+}
 
 /** The property of a socket with its reader. */
 const READER = Symbol('reader of interim responses');
@@ -21,7 +41,7 @@ interface Watched extends Socket {
   [READER]?: InterimReader;
 }
 
-/** Changes 100 to 102 in the octets of a connection between a request and the head of its final response. */
+/** Changes the octets of a connection between a request and the head of its final response. */
 interface InterimReader {
   /** A request was written: the next octet starts a response. */
   begin(): void;
@@ -33,8 +53,8 @@ subscribe('undici:client:sendHeaders', (message) => {
   (message as { readonly socket: Watched }).socket[READER]?.begin();
 });
 
-/** Makes undici read `100 Continue` on this connection as `102 Processing`. */
-export function allowContinue(socket: Watched): void {
+/** Makes undici read the interim responses of this connection, 100 among them, as 102 and 103. */
+export function acceptInterim(socket: Watched): void {
   const reader = createInterimReader();
   const read = socket.read.bind(socket);
   socket[READER] = reader;
@@ -53,6 +73,8 @@ function createInterimReader(): InterimReader {
   let seen = 0;
   /** Whether the current header line has no octets yet. */
   let bare = false;
+  /** Octets of the current line that are those of `CONNECTION`; -1: it has another name. */
+  let named = -1;
 
   /** Reads one octet of a status line. */
   function status(chunk: Uint8Array, at: number): void {
@@ -65,25 +87,36 @@ function createInterimReader(): InterimReader {
     seen++;
   }
   /** Reads one octet of an interim response's headers. */
-  function head(octet: number): void {
-    if (octet !== LF) {
-      if (octet !== CR) bare = false;
-      return;
+  function head(chunk: Uint8Array, at: number): void {
+    const octet = chunk[at]!;
+    if (octet === LF) {
+      if (bare) begin();
+      bare = true;
+      named = 0;
+    } else if (octet !== CR) {
+      bare = false;
+      if (named >= 0) name(chunk, at);
     }
-    if (bare) begin();
-    bare = true;
+  }
+  /** Reads one octet of a line that may be `Connection`. */
+  function name(chunk: Uint8Array, at: number): void {
+    named = (chunk[at]! | LOWER) === CONNECTION[named] ? named + 1 : -1;
+    if (named < CONNECTION.length) return;
+    chunk[at] = UNDERSCORE;
+    named = -1;
   }
   function begin(): void {
     state = 'status';
     seen = 0;
     bare = false;
+    named = -1;
   }
   return {
     begin,
     read(chunk) {
       for (let at = 0; at < chunk.length && state !== 'off'; at++) {
         if (state === 'status') status(chunk, at);
-        else head(chunk[at]!);
+        else head(chunk, at);
       }
     },
   };

@@ -17,6 +17,7 @@ import type {
 import { MAX_INFORMATIONAL } from '../limits.ts';
 import type { OpenedConnection } from './connections.ts';
 import { faultOf, type Progress } from './faults.ts';
+import { interimHeaders } from './interim.ts';
 import type { OriginUse, OutgoingRequest } from './request.ts';
 import {
   createTransferDecoder,
@@ -262,7 +263,7 @@ function decoderOf(state: Sending, coding: 'gzip' | 'deflate'): TransferDecoder 
 /** Passes an interim response on, up to a number that only a broken origin exceeds. @returns undici reads on */
 function receiveInterim(state: Sending, status: number, headers: readonly (Buffer | string)[]): true {
   state.use.reused = false;
-  if (++state.interim <= MAX_INFORMATIONAL) state.sink.informational(status, texts(headers));
+  if (++state.interim <= MAX_INFORMATIONAL) state.sink.informational(status, interimHeaders(texts(headers)));
   else {
     fail(state, { code: 'malformed', reason: `more than ${MAX_INFORMATIONAL} interim answers` });
     state.abort();
