@@ -28,6 +28,7 @@ import { type ConnectionOrigin, incomingOf } from '../listen/http.ts';
 import type { Handler } from '../serve-request.ts';
 import type { Listener, TrustedProxies } from '../visitor.ts';
 import { EarlyEnd, UNREAD } from '../write-response.ts';
+import { sizeUploadWindows } from './upload-window.ts';
 
 export interface Http2Options {
   readonly handler: Handler;
@@ -147,6 +148,7 @@ function serveSession(state: FrontState, session: ServerHttp2Session): void {
     });
     limitStream(stream, options);
   });
+  sizeUploadWindows(session);
   limitSilence(session, { streams: served.streams, ms: options.idleMs });
   limitResets(session);
   limitControlFrames(session);
