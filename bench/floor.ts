@@ -1,5 +1,4 @@
 /** Floor: what a decision costs beside the look-ups that no evaluator can do without. */
-
 import type { Evaluator } from '../src/evaluator/index.ts';
 import type { Mixed } from './data/mixed.ts';
 import { mixed } from './data/mixed.ts';

@@ -2,7 +2,6 @@
  * One customer beside another that computes as much as ten keys may ask for: analysis, simulations, diffs and imports of a
  * domain with 10,000 rules. Latency of reads and writes next to it and alone, turn by turn, and what the server needs.
  */
-
 import { drops } from './data/drops.ts';
 import { type Installation, makeInstallation, type Placed } from './data/installation.ts';
 import { smallDomain } from './data/small-domains.ts';

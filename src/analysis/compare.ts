@@ -1,7 +1,6 @@
 /**
  * Prepares two sealed plans for the proof of their changes: pairs their rules, and finds those that differ or changed places.
  */
-
 import { diffPlans, type PlanSide, pairedRules } from './diff.ts';
 import type { ChangeInput } from './differences.ts';
 import { readSubject, type Subject } from './subject.ts';

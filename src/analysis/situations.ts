@@ -2,7 +2,6 @@
  * When a rule is evaluated (semantics §4), as questions about boxes. A rule is reached if in one of its situations its box is
  * not covered: by rules of earlier phases that end the request, and by rules of its own phase that take its place.
  */
-
 import { parseHost } from '../base/host.ts';
 import { createTargetFacts, parseTarget } from '../base/path.ts';
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';

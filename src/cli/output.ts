@@ -1,5 +1,4 @@
 /** Output of commands: results go to stdout, everything else to stderr. */
-
 import { once } from 'node:events';
 import { withoutCredentials } from '../base/credentials.ts';
 import { jsonText } from '../base/json-text.ts';

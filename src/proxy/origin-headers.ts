@@ -3,10 +3,10 @@ import { isForwarding, shapesStored } from '../answers/forwarding.ts';
 import { ID_HEADER } from '../answers/kinds.ts';
 import { type HostFacts, parseHost } from '../base/host.ts';
 import { namedInConnection } from '../http/end-to-end.ts';
+import { addressOf, forwardedNode } from '../http/forwarded.ts';
 import { lowerName } from '../http/header-names.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { Visitor } from './exchange.ts';
-import { addressOf, forwardedNode } from './forwarded.ts';
 import { loopOf, viaOf } from './loops.ts';
 import { DEFAULT_PORTS } from './visitor.ts';
 

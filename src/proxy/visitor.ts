@@ -7,8 +7,8 @@
 import { BlockList, isIP } from 'node:net';
 import { canonicalIp, formatIp, parseIpEntry } from '../base/ip.ts';
 import type { ClientRequest } from '../http/client-messages.ts';
+import { addressOf, type ForwardedHops, NO_NODES, readForwarded, schemeNamed } from '../http/forwarded.ts';
 import type { Visitor } from './exchange.ts';
-import { addressOf, type ForwardedHops, NO_NODES, readForwarded, schemeNamed } from './forwarded.ts';
 
 /** The listener on which a request arrived. */
 export interface Listener {

@@ -1,5 +1,4 @@
 /** A store with an issuer on it, an authority with faults, and a scripted clock: domains are added as the API would. */
-
 import { newKeyText, openKeyRing } from '../../src/certificates/key-ring.ts';
 import { openStore } from '../../src/database/open.ts';
 import { createHostNames } from '../../src/dns/host-names.ts';

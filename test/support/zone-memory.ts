@@ -1,5 +1,4 @@
 /** A source of zones in memory, with every version; and what tests of the room share. */
-
 import { execFile } from 'node:child_process';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import type { ZoneLog } from '../../src/zones/log.ts';

@@ -1,5 +1,4 @@
 /** The patterns of plans as automata over one alphabet; patterns of equal kind and text share one. */
-
 import { DFA_LENGTH } from '../../base/regex/table.ts';
 import { type LoadedPlan, textOf, textsAt } from '../../evaluator/loaded.ts';
 import { FILTER, NONE, PATTERN, PATTERN_KIND } from '../../plan/layout.ts';

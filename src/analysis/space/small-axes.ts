@@ -1,5 +1,4 @@
 /** The axes over small sets: countries, bots, fingerprints, statuses of responses. */
-
 import { COUNTRIES as ASSIGNED } from '../../base/countries.ts';
 import { BOT_KINDS, SEARCH_CRAWLERS } from '../../base/vocabulary.ts';
 import { type LoadedPlan, textsAt } from '../../evaluator/loaded.ts';

@@ -2,7 +2,6 @@
  * The space of requests of one plan, or of several that are compared: each rule's filters become a box over the same atoms
  * and the same alphabet. What the plans distinguish is distinguished here, and nothing else.
  */
-
 import { buildDfa } from '../../base/regex/dfa.ts';
 import { parsePattern } from '../../base/regex.ts';
 import type { LoadedPlan } from '../../evaluator/loaded.ts';

@@ -1,5 +1,4 @@
 /** Generates the requests of a check: hosts, paths and addresses that a configuration names, with the neighbours of each. */
-
 import { withFiniteNames } from '../../importers/nginx/finite-names.ts';
 import type { NginxDirective } from '../../importers/nginx/parse-nginx.ts';
 import { hostRegexes, readServer, recordOfRegex } from '../../importers/nginx/servers.ts';

@@ -1,5 +1,4 @@
 /** `edgeplan audit`: prints the audit log of a domain: who changed what, and when. */
-
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { jsonText } from '../../base/json-text.ts';
 import { paint } from '../../simulator/paint.ts';

@@ -1,5 +1,4 @@
 /** `edgeplan cache`: shows, purges and refreshes what nodes have cached of a domain. */
-
 import { Command, Option } from 'commander';
 import { MAX_PURGE_VALUES } from '../../base/limits.ts';
 import { visible } from '../../simulator/render-text.ts';

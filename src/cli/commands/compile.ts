@@ -1,5 +1,4 @@
 /** `edgeplan compile`: compiles an edge file to the sealed plan that an edge runs. */
-
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { jsonText } from '../../base/json-text.ts';

@@ -1,5 +1,4 @@
 /** `edgeplan draft`: collects changes of rules, shows what they would change, publishes them or throws them away. */
-
 import { Argument, Command, Option } from 'commander';
 import { visible } from '../../simulator/render-text.ts';
 import { PUBLISH_MODES, type PublishMode } from '../../store/rows.ts';

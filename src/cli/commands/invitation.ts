@@ -1,5 +1,4 @@
 /** `edgeplan invitation`: the pending invitations of an account to domains of others, accepted or declined. */
-
 import { Command } from 'commander';
 import { visible } from '../../simulator/render-text.ts';
 import { idParser } from '../input/id.ts';

@@ -1,5 +1,4 @@
 /** `edgeplan logs`: prints the decisions that nodes have logged for a domain, and follows new ones. */
-
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { jsonText } from '../../base/json-text.ts';

@@ -1,5 +1,4 @@
 /** The commands below `edgeplan notifications` that set where an account is notified, and of what. */
-
 import { Argument, Command, Option } from 'commander';
 import { visible } from '../../simulator/render-text.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';

@@ -1,5 +1,4 @@
 /** `edgeplan simulate`: simulates one request and explains the decision, or evaluates many. */
-
 import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
 import { jsonText } from '../../base/json-text.ts';

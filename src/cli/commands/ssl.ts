@@ -1,5 +1,4 @@
 /** `edgeplan ssl`: the certificates of a domain, over the API. */
-
 import { Command, Option } from 'commander';
 import { pause } from '../../platform/backoff.ts';
 import { visible } from '../../simulator/render-text.ts';

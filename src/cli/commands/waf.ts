@@ -1,5 +1,4 @@
 /** `edgeplan waf`: compiles rule sets in SecLang to signature programs, and shows the content of a program. */
-
 import { Command, Option } from 'commander';
 import { jsonText } from '../../base/json-text.ts';
 import { sizeText } from '../../files/size.ts';

@@ -1,5 +1,4 @@
 /** Reports for programs: one JSON document. */
-
 import { type Diagnostic, diagnosticFields } from '../../base/diagnostic.ts';
 import { jsonText } from '../../base/json-text.ts';
 import { mutationDocument } from '../../mutation/report.ts';

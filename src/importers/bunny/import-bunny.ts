@@ -2,7 +2,6 @@
  * Translates a pull zone of bunny.net, or its list of edge rules, to an edge file. bunny.net runs the rules in their order and every
  * one that matches; where the fixed order of types changes the outcome of a request, the report says so.
  */
-
 import { addAlternatives } from '../alternatives.ts';
 import {
   addEntry,

@@ -2,7 +2,6 @@
  * The domain that was chosen over the management API: its revisions are the plans, fetched octet by octet and compared with their
  * digests by WebCrypto.
  */
-
 import type { ApiState } from '../api/api-state.ts';
 import { CallFault, callOctets } from '../api/call.ts';
 import { domainPath } from '../api/documents.ts';
