@@ -13,6 +13,7 @@ import { run as allocation } from './allocation.ts';
 import { run as apiRead } from './api-read.ts';
 import { run as apiWrite } from './api-write.ts';
 import { run as compile } from './compile.ts';
+import { run as distance } from './distance.ts';
 import { run as domains } from './domains.ts';
 import { run as feed } from './feed.ts';
 import { run as floor } from './floor.ts';
@@ -60,6 +61,7 @@ const GROUPS: Readonly<Record<string, BenchGroup>> = {
   waf,
   node,
   strangers,
+  distance,
   tenants,
   traffic,
   zones,

@@ -62,7 +62,8 @@ export async function startTheirs(origin: number, folder: string): Promise<Serve
       upstream origin { server 127.0.0.1:${origin}; keepalive 64; keepalive_requests 100000000; }
       proxy_cache_path {folder}/cache keys_zone=cache:10m;`,
     server: `
-      listen 127.0.0.1:${tlsPort} ssl;
+      listen 127.0.0.1:${tlsPort} ssl http2;
+      client_max_body_size 0;
       ssl_certificate ${folder}/shop.crt; ssl_certificate_key ${folder}/shop.key;
       location / { ${pass} }
       location /cached/ { ${pass} proxy_cache cache; }`,
