@@ -30,7 +30,7 @@ describe('an upload over HTTP/2', requires(OPENSSL_MISSING), () => {
       if (path === '/closing') {
         socket.write('HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 3\r\n\r\nbig');
         setTimeout(() => socket.end(), 20);
-      } else if (path === '/kept') {
+      } else if (path === '/open') {
         socket.write('HTTP/1.1 401 Who\r\nContent-Length: 3\r\n\r\nbig');
       } else if (path === '/chunked') {
         socket.write('HTTP/1.1 413 No\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nbig\r\n0\r\n\r\n');
@@ -76,7 +76,7 @@ describe('an upload over HTTP/2', requires(OPENSSL_MISSING), () => {
 
   test.each([
     ['/closing', 413, 'big'],
-    ['/kept', 401, 'big'],
+    ['/open', 401, 'big'],
     ['/chunked', 413, 'big'],
     ['/blocked', 403, null],
   ])('that is refused early ends with the response: %s', async (path, status, body) => {
@@ -101,7 +101,7 @@ describe('an upload over HTTP/2', requires(OPENSSL_MISSING), () => {
     expect([...statuses]).toEqual([413]);
   });
 
-  test.each(['/closing', '/kept', '/chunked', '/empty', '/reset', '/blocked'])(
+  test.each(['/closing', '/open', '/chunked', '/empty', '/reset', '/blocked'])(
     'that is refused early is reset behind the end of its response: %s',
     async (path) => {
       const client = await openRawHttp2(edge.port);

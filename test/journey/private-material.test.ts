@@ -21,7 +21,7 @@ import { until } from '../support/until.ts';
 import { startWorkerNode, type WorkerNode } from '../support/worker-node.ts';
 
 const HOST = 'shop.test';
-/** Characters of each form that are looked for: enough to be no accident, and to find a part. */
+/** Length, in characters, of the part of each form that the search finds: too long for a coincidence. */
 const PART = 24;
 
 /** Octets in the forms that a secret can be found in: as they are, in hex, in base64 at any of its three places. */

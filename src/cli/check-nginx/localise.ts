@@ -56,7 +56,7 @@ function directiveOf(directive: NginxDirective, parts: LocalParts, ports: Set<nu
   if (DROPPED.test(name)) return '';
   if (block === null) {
     const text = `${[name, ...localArguments(directive, parts)].map(quoted).join(' ')};`;
-    // A status that a `return` gives is told from that of a missing file by a header.
+    // A header distinguishes the status of a `return` from that of a missing file.
     return name === 'return' ? `set ${RETURNED} 1; ${text}` : text;
   }
   const head = name === 'server' ? [...localListens(block, parts, ports), `set ${RETURNED} "";`] : [];
