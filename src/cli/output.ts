@@ -1,7 +1,7 @@
 /** Output of commands: results go to stdout, everything else to stderr. */
 import { once } from 'node:events';
 import { withoutCredentials } from '../base/credentials.ts';
-import { jsonText } from '../base/json-text.ts';
+import { terminalJson } from '../base/terminal-json.ts';
 import { visible } from '../simulator/render-text.ts';
 import { type CommandFault, EXIT } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
@@ -33,7 +33,7 @@ export async function writeDocument(name: string, fields: object): Promise<void>
 
 /** Writes a JSON document on one line to stdout. */
 export async function writeLine(name: string, fields: object): Promise<void> {
-  await write(`${jsonText({ format: jsonFormat(name), ...fields })}\n`);
+  await write(`${terminalJson({ format: jsonFormat(name), ...fields })}\n`);
 }
 
 /** Writes a line to stderr. */

@@ -1,6 +1,6 @@
 /** `edgeplan audit`: prints the audit log of a domain: who changed what, and when. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { jsonText } from '../../base/json-text.ts';
+import { terminalJson } from '../../base/terminal-json.ts';
 import { paint } from '../../simulator/paint.ts';
 import { colourOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
@@ -46,7 +46,7 @@ async function run(domain: string, flags: Flags): Promise<void> {
     for (const entry of matching) {
       await write(
         flags.json === true
-          ? `${jsonText({ format: AUDIT_FORMAT, ...entry })}\n`
+          ? `${terminalJson({ format: AUDIT_FORMAT, ...entry })}\n`
           : paint(auditLines(entry), colour),
       );
     }

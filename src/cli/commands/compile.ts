@@ -1,7 +1,7 @@
 /** `edgeplan compile`: compiles an edge file to the sealed plan that an edge runs. */
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { jsonText } from '../../base/json-text.ts';
+import { terminalJson } from '../../base/terminal-json.ts';
 import { sizeText } from '../../files/size.ts';
 import { META, NONE } from '../../plan/layout.ts';
 import { printPlan } from '../../plan/print.ts';
@@ -105,6 +105,6 @@ async function compileOne(given: Flags, { several }: { readonly several: boolean
   const colour = colourFor(process.stderr, flags.color);
   process.stderr.write(diagnosticsText(opened.diagnostics, { colour, texts: opened.texts }));
   if (flags.output !== undefined) await writeWhole(flags.output, opened.subject.bytes);
-  if (flags.print === true) await write(`${jsonText(printPlan(opened.opened), 2)}\n`);
+  if (flags.print === true) await write(`${terminalJson(printPlan(opened.opened), 2)}\n`);
   else await write(`${summary(opened, flags)}${several ? '\n' : ''}`);
 }

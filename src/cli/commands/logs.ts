@@ -1,7 +1,7 @@
 /** `edgeplan logs`: prints the decisions that nodes have logged for a domain, and follows new ones. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { jsonText } from '../../base/json-text.ts';
+import { terminalJson } from '../../base/terminal-json.ts';
 import { timeText } from '../../base/time-text.ts';
 import { LOG_ACTIONS } from '../../logs/log-store.ts';
 import { paint } from '../../simulator/paint.ts';
@@ -156,7 +156,7 @@ async function readUnseen(
 async function print(entries: readonly RemoteEntry[], { json, color }: Flags): Promise<void> {
   const colour = colourFor(process.stdout, color);
   // The lines of a decision log have a format of their own: `replay` and `explain` read them.
-  const text = json === true ? entries.map((entry) => `${jsonText(entry)}\n`).join('') : null;
+  const text = json === true ? entries.map((entry) => `${terminalJson(entry)}\n`).join('') : null;
   await write(text ?? paint(entries.map(logLine), colour));
 }
 

@@ -1,7 +1,7 @@
 /** `edgeplan simulate`: simulates one request and explains the decision, or evaluates many. */
 import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
-import { jsonText } from '../../base/json-text.ts';
+import { terminalJson } from '../../base/terminal-json.ts';
 import type { EdgeRequest } from '../../evaluator/request.ts';
 import { asTest } from '../../simulator/as-test.ts';
 import type { World } from '../../simulator/assume.ts';
@@ -170,7 +170,7 @@ async function printOne(
   const { subject, asked, flags } = about;
   if (flags.why !== undefined) return printWhy(document, about);
   if (flags.asTest === true) return write(orUsageFault(asTest(document, asked, subject)));
-  if (flags.json === true) return write(`${jsonText(document, 2)}\n`);
+  if (flags.json === true) return write(`${terminalJson(document, 2)}\n`);
   const lines = renderTrace(document, { width: outputWidth(), all: flags.all === true });
   return write(paint(lines, colourFor(process.stdout, flags.color)));
 }

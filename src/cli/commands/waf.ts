@@ -1,6 +1,6 @@
 /** `edgeplan waf`: compiles rule sets in SecLang to signature programs, and shows the content of a program. */
 import { Command, Option } from 'commander';
-import { jsonText } from '../../base/json-text.ts';
+import { terminalJson } from '../../base/terminal-json.ts';
 import { sizeText } from '../../files/size.ts';
 import type { SignatureProgram } from '../../plan/signature-program.ts';
 import { quantity } from '../../simulator/render-text.ts';
@@ -105,7 +105,7 @@ async function compile(path: string, flags: CompileFlags): Promise<void> {
   const bytes = sealed();
   if (flags.output !== undefined) await writeWhole(flags.output, bytes);
   if (flags.print === true) {
-    await write(`${jsonText(printable(program), 2)}\n`);
+    await write(`${terminalJson(printable(program), 2)}\n`);
     return;
   }
   const found = tally(diagnostics);

@@ -1,5 +1,5 @@
 /** What `--json` prints: one object, whose `format` names its kind and its version. */
-import { jsonText } from '../../base/json-text.ts';
+import { terminalJson } from '../../base/terminal-json.ts';
 
 /** The value of `format`; the number rises when a field is removed or changes its meaning. */
 export function jsonFormat(name: string): string {
@@ -8,5 +8,5 @@ export function jsonFormat(name: string): string {
 
 /** The text of a document, `format` first. Field names are in snake_case. */
 export function jsonDocument(name: string, fields: object): string {
-  return `${jsonText({ format: jsonFormat(name), ...fields }, 2)}\n`;
+  return `${terminalJson({ format: jsonFormat(name), ...fields }, 2)}\n`;
 }

@@ -1,6 +1,6 @@
 /** Reports for programs: one JSON document. */
 import { type Diagnostic, diagnosticFields } from '../../base/diagnostic.ts';
-import { jsonText } from '../../base/json-text.ts';
+import { terminalJson } from '../../base/terminal-json.ts';
 import { mutationDocument } from '../../mutation/report.ts';
 import { reportDocument } from '../../simulator/rule-tests/report.ts';
 import { jsonDocument } from '../print/json-document.ts';
@@ -16,7 +16,7 @@ export const JSON_REPORTER: Reporter = {
   test({ results, coverage, mutation, mistakes }: TestReport): string {
     if (results.length === 0 && mistakes.length > 0) return '';
     const mutants = mutation === null ? null : mutationDocument(mutation);
-    return `${jsonText({ ...reportDocument(results, coverage), mutation: mutants }, 2)}\n`;
+    return `${terminalJson({ ...reportDocument(results, coverage), mutation: mutants }, 2)}\n`;
   },
 };
 

@@ -2,7 +2,7 @@
  * The decision log. In: every finished request. Out: a line for each one that is worth reading later (stopped, with a shadow
  * decision, failed), and for a sample of the plain ones.
  */
-import { jsonText } from '../../base/json-text.ts';
+import { terminalJson } from '../../base/terminal-json.ts';
 import type { Action, Decision } from '../../evaluator/decision.ts';
 import { DEFAULT_RATE } from './limits.ts';
 import { decisionLine, GAP_FORMAT, type GapLine } from './line.ts';
@@ -47,7 +47,7 @@ export function createDecisionLog(options: DecisionLogOptions): DecisionLog {
 
   function put(entry: RequestLogEntry, sampled: number | null): void {
     if (writer.full()) writer.drop();
-    else writer.add(jsonText(decisionLine(entry, sampled)));
+    else writer.add(terminalJson(decisionLine(entry, sampled)));
   }
 
   return {

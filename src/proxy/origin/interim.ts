@@ -22,8 +22,8 @@ const CONNECTION = Buffer.from('connection', 'latin1');
 const UNDERSCORE = 0x5f;
 const LOWER = 0x20;
 
-/** What an interim response has no use for: its connection, and the length of a body (RFC 9110 §8.6), which ends an HTTP/2 stream. */
-const MEANINGLESS: ReadonlySet<string> = new Set(['connectio_', 'content-length', 'transfer-encoding']);
+/** Names that no interim response has: the changed one, and the length of a body (RFC 9110 §8.6), which ends an HTTP/2 stream. */
+const MEANINGLESS: ReadonlySet<string> = new Set(['connectio_', 'content-length']);
 
 /** The headers of an interim response that its client may get. */
 export function interimHeaders(headers: HeaderList): HeaderList {
