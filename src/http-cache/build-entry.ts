@@ -18,6 +18,8 @@ export interface EntryDraft {
   readonly visitorHeaders: HeaderList;
   /** Octets of the body by Content-Length; `null`: unknown. */
   readonly announced: number | null;
+  /** Whether another cache stored the response before: it came with `Age`. */
+  readonly aged: boolean;
 }
 
 /** A response of the origin, with what its storage depends on. Times in milliseconds since the epoch. */
@@ -44,6 +46,7 @@ export function draftOf(answered: OriginAnswer): EntryDraft | null {
     names,
     visitorHeaders: visitorHeaders({ headers: head.headers, omit: policy.omit }),
     announced: announcedLength(head),
+    aged: headerOf(head.headers, 'age') !== null,
   };
   // Without a lifetime and without a validator an entry could never be used.
   const useful =

@@ -158,12 +158,14 @@ export interface ResponseReading {
 
 /** Delivers to one client its part of a response that is arriving. */
 export function read({ request, sink }: Lookup, { fill, draft, result }: ResponseReading): ResponseSource {
-  const { entry, announced } = draft;
+  const { entry, announced, aged } = draft;
   const stored = { status: entry.status, headers: entry.headers, length: announced };
   const headers = browserHeaders(stored, request.settings.browserTtl, entry.terms.mode === 'force');
   const shaped = shape({ ...stored, headers }, request);
   const age = ageOf(entry, request.now);
-  const aged = age > 0 && headers === entry.headers ? ['Age', String(age)] : [];
+  // `Age` says that the response was not made for this request (RFC 9111 §5.1), however long the origin took.
+  const reused = result === 'shared' || aged;
+  const ageField = reused && age > 0 && headers === entry.headers ? ['Age', String(age)] : [];
   request.note(result);
   // A reader of the whole body waits for the end of the response: only then the body is known to be complete.
   const to = shaped.to === announced ? Number.POSITIVE_INFINITY : shaped.to;
@@ -178,7 +180,7 @@ export function read({ request, sink }: Lookup, { fill, draft, result }: Respons
   const isStored = announced === null ? '' : '; stored';
   const status = `edgeplan; fwd=miss${result === 'shared' ? '; collapsed' : isStored}`;
   const own = result === 'shared' ? [] : draft.visitorHeaders;
-  const delivered = [...shaped.headers, ...own, ...aged, 'Cache-Status', status];
+  const delivered = [...shaped.headers, ...own, ...ageField, 'Cache-Status', status];
   sink.head({ status: shaped.status, headers: delivered, madeBy: 'origin' }, reader);
   reader.start();
   return reader;

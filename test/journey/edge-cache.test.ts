@@ -115,6 +115,17 @@ describe('a stored response', () => {
     expect(node.faults).toEqual([]);
   });
 
+  test('the first response has no Age if the origin sent none, however late or old it is', async () => {
+    const old = () => new Date(Date.now() - 20_000).toUTCString();
+    const { get } = await place((request, response) => {
+      const sent = request.url === '/cached' ? { Age: '7' } : {};
+      response.writeHead(200, { 'Cache-Control': 'max-age=60', Date: old(), ...sent }).end('a');
+    });
+    expect((await get('/a')).headers['age']).toBeUndefined();
+    expect(Number((await get('/a')).headers['age'])).toBeGreaterThanOrEqual(19);
+    expect(Number((await get('/cached')).headers['age'])).toBeGreaterThanOrEqual(19);
+  });
+
   test('on a miss the origin gets a request for the whole, and the client its range or 304', async () => {
     const { get, requests } = await place(
       always('0123456789', { 'Cache-Control': 'max-age=60', ETag: '"one"' }),
