@@ -23,6 +23,8 @@ const BODY_HEADERS: ReadonlySet<string> = new Set([
   'etag',
 ]);
 const LENGTH: ReadonlySet<string> = new Set(['content-length']);
+/** Headers of the whole that a part replaces; `Content-Range` has no meaning in a 200 (RFC 9110 §14.4). */
+const REPLACED_IN_PART: ReadonlySet<string> = new Set(['content-length', 'content-range']);
 const LIFETIME: ReadonlySet<string> = new Set(['cache-control', 'expires', 'pragma', 'age', 'date']);
 
 /** The headers of a response, and those of them that its directives exclude from storage. */
@@ -81,7 +83,8 @@ export function validatorsOf(headers: HeaderList): Validators {
 export function headersOf206(headers: HeaderList, part: { from: number; to: number; of: number }): string[] {
   const { from, to, of } = part;
   const range = `bytes ${from}-${to - 1}/${of}`;
-  return [...withoutHeaders(headers, LENGTH), 'Content-Range', range, 'Content-Length', String(to - from)];
+  const common = withoutHeaders(headers, REPLACED_IN_PART);
+  return [...common, 'Content-Range', range, 'Content-Length', String(to - from)];
 }
 
 /** A lifetime for browsers that differs from the origin's. */

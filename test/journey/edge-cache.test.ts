@@ -126,6 +126,20 @@ describe('a stored response', () => {
     expect(Number((await get('/cached')).headers['age'])).toBeGreaterThanOrEqual(19);
   });
 
+  test('a range of a response that has Content-Range itself has that of the range alone', async () => {
+    const { get } = await place(
+      always('0123456789', { 'Cache-Control': 'max-age=60', 'Content-Range': 'bytes 0-3/10' }),
+    );
+    const ask = async (path: string, range?: string): Promise<unknown[]> => {
+      const { status, body, headers } = await get(path, { headers: range === undefined ? {} : { range } });
+      return [status, body, headers['content-range']];
+    };
+    expect(await ask('/a', 'bytes=0-')).toEqual([206, '0123456789', 'bytes 0-9/10']);
+    expect(await ask('/a', 'bytes=2-4')).toEqual([206, '234', 'bytes 2-4/10']);
+    expect(await ask('/a', 'bytes=20-')).toEqual([416, '', 'bytes */10']);
+    expect(await ask('/a')).toEqual([200, '0123456789', 'bytes 0-3/10']);
+  });
+
   test('on a miss the origin gets a request for the whole, and the client its range or 304', async () => {
     const { get, requests } = await place(
       always('0123456789', { 'Cache-Control': 'max-age=60', ETag: '"one"' }),
