@@ -247,6 +247,7 @@ const OF_THE_PAGE: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-length',
   'content-md5',
+  'content-range',
   'content-type',
   'digest',
   'etag',
