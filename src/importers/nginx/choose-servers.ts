@@ -51,8 +51,9 @@ export function chooseUnits(state: NginxImport, servers: readonly NginxServer[])
     units[units.indexOf(unit)] = grown;
     return grown;
   };
+  const byPort = serversByPort(servers);
   for (const host of new Set(servers.flatMap(({ exact }) => exact))) {
-    const { main, earlier } = chooseExact(state, servers, host);
+    const { main, earlier } = chooseExact(state, byPort, host);
     add(main, 0, { exact: [host] }).earlier.push(...earlier);
   }
   const fallback = defaultOf(servers, true);
@@ -128,17 +129,21 @@ function patternHost({ wildcards, regexes }: NginxServer): string {
   return `any${(wildcards[0] ?? recordOfRegex(regexes[0] ?? '') ?? '*.example.com').slice(1)}`;
 }
 
+/** The servers that listen on each port, ports and servers in the order of the file. */
+function serversByPort(servers: readonly NginxServer[]): ReadonlyMap<number, readonly NginxServer[]> {
+  const ports = new Set(servers.flatMap(({ listeners }) => listeners.map(({ port }) => port)));
+  return new Map([...ports].map((port) => [port, servers.filter((one) => listens(one, port))]));
+}
+
 /** The server of an exact host; servers of plain http beside it are folded into redirects. */
 function chooseExact(
   state: NginxImport,
-  servers: readonly NginxServer[],
+  byPort: ReadonlyMap<number, readonly NginxServer[]>,
   host: string,
 ): { readonly main: NginxServer; readonly earlier: readonly EarlierOutcome[] } {
-  const ports = [...new Set(servers.flatMap(({ listeners }) => listeners.map(({ port }) => port)))];
-  const answering = ports.flatMap((port) => {
-    const listening = servers.filter((one) => listens(one, port));
-    return serverOfHost(listening, host) ?? defaultServer(listening, port) ?? [];
-  });
+  const answering = [...byPort].flatMap(
+    ([port, listening]) => serverOfHost(listening, host) ?? defaultServer(listening, port) ?? [],
+  );
   const rank = ({ exact }: NginxServer): number => (exact.includes(host) ? 0 : 1);
   const distinct = [...new Set(answering)].sort((one, other) => rank(one) - rank(other));
   const sorted = distinct.sort((one, other) => byTls(one) - byTls(other));
