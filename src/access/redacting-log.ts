@@ -1,7 +1,6 @@
 /** Creates the log of the serving commands: pino lines, buffered, with keys and passwords of URLs redacted. */
 import { type Logger, pino } from 'pino';
-import { withoutCredentials } from '../base/credentials.ts';
-import { redactKeys } from './key.ts';
+import { redactKeys, withoutCredentials } from '../base/credentials.ts';
 
 /** Milliseconds that a line may be buffered. */
 const LOG_WAIT_MS = 10;

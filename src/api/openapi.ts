@@ -4,13 +4,12 @@ import Fastify, { type FastifySchema } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { stringify } from 'yaml';
 import { z } from 'zod';
+import type { JsonObject } from '../base/json-object.ts';
 import { isRead, onlyReads } from '../operation/checks.ts';
 import { type AnyRoute, isNodeRoute, type NodeRoute, OCTETS_TYPE } from '../operation/node-route.ts';
 import { urlOf } from '../operation/paths.ts';
 import { WRITE_QUERY } from '../operation/query.ts';
 import type { ApiRoute } from '../operation/route.ts';
-import type { JsonObject } from '../reference/json-object.ts';
-import { referencePage } from '../reference/reference.ts';
 import { INTRODUCTION, NODE_TAG, tagOf } from './docs/intro.ts';
 import { operationId } from './docs/operation-id.ts';
 import { polish, REFUSED } from './docs/polish.ts';
@@ -21,12 +20,10 @@ const API_VERSION = '1.0.0';
 /** The document in the type of its plugin. */
 type Swagger = ReturnType<typeof jsonSchemaTransformObject>;
 
-/** The document in its forms. */
+/** The document in its two notations. */
 export interface Documents {
   readonly yaml: string;
   readonly json: string;
-  /** The reference page. */
-  readonly html: string;
 }
 
 /** Writes the document of these routes: half a second of work. */
@@ -67,7 +64,6 @@ export async function documentRoutes(routes: readonly AnyRoute[]): Promise<Docum
   return {
     yaml: stringify(document, { aliasDuplicateObjects: false }),
     json: JSON.stringify(document),
-    html: referencePage(document as unknown as JsonObject),
   };
 }
 

@@ -11,7 +11,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
-import { redactKeys } from '../access/key.ts';
+import { redactKeys } from '../base/credentials.ts';
 import { readJson, readUtf8 } from '../http/json-body.ts';
 import { type ApiAdmission, admit, admitCaller, allowHeader, refuseRoute } from '../operation/checks.ts';
 import {
@@ -34,13 +34,11 @@ import {
 import { methodsAt, pathMeant, segmentsOf } from '../operation/paths.ts';
 import { badRequest, Refusal } from '../operation/refusal.ts';
 import type { NodeRouteServices, Services } from '../operation/services.ts';
-import { addPanel } from '../panel/open-panel.ts';
 import type { ShownNode } from '../publisher/node-token.ts';
 import type { SpanSource } from '../telemetry/spans.ts';
 import { addNodeRoute, addRoute } from './add-routes.ts';
 import { answerRefusal, DATA_HEADERS } from './answer.ts';
 import type { AnswerKind, NoteAnswer } from './answer-times.ts';
-import { addReference } from './docs/routes.ts';
 import { rateLimitHeaders } from './rate-limit.ts';
 import { requestId } from './request-id.ts';
 import { createRequestSpans, type RequestSpans } from './request-spans.ts';
@@ -61,6 +59,8 @@ export interface ApiOptions {
   readonly spans?: SpanSource;
   /** The services of routes for nodes; closing the server ends their streams with a reason. */
   readonly nodes: NodeRouteServices;
+  /** Add routes without a key besides those of the API: the reference, the page. */
+  readonly pages?: readonly ((app: FastifyInstance) => void)[];
 }
 
 declare module 'fastify' {
@@ -156,8 +156,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   });
   const responses = createResponseCache({ services, log, watch, spans });
   offerToCache(app.server, { responses, spans });
-  await addReference(app);
-  addPanel(app);
+  for (const addPage of options.pages ?? []) addPage(app);
   app.after(() => {
     for (const route of ROUTES) {
       if (isNodeRoute(route)) addNodeRoute(app, nodes, route);

@@ -1,4 +1,4 @@
-/** Passwords in URLs, as text for people and for logs must not have them. */
+/** Secrets in text for people and for logs, which must not have them: passwords in URLs, API keys, tokens. */
 
 /** What ends a URL in a sentence or a line of JSON. */
 const END = /[\s'"`]/g;
@@ -23,6 +23,21 @@ export function withoutCredentials(text: string): string {
     from = end + 1;
   }
   return clean.replace(PARAMETER, '$1***');
+}
+
+/** How API keys, tokens of nodes and secrets of webhooks begin. */
+const SECRETS = ['svc_', 'edn_', 'whsec_'] as const;
+/** One of them: the prefix, four characters, the rest. */
+const SECRET = /(svc_|edn_|whsec_)([0-9A-Za-z+/_-]{4})[0-9A-Za-z+/_-]*=*/g;
+
+/**
+ * A text for logs with every API key, node token and webhook secret in it cut to 4 characters after its prefix, which
+ * identify it but cannot be used.
+ */
+export function redactKeys(text: string): string {
+  // PERF: most texts contain none, and the search for a literal is ten times faster than the expression.
+  if (!SECRETS.some((prefix) => text.includes(prefix))) return text;
+  return text.replace(SECRET, '$1$2…');
 }
 
 /** @param token without the characters of `END` */

@@ -31,12 +31,14 @@ import { createLookups, type DomainLookups, lookupsWithoutDns } from '../lifecyc
 import { DEFAULT_DAYS } from '../logs/limits.ts';
 import { DRAIN_MS, USES_FLUSH_MS } from '../operation/limits.ts';
 import type { Services } from '../operation/services.ts';
+import { addPanel } from '../panel/open-panel.ts';
 import { PLAN_VERSION } from '../plan/layout.ts';
 import { openClearance } from '../publisher/clearance.ts';
 import { createFeed } from '../publisher/feed.ts';
 import { createPublisher, type Publisher } from '../publisher/publisher.ts';
 import { createRepublisher, type Republisher } from '../publisher/republisher.ts';
 import { openSigner } from '../publisher/signer.ts';
+import { addReference } from '../reference/open-reference.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import type { Telemetry } from '../telemetry/options.ts';
@@ -139,8 +141,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     issues: issuer !== null,
   });
   const app = await createApi({
-    services,
-    log,
+    ...{ services, log },
+    pages: [addReference, addPanel],
     watch: metrics.answersOf,
     answered: metrics.answered,
     ...(spans === null ? {} : { spans }),

@@ -1,7 +1,7 @@
 /** Renders examples: JSON with its parts marked for colours, and requests as curl commands. */
 import { type Content, html, type Markup } from '../base/html.ts';
+import type { Json } from '../base/json-object.ts';
 import { type ApiOperation, isForNodes, type Parameter } from './document.ts';
-import type { Json } from './json-object.ts';
 
 /** Values of parameters in paths; other ones are ids. */
 const IN_PATH: Readonly<Record<string, string>> = {

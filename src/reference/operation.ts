@@ -1,5 +1,6 @@
 /** Renders one operation: its place, parameters, body and responses on one side, examples on the other. */
 import { type Content, html, type Markup } from '../base/html.ts';
+import { isJsonObject, type Json } from '../base/json-object.ts';
 import { codeBlock, curl, json } from './code.ts';
 import {
   type ApiDocument,
@@ -13,7 +14,6 @@ import {
 } from './document.ts';
 import { fieldsOf, rows } from './fields.ts';
 import type { Homes } from './homes.ts';
-import { isJsonObject, type Json } from './json-object.ts';
 import { inline } from './markdown.ts';
 import { sample } from './sample.ts';
 import { typeText } from './type-text.ts';

@@ -6,11 +6,11 @@
  * Widdershins reads OpenAPI 3.0 alone.
  */
 import { type Content, html, type Markup } from '../base/html.ts';
+import type { Json, JsonObject } from '../base/json-object.ts';
 import { codeBlock, json } from './code.ts';
 import { type ApiDocument, type ApiOperation, apiDocument, operationsOf, referredName } from './document.ts';
 import { fieldsOf, rows } from './fields.ts';
 import { homesOf } from './homes.ts';
-import type { Json, JsonObject } from './json-object.ts';
 import { inline, type MarkdownPart, markdownParts } from './markdown.ts';
 import { anchorOf, navigation } from './navigation.ts';
 import { operationSection, type ReferenceContext } from './operation.ts';

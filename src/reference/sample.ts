@@ -2,8 +2,9 @@
  * Makes an example of a schema: its example, default, constant or first allowed value; else a value for the field's name
  * or type. A test checks every example against its schema.
  */
+
+import { isJsonObject, type Json, type JsonObject } from '../base/json-object.ts';
 import { type ApiDocument, referredName, resolveSchema, type Schema } from './document.ts';
-import { isJsonObject, type Json, type JsonObject } from './json-object.ts';
 
 const TIME = '2026-11-20T09:30:00.000Z';
 const DIGEST = '5f0f9d1f0c6c4e0a8f7c2d1b3a4e5d6c7b8a9f0e1d2c3b4a5f6e7d8c9b0a1f2e';

@@ -1,7 +1,7 @@
 /** Says in words which values a schema allows: its type, and its bounds. */
 import { type Content, html, type Markup } from '../base/html.ts';
+import type { Json } from '../base/json-object.ts';
 import { referredName, type Schema } from './document.ts';
-import type { Json } from './json-object.ts';
 
 /** The type of a schema; named schemas are links to their fields. */
 export function typeText(schema: Schema): Content {

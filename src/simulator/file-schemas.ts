@@ -3,7 +3,7 @@ import { ACTIONS } from '../evaluator/decision.ts';
 import { edgeFileSchema } from '../files/edge-schema.ts';
 import type { JsonSchema } from '../files/json-schema.ts';
 import { testFileSchema } from '../files/test-schema.ts';
-import { EXPECTED_KEYS } from './rule-tests/expected-schema.ts';
+import { EXPECTED_KEYS } from './expected-schema.ts';
 
 export const SCHEMA_NAMES = ['edge', 'test'] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];

@@ -16,9 +16,11 @@ import { openStore } from '../../src/database/open.ts';
 import type { DomainLookups } from '../../src/lifecycle/lookups.ts';
 import type { LogIntake } from '../../src/logs/take-batch.ts';
 import type { PublicationService, Services } from '../../src/operation/services.ts';
+import { addPanel } from '../../src/panel/open-panel.ts';
 import { openClearance } from '../../src/publisher/clearance.ts';
 import { createFeed } from '../../src/publisher/feed.ts';
 import { openSigner } from '../../src/publisher/signer.ts';
+import { addReference } from '../../src/reference/open-reference.ts';
 import type { AccountRow, MemberRole } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createTrafficThread } from '../../src/traffic/thread.ts';
@@ -147,7 +149,12 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     { store, log: own, onAppended: () => undefined, onFailed: () => undefined },
   )!;
   const nodes = { store, feed, signer, log: own, clock, traffic, logs: logs.intake, secretsKey };
-  const app = await createApi({ services: { ...services, logs: logs.search! }, nodes, log: own });
+  const app = await createApi({
+    services: { ...services, logs: logs.search! },
+    pages: [addReference, addPanel],
+    nodes,
+    log: own,
+  });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   return {

@@ -26,7 +26,7 @@ function build(): void {
   const steps = [
     [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
     ['dist/waf/signatures/seal-starter.js', 'src/waf/signatures'],
-    ['dist/api/docs/write-documents.js'],
+    ['dist/reference/write-documents.js'],
     ['dist/panel/write-page.js'],
   ];
   for (const step of steps) {

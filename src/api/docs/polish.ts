@@ -4,13 +4,7 @@
  * served document.
  */
 import { assert } from '../../base/assert.ts';
-import {
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  mapObjects,
-  objectAt,
-} from '../../reference/json-object.ts';
+import { isJsonObject, type Json, type JsonObject, mapObjects, objectAt } from '../../base/json-object.ts';
 import { ERROR_SCHEMA, REFUSALS, refusalResponses } from './errors.ts';
 import { EXAMPLES } from './examples.ts';
 import { TAG_GROUPS } from './intro.ts';

@@ -1,15 +1,25 @@
 /**
- * One server a data folder. Two would be safe for the data, SQLite sees to that, but each would publish, check
- * nameservers and count requests as if it were alone. The lock is SQLite's own exclusive lock on an empty file: the
- * system releases it when the process ends, also by a crash.
+ * One process a data folder. Two servers would be safe for the data, SQLite sees to that, but each would publish, check
+ * nameservers and count requests as if it were alone; two nodes would overwrite each other's plans and cached responses.
+ * The lock is SQLite's own exclusive lock on an empty file: the system releases it when the process ends, also by a crash.
  */
 import { chmodSync, closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { makeFolder } from '../../platform/make-folder.ts';
 import { isStoreFault, StoreFault } from '../../store/fault.ts';
 import { faulty, openDatabase } from './driver.ts';
 
 /** The file in the folder that is locked. */
 export const LOCK_FILE = 'edgeplan.lock';
+
+/**
+ * Creates a node's folder and locks it; returns the function that releases it.
+ * @throws StoreFault `in_use`; the system's error when the folder cannot be made
+ */
+export function takeFolder(data: string): () => void {
+  makeFolder(data, { mode: 0o700 });
+  return lockFolder(resolve(data));
+}
 
 /** Takes the lock; returns the function that releases it. Throws `in_use`, with the id of the process that has it. */
 export function lockFolder(folder: string): () => void {

@@ -4,7 +4,7 @@ import type { RuleRef } from '../../evaluator/decision.ts';
 import { EFFECTS } from '../../evaluator/decision.ts';
 import { checkKeys, foundIn, mapOf, type Notes } from '../../files/test-file-notes.ts';
 import type { Item, MapItem } from '../../files/test-file-yaml.ts';
-import type { CACHE_KEYS, DECISION_KEYS, ORIGIN_KEYS, PAGE_KEYS, WAF_KEYS } from './expected-schema.ts';
+import type { CACHE_KEYS, DECISION_KEYS, ORIGIN_KEYS, PAGE_KEYS, WAF_KEYS } from '../expected-schema.ts';
 import type { RuleNames } from './names.ts';
 
 /** Expected fields as plain data; an absent field may have any value. */

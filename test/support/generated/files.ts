@@ -19,7 +19,7 @@ export interface GeneratedFile {
 }
 
 export const GENERATED: readonly GeneratedFile[] = [
-  { path: SCHEMA_FILE, content: () => clientSchema(readFileSync('dist/api/docs/openapi.yaml', 'utf8')) },
+  { path: SCHEMA_FILE, content: () => clientSchema(readFileSync('dist/reference/openapi.yaml', 'utf8')) },
   { path: CODES_FILE, content: codesMarkdown },
   { path: PICTURE_FILE, content: () => drawTerminal(commandOutput()) },
   { path: NODE_PAPER, content: nodePaper },

@@ -1,6 +1,7 @@
 /** Passwords are cut out of URLs, wherever in a sentence they are, and nothing else is. */
 import { expect, test } from 'vitest';
-import { withoutCredentials } from '../../../src/base/credentials.ts';
+import { makeKey } from '../../../src/access/key.ts';
+import { redactKeys, withoutCredentials } from '../../../src/base/credentials.ts';
 
 test.each([
   ['postgres://u:pw@h:5432/x', 'postgres://u:***@h:5432/x'],
@@ -31,3 +32,15 @@ test.each(['a', 'a://', '://a:', 'a://:x', '?a', '?passw', '://@'])(
     expect(withoutCredentials(text).length).toBeLessThanOrEqual(text.length);
   },
 );
+
+test('API keys are cut to four characters after their prefix', () => {
+  const key = makeKey();
+  const line = redactKeys(`GET /domains/?key=${key}&x=1 ${key}`);
+  expect(line).not.toContain(key.slice(8));
+  expect(line).toContain(`${key.slice(0, 8)}…`);
+});
+
+test('tokens of nodes and secrets of webhooks are cut as API keys are', () => {
+  const texts = ['edn_Ab-_cDef0123456789', 'whsec_Ab+/cDef0123456789=='];
+  expect(redactKeys(`a ${texts.join(' b ')} c`)).toBe('a edn_Ab-_… b whsec_Ab+/… c');
+});

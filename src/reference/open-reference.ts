@@ -3,26 +3,17 @@
  * files. No key is needed; only GET and HEAD are answered.
  */
 import type { FastifyInstance } from 'fastify';
-import {
-  addOpen,
-  FOREVER,
-  FRESH,
-  type OpenFile,
-  once,
-  openFile,
-  sendFile,
-} from '../../operation/open-files.ts';
-import { codesPage } from '../../reference/codes-page.ts';
-import { SCRIPT } from '../../reference/script.ts';
-import { PAGE_POLICY, SCRIPT_FILE } from '../../reference/shell.ts';
-import { fileSchema, SCHEMA_FILES, SCHEMA_NAMES, type SchemaName } from '../../simulator/file-schemas.ts';
-import type { Documents } from '../openapi.ts';
-import { openDocuments } from './documents.ts';
+import { addOpen, FOREVER, FRESH, type OpenFile, once, openFile, sendFile } from '../operation/open-files.ts';
+import { fileSchema, SCHEMA_FILES, SCHEMA_NAMES, type SchemaName } from '../simulator/file-schemas.ts';
+import { codesPage } from './codes-page.ts';
+import { openDocuments, type PublishedDocuments } from './documents.ts';
+import { SCRIPT } from './script.ts';
+import { PAGE_POLICY, SCRIPT_FILE } from './shell.ts';
 
 /** Adds the routes to the server. The document is read at its first request; a failed read is tried again. */
-export async function addReference(app: FastifyInstance): Promise<void> {
-  let documents: Promise<Readonly<Record<keyof Documents, OpenFile>>> | null = null;
-  const document = async (kind: keyof Documents): Promise<OpenFile> => {
+export function addReference(app: FastifyInstance): void {
+  let documents: Promise<Readonly<Record<keyof PublishedDocuments, OpenFile>>> | null = null;
+  const document = async (kind: keyof PublishedDocuments): Promise<OpenFile> => {
     documents ??= openDocuments().then(fixedDocuments);
     try {
       return (await documents)[kind];
@@ -50,7 +41,11 @@ export async function addReference(app: FastifyInstance): Promise<void> {
 }
 
 /** The responses for the forms of the document. */
-function fixedDocuments({ yaml, json, html }: Documents): Readonly<Record<keyof Documents, OpenFile>> {
+function fixedDocuments({
+  yaml,
+  json,
+  html,
+}: PublishedDocuments): Readonly<Record<keyof PublishedDocuments, OpenFile>> {
   const headers = { 'cache-control': FRESH };
   return {
     yaml: openFile(yaml, 'application/yaml; charset=utf-8', headers),

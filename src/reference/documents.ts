@@ -4,17 +4,25 @@
  */
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import type { Documents } from '../openapi.ts';
+import type { Documents } from '../api/openapi.ts';
+import type { JsonObject } from '../base/json-object.ts';
+import { referencePage } from './reference.ts';
+
+/** The document in the forms that a server publishes. */
+export interface PublishedDocuments extends Documents {
+  /** The reference page. */
+  readonly html: string;
+}
 
 /** The files beside the built module, by form. */
-const FILES: Readonly<Record<keyof Documents, URL>> = {
+const FILES: Readonly<Record<keyof PublishedDocuments, URL>> = {
   yaml: new URL('./openapi.yaml', import.meta.url),
   json: new URL('./openapi.json', import.meta.url),
   html: new URL('./reference.html', import.meta.url),
 };
 
 /** Reads all forms, or generates them: half a second of work. */
-export async function openDocuments(): Promise<Documents> {
+export async function openDocuments(): Promise<PublishedDocuments> {
   if (!existsSync(FILES.html)) return generateDocuments();
   const [yaml, json, html] = await Promise.all([
     readFile(FILES.yaml, 'utf8'),
@@ -31,10 +39,11 @@ export async function writeDocuments(): Promise<void> {
 }
 
 /** Generates the document. The imports are dynamic, so that a built server loads no generator. */
-async function generateDocuments(): Promise<Documents> {
+async function generateDocuments(): Promise<PublishedDocuments> {
   const [{ documentRoutes }, { ROUTES }] = await Promise.all([
-    import('../openapi.ts'),
-    import('../routes.ts'),
+    import('../api/openapi.ts'),
+    import('../api/routes.ts'),
   ]);
-  return documentRoutes(ROUTES);
+  const { yaml, json } = await documentRoutes(ROUTES);
+  return { yaml, json, html: referencePage(JSON.parse(json) as JsonObject) };
 }

@@ -3,9 +3,9 @@
  * revision of the path. Out: octets with their digest in a header, which the page compares with its own.
  */
 import { z } from 'zod';
-import { conflict, notFound } from '../operation/refusal.ts';
-import { type Call, operation, type Response } from '../operation/route.ts';
-import { findRevision, planOf, revisionOf } from '../operation/stored-revision.ts';
+import { conflict, notFound } from '../../operation/refusal.ts';
+import { type Call, operation, type Response } from '../../operation/route.ts';
+import { findRevision, planOf, revisionOf } from '../../operation/stored-revision.ts';
 
 /** SHA-256 of the octets: `sha256:` and 64 hex digits. */
 const DIGEST = 'edgeplan-digest';
