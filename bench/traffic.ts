@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { sealBatch, type TrafficBatchEntry } from '../src/counts/layout.ts';
 import { openStore } from '../src/database/open.ts';
-import { openDatabase } from '../src/database/sqlite/driver.ts';
+import { openDatabase } from '../src/storage/sqlite.ts';
 import type { NodeRow } from '../src/store/rows.ts';
 import type { Store } from '../src/store/store.ts';
 import { TRAFFIC_SUMS } from '../src/store/traffic-repositories.ts';

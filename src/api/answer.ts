@@ -8,7 +8,7 @@ import { namesTag, tagOf } from '../operation/etag.ts';
 import { MAX_BODY_OCTETS } from '../operation/limits.ts';
 import { badRequest, conflict, notFound, Refusal } from '../operation/refusal.ts';
 import { type ApiRoute, JSON_TYPE, type Response } from '../operation/route.ts';
-import { StoreFault } from '../store/fault.ts';
+import { StoreFault } from '../storage/fault.ts';
 import { TrafficFault } from '../traffic/fault.ts';
 import type { CacheableResponse } from './response-cache.ts';
 

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { Option } from 'commander';
 import { type OpenStoreOptions, openStore } from '../database/open.ts';
-import { StoreFault } from '../store/fault.ts';
+import { StoreFault } from '../storage/fault.ts';
 import type { Store } from '../store/store.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from './exit.ts';
 

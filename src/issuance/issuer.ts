@@ -10,7 +10,7 @@ import { SecretsKeyFault } from '../certificates/key-ring.ts';
 import type { ServerAddress } from '../dns/server-address.ts';
 import { pause, retryMs } from '../platform/backoff.ts';
 import { withDeadline } from '../platform/deadline.ts';
-import { isStoreFault } from '../store/fault.ts';
+import { isStoreFault } from '../storage/fault.ts';
 import type { ClaimedOrder, OrderAllowance } from '../store/issuance-repositories.ts';
 import type { DomainRow, RecordRow } from '../store/rows.ts';
 import { createAccountShares } from './account-shares.ts';

@@ -5,7 +5,7 @@
  */
 import type pg from 'pg';
 import { admitted, createPool, postgresFault } from '../database/postgres/pool.ts';
-import { StoreFault } from '../store/fault.ts';
+import { StoreFault } from '../storage/fault.ts';
 import type { PostgresAccess } from '../store/place.ts';
 import { LogFault } from './fault.ts';
 import { gapRow } from './gap-row.ts';

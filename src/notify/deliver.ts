@@ -8,7 +8,7 @@ import type { TierSlug } from '../access/tiers.ts';
 import { unreachable } from '../base/assert.ts';
 import { retryMs } from '../platform/backoff.ts';
 import { withDeadline } from '../platform/deadline.ts';
-import { isStoreFault } from '../store/fault.ts';
+import { isStoreFault } from '../storage/fault.ts';
 import type { ClaimedDelivery, DeliveryOutcome } from '../store/notify-repositories.ts';
 import { NOTIFY_CHANNELS, type NotifyChannel, type WebhookRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';

@@ -8,7 +8,7 @@
  */
 import { groupNames } from '../base/node-groups.ts';
 import { steadyNow } from '../base/steady-clock.ts';
-import { isStoreFault } from '../store/fault.ts';
+import { isStoreFault } from '../storage/fault.ts';
 import type { NodeRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { noticeCertificateEnds } from './certificate-ends.ts';

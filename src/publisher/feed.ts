@@ -5,7 +5,7 @@
  * positions show what a node has missed, and a heartbeat sends the position if nothing changes.
  */
 import { MANIFEST_FORMAT, type SignedPage } from '../plan/manifest.ts';
-import { isStoreFault } from '../store/fault.ts';
+import { isStoreFault } from '../storage/fault.ts';
 import type { Store } from '../store/store.ts';
 import { createCoalesced } from './coalesced.ts';
 import { readEpoch } from './epoch.ts';

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openSnapshots, type Snapshots } from '../database/snapshots.ts';
 import { lowerPriority } from '../platform/low-priority.ts';
-import { StoreFault, type StoreFaultCode } from '../store/fault.ts';
+import { StoreFault, type StoreFaultCode } from '../storage/fault.ts';
 import type { StorePlace } from '../store/place.ts';
 import { PublishFault, type PublishFaultCode } from './fault.ts';
 import { makePlan } from './make-plan.ts';

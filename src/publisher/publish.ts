@@ -9,7 +9,7 @@
  * holds less than the one before it.
  */
 import { sha256Hex } from '../platform/sha256.ts';
-import { isStoreFault } from '../store/fault.ts';
+import { isStoreFault } from '../storage/fault.ts';
 import type { Author, DomainRow, ManifestRow, OutboxRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import { readBlob, reseal } from './blob.ts';

@@ -6,7 +6,7 @@
  */
 import { steadyNow } from '../base/steady-clock.ts';
 import { PLAN_VERSION } from '../plan/layout.ts';
-import { isStoreFault } from '../store/fault.ts';
+import { isStoreFault } from '../storage/fault.ts';
 import type { PlanHead } from '../store/rows.ts';
 import { SERVICE, type Store } from '../store/store.ts';
 import {

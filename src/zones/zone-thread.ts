@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openSnapshots, type Snapshots } from '../database/snapshots.ts';
 import { lowerPriority } from '../platform/low-priority.ts';
-import { StoreFault, type StoreFaultCode } from '../store/fault.ts';
+import { StoreFault, type StoreFaultCode } from '../storage/fault.ts';
 import type { StorePlace } from '../store/place.ts';
 import { type MadeZone, makeZone } from './make-zone.ts';
 import type { ZoneSettings } from './settings.ts';

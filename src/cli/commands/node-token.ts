@@ -7,7 +7,7 @@ import { DEFAULT_GROUP, groupNames } from '../../base/node-groups.ts';
 import { TOKEN_OVERLAP_MS } from '../../publisher/limits.ts';
 import { createNode, NODE_NAME_SHAPE, rotateToken } from '../../publisher/node-token.ts';
 import { openSigner } from '../../publisher/signer.ts';
-import { isStoreFault } from '../../store/fault.ts';
+import { isStoreFault } from '../../storage/fault.ts';
 import type { NodeRow, ReplacedTokenRow } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';

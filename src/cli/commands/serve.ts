@@ -98,7 +98,7 @@ async function run(flags: Flags, command: Command): Promise<void> {
   if (collector === null && command.getOptionValueSource('traceRatio') === 'cli')
     throw usageFault('--trace-ratio has no effect without --otlp', 'name the OpenTelemetry collector');
   // Imported here, so that other commands need not load the web framework.
-  const { createLog } = await import('../../access/redacting-log.ts');
+  const { createLog } = await import('../../telemetry/redacting-log.ts');
   const { startServer } = await import('../start-server.ts');
   const store = await openData(flags, 'server');
   for (const warning of store.about.warnings) note(`warning: ${warning}`);

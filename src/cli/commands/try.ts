@@ -79,7 +79,7 @@ interface Started {
  * Starts the server on the usual ports, or on free ones if they are taken. A port that was given must be free.
  */
 async function start(folder: string, { host, port, opsPort }: Flags): Promise<Started> {
-  const { createLog } = await import('../../access/redacting-log.ts');
+  const { createLog } = await import('../../telemetry/redacting-log.ts');
   const { startServer } = await import('../start-server.ts');
   const ports = { port: port ?? USUAL_PORTS.port, operationsPort: opsPort ?? USUAL_PORTS.operationsPort };
   for (;;) {

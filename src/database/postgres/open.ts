@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Migration } from '../../schema/migration.ts';
 import { POSTGRES_MIGRATIONS } from '../../schema/postgres.ts';
-import { StoreFault } from '../../store/fault.ts';
+import { StoreFault } from '../../storage/fault.ts';
 import { type PostgresAccess, withoutPassword } from '../../store/place.ts';
 import type { Store } from '../../store/store.ts';
 import { createListeners } from '../listeners.ts';

@@ -4,8 +4,8 @@
  */
 import { sql } from 'kysely';
 import { DEFAULT_GROUP, leftGroups } from '../../base/node-groups.ts';
+import { StoreFault } from '../../storage/fault.ts';
 import type { PlanReads, PlanWrites } from '../../store/edge-repositories.ts';
-import { StoreFault } from '../../store/fault.ts';
 import type { FiledRevision, ManifestRow, RevisionRow } from '../../store/rows.ts';
 import { lockDomain } from '../lock-domain.ts';
 import type { Session } from '../session.ts';

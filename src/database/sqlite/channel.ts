@@ -3,9 +3,9 @@
  * event loop are sent in one.
  */
 import type { Worker } from 'node:worker_threads';
-import { StoreFault } from '../../store/fault.ts';
+import { StoreFault } from '../../storage/fault.ts';
+import { sqliteFault } from '../../storage/sqlite.ts';
 import type { SqlValue } from '../session.ts';
-import { sqliteFault } from './driver.ts';
 import { type Request, startWorker, type WorkerAnswer } from './worker.ts';
 
 /** Runs statements in the writing thread, in the order in which they are sent. */

@@ -1,7 +1,7 @@
 /** Checks a copy of the database, and reports what is in it. */
 import { statSync } from 'node:fs';
-import { StoreFault } from '../../store/fault.ts';
-import { faulty, openDatabase } from './driver.ts';
+import { StoreFault } from '../../storage/fault.ts';
+import { faulty, openDatabase } from '../../storage/sqlite.ts';
 
 /** What a checked copy contains. */
 export interface CopyReport {

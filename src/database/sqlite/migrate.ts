@@ -1,8 +1,8 @@
 /** Migrates a database file to this version's tables. */
 import type { Migration } from '../../schema/migration.ts';
-import { StoreFault } from '../../store/fault.ts';
+import { StoreFault } from '../../storage/fault.ts';
+import { type Database, faulty } from '../../storage/sqlite.ts';
 import { stepsFrom } from '../migration.ts';
-import { type Database, faulty } from './driver.ts';
 import { pragmaValue } from './settings.ts';
 
 /** Written into the file's header (`PRAGMA application_id`), which identifies a database of this store: "edge". */

@@ -2,11 +2,11 @@
  * Reads, on the calling thread: in WAL mode they never wait for the writer, and one row takes less time than a message to
  * another thread.
  */
-import { StoreFault } from '../../store/fault.ts';
+import { StoreFault } from '../../storage/fault.ts';
+import { type Database, openDatabase, type PreparedStatement, sqliteFault } from '../../storage/sqlite.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import type { Recall, Session, SqlValue } from '../session.ts';
 import { readTransaction } from '../transaction.ts';
-import { type Database, openDatabase, type PreparedStatement, sqliteFault } from './driver.ts';
 import { settle } from './settings.ts';
 
 /** Snapshots open at once; further ones are queued. Each costs a connection, some 100 KiB. */

@@ -3,8 +3,8 @@
  * a time; `writer.ts` decides which transactions they form.
  */
 import { Worker } from 'node:worker_threads';
+import { DRIVER } from '../../storage/sqlite.ts';
 import type { SqlValue } from '../session.ts';
-import { DRIVER } from './driver.ts';
 import { ASSERTED, SETTINGS } from './settings.ts';
 
 /** One statement to run. */

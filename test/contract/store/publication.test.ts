@@ -1,7 +1,7 @@
 /** Outbox, revisions, manifest, nodes: what publication leans on, on both databases. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isStoreFault } from '../../../src/storage/fault.ts';
 import type { Publication } from '../../../src/store/edge-repositories.ts';
-import { isStoreFault } from '../../../src/store/fault.ts';
 import type { DomainRow, ReportRow } from '../../../src/store/rows.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { newDomain, outboxRow, publication, seed, T } from '../../support/sample-rows.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openStore } from '../../../src/database/open.ts';
-import { openDatabase } from '../../../src/database/sqlite/driver.ts';
 import { isReplacing, replacementSteps } from '../../../src/database/sqlite/replace.ts';
+import { openDatabase } from '../../../src/storage/sqlite.ts';
 import { builtCli, edgeplan } from '../../support/built.ts';
 import { T } from '../../support/sample-rows.ts';
 

@@ -5,7 +5,7 @@
  * (`worker.ts`).
  */
 import { createRequire } from 'node:module';
-import { StoreFault, type StoreFaultCode } from '../../store/fault.ts';
+import { StoreFault, type StoreFaultCode } from './fault.ts';
 
 /** The part of the driver's API that the store uses. */
 export interface Database {

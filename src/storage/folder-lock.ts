@@ -5,9 +5,9 @@
  */
 import { chmodSync, closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { makeFolder } from '../../platform/make-folder.ts';
-import { isStoreFault, StoreFault } from '../../store/fault.ts';
-import { faulty, openDatabase } from './driver.ts';
+import { makeFolder } from '../platform/make-folder.ts';
+import { isStoreFault, StoreFault } from './fault.ts';
+import { faulty, openDatabase } from './sqlite.ts';
 
 /** The file in the folder that is locked. */
 export const LOCK_FILE = 'edgeplan.lock';
