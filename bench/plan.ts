@@ -1,5 +1,5 @@
 /** Plan: what 10,000 rules take up, and what it takes to open them. */
-import { RULE_TYPES } from '../src/base/vocabulary.ts';
+import { RULE_TYPES } from '../src/base/vocabulary/vocabulary.ts';
 import { compile, seal } from '../src/compiler/index.ts';
 import { loadPlan } from '../src/evaluator/index.ts';
 import type { EdgeRequest } from '../src/evaluator/request.ts';

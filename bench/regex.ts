@@ -2,7 +2,7 @@
  * Regex: the longest match that an accepted rule set can cause on a path of 2 KB. As many distinct unanchored patterns
  * as the budget allows, none with a literal that an index could ask for, over paths that let none of them stop early.
  */
-import { MAX_DOMAIN_SCANS } from '../src/base/limits.ts';
+import { MAX_DOMAIN_SCANS } from '../src/base/vocabulary/limits.ts';
 import type { EdgeRequest } from '../src/evaluator/request.ts';
 import type { RuleSet } from '../src/model/types.ts';
 import { seeded } from '../test/support/generate-random.ts';

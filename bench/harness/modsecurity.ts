@@ -1,7 +1,7 @@
 /** libmodsecurity in nginx, and the same Core Rule Set in our own run time. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeDiagnostic } from '../../src/base/diagnostic.ts';
+import { describeDiagnostic } from '../../src/base/diagnostics/diagnostic.ts';
 import type { SignatureProgram } from '../../src/plan/signature-program.ts';
 import { loadSignatures } from '../../src/waf/load/load.ts';
 import type { WafProgram } from '../../src/waf/request/inspection.ts';

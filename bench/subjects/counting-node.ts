@@ -3,7 +3,7 @@
  * file, a folder, and the address of a control plane for the counts or `-`. Prints where it listens.
  */
 import { join } from 'node:path';
-import { createLog } from '../../src/telemetry/redacting-log.ts';
+import { createLog } from '../../src/base/telemetry/redacting-log.ts';
 import { serveEdgeFile } from '../../src/cli/watch-file.ts';
 import { createFeedTokens } from '../../src/node/domain-tokens.ts';
 import { OPEN_OCTETS } from '../../src/node/limits.ts';

@@ -2,7 +2,7 @@
  * The least any evaluator does: look the host up in a map, look the path up in a map, parse an IPv4 address and look
  * it up among 32-bit intervals. It decides nothing; it is the measure of what deciding adds.
  */
-import { parseIpEntry, parseIpv4 } from '../../src/base/ip.ts';
+import { parseIpEntry, parseIpv4 } from '../../src/base/addresses/ip.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
 import type { Mixed } from '../data/mixed.ts';
 import { HOSTS } from '../data/words.ts';

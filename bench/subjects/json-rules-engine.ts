@@ -4,7 +4,7 @@
  * that matches stops the engine: measured at about half the time of one priority for all, where every rule runs.
  */
 import { Engine } from 'json-rules-engine';
-import { parseIp, parseIpEntry } from '../../src/base/ip.ts';
+import { parseIp, parseIpEntry } from '../../src/base/addresses/ip.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
 import type { DropRule } from '../../src/model/types.ts';
 import type { Answer } from '../harness/answer.ts';

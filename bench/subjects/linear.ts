@@ -3,9 +3,9 @@
  * substring, pieces, V8's own regexes; addresses as numbers), and the cheapest filter of a rule is tried first.
  * Requests are read by the same parsers that the evaluator uses, so what is compared is the scan.
  */
-import { parseIp, parseIpEntry } from '../../src/base/ip.ts';
-import { parseTarget, type TargetFacts } from '../../src/base/path.ts';
-import { BOT_KINDS } from '../../src/base/vocabulary.ts';
+import { parseIp, parseIpEntry } from '../../src/base/addresses/ip.ts';
+import { parseTarget, type TargetFacts } from '../../src/base/paths/path.ts';
+import { BOT_KINDS } from '../../src/base/vocabulary/vocabulary.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
 import { classifyUserAgent } from '../../src/evaluator/user-agent.ts';
 import type { Rule, RuleSet } from '../../src/model/types.ts';

@@ -4,7 +4,7 @@
  */
 import ipaddr from 'ipaddr.js';
 import micromatch from 'micromatch';
-import { BOT_KINDS } from '../../src/base/vocabulary.ts';
+import { BOT_KINDS } from '../../src/base/vocabulary/vocabulary.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
 import { classifyUserAgent } from '../../src/evaluator/user-agent.ts';
 import type { Rule, RuleSet } from '../../src/model/types.ts';

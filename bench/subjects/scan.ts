@@ -4,7 +4,7 @@
  * the rule sets of the bench hold (no dry_run, nothing cleared, no rate limit that breaches) and does less than
  * `evaluate` does: no location, cache key, origin or counter is made.
  */
-import { RULE_TYPES, type RuleType } from '../../src/base/vocabulary.ts';
+import { RULE_TYPES, type RuleType } from '../../src/base/vocabulary/vocabulary.ts';
 import type { Rule, RuleSet } from '../../src/model/types.ts';
 import type { Answer } from '../harness/answer.ts';
 

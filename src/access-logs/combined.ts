@@ -4,7 +4,7 @@
  *
  *     shop.example:443 203.0.113.7 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 2326 "referer" "user-agent" …
  */
-import { parseIp } from '../base/ip.ts';
+import { parseIp } from '../base/addresses/ip.ts';
 import {
   BLANK,
   entryOf,

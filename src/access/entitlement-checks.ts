@@ -3,7 +3,7 @@
  * table lists the checks that need no body; handlers call the checks of a value in the body after they have read it
  * (semantics §6).
  */
-import type { RuleType } from '../base/vocabulary.ts';
+import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type { Entitlements } from './entitlements.ts';

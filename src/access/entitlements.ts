@@ -2,7 +2,7 @@
  * Resolves the entitlements of a domain: the values of its tier, overridden by its subscription (API document, "Domain
  * entitlements"). Pure: the subscription and a time in, the resolved values out.
  */
-import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
+import { RULE_TYPES, type RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { DomainRow, SubscriptionRow } from '../store/rows.ts';
 import { type Allowances, type Tier, type TierSlug, tierOf } from './tiers.ts';
 

@@ -3,8 +3,8 @@
  * detects a mistyped or invented key without a query; only the SHA-256 of a key is stored.
  */
 import { randomBytes } from 'node:crypto';
-import { xxhash32 } from '../base/xxhash32.ts';
-import { sha256Hex } from '../platform/sha256.ts';
+import { xxhash32 } from '../base/octets/xxhash32.ts';
+import { sha256Hex } from '../base/platform/sha256.ts';
 
 const PREFIX = 'svc_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

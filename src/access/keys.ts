@@ -1,5 +1,5 @@
 /** Creates, lists and revokes accounts and API keys for the command line; no key may do it over the API (API document). */
-import { isStoreFault } from '../storage/fault.ts';
+import { isStoreFault } from '../base/storage/fault.ts';
 import type { AccountRow, KeyRow, KeyUseRow, KeyWithUse } from '../store/rows.ts';
 import { SERVICE, type Store, type WriteTransaction } from '../store/store.ts';
 import { hashKey, makeKey } from './key.ts';

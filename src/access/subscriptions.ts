@@ -1,5 +1,5 @@
 /** Sets and removes a domain's subscription for the command line; no key may do it over the API (API document). */
-import { RULE_TYPES } from '../base/vocabulary.ts';
+import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
 import { nearest } from '../model/nearest.ts';
 import type { DomainRow, SubscriptionRow } from '../store/rows.ts';
 import { SERVICE, type WriteTransaction } from '../store/store.ts';

@@ -2,7 +2,7 @@
  * The tiers of domains, as data, from the smallest to the largest. A tier includes all that the smaller ones include;
  * `test/unit/access` checks it.
  */
-import type { RuleType } from '../base/vocabulary.ts';
+import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 
 /** The allowances of a tier, under the field names of the API document. `null` is unlimited. */
 export interface Allowances {

@@ -3,8 +3,8 @@
  * that are proved to reach a rule. `likelyCircles` needs no proof of every rule: it starts with URLs that the filters and
  * targets name, so that its cost is that of some thousand requests; circles that only other URLs get into are left to proofs.
  */
-import { encodeCapture } from '../base/octets.ts';
-import type { RuleType } from '../base/vocabulary.ts';
+import { encodeCapture } from '../base/octets/octets.ts';
+import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { RedirectRule, RuleSet } from '../model/types.ts';
 import { hostIncludes, pathIncludes } from './lint/filters.ts';
 import { inScope, mayAdmit, readZone, serves, type Zone } from './lint/zone.ts';

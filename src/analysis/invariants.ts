@@ -7,7 +7,7 @@
  * its sources: the rules with that effect, the challenge of a record, the edge's own answers, and the end of all phases. A
  * source that no request of the box comes to is covered by what ends requests before it; that is one question each.
  */
-import { BOT_ACTIONS, BREACH_ACTIONS, FINGERPRINT_ACTIONS } from '../base/vocabulary.ts';
+import { BOT_ACTIONS, BREACH_ACTIONS, FINGERPRINT_ACTIONS } from '../base/vocabulary/vocabulary.ts';
 import { compile } from '../compiler/compile.ts';
 import type { Action, Decision } from '../evaluator/decision.ts';
 import { findGroup } from '../evaluator/names.ts';

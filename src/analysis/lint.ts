@@ -3,7 +3,7 @@
  * changes nothing; a rule set that compiles may have findings. Input: a rule set and, if known, the places its
  * parts were written at. Output: diagnostics in the order of the rules.
  */
-import type { Diagnostic, FieldPath, SourcePlace } from '../base/diagnostic.ts';
+import type { Diagnostic, FieldPath, SourcePlace } from '../base/diagnostics/diagnostic.ts';
 import type { Rule, RuleSet } from '../model/types.ts';
 import { lintBots } from './lint/bots.ts';
 import { lintDeprecated } from './lint/deprecated.ts';

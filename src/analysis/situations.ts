@@ -2,9 +2,9 @@
  * When a rule is evaluated (semantics §4), as questions about boxes. A rule is reached if in one of its situations its box is
  * not covered: by rules of earlier phases that end the request, and by rules of its own phase that take its place.
  */
-import { parseHost } from '../base/host.ts';
-import { createTargetFacts, parseTarget } from '../base/path.ts';
-import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
+import { parseHost } from '../base/addresses/host.ts';
+import { createTargetFacts, parseTarget } from '../base/paths/path.ts';
+import { RULE_TYPES, type RuleType } from '../base/vocabulary/vocabulary.ts';
 import { splitReference } from '../evaluator/phases/redirect.ts';
 import { META, typeIndex } from '../plan/layout.ts';
 import type { LetterAutomaton } from './space/automaton.ts';

@@ -1,6 +1,11 @@
 /** A plan that proofs are about: its rules, their order, and an evaluator that confirms every witness. */
-import { hasDotSegment } from '../base/path.ts';
-import { BOT_ACTIONS, FINGERPRINT_ACTIONS, RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
+import { hasDotSegment } from '../base/paths/path.ts';
+import {
+  BOT_ACTIONS,
+  FINGERPRINT_ACTIONS,
+  RULE_TYPES,
+  type RuleType,
+} from '../base/vocabulary/vocabulary.ts';
 import { createCounters } from '../evaluator/counters.ts';
 import type { RuleRef } from '../evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../evaluator/evaluate.ts';

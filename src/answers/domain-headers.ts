@@ -2,10 +2,11 @@
  * The headers that a domain's settings add to its responses and remove from those of origins, and those that an error page
  * takes over from the response that it replaces.
  */
+
+import type { EdgeAnswer, HeaderList } from '../base/http/answer.ts';
+import { withoutHeaders } from '../base/http/response.ts';
+import { TAG_HEADERS } from '../base/http/tag-headers.ts';
 import type { EdgeSettings } from '../evaluator/index.ts';
-import type { EdgeAnswer, HeaderList } from '../http/answer.ts';
-import { withoutHeaders } from '../http/response.ts';
-import { TAG_HEADERS } from '../http/tag-headers.ts';
 import { ID_HEADER } from './kinds.ts';
 
 /** Headers by which an origin names its software. */

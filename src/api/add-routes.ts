@@ -3,7 +3,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { assert } from '../base/assert.ts';
+import { assert } from '../base/diagnostics/assert.ts';
 import { type NodeRoute, OCTETS_TYPE, readSent, type SentOctets } from '../operation/node-route.ts';
 import { urlOf } from '../operation/paths.ts';
 import { checkNames } from '../operation/query.ts';

@@ -1,5 +1,6 @@
 /** Sends answers: JSON with its entity tag, texts, and every refusal as `{ "error": … }`. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { StoreFault } from '../base/storage/fault.ts';
 import { ComputeFault } from '../compute/fault.ts';
 import { LogFault } from '../logs/fault.ts';
 import { onlyReads } from '../operation/checks.ts';
@@ -8,7 +9,6 @@ import { namesTag, tagOf } from '../operation/etag.ts';
 import { MAX_BODY_OCTETS } from '../operation/limits.ts';
 import { badRequest, conflict, notFound, Refusal } from '../operation/refusal.ts';
 import { type ApiRoute, JSON_TYPE, type Response } from '../operation/route.ts';
-import { StoreFault } from '../storage/fault.ts';
 import { TrafficFault } from '../traffic/fault.ts';
 import type { CacheableResponse } from './response-cache.ts';
 

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { inForce } from '../access/entitlements.ts';
 import { PERMISSIONS, permissionsOf, ROLES, type Role } from '../access/roles.ts';
-import { timeText } from '../base/time-text.ts';
-import { DOMAIN_STATUSES } from '../base/vocabulary.ts';
+import { timeText } from '../base/text/time-text.ts';
+import { DOMAIN_STATUSES } from '../base/vocabulary/vocabulary.ts';
 import { SSL } from '../certificates/shapes.ts';
 import { summarizeSsl } from '../certificates/state.ts';
 import { challengeHost } from '../lifecycle/challenge.ts';

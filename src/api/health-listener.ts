@@ -1,17 +1,17 @@
 /**
- * The API server's metrics, and its health and metrics listener (`metrics/operations-server.ts`): ready while the store
+ * The API server's metrics, and its health and metrics listener (`base/telemetry/metrics/operations-server.ts`): ready while the store
  * answers, changes are published, and the server is not draining.
  */
 import type { Server } from 'node:http';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { addAccountTimes } from '../base/telemetry/metrics/account-times.ts';
+import { addBuildInfo, type BuildInfo } from '../base/telemetry/metrics/build-info.ts';
+import { declared } from '../base/telemetry/metrics/declared.ts';
+import { createOperationsServer } from '../base/telemetry/metrics/operations-server.ts';
+import { addProcessMetrics } from '../base/telemetry/metrics/process.ts';
 import type { JobDone } from '../compute/job.ts';
 import { addComputeTimes } from '../compute/times.ts';
 import type { Appended } from '../logs/log-store.ts';
-import { addAccountTimes } from '../metrics/account-times.ts';
-import { addBuildInfo, type BuildInfo } from '../metrics/build-info.ts';
-import { declared } from '../metrics/declared.ts';
-import { createOperationsServer } from '../metrics/operations-server.ts';
-import { addProcessMetrics } from '../metrics/process.ts';
 import { MAX_UNPUBLISHED_MS } from '../operation/limits.ts';
 import type { NotifyChannel, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';

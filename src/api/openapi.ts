@@ -4,7 +4,7 @@ import Fastify, { type FastifySchema } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import type { JsonObject } from '../base/json-object.ts';
+import type { JsonObject } from '../base/text/json-object.ts';
 import { isRead, onlyReads } from '../operation/checks.ts';
 import { type AnyRoute, isNodeRoute, type NodeRoute, OCTETS_TYPE } from '../operation/node-route.ts';
 import { urlOf } from '../operation/paths.ts';

@@ -2,9 +2,10 @@
  * Refuses special addresses (loopback, private, metadata and others) wherever a write names an origin (semantics §7).
  * Nodes check again when they connect, after they resolved names.
  */
-import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostic.ts';
-import { canonicalAddress, type SpecialJudge } from '../base/special-addresses.ts';
-import type { RuleType } from '../base/vocabulary.ts';
+
+import { canonicalAddress, type SpecialJudge } from '../base/addresses/special-addresses.ts';
+import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostics/diagnostic.ts';
+import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from '../model/common.ts';
 import type { BotRouteRule, DnsRecord, OriginPoolRule, OriginRouteRule, Rule } from '../model/types.ts';
 import { wrongInput } from '../operation/read-body.ts';

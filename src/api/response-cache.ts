@@ -9,7 +9,7 @@ import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerRespo
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { presentedHash } from '../access/authenticate.ts';
-import { redactKeys } from '../base/credentials.ts';
+import { redactKeys } from '../base/text/credentials.ts';
 import { admitKnownCaller } from '../operation/checks.ts';
 import { isWorthCompressing, takesGzip } from '../operation/compress.ts';
 import { MAX_CACHED_CHARACTERS, MAX_CACHED_RESPONSES } from '../operation/limits.ts';

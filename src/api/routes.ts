@@ -3,7 +3,7 @@
  * the order of the checks.
  */
 import { checkFeature, checkRecordType } from '../access/entitlement-checks.ts';
-import { RULE_TYPES } from '../base/vocabulary.ts';
+import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
 import { DRAFT_ROUTES } from '../drafts/routes.ts';
 import { type AnyRoute, isNodeRoute } from '../operation/node-route.ts';
 import * as analytics from './routes/analytics.ts';

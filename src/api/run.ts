@@ -3,7 +3,7 @@
  * again before a read is answered, and waits for the publication where `?wait=published` requests it.
  */
 import { authenticate, isExpired } from '../access/authenticate.ts';
-import { assert } from '../base/assert.ts';
+import { assert } from '../base/diagnostics/assert.ts';
 import { type ApiAdmission, isRead, judgeDomain, type MatchedRoute } from '../operation/checks.ts';
 import { namesTag, tagOf } from '../operation/etag.ts';
 import { PUBLISH_WAIT_MS } from '../operation/limits.ts';

@@ -11,8 +11,9 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
-import { redactKeys } from '../base/credentials.ts';
-import { readJson, readUtf8 } from '../http/json-body.ts';
+import { readJson, readUtf8 } from '../base/http/json-body.ts';
+import type { SpanSource } from '../base/telemetry/spans.ts';
+import { redactKeys } from '../base/text/credentials.ts';
 import { type ApiAdmission, admit, admitCaller, allowHeader, refuseRoute } from '../operation/checks.ts';
 import {
   CHECK_CONNECTIONS_MS,
@@ -35,7 +36,6 @@ import { methodsAt, pathMeant, segmentsOf } from '../operation/paths.ts';
 import { badRequest, Refusal } from '../operation/refusal.ts';
 import type { NodeRouteServices, Services } from '../operation/services.ts';
 import type { ShownNode } from '../publisher/node-token.ts';
-import type { SpanSource } from '../telemetry/spans.ts';
 import { addNodeRoute, addRoute } from './add-routes.ts';
 import { answerRefusal, DATA_HEADERS } from './answer.ts';
 import type { AnswerKind, NoteAnswer } from './answer-times.ts';

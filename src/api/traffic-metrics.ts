@@ -1,6 +1,6 @@
 /** The metrics of traffic at the control plane: what waits to be merged, and how long a round of the roll-up takes. */
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import { declared } from '../metrics/declared.ts';
+import { declared } from '../base/telemetry/metrics/declared.ts';
 import type { Store } from '../store/store.ts';
 import type { RollUpRound } from '../traffic/roll-up.ts';
 

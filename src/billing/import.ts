@@ -8,7 +8,7 @@
  * of the same `at` that differs is refused: the order of lines never decides. So a file can be imported again after an
  * interruption. Memory is constant: `LINES_AT_ONCE` lines at a time, a transaction each.
  */
-import type { Diagnostic } from '../base/diagnostic.ts';
+import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
 import type { UnsettledCounts } from '../store/billing-repositories.ts';
 import type { WalletRow } from '../store/billing-rows.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';

@@ -2,8 +2,8 @@
  * Judges a valid line by what is stored: of two lines about one wallet or invoice the one with the later `at` decides, and of
  * two with the same `at` neither may differ. In: rows. Out: an outcome, or the diagnostics of a refusal.
  */
-import { type Diagnostic, quoteValue } from '../base/diagnostic.ts';
-import { timeText } from '../base/time-text.ts';
+import { type Diagnostic, quoteValue } from '../base/diagnostics/diagnostic.ts';
+import { timeText } from '../base/text/time-text.ts';
 import type { InvoiceRow, WalletRow } from '../store/billing-rows.ts';
 import { refused } from './lines.ts';
 

@@ -7,8 +7,8 @@
  */
 import { z } from 'zod';
 import { MAX_LABEL_CHARACTERS } from '../access/keys.ts';
-import type { Diagnostic } from '../base/diagnostic.ts';
-import { normalizeName } from '../base/host.ts';
+import { normalizeName } from '../base/addresses/host.ts';
+import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
 import { checked, converted, filledText, integer, list } from '../model/fields.ts';
 import { crossCheck, type Fields, type Form, form, readForm } from '../model/form.ts';
 import { createPatternBook } from '../model/pattern.ts';

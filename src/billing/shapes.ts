@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Entitlements } from '../access/entitlements.ts';
 import { inForce } from '../access/entitlements.ts';
-import { timeText } from '../base/time-text.ts';
+import { timeText } from '../base/text/time-text.ts';
 import {
   INVOICE_STATUSES,
   type InvoiceRow,

@@ -1,7 +1,7 @@
 /** Support tickets as the API takes and answers them: forms, schemas, and rows in their form. */
 import { z } from 'zod';
 import { isOneLine } from '../access/keys.ts';
-import { timeText } from '../base/time-text.ts';
+import { timeText } from '../base/text/time-text.ts';
 import { checked, filledText, text } from '../model/fields.ts';
 import { form } from '../model/form.ts';
 import {

@@ -1,10 +1,11 @@
 /**
- * Certificates for nodes: the set of a domain, sealed to the key of the node that asks (`platform/sealed-box.ts`), and the
+ * Certificates for nodes: the set of a domain, sealed to the key of the node that asks (`base/platform/sealed-box.ts`), and the
  * keys of nodes as the store has them.
  */
-import { shareGroup } from '../base/node-groups.ts';
+
+import { readBoxKey, sealBox } from '../base/platform/sealed-box.ts';
+import { shareGroup } from '../base/vocabulary/node-groups.ts';
 import { certificateSetContext } from '../plan/certificate-set.ts';
-import { readBoxKey, sealBox } from '../platform/sealed-box.ts';
 import type { CertificateOnFile, NodeRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { type KeyRing, SecretsKeyFault } from './key-ring.ts';

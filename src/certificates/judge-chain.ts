@@ -3,8 +3,8 @@
  * have it. Out: the chain without a root; problems as diagnostics.
  */
 import type { X509Certificate } from 'node:crypto';
-import { type Diagnostic, quoteValue } from '../base/diagnostic.ts';
-import { timeText } from '../base/time-text.ts';
+import { type Diagnostic, quoteValue } from '../base/diagnostics/diagnostic.ts';
+import { timeText } from '../base/text/time-text.ts';
 import { CLOCK_SKEW_MS, MOST_RSA_BITS } from './limits.ts';
 
 /** The time, milliseconds since the epoch, and where diagnostics are added. */

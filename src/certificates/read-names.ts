@@ -1,6 +1,6 @@
 /** The DNS names of a certificate, in canonical form, and whether they are names of a domain. */
 import type { X509Certificate } from 'node:crypto';
-import { normalizeName } from '../base/host.ts';
+import { normalizeName } from '../base/addresses/host.ts';
 
 /**
  * The DNS names of subjectAltName, each once, in their order; those that are no host names are left out. Node writes the

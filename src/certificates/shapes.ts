@@ -1,7 +1,7 @@
 /** Certificates as the API takes and answers them: forms, schemas, and rows in their form. A key is in no answer. */
 import { z } from 'zod';
-import { diagnosticFields } from '../base/diagnostic.ts';
-import { timeText } from '../base/time-text.ts';
+import { diagnosticFields } from '../base/diagnostics/diagnostic.ts';
+import { timeText } from '../base/text/time-text.ts';
 import { text } from '../model/fields.ts';
 import { form } from '../model/form.ts';
 import { CERTIFICATE_SOURCES, type CertificateRow } from '../store/rows.ts';

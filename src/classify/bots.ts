@@ -4,8 +4,8 @@
  * address that is not cached is looked up in the background, and is unverified until then.
  */
 import { LRUCache } from 'lru-cache';
-import { canonicalIp } from '../base/ip.ts';
-import type { BotKind } from '../base/vocabulary.ts';
+import { canonicalIp } from '../base/addresses/ip.ts';
+import type { BotKind } from '../base/vocabulary/vocabulary.ts';
 import {
   CONFIRMED_MS,
   MAX_BOT_LOOKUPS,

@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { Reader, type Response } from 'mmdb-lib';
-import { COUNTRIES } from '../base/countries.ts';
+import { COUNTRIES } from '../base/addresses/countries.ts';
 import { MAX_DECODED_RECORDS } from './limits.ts';
 
 /** An open country database. */

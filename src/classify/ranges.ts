@@ -2,7 +2,7 @@
  * Address ranges that operators publish for their bots, in the form Google began and Bing, OpenAI, Perplexity,
  * DuckDuckGo, Apple and Common Crawl share: `{ "prefixes": [{ "ipv4Prefix": "192.0.2.0/24" }, { "ipv6Prefix": … }] }`.
  */
-import { compareIp, type IpInterval, parseIp, parseIpEntry } from '../base/ip.ts';
+import { compareIp, type IpInterval, parseIp, parseIpEntry } from '../base/addresses/ip.ts';
 import { MAX_PREFIXES } from './limits.ts';
 
 /** Address ranges, sorted for binary search. */

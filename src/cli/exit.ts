@@ -1,5 +1,5 @@
 /** Exit codes of commands, and the error that ends a command with one. Scripts rely on the codes alone. */
-import type { Diagnostic } from '../base/diagnostic.ts';
+import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
 
 export const EXIT = {
   /** The command succeeded. */

@@ -1,7 +1,7 @@
 /** Formats a file of a domain - the edge file, a part, tests - and checks that the domain means the same afterwards. */
 import { basename, dirname, join } from 'node:path';
-import { assert } from '../base/assert.ts';
-import { type Diagnostic, hasErrors } from '../base/diagnostic.ts';
+import { assert } from '../base/diagnostics/assert.ts';
+import { type Diagnostic, hasErrors } from '../base/diagnostics/diagnostic.ts';
 import { compileEdge } from '../embed/compile-edge.ts';
 import type { EdgeInput } from '../embed/node/edge-input.ts';
 import { formatFile } from '../files/format.ts';

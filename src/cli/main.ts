@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The entry point of the command line: runs one command, and sets the exit code. */
 import { CommanderError } from 'commander';
-import { withoutCredentials } from '../base/credentials.ts';
+import { withoutCredentials } from '../base/text/credentials.ts';
 import { CommandFault, EXIT } from './exit.ts';
 import { note, noteFault, watchOutput } from './output.ts';
 import { createProgram, wordsFor } from './program.ts';

@@ -5,8 +5,8 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
-import { parseIpEntry } from '../base/ip.ts';
-import { BODY_OCTETS, DISK_OCTETS, RATE } from '../buffers/limits.ts';
+import { parseIpEntry } from '../base/addresses/ip.ts';
+import { BODY_OCTETS, DISK_OCTETS, RATE } from '../base/buffers/limits.ts';
 import { DRAIN_SECONDS } from '../node/limits.ts';
 import { MAX_ADDRESS_CONNECTIONS, MAX_CONNECTIONS, MAX_WEBSOCKETS, STALL_MS } from '../proxy/limits.ts';
 import { MAX_SHIPPED_PER_SEC, SHIPPED_PER_SEC } from '../proxy/log/limits.ts';

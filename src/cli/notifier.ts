@@ -1,7 +1,7 @@
 /** The notifications of `edgeplan serve`: the outlets that the options name, the delivery worker, and the watch. */
 import type { Logger } from 'pino';
 import type { TierSlug } from '../access/tiers.ts';
-import type { SpecialJudge } from '../base/special-addresses.ts';
+import type { SpecialJudge } from '../base/addresses/special-addresses.ts';
 import type { HostNames } from '../dns/host-names.ts';
 import { createDeliveryWorker, type DeliveryOptions } from '../notify/deliver.ts';
 import { notifyPublicationFailed } from '../notify/events.ts';

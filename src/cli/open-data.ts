@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { Option } from 'commander';
+import { StoreFault } from '../base/storage/fault.ts';
 import { type OpenStoreOptions, openStore } from '../database/open.ts';
-import { StoreFault } from '../storage/fault.ts';
 import type { Store } from '../store/store.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from './exit.ts';
 

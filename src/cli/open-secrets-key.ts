@@ -6,6 +6,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Option } from 'commander';
+import { syncFolder, writeAtomically } from '../base/platform/durable-file.ts';
 import {
   type KeyRing,
   type KeySource,
@@ -13,7 +14,6 @@ import {
   openKeyRing,
   SecretsKeyFault,
 } from '../certificates/key-ring.ts';
-import { syncFolder, writeAtomically } from '../platform/durable-file.ts';
 import { inputFault, usageFault } from './exit.ts';
 import { reasonOf, writeFault } from './file-fault.ts';
 import { dataFolder, type StoreFlags } from './open-data.ts';

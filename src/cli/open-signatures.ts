@@ -4,7 +4,7 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Diagnostic } from '../base/diagnostic.ts';
+import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
 import { PlanFault } from '../plan/fault.ts';
 import { openSignatures } from '../plan/open-signatures.ts';
 import { sealSignatures } from '../plan/seal-signatures.ts';

@@ -1,10 +1,10 @@
 /** Options that several commands share, and parsers of option values. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseIpEntry } from '../base/ip.ts';
-import { MAX_NODE_GROUPS } from '../base/limits.ts';
-import { readGroups } from '../base/node-groups.ts';
+import { parseIpEntry } from '../base/addresses/ip.ts';
+import type { CollectorOptions } from '../base/telemetry/options.ts';
+import { MAX_NODE_GROUPS } from '../base/vocabulary/limits.ts';
+import { readGroups } from '../base/vocabulary/node-groups.ts';
 import { parseServerAddress } from '../dns/server-address.ts';
-import type { CollectorOptions } from '../telemetry/options.ts';
 import { COLOUR_CHOICES } from './output.ts';
 import { jsonFormat } from './print/json-document.ts';
 

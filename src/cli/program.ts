@@ -1,6 +1,6 @@
 /** The commands of the command line in the groups of the help, and the program made of them. */
 import { Command } from 'commander';
-import { withoutCredentials } from '../base/credentials.ts';
+import { withoutCredentials } from '../base/text/credentials.ts';
 import { addExamples } from './examples.ts';
 import { version } from './version.ts';
 

@@ -1,12 +1,12 @@
 /** What `edgeplan serve` starts a server with. */
 import type { Logger } from 'pino';
 import type { TierSlug } from '../access/tiers.ts';
-import type { AllowedOrigins } from '../base/special-addresses.ts';
+import type { AllowedOrigins } from '../base/addresses/special-addresses.ts';
+import type { CollectorOptions } from '../base/telemetry/options.ts';
 import type { OverQuota } from '../billing/quota.ts';
 import type { KeyRing } from '../certificates/key-ring.ts';
 import type { SmsGatewayOptions, SmtpOptions } from '../notify/outlet-options.ts';
 import type { Store } from '../store/store.ts';
-import type { CollectorOptions } from '../telemetry/options.ts';
 import type { Retention } from '../traffic/retention.ts';
 import type { IssuerSettings } from './issuer-options.ts';
 import type { DecisionLogTarget } from './open-decision-logs.ts';

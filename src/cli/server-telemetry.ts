@@ -1,11 +1,11 @@
 /** The OpenTelemetry export of `edgeplan serve`: where it starts, and the span of a publication. */
 import { randomUUID } from 'node:crypto';
 import type { Registry } from 'prom-client';
+import type { Telemetry } from '../base/telemetry/options.ts';
+import type { SpanSource } from '../base/telemetry/spans.ts';
+import { startTelemetry } from '../base/telemetry/start-telemetry.ts';
 import type { HostNames } from '../dns/host-names.ts';
 import type { RevisionRow } from '../store/rows.ts';
-import type { Telemetry } from '../telemetry/options.ts';
-import type { SpanSource } from '../telemetry/spans.ts';
-import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import type { ServerOptions } from './server-options.ts';
 import { version } from './version.ts';
 

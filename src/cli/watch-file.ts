@@ -2,13 +2,13 @@
  * Serves an edge file and follows its changes: compiles, seals, self-tests and installs it. A file that is broken,
  * incomplete or deleted is reported, and the last good plan stays installed.
  */
-import type { Diagnostic } from '../base/diagnostic.ts';
+import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
+import { sha256Hex } from '../base/platform/sha256.ts';
+import { type WatchedFile, watchFile } from '../base/platform/watched-file.ts';
 import { digestOfInput, type EdgeInput } from '../embed/node/edge-input.ts';
 import { selfTest } from '../evaluator/self-test.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { RuleSet } from '../model/types.ts';
-import { sha256Hex } from '../platform/sha256.ts';
-import { type WatchedFile, watchFile } from '../platform/watched-file.ts';
 import { reseal } from '../publisher/blob.ts';
 import { mayServe } from '../publisher/plan-subject.ts';
 import { PlanRefusal } from '../sync/fetch-plan.ts';

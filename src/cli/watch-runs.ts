@@ -1,7 +1,7 @@
 /** `--watch`: runs a command again whenever a file that it reads changes, until a signal ends it. */
 import { existsSync } from 'node:fs';
 import { Option } from 'commander';
-import { followPaths } from '../platform/followed-paths.ts';
+import { followPaths } from '../base/platform/followed-paths.ts';
 import { quantity, visible } from '../simulator/render-text.ts';
 import { CommandFault, EXIT, usageFault } from './exit.ts';
 import { MAX_WATCHED_FILES } from './limits.ts';

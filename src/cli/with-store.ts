@@ -1,7 +1,7 @@
 /** Shared by the operators' commands, which work on the store directly, beside a running server. */
 import type { Command } from 'commander';
-import { normalizeName } from '../base/host.ts';
-import { StoreFault } from '../storage/fault.ts';
+import { normalizeName } from '../base/addresses/host.ts';
+import { StoreFault } from '../base/storage/fault.ts';
 import type { DomainRow, NodeRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import { CommandFault, EXIT } from './exit.ts';

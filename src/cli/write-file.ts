@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { access, type FileHandle, open, readlink, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { writeAtomically } from '../platform/durable-file.ts';
+import { writeAtomically } from '../base/platform/durable-file.ts';
 import { writeFault } from './file-fault.ts';
 
 /** Whether a system error has a code. */

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { InvalidArgumentError, Option } from 'commander';
-import { normalizeName } from '../base/host.ts';
+import { normalizeName } from '../base/addresses/host.ts';
 import { parseServerAddress, type ServerAddress } from '../dns/server-address.ts';
 import { readSecondary, type Secondary } from '../zones/secondaries.ts';
 import type { ZoneSettings } from '../zones/settings.ts';

@@ -3,10 +3,11 @@
  * ready to seal, and diagnostics. The stages below run in their order; each reads from the draft what the earlier ones
  * have written, and no other state is shared.
  */
-import { buildAhoCorasick } from '../base/aho-corasick.ts';
-import type { Diagnostic } from '../base/diagnostic.ts';
-import { describeArgument } from '../base/options.ts';
-import { BOT_KINDS, DOMAIN_STATUSES } from '../base/vocabulary.ts';
+
+import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
+import { describeArgument } from '../base/diagnostics/options.ts';
+import { buildAhoCorasick } from '../base/octets/aho-corasick.ts';
+import { BOT_KINDS, DOMAIN_STATUSES } from '../base/vocabulary/vocabulary.ts';
 import type { Rule, RuleSet } from '../model/types.ts';
 import {
   COUNTRIES,

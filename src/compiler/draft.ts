@@ -1,6 +1,6 @@
 /** The draft of a plan: the state that the stages of `compile.ts` read and write. */
-import type { Diagnostic } from '../base/diagnostic.ts';
-import { RULE_TYPES } from '../base/vocabulary.ts';
+import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
+import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
 import type { DnsRecord, Rule, RuleSet } from '../model/types.ts';
 import { META, NONE, typeIndex } from '../plan/layout.ts';
 import { createPatternPool, type KnownPatterns, type PatternPool } from './patterns.ts';

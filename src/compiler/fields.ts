@@ -1,9 +1,9 @@
 /**
  * The fields of each rule type as words (layout in `plan/fields.ts`), and the number of a rule's action for its flags. Text
- * is a string number; `true` is 1; closed vocabularies are the index in their list (`base/vocabulary.ts`).
+ * is a string number; `true` is 1; closed vocabularies are the index in their list (`base/vocabulary/vocabulary.ts`).
  */
-import { unreachable } from '../base/assert.ts';
-import { decodeEscapes } from '../base/octets.ts';
+import { unreachable } from '../base/diagnostics/assert.ts';
+import { decodeEscapes } from '../base/octets/octets.ts';
 import {
   BOT_ACTIONS,
   BREACH_ACTIONS,
@@ -15,7 +15,7 @@ import {
   ORIGIN_SCHEMES,
   REWRITE_QUERY_MODES,
   UNINSPECTED_MODES,
-} from '../base/vocabulary.ts';
+} from '../base/vocabulary/vocabulary.ts';
 import type { CacheRule, ErrorPageRule, OriginPoolRule, Rule, WafRule } from '../model/types.ts';
 import { DEFAULT_EJECTION, DEFAULT_PORTS } from '../plan/fields.ts';
 import { NONE } from '../plan/layout.ts';

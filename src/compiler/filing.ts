@@ -7,7 +7,7 @@
  * request carries such a key (the shares below) times how many rules could be filed there. Shares are rough on
  * purpose: what decides in practice is the second factor, measured on the rule set itself.
  */
-import { BOT_KINDS } from '../base/vocabulary.ts';
+import { BOT_KINDS } from '../base/vocabulary/vocabulary.ts';
 import type { Rule } from '../model/types.ts';
 import type { PlanDraft } from './draft.ts';
 import {

@@ -2,9 +2,10 @@
  * The filters of each rule as words: scope, host, path, countries, addresses, bots, fingerprints. Each `place…` function
  * returns the offset of its filter in `words`, or NONE if the rule has no such filter.
  */
-import { assert } from '../base/assert.ts';
-import { parseIpEntry } from '../base/ip.ts';
-import { BOT_KINDS } from '../base/vocabulary.ts';
+
+import { parseIpEntry } from '../base/addresses/ip.ts';
+import { assert } from '../base/diagnostics/assert.ts';
+import { BOT_KINDS } from '../base/vocabulary/vocabulary.ts';
 import type { BotRouteRule, FingerprintRule, PathFilter, Rule } from '../model/types.ts';
 import { COUNTRY_WORDS, characterBit, NONE } from '../plan/layout.ts';
 import type { PlanDraft } from './draft.ts';

@@ -1,7 +1,7 @@
 /** `edgeplan/compiler`: edge files and rule sets in, sealed plans out. */
 
-export type { DiagnosticCode } from '../base/codes/codes.ts';
-export { type Diagnostic, formatDiagnostic } from '../base/diagnostic.ts';
+export type { DiagnosticCode } from '../base/diagnostics/codes/codes.ts';
+export { type Diagnostic, formatDiagnostic } from '../base/diagnostics/diagnostic.ts';
 export { type EdgeFile, readEdgeFile } from '../files/edge-file.ts';
 export { type Parsed, parseRuleSet } from '../model/parse.ts';
 export type { DnsRecord, Domain, Rule, RuleSet } from '../model/types.ts';

@@ -1,6 +1,6 @@
 /** Which host has which proxied records: exact names, and wildcards at the closest encloser (semantics §2). */
-import { assert } from '../base/assert.ts';
-import { RECORD_SCHEMES } from '../base/vocabulary.ts';
+import { assert } from '../base/diagnostics/assert.ts';
+import { RECORD_SCHEMES } from '../base/vocabulary/vocabulary.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { DnsRecord } from '../model/types.ts';
 import { META, NAME, NONE, nameHash } from '../plan/layout.ts';

@@ -1,9 +1,10 @@
 /** One list entry of a host or path filter as a pattern: its cheapest exact test, and the keys it can be filed under. */
-import { assert } from '../base/assert.ts';
-import { hostPieces, normalizeName } from '../base/host.ts';
-import { pathPieces } from '../base/path.ts';
+
+import { hostPieces, normalizeName } from '../base/addresses/host.ts';
+import { assert } from '../base/diagnostics/assert.ts';
+import { pathPieces } from '../base/paths/path.ts';
 import { buildDfa } from '../base/regex/dfa.ts';
-import { type Pattern, parsePattern, type RequiredLiterals, requiredLiterals } from '../base/regex.ts';
+import { type Pattern, parsePattern, type RequiredLiterals, requiredLiterals } from '../base/regex/regex.ts';
 import { PATTERN_KIND } from '../plan/layout.ts';
 
 /** Literals that a text must contain for a pattern to match, as far as an index can use them. */

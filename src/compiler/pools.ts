@@ -1,5 +1,5 @@
 /** Growing arrays that become a plan's sections. Equal content is stored once. */
-import { assert } from '../base/assert.ts';
+import { assert } from '../base/diagnostics/assert.ts';
 
 /** 32-bit words in runs; equal runs share one place. */
 export interface WordPool {

@@ -1,6 +1,6 @@
 /** Lints the stored rules of a domain and returns a page of the findings. */
 import { lintRuleSet } from '../analysis/lint.ts';
-import { diagnosticFields } from '../base/diagnostic.ts';
+import { diagnosticFields } from '../base/diagnostics/diagnostic.ts';
 import type { Snapshots } from '../database/snapshots.ts';
 import { readDomainRows, toRuleSet } from '../publisher/rule-set.ts';
 import type { AnalysisJob, ListPage } from './job.ts';

@@ -1,7 +1,8 @@
 /** Runs one job and returns its result or its failure as plain values, which can be posted from thread to thread. */
+
+import { StoreFault, type StoreFaultCode } from '../base/storage/fault.ts';
 import type { Snapshots } from '../database/snapshots.ts';
 import { PlanFault } from '../plan/fault.ts';
-import { StoreFault, type StoreFaultCode } from '../storage/fault.ts';
 import { analyse } from './analyse.ts';
 import { compareRevisions, compareTexts, printRevision } from './compare.ts';
 import { checkDraft, compareDraft } from './draft.ts';

@@ -3,7 +3,7 @@
  * take effect at once, so both sides have those of the moment.
  */
 import { serving } from '../analysis/serving.ts';
-import { describeDiagnostic, hasErrors } from '../base/diagnostic.ts';
+import { describeDiagnostic, hasErrors } from '../base/diagnostics/diagnostic.ts';
 import { compile } from '../compiler/index.ts';
 import type { Snapshots } from '../database/snapshots.ts';
 import { seal } from '../plan/seal.ts';

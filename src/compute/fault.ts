@@ -1,7 +1,7 @@
 /** Why a job has no result. */
-import type { COMPUTE_FAULT_CODES } from '../base/codes/faults.ts';
+import type { COMPUTE_FAULT_CODES } from '../base/diagnostics/codes/faults.ts';
 
-/** What failed; `base/codes/faults.ts` has the meanings. */
+/** What failed; `base/diagnostics/codes/faults.ts` has the meanings. */
 export type ComputeFaultCode = keyof typeof COMPUTE_FAULT_CODES;
 
 /** The message is a sentence for the client: lower case, no full stop. */

@@ -1,6 +1,6 @@
 /** Proves the invariants of a domain: for the draft before it is published, and as an answer of the API. */
 import { proveInvariants } from '../analysis/invariants.ts';
-import { assert } from '../base/assert.ts';
+import { assert } from '../base/diagnostics/assert.ts';
 import type { Snapshots } from '../database/snapshots.ts';
 import { parseInvariants } from '../model/invariant.ts';
 import type { RuleSet } from '../model/types.ts';

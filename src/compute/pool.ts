@@ -6,7 +6,7 @@
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { StoreFault } from '../storage/fault.ts';
+import { StoreFault } from '../base/storage/fault.ts';
 import type { Store } from '../store/store.ts';
 import { deliver, type JobDelivery } from './deliver.ts';
 import { ComputeFault, stoppingFault } from './fault.ts';

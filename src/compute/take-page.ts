@@ -2,7 +2,7 @@
  * Pages of long answers: as many entries as the page's limit and `MAX_RESULT_PAGE_OCTETS` allow. Long texts and lists of
  * an entry can be shortened: a text then ends in `…` and its length, a list is reported with its length.
  */
-import { type FieldPath, formatPath } from '../base/diagnostic.ts';
+import { type FieldPath, formatPath } from '../base/diagnostics/diagnostic.ts';
 import type { AnswerPage } from './job.ts';
 import { MAX_RESULT_PAGE_OCTETS } from './limits.ts';
 

@@ -1,7 +1,7 @@
 /** The code of a compute thread, which `pooled-thread.ts` starts. It answers each job before the next one is sent. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { lowerPriority } from '../base/platform/low-priority.ts';
 import { openSnapshots } from '../database/snapshots.ts';
-import { lowerPriority } from '../platform/low-priority.ts';
 import type { StorePlace } from '../store/place.ts';
 import { deliver } from './deliver.ts';
 import type { Job } from './job.ts';

@@ -1,8 +1,8 @@
 /** Prometheus metrics of computations: their seconds, by kind and by account. */
 import type { Registry } from 'prom-client';
-import { addAccountTimes } from '../metrics/account-times.ts';
-import { declared } from '../metrics/declared.ts';
-import { addHistogram, createSeries, observe, type Series } from '../metrics/histogram.ts';
+import { addAccountTimes } from '../base/telemetry/metrics/account-times.ts';
+import { declared } from '../base/telemetry/metrics/declared.ts';
+import { addHistogram, createSeries, observe, type Series } from '../base/telemetry/metrics/histogram.ts';
 import type { JobDone, JobKind } from './job.ts';
 
 /** Upper bounds of the histogram's buckets, in seconds. */

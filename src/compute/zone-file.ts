@@ -2,7 +2,7 @@
  * A zone file as records that can be stored, and why its other lines cannot. The domain's stored records are not compared
  * here: the write that imports the records does that.
  */
-import { type Diagnostic, describeDiagnostic } from '../base/diagnostic.ts';
+import { type Diagnostic, describeDiagnostic } from '../base/diagnostics/diagnostic.ts';
 import { readRecordInput } from '../dns/read-record.ts';
 import { parseZone } from '../dns/zone-file/parse.ts';
 import { describeMistakes } from '../model/describe-mistakes.ts';

@@ -1,5 +1,5 @@
 /** One finished request, as it is counted: plain values, so that nodes and tests make it alike. */
-import type { BotKind } from '../base/vocabulary.ts';
+import type { BotKind } from '../base/vocabulary/vocabulary.ts';
 import type { Decision, Match } from '../evaluator/decision.ts';
 import { MAX_VALUE_LENGTH, OTHER } from './limits.ts';
 

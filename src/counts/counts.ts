@@ -2,7 +2,7 @@
  * Traffic counts of one domain in one span of time, as nodes count them and the control plane sums and stores them
  * (semantics §10). All of it is additive: the counts of two spans, or of two nodes, can be merged.
  */
-import type { ActionMode, RuleType } from '../base/vocabulary.ts';
+import type { ActionMode, RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { Decision, Effect } from '../evaluator/decision.ts';
 import { createHyperLogLog, type HyperLogLog, mergeHyperLogLog } from './hyperloglog.ts';
 import { MAX_CHANGES, MAX_HITS, MAX_KEY_LENGTH, MAX_KEYS, OTHER } from './limits.ts';

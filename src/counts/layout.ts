@@ -5,7 +5,7 @@
  * of it, little-endian. A domain's counts and top lists are sealed by themselves, so that the store need not open them to
  * take a batch. Names are texts, not positions in lists of this build: a name is written once and numbered afterwards.
  */
-import { ACTION_MODES, RULE_TYPES } from '../base/vocabulary.ts';
+import { ACTION_MODES, RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
 import { EFFECTS } from '../evaluator/decision.ts';
 import {
   changeKey,

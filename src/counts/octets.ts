@@ -2,8 +2,8 @@
  * Octets of sealed counts, written and read in order: unsigned LEB128 integers (DWARF 5 §7.6) up to 2^53 - 1, and texts as
  * their length and UTF-16 units, each an integer, so that ASCII takes one octet and every text is the same afterwards.
  */
-import { assert } from '../base/assert.ts';
-import { xxhash32 } from '../base/xxhash32.ts';
+import { assert } from '../base/diagnostics/assert.ts';
+import { xxhash32 } from '../base/octets/xxhash32.ts';
 import { CountsFault } from './fault.ts';
 
 const FIRST_SIZE = 1_024;

@@ -6,7 +6,7 @@
  * are found by a number; an address and a User-Agent are hashed once, not per request; nothing is allocated for a request
  * whose rules and values have been counted before.
  */
-import { RULE_TYPES } from '../base/vocabulary.ts';
+import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
 import { EFFECTS, type Match } from '../evaluator/decision.ts';
 import { countSums, keyOf } from './count-request.ts';
 import { type CountedRequest, topValue } from './counted-request.ts';

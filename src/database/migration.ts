@@ -1,6 +1,7 @@
 /** The steps that a database still needs. */
+
+import { StoreFault } from '../base/storage/fault.ts';
 import type { Migration } from '../schema/migration.ts';
-import { StoreFault } from '../storage/fault.ts';
 
 /**
  * The steps still to take from `version`. Throws `too_new` when the tables are ahead of the steps: a database that a

@@ -1,5 +1,5 @@
 /** The session that statements run in: one transaction (or none) on one database. */
-import type { StoreFault } from '../storage/fault.ts';
+import type { StoreFault } from '../base/storage/fault.ts';
 import type { StoreChange } from '../store/store.ts';
 
 /** What a parameter may be once flags have become 0 or 1. */

@@ -13,7 +13,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely';
-import { StoreFault } from '../storage/fault.ts';
+import { StoreFault } from '../base/storage/fault.ts';
 import type { Session, SqlValue } from './session.ts';
 import type { Tables } from './tables.ts';
 

@@ -1,5 +1,5 @@
 /** The rules of a write on either database: what makes it fail, and when it is over. */
-import { StoreFault } from '../storage/fault.ts';
+import { StoreFault } from '../base/storage/fault.ts';
 import type { StoreChange, WriteTransaction } from '../store/store.ts';
 import type { Session, SqlValue, WriteSession } from './session.ts';
 import { writeTransaction } from './transaction.ts';

@@ -2,7 +2,7 @@
  * Makes `ping` fail while the disk is full: an empty transaction commits even then. After a write that failed for lack of
  * room, or because of the disk, `ping` makes a small write until one succeeds.
  */
-import { isStoreFault } from '../storage/fault.ts';
+import { isStoreFault } from '../base/storage/fault.ts';
 import type { Store } from '../store/store.ts';
 
 /** The store with that `ping`; all else is unchanged. */

@@ -1,7 +1,7 @@
 /** Failures of DNS queries. A fault is never an answer: callers must not treat it as "no such record". */
-import type { DNS_FAULT_CODES } from '../base/codes/faults.ts';
+import type { DNS_FAULT_CODES } from '../base/diagnostics/codes/faults.ts';
 
-/** What failed; `base/codes/faults.ts` has the meanings. */
+/** What failed; `base/diagnostics/codes/faults.ts` has the meanings. */
 export type DnsFaultCode = keyof typeof DNS_FAULT_CODES;
 
 /** Thrown for every failed query, with the error below it as its `cause`. */

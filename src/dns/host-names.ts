@@ -8,9 +8,9 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIPv6, type LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { withDeadline } from '../platform/deadline.ts';
-import { openHostsFile } from '../platform/hosts-file.ts';
-import { createSemaphore, type Semaphore } from '../platform/semaphore.ts';
+import { withDeadline } from '../base/platform/deadline.ts';
+import { openHostsFile } from '../base/platform/hosts-file.ts';
+import { createSemaphore, type Semaphore } from '../base/platform/semaphore.ts';
 import { DnsFault } from './fault.ts';
 import {
   FAILING_NAME_MS,

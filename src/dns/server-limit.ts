@@ -1,5 +1,5 @@
 /** Limits the concurrent queries to each DNS server; further ones wait, first come first served. */
-import { createSemaphore, type Semaphore } from '../platform/semaphore.ts';
+import { createSemaphore, type Semaphore } from '../base/platform/semaphore.ts';
 import { DnsFault } from './fault.ts';
 
 /** A limit on concurrent queries, separate for each server. */

@@ -3,9 +3,9 @@
  * publishes by hand has them: its rules are checked together, when somebody publishes them.
  */
 import { z } from 'zod';
-import { MAX_INVARIANTS } from '../base/limits.ts';
-import { isObject } from '../base/object.ts';
-import { ACTIONS } from '../base/vocabulary.ts';
+import { isObject } from '../base/text/object.ts';
+import { MAX_INVARIANTS } from '../base/vocabulary/limits.ts';
+import { ACTIONS } from '../base/vocabulary/vocabulary.ts';
 import { parseInvariants } from '../model/invariant.ts';
 import { wrongInput } from '../operation/read-body.ts';
 import { badRequest, conflict } from '../operation/refusal.ts';

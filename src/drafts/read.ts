@@ -1,6 +1,6 @@
 /** `GET /domains/{domain}/draft` and `/draft/diff`: which rules a draft changes, and what it would decide differently. */
 import { z } from 'zod';
-import { MAX_ID } from '../base/limits.ts';
+import { MAX_ID } from '../base/vocabulary/limits.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';
 import { nextPage } from '../operation/next-page.ts';
 import { queryNumber } from '../operation/query.ts';

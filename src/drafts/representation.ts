@@ -1,6 +1,6 @@
 /** A draft in the form of the API: what it is based on, and which rules it changes. */
 import { z } from 'zod';
-import { timeText } from '../base/time-text.ts';
+import { timeText } from '../base/text/time-text.ts';
 import { accountNames } from '../operation/account-names.ts';
 import { conflict, type Refusal } from '../operation/refusal.ts';
 import { currentOf } from '../publisher/current.ts';

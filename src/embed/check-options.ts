@@ -1,5 +1,5 @@
 /** The kinds of the options of `createEdge`, which plain JavaScript may pass in any form. */
-import { describeArgument, FUNCTION, OCTETS, type OptionKind } from '../base/options.ts';
+import { describeArgument, FUNCTION, OCTETS, type OptionKind } from '../base/diagnostics/options.ts';
 
 export const TEXT: OptionKind = { what: 'a string', is: (value) => typeof value === 'string' };
 export const TEXTS: OptionKind = { what: 'a list of strings', is: Array.isArray, of: TEXT };

@@ -1,5 +1,5 @@
 /** Compiles the octets of an edge file to a plan, and distinguishes edge files from sealed plans. */
-import { type Diagnostic, hasErrors } from '../base/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../base/diagnostics/diagnostic.ts';
 import { compile } from '../compiler/compile.ts';
 import { type EdgeSources, readEdgeBytes } from '../files/edge-file.ts';
 import type { EdgePart } from '../files/edge-parts.ts';

@@ -1,5 +1,5 @@
 /** Loads a sealed signature program for the evaluator alone; `createEdge` takes the sealed octets. */
-import { octetsOf } from '../base/options.ts';
+import { octetsOf } from '../base/diagnostics/options.ts';
 import type { WafProgram } from '../evaluator/index.ts';
 import { openSignatures } from '../plan/open-signatures.ts';
 import { loadSignatures as loadProgram } from '../waf/load/load.ts';

@@ -5,7 +5,7 @@
  * The rotation is the smooth weighted round robin of nginx (`ngx_http_upstream_round_robin.c`): each pick raises
  * every candidate by its weight, takes the highest, and lowers that one by the sum. Weights 5, 1, 1 give a a b a c a a.
  */
-import type { LbType } from '../base/vocabulary.ts';
+import type { LbType } from '../base/vocabulary/vocabulary.ts';
 
 /** A pool's numbers, all arrays by origin. At least one weight is above 0. */
 export interface Pool {

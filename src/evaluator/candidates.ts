@@ -11,7 +11,7 @@ import {
   literalCount,
   resetHits,
   scanAhoCorasick,
-} from '../base/aho-corasick.ts';
+} from '../base/octets/aho-corasick.ts';
 import { characterBit, GROUP, META, NONE, type Plan } from '../plan/layout.ts';
 import { lookUp4, lookUp6 } from './cidr-index.ts';
 import { botOf, type Facts, ipOf } from './facts.ts';

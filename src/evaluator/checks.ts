@@ -1,6 +1,6 @@
 /** Evaluates every check of one rule, also after one that fails, and describes each result; `explain` reports them. */
-import { formatIp } from '../base/ip.ts';
-import { BOT_KINDS, RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
+import { formatIp } from '../base/addresses/ip.ts';
+import { BOT_KINDS, RULE_TYPES, type RuleType } from '../base/vocabulary/vocabulary.ts';
 import { ADDRESSES, FILTER, FLAG, NONE, SLOT } from '../plan/layout.ts';
 import { botOf, type Facts, ipOf, OTHER_BOT } from './facts.ts';
 import { textsAt } from './loaded.ts';

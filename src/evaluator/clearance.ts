@@ -1,5 +1,5 @@
 /** How long a solved challenge stays valid: as the challenging rule sets it (semantics §5 captcha, rate_limit). */
-import { DEFAULT_CAPTCHA_TTL_SEC } from '../base/limits.ts';
+import { DEFAULT_CAPTCHA_TTL_SEC } from '../base/vocabulary/limits.ts';
 import { CAPTCHA_FIELDS, RATE_FIELDS } from '../plan/fields.ts';
 import { META, SLOT, typeIndex } from '../plan/layout.ts';
 import type { RuleRef } from './decision.ts';

@@ -6,7 +6,7 @@
  *
  * One set of counters serves any number of evaluators of one process. Two processes share nothing.
  */
-import { MAX_RATE_PATHS } from '../base/limits.ts';
+import { MAX_RATE_PATHS } from '../base/vocabulary/limits.ts';
 import { absorb, absorbText, begin, createHashState, finish } from './counters/hash.ts';
 import {
   COARSE,

@@ -1,8 +1,8 @@
 /** The outcome of a request, and the vocabularies of its fields. All of it is JSON-safe. */
-import type { Action, ActionMode, CacheMode, RuleType } from '../base/vocabulary.ts';
+import type { Action, ActionMode, CacheMode, RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { WafFinding } from './waf.ts';
 
-export { ACTIONS, type Action } from '../base/vocabulary.ts';
+export { ACTIONS, type Action } from '../base/vocabulary/vocabulary.ts';
 
 /** What a matched rule did, or (for a dry_run rule) would have done. */
 export const EFFECTS = [

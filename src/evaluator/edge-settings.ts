@@ -1,5 +1,5 @@
 /** The settings of a plan that a node needs besides decisions: the domain's edge settings, its pools' health checks. */
-import { ORIGIN_SCHEMES, type OriginScheme } from '../base/vocabulary.ts';
+import { ORIGIN_SCHEMES, type OriginScheme } from '../base/vocabulary/vocabulary.ts';
 import { DEFAULT_EJECTION, POOL_EJECTION, POOL_FIELDS, POOL_HEALTH, POOL_ORIGIN } from '../plan/fields.ts';
 import { EDGE_SWITCH, EJECTIONS, META, MONITORED, NONE, SLOT, typeIndex } from '../plan/layout.ts';
 import { openPlan } from '../plan/open.ts';

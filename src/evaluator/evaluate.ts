@@ -11,7 +11,7 @@ import {
   type OptionKind,
   type OptionKinds,
   octetsOf,
-} from '../base/options.ts';
+} from '../base/diagnostics/options.ts';
 import { META, type Plan } from '../plan/layout.ts';
 import { openPlan } from '../plan/open.ts';
 import { createCandidates, gather } from './candidates.ts';

@@ -1,5 +1,5 @@
 /** The requests that pass phases untouched (semantics §4), as bits, so that one `&` answers for a phase and a request. */
-import { BOT_KINDS, SEARCH_CRAWLERS } from '../base/vocabulary.ts';
+import { BOT_KINDS, SEARCH_CRAWLERS } from '../base/vocabulary/vocabulary.ts';
 import { botOf, type Facts } from './facts.ts';
 import { isAcmeChallenge } from './special-paths.ts';
 

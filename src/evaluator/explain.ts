@@ -3,9 +3,14 @@
  * and why. Every check is evaluated again, one by one (`checks.ts`), so the trace covers every rule; what the decision
  * itself recorded is taken from it.
  */
-import { hostMistake } from '../base/host.ts';
-import { targetMistake } from '../base/path.ts';
-import { APPLICATION_HOST, DOMAIN_STATUSES, RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
+import { hostMistake } from '../base/addresses/host.ts';
+import { targetMistake } from '../base/paths/path.ts';
+import {
+  APPLICATION_HOST,
+  DOMAIN_STATUSES,
+  RULE_TYPES,
+  type RuleType,
+} from '../base/vocabulary/vocabulary.ts';
 import { FLAG, GROUP, META, SLOT, typeIndex } from '../plan/layout.ts';
 import { botText, checksOf, listText } from './checks.ts';
 import type { RateResult } from './counters.ts';

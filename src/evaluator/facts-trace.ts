@@ -1,5 +1,5 @@
 /** The facts of a request as a trace reports them. */
-import { formatIp } from '../base/ip.ts';
+import { formatIp } from '../base/addresses/ip.ts';
 import { GROUP, RECORD } from '../plan/layout.ts';
 import { botSource, botText, countryCode } from './checks.ts';
 import { botOf, ipOf } from './facts.ts';

@@ -2,10 +2,10 @@
  * The normalised request (semantics §1), read into one object that is reused for every request. Facts that few rules
  * need (address, bot) are read at their first use.
  */
-import { type HostFacts, parseHost } from '../base/host.ts';
-import { parseIp } from '../base/ip.ts';
-import { parseTarget, type TargetFacts } from '../base/path.ts';
-import { BOT_KINDS, DOMAIN_STATUSES } from '../base/vocabulary.ts';
+import { type HostFacts, parseHost } from '../base/addresses/host.ts';
+import { parseIp } from '../base/addresses/ip.ts';
+import { parseTarget, type TargetFacts } from '../base/paths/path.ts';
+import { BOT_KINDS, DOMAIN_STATUSES } from '../base/vocabulary/vocabulary.ts';
 import { META, NONE } from '../plan/layout.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
 import { findGroup } from './names.ts';

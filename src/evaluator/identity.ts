@@ -3,7 +3,7 @@
  * file an id is only a place, so there the plan has a key for each rule: the one its author wrote, or `~` and a hash of
  * the rule's content. Clearances, tags, counters, pool health and logs name rules by this identity.
  */
-import { RULE_TYPES } from '../base/vocabulary.ts';
+import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
 import { FLAG, RECORD_KEY, SLOT } from '../plan/layout.ts';
 import type { RuleRef } from './decision.ts';
 import type { Facts } from './facts.ts';

@@ -1,6 +1,6 @@
 /** Explains in a sentence why a rule that matched had its effect. */
-import { formatIp } from '../base/ip.ts';
-import { RULE_TYPES } from '../base/vocabulary.ts';
+import { formatIp } from '../base/addresses/ip.ts';
+import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
 import { RATE_FIELDS, WAF_FIELDS } from '../plan/fields.ts';
 import { FLAG, SLOT } from '../plan/layout.ts';
 import { checksOf, type JudgedCheck } from './checks.ts';

@@ -2,7 +2,7 @@
  * The phases of semantics §4 in their fixed order, in one table: `evaluate` runs its rows (`decide.ts`), `explain`
  * reports them (`explain.ts`), and the simulator prints them in this order.
  */
-import type { RuleType } from '../base/vocabulary.ts';
+import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 import { META, type Plan, typeIndex } from '../plan/layout.ts';
 import { EXEMPT } from './exemptions.ts';
 import { botRoute } from './phases/bot-route.ts';

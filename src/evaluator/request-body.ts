@@ -1,5 +1,5 @@
 /** The body of a request as waf rules inspect it. */
-import { utf8Bytes } from '../base/octets.ts';
+import { utf8Bytes } from '../base/octets/octets.ts';
 import type { EdgeRequest } from './request.ts';
 
 /** Returns the octets of the body, `null` without one, `unread` if the caller gave neither text nor octets of it. */

@@ -2,7 +2,7 @@
  * One pass over the phases: the real one, or the shadow's, in which dry_run rules act. Phases write into a run, and the
  * decision is made from it (`decide.ts`).
  */
-import { RULE_TYPES } from '../base/vocabulary.ts';
+import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
 import { FLAG, META, SLOT } from '../plan/layout.ts';
 import type { Pool, PoolState, Surroundings, TurnState } from './balancer.ts';
 import { type Candidates, nextCandidate, skipTo } from './candidates.ts';

@@ -2,7 +2,7 @@
  * The trace of a decision, made by `explain`. It never changes the decision. Reasons are codes of a closed list, each with
  * a text that is ready to print.
  */
-import type { ActionMode, RuleType, UninspectedMode } from '../base/vocabulary.ts';
+import type { ActionMode, RuleType, UninspectedMode } from '../base/vocabulary/vocabulary.ts';
 import type { Decision, Effect, WafVerdict } from './decision.ts';
 import { PHASE_TABLE, type Phase } from './phases.ts';
 import type { WafSettings } from './waf.ts';

@@ -7,7 +7,7 @@
  * searching", TR-94-17, University of Arizona, 1994. The last two characters of a window give how far it can move on,
  * mostly by its whole length, so that an ordinary header costs a quarter of a look per character.
  */
-import { BOT_KINDS, type BotKind } from '../base/vocabulary.ts';
+import { BOT_KINDS, type BotKind } from '../base/vocabulary/vocabulary.ts';
 
 /**
  * Kinds without a token: `google-extended` is a robots.txt product token that no crawler sends as its User-Agent (Google,
@@ -15,7 +15,7 @@ import { BOT_KINDS, type BotKind } from '../base/vocabulary.ts';
  * `generic-bot` is set by the caller.
  */
 const TOKENLESS: readonly BotKind[] = ['google-extended', 'generic-bot'];
-/** The token of every other kind is its name (`base/vocabulary.ts` cites the operators), in the API's order. */
+/** The token of every other kind is its name (`base/vocabulary/vocabulary.ts` cites the operators), in the API's order. */
 const TOKENS = BOT_KINDS.filter((kind) => !TOKENLESS.includes(kind));
 
 /** Characters of a window: as many as the shortest token has. */

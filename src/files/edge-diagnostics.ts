@@ -2,8 +2,8 @@
  * Restates the diagnostics of a rule set for the edge file it was written in: the line and column, what a rule or record
  * looks like in a file, and remedies for text that YAML reads as another type.
  */
-import type { Diagnostic, FieldPath } from '../base/diagnostic.ts';
-import { RULE_TYPES } from '../base/vocabulary.ts';
+import type { Diagnostic, FieldPath } from '../base/diagnostics/diagnostic.ts';
+import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
 import { unknownField } from '../model/report.ts';
 import { ruleForm } from '../model/rule.ts';
 import { isMapping, type YamlFile } from './yaml.ts';

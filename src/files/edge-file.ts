@@ -4,11 +4,17 @@
  * lowered to the API's form and parsed by `model/parse`, like every other rule set; each diagnostic carries its
  * line and column.
  */
-import type { DiagnosticCode } from '../base/codes/codes.ts';
-import { type Diagnostic, type FieldPath, quoteValue, type SourcePlace } from '../base/diagnostic.ts';
-import { normalizeName } from '../base/host.ts';
-import { MAX_KEY_CHARACTERS } from '../base/limits.ts';
-import { APPLICATION_HOST } from '../base/vocabulary.ts';
+
+import { normalizeName } from '../base/addresses/host.ts';
+import type { DiagnosticCode } from '../base/diagnostics/codes/codes.ts';
+import {
+  type Diagnostic,
+  type FieldPath,
+  quoteValue,
+  type SourcePlace,
+} from '../base/diagnostics/diagnostic.ts';
+import { MAX_KEY_CHARACTERS } from '../base/vocabulary/limits.ts';
+import { APPLICATION_HOST } from '../base/vocabulary/vocabulary.ts';
 import { nearest } from '../model/nearest.ts';
 import { parseRuleSet } from '../model/parse.ts';
 import { absoluteName } from '../model/record-name.ts';

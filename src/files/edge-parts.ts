@@ -2,8 +2,8 @@
  * Joins the files of a domain: `edge.yaml` and the parts of `edge.d`, each with further records and rules. The result reads
  * like one file whose lists have the entries of all, and every place is that of the file that has it.
  */
-import type { Diagnostic, FieldPath, SourcePlace } from '../base/diagnostic.ts';
-import { MAX_EDGE_PARTS, MAX_FILE_OCTETS } from '../base/limits.ts';
+import type { Diagnostic, FieldPath, SourcePlace } from '../base/diagnostics/diagnostic.ts';
+import { MAX_EDGE_PARTS, MAX_FILE_OCTETS } from '../base/vocabulary/limits.ts';
 import { sizeText } from './size.ts';
 import { isMapping, type YamlFile } from './yaml.ts';
 

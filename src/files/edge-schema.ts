@@ -10,8 +10,8 @@ import {
   MAX_KEY_CHARACTERS,
   MAX_RECORDS,
   MAX_RULES,
-} from '../base/limits.ts';
-import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
+} from '../base/vocabulary/limits.ts';
+import { RULE_TYPES, type RuleType } from '../base/vocabulary/vocabulary.ts';
 import { documentFields } from '../model/document.ts';
 import { domainForm } from '../model/domain.ts';
 import type { Fields } from '../model/form.ts';

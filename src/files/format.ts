@@ -3,8 +3,8 @@
  * again changes nothing.
  */
 import { Lexer } from 'yaml';
-import { assert } from '../base/assert.ts';
-import type { Diagnostic } from '../base/diagnostic.ts';
+import { assert } from '../base/diagnostics/assert.ts';
+import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
 import { FILE_ORDERS } from './key-order.ts';
 import { layOutText } from './layout.ts';
 import { same } from './print-edge.ts';

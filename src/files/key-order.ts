@@ -1,5 +1,5 @@
 /** The canonical order of the keys of edge files: the order in which `export` prints them. */
-import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
+import { RULE_TYPES, type RuleType } from '../base/vocabulary/vocabulary.ts';
 import { domainForm } from '../model/domain.ts';
 import { recordForm } from '../model/record.ts';
 import { ruleForm } from '../model/rule.ts';

@@ -5,8 +5,8 @@
  * numbered in file order. Priority, `enabled` and `action_mode` are not part of the hash: changing them keeps the
  * identity (semantics §7).
  */
-import { utf8Bytes } from '../base/octets.ts';
-import { xxhash32 } from '../base/xxhash32.ts';
+import { utf8Bytes } from '../base/octets/octets.ts';
+import { xxhash32 } from '../base/octets/xxhash32.ts';
 import type { DnsRecord, ObjectKeys, Rule, RuleSet } from '../model/types.ts';
 
 /** What the file states beyond the rule set. */

@@ -3,8 +3,8 @@
  * left out, rules name their records, and equal content always yields equal text.
  */
 import { Document, isMap, isSeq } from 'yaml';
-import { assert } from '../base/assert.ts';
-import { APPLICATION_HOST, RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
+import { assert } from '../base/diagnostics/assert.ts';
+import { APPLICATION_HOST, RULE_TYPES, type RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from '../model/common.ts';
 import type { Fields as FormFields } from '../model/form.ts';
 import { parseRule } from '../model/parse.ts';

@@ -1,6 +1,6 @@
 /** Collects the mistakes of a test file, and reads single values of it: texts, numbers, durations, times, maps. */
-import type { DiagnosticCode } from '../base/codes/codes.ts';
-import { type Diagnostic, quoteValue, type SourcePlace } from '../base/diagnostic.ts';
+import type { DiagnosticCode } from '../base/diagnostics/codes/codes.ts';
+import { type Diagnostic, quoteValue, type SourcePlace } from '../base/diagnostics/diagnostic.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Item, MapItem, YamlEntry } from './test-file-yaml.ts';
 

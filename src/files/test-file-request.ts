@@ -2,9 +2,9 @@
  * Reads the request of a test: the request line, and under `with` the facts about the visitor and the state of the
  * edge.
  */
-import { parseIp } from '../base/ip.ts';
-import { MAX_ID } from '../base/limits.ts';
-import { BOT_KINDS } from '../base/vocabulary.ts';
+import { parseIp } from '../base/addresses/ip.ts';
+import { MAX_ID } from '../base/vocabulary/limits.ts';
+import { BOT_KINDS } from '../base/vocabulary/vocabulary.ts';
 import { nearest } from '../model/nearest.ts';
 import {
   checkKeys,

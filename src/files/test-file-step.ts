@@ -1,5 +1,5 @@
 /** One request of a test and what is expected of it: how often it is sent, and of what the expectation is. */
-import type { SourcePlace } from '../base/diagnostic.ts';
+import type { SourcePlace } from '../base/diagnostics/diagnostic.ts';
 import { MAX_REPEAT } from './limits.ts';
 import { checkKeys, child, durationOf, foundIn, integerOf, mapOf, type Notes } from './test-file-notes.ts';
 import { readRequest, type TestRequest, type TestWorld } from './test-file-request.ts';

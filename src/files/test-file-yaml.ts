@@ -1,5 +1,5 @@
 /** Converts a YAML file to a tree whose every node carries its path and its place in the file. */
-import type { FieldPath, SourcePlace } from '../base/diagnostic.ts';
+import type { FieldPath, SourcePlace } from '../base/diagnostics/diagnostic.ts';
 import type { YamlFile } from './yaml.ts';
 
 /** What every node carries. */

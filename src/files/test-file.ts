@@ -20,7 +20,7 @@
  * Every test, and every row of `cases`, starts with empty counters, turns and clearances. No test waits: the clock
  * is `at` (default 2026-01-01T00:00:00Z) and advances only by `every` and `after`.
  */
-import { type Diagnostic, hasErrors, type SourcePlace } from '../base/diagnostic.ts';
+import { type Diagnostic, hasErrors, type SourcePlace } from '../base/diagnostics/diagnostic.ts';
 import { type Invariant, parseInvariants } from '../model/invariant.ts';
 import { checkKeys, child, createNotes, foundIn, mapOf, type Notes, textOf } from './test-file-notes.ts';
 import { readStep, type TestStep } from './test-file-step.ts';

@@ -2,8 +2,8 @@
  * The keys of `edge.test.yaml` with the JSON Schema of each: the readers (`test-file.ts`, `test-file-step.ts`,
  * `test-file-request.ts`) accept exactly these keys, and editors complete and describe them.
  */
-import { MAX_ID, MAX_INVARIANTS } from '../base/limits.ts';
-import { ACTIONS, BOT_KINDS } from '../base/vocabulary.ts';
+import { MAX_ID, MAX_INVARIANTS } from '../base/vocabulary/limits.ts';
+import { ACTIONS, BOT_KINDS } from '../base/vocabulary/vocabulary.ts';
 import type { INVARIANT_FIELDS, WHEN_FIELDS } from '../model/invariant.ts';
 import { JSON_SCHEMA_DRAFT, type JsonSchema } from './json-schema.ts';
 import { MAX_REPEAT } from './limits.ts';

@@ -4,7 +4,7 @@
  * lower indentation to the next entry of the list or mapping around it.
  */
 import { Composer, type CST, type Document, Parser } from 'yaml';
-import { assert } from '../base/assert.ts';
+import { assert } from '../base/diagnostics/assert.ts';
 
 type Block = CST.BlockMap | CST.BlockSequence;
 type Entry = Block['items'][number];

@@ -1,5 +1,5 @@
 /** Finds where the octets of a file stop being UTF-8 text, and builds the diagnostic for it. */
-import type { Diagnostic, SourcePlace } from '../base/diagnostic.ts';
+import type { Diagnostic, SourcePlace } from '../base/diagnostics/diagnostic.ts';
 
 /**
  * The diagnostic for octets that are not UTF-8, or that contain a zero octet, which YAML does not allow. UTF-16 is

@@ -14,9 +14,9 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import type { DiagnosticCode } from '../base/codes/codes.ts';
-import { type Diagnostic, quoteValue, type SourcePlace } from '../base/diagnostic.ts';
-import { MAX_DIAGNOSTICS, MAX_FILE_DEPTH, MAX_FILE_VALUES } from '../base/limits.ts';
+import type { DiagnosticCode } from '../base/diagnostics/codes/codes.ts';
+import { type Diagnostic, quoteValue, type SourcePlace } from '../base/diagnostics/diagnostic.ts';
+import { MAX_DIAGNOSTICS, MAX_FILE_DEPTH, MAX_FILE_VALUES } from '../base/vocabulary/limits.ts';
 
 /** The state of one conversion. */
 export interface ReadState {

@@ -13,9 +13,14 @@ import {
   parseDocument,
   type YAMLError,
 } from 'yaml';
-import type { Diagnostic, FieldPath, SourcePlace } from '../base/diagnostic.ts';
-import { MAX_DIAGNOSTICS, MAX_FILE_DEPTH, MAX_FILE_MARKS, MAX_FILE_OCTETS } from '../base/limits.ts';
-import { utf8Length } from '../base/octets.ts';
+import type { Diagnostic, FieldPath, SourcePlace } from '../base/diagnostics/diagnostic.ts';
+import { utf8Length } from '../base/octets/octets.ts';
+import {
+  MAX_DIAGNOSTICS,
+  MAX_FILE_DEPTH,
+  MAX_FILE_MARKS,
+  MAX_FILE_OCTETS,
+} from '../base/vocabulary/limits.ts';
 import { sizeText } from './size.ts';
 import { notText, placeOfBadOctet, placeOfOctet } from './utf8.ts';
 import { keyOf, offsetOf, type ReadState, readNode } from './yaml-values.ts';

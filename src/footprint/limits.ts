@@ -1,5 +1,5 @@
 /** The bounds of the footprint room, each with its reason. */
-import { MAX_REPORTED_DOMAINS, MAX_REPORTED_OCTETS } from '../base/limits.ts';
+import { MAX_REPORTED_DOMAINS, MAX_REPORTED_OCTETS } from '../base/vocabulary/limits.ts';
 
 /**
  * Milliseconds that a report counts: three times the interval at which nodes repeat the report of a domain that has not

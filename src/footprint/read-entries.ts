@@ -3,8 +3,8 @@
  * `MAX_MERGED_CHARACTERS`. Out: each URL once, with the newest response of all nodes.
  */
 import type { z } from 'zod';
-import { purgeLocation } from '../base/purge-values.ts';
-import { timeText } from '../base/time-text.ts';
+import { purgeLocation } from '../base/paths/purge-values.ts';
+import { timeText } from '../base/text/time-text.ts';
 import type { ReportedUrl } from '../plan/cache-report.ts';
 import type { CacheUrls } from '../store/cache-repositories.ts';
 import type { ReadTransaction } from '../store/store.ts';

@@ -5,7 +5,7 @@ import {
   MAX_REPORTED_DOMAINS,
   MAX_REPORTED_URLS,
   MAX_TAG_CHARACTERS,
-} from '../base/limits.ts';
+} from '../base/vocabulary/limits.ts';
 import { CACHE_REPORT_FORMAT } from '../plan/cache-report.ts';
 import { MAX_PROCESSES, MAX_URL, MAX_URL_TAGS } from './limits.ts';
 

@@ -1,7 +1,7 @@
 /** Takes a node's report of one of its caches. In: a report that fits its schema. Out: rows of the domains that the node serves. */
-import { normalizeName } from '../base/host.ts';
-import { MAX_DOMAIN_REPORT_OCTETS } from '../base/limits.ts';
-import { urlHost } from '../base/purge-values.ts';
+import { normalizeName } from '../base/addresses/host.ts';
+import { urlHost } from '../base/paths/purge-values.ts';
+import { MAX_DOMAIN_REPORT_OCTETS } from '../base/vocabulary/limits.ts';
 import type { CacheReport } from '../plan/cache-report.ts';
 import type { NodeRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';

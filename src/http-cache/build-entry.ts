@@ -2,7 +2,7 @@
  * Builds cache entries. In: a response of the origin, and for a 304 the stored entry. Out: an entry whose headers, lifetime and
  * validators are those to store (RFC 9111 §3, §4.3.4).
  */
-import { type HeaderList, headerOf, type ResponseHead } from '../http/response.ts';
+import { type HeaderList, headerOf, type ResponseHead } from '../base/http/response.ts';
 import { type CacheEntry, isShared, isValidatable } from './entry.ts';
 import { freshenedHeaders, storedHeaders, validatorsOf, visitorHeaders, withLength } from './headers.ts';
 import { type StoragePolicy, storagePolicy } from './policy.ts';

@@ -11,10 +11,10 @@
  *   stored, except for `bytes=0-`, which means the whole response.
  * - `HEAD` is answered from the entry of a `GET`; the response to a `HEAD` is not stored.
  */
-import { createBudget } from '../buffers/budget.ts';
-import { parseCacheControl } from '../http/cache-control.ts';
-import { textOf } from '../http/conditions.ts';
-import type { ResponseHead, ResponseSource } from '../http/response.ts';
+import { createBudget } from '../base/buffers/budget.ts';
+import { parseCacheControl } from '../base/http/cache-control.ts';
+import { textOf } from '../base/http/conditions.ts';
+import type { ResponseHead, ResponseSource } from '../base/http/response.ts';
 import { createDisk } from './disk.ts';
 import {
   type CacheEntry,

@@ -1,7 +1,8 @@
 /** A cache entry, and the conditions under which it may be used at a given time. */
-import type { CacheMode } from '../base/vocabulary.ts';
-import type { Validators } from '../http/conditions.ts';
-import type { HeaderList } from '../http/response.ts';
+
+import type { Validators } from '../base/http/conditions.ts';
+import type { HeaderList } from '../base/http/response.ts';
+import type { CacheMode } from '../base/vocabulary/vocabulary.ts';
 import type { FilePlace } from './disk.ts';
 import { CLOCK_SLACK_MS, DISCONNECTED_SEC } from './limits.ts';
 import type { CachedDomain, CachePurges, CacheSettings } from './request.ts';

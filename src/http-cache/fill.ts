@@ -4,9 +4,9 @@
  * that each reader proceeds at its own pace. Beyond the limits the fill switches to live streaming: chunks that all readers
  * have taken are released, a body file may be written, and each of several readers gets a buffer.
  */
-import { type AnswerBuffer, createAnswerBuffer, type OpenSpool } from '../buffers/answer-buffer.ts';
-import type { Budget } from '../buffers/budget.ts';
-import type { HeaderList, ResponseFault, ResponseSink, ResponseSource } from '../http/response.ts';
+import { type AnswerBuffer, createAnswerBuffer, type OpenSpool } from '../base/buffers/answer-buffer.ts';
+import type { Budget } from '../base/buffers/budget.ts';
+import type { HeaderList, ResponseFault, ResponseSink, ResponseSource } from '../base/http/response.ts';
 import { LIVE_WINDOW, ORPHAN_MS } from './limits.ts';
 
 /** A file that receives the response body while it is delivered. */

@@ -1,5 +1,5 @@
 /** The keys that an unsafe request invalidates besides its own target (RFC 9111 §4.4). */
-import { type HeaderList, headerOf } from '../http/response.ts';
+import { type HeaderList, headerOf } from '../base/http/response.ts';
 
 /** Keys from `Location` and `Content-Location`, of the same origin as the changed resource. */
 export function invalidated(key: string, headers: HeaderList): readonly string[] {

@@ -1,5 +1,5 @@
 /** One request at the cache, and the ways to respond to it. */
-import type { HeaderList, ResponseHead, ResponseSink, ResponseSource } from '../http/response.ts';
+import type { HeaderList, ResponseHead, ResponseSink, ResponseSource } from '../base/http/response.ts';
 import { browserHeaders } from './deliver.ts';
 import type { CacheRequest, HttpCache } from './request.ts';
 import type { Resource } from './store.ts';

@@ -2,14 +2,14 @@
  * Sends one request to the origin for the cache, and handles each possible response: a new one, a 304, an
  * error, a failure.
  */
-import { validation } from '../http/conditions.ts';
+import { validation } from '../base/http/conditions.ts';
 import {
   type ResponseFault,
   type ResponseHead,
   type ResponseSink,
   type ResponseSource,
   withoutHeaders,
-} from '../http/response.ts';
+} from '../base/http/response.ts';
 import { draftOf, type EntryDraft, finished, freshened, isOther, type OriginAnswer } from './build-entry.ts';
 import { type CacheEntry, isShared, isValidatable, mayServeOnError, mayServeUnreached } from './entry.ts';
 import { createFill } from './fill.ts';

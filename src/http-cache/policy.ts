@@ -12,9 +12,14 @@
  * - A response that sets a cookie is never stored in `standard` mode, since frameworks send `s-maxage` and
  *   `public` together with a session cookie; `force` stores it without the cookie (semantics §5 cache).
  */
-import { type Directives, parseCacheControl, parseSeconds, parseTargeted } from '../http/cache-control.ts';
-import { parseHttpDate } from '../http/http-date.ts';
-import { headerOf, type ResponseHead } from '../http/response.ts';
+import {
+  type Directives,
+  parseCacheControl,
+  parseSeconds,
+  parseTargeted,
+} from '../base/http/cache-control.ts';
+import { parseHttpDate } from '../base/http/http-date.ts';
+import { headerOf, type ResponseHead } from '../base/http/response.ts';
 import type { Lifetime } from './entry.ts';
 import { FORCED_SEC, HEURISTIC_SHARE, MAX_FORCED_ERROR, MAX_HEURISTIC } from './limits.ts';
 import type { CacheSettings } from './request.ts';

@@ -2,8 +2,8 @@
  * Delivers responses whose body is in a file: reads and pushes it piece by piece, at the pace of the client.
  */
 import { type FileHandle, open } from 'node:fs/promises';
-import type { ResponsePart } from '../http/push-memory.ts';
-import type { ResponseSink, ResponseSource } from '../http/response.ts';
+import type { ResponsePart } from '../base/http/push-memory.ts';
+import type { ResponseSink, ResponseSource } from '../base/http/response.ts';
 import type { FiledBody } from './entry.ts';
 import { decodeFoot, FOOT_OCTETS, readAt } from './file-format.ts';
 import { READ_OCTETS } from './limits.ts';

@@ -1,8 +1,9 @@
 /** The interface of the cache: a request with its settings, and the response. */
-import type { CacheMode } from '../base/vocabulary.ts';
-import type { OpenSpool } from '../buffers/answer-buffer.ts';
-import type { RequestHeaders } from '../http/conditions.ts';
-import type { ResponseSink, ResponseSource } from '../http/response.ts';
+
+import type { OpenSpool } from '../base/buffers/answer-buffer.ts';
+import type { RequestHeaders } from '../base/http/conditions.ts';
+import type { ResponseSink, ResponseSource } from '../base/http/response.ts';
+import type { CacheMode } from '../base/vocabulary/vocabulary.ts';
 
 /** How to cache the response to one request, in addition to RFC 9111. */
 export interface CacheSettings {

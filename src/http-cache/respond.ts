@@ -1,6 +1,6 @@
 /** Responds from an entry, whether its body is in memory or in a file. */
-import { pushMemory } from '../http/push-memory.ts';
-import type { HeaderList, ResponseSource } from '../http/response.ts';
+import { pushMemory } from '../base/http/push-memory.ts';
+import type { HeaderList, ResponseSource } from '../base/http/response.ts';
 import { shapeEntry } from './deliver.ts';
 import type { CacheEntry } from './entry.ts';
 import type { FetchContext, FetchResult } from './in-flight.ts';

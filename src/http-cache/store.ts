@@ -4,8 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { RequestHeaders } from '../http/conditions.ts';
-import { headerOf } from '../http/response.ts';
+import type { RequestHeaders } from '../base/http/conditions.ts';
+import { headerOf } from '../base/http/response.ts';
 import type { CommittableBodyFile } from './body-file.ts';
 import type { Disk, FilePlace } from './disk.ts';
 import type { CacheEntry, Lifetime } from './entry.ts';

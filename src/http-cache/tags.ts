@@ -3,9 +3,10 @@
  * than the bounds allow has unknown tags and is covered by every purge of a tag: to purge too much costs a request to the
  * origin, too little shows old content.
  */
-import { tagOf } from '../base/purge-values.ts';
-import type { HeaderList } from '../http/response.ts';
-import { TAG_HEADERS } from '../http/tag-headers.ts';
+
+import type { HeaderList } from '../base/http/response.ts';
+import { TAG_HEADERS } from '../base/http/tag-headers.ts';
+import { tagOf } from '../base/paths/purge-values.ts';
 import { MAX_TAGS, MAX_TAGS_CHARACTERS } from './limits.ts';
 
 const SEPARATORS: Readonly<Record<(typeof TAG_HEADERS)[number], string>> = {

@@ -1,7 +1,7 @@
 /** Secondary keys (RFC 9111 §4.1): which request headers select a variant of a resource, and their values. */
-import { splitList } from '../http/cache-control.ts';
-import type { RequestHeaders } from '../http/conditions.ts';
-import { type HeaderList, headerOf } from '../http/response.ts';
+import { splitList } from '../base/http/cache-control.ts';
+import type { RequestHeaders } from '../base/http/conditions.ts';
+import { type HeaderList, headerOf } from '../base/http/response.ts';
 import { MAX_VARIANT_OCTETS, MAX_VARY } from './limits.ts';
 
 /**

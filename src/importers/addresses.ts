@@ -2,7 +2,7 @@
  * Sets of addresses as sorted, disjoint intervals, so that lists where the order decides (allow before deny) become the
  * one list of a drop rule.
  */
-import { formatIp, parseIpEntry } from '../base/ip.ts';
+import { formatIp, parseIpEntry } from '../base/addresses/ip.ts';
 
 /** An inclusive interval. */
 interface AddressRange {

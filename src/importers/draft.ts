@@ -2,10 +2,11 @@
  * The draft of an imported edge file: entries of the report, records and rules, which importers add one by one, and the file
  * that is made of them. A rule that the model refuses is left out, and its entry says why, so that the file compiles.
  */
-import { type Diagnostic, describeDiagnostic } from '../base/diagnostic.ts';
-import { normalizeName } from '../base/host.ts';
-import { parseIp } from '../base/ip.ts';
-import type { RuleType } from '../base/vocabulary.ts';
+
+import { normalizeName } from '../base/addresses/host.ts';
+import { parseIp } from '../base/addresses/ip.ts';
+import { type Diagnostic, describeDiagnostic } from '../base/diagnostics/diagnostic.ts';
+import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 import { printEdge } from '../files/print-edge.ts';
 import { parseRecord, parseRule, parseRuleSet } from '../model/parse.ts';
 import type { DnsRecord } from '../model/types.ts';

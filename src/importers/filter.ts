@@ -2,7 +2,7 @@
  * The filter of one rule, as far as all rule types share it, and the conversion of a condition (and, or, not over tests)
  * to the filters of rules: each alternative of the condition is the filter of one rule.
  */
-import { MAX_IPS } from '../base/limits.ts';
+import { MAX_IPS } from '../base/vocabulary/limits.ts';
 import {
   type AddressSet,
   ALL_ADDRESSES,

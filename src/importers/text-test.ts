@@ -2,7 +2,7 @@
  * Tests of one text, a host or a path, as conditions of other products have them, and their conversion to the include
  * and exclude entries of rules. Tests are combined only where the result is exact.
  */
-import { captureGroups, parsePattern } from '../base/regex.ts';
+import { captureGroups, parsePattern } from '../base/regex/regex.ts';
 import { MAX_COMBINED } from './limits.ts';
 
 /**

@@ -4,10 +4,10 @@
  */
 import { X509Certificate } from 'node:crypto';
 import acme from 'acme-client';
-import { isObject } from '../base/object.ts';
+import { sha256Hex } from '../base/platform/sha256.ts';
+import { isObject } from '../base/text/object.ts';
 import type { KeyRing } from '../certificates/key-ring.ts';
 import { openKey, sealKey } from '../certificates/seal-key.ts';
-import { sha256Hex } from '../platform/sha256.ts';
 import type { Store } from '../store/store.ts';
 import { answerFault } from './ca-fault.ts';
 import { useCaTransport } from './ca-transport.ts';

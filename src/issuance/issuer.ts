@@ -6,11 +6,11 @@
 import { randomInt, X509Certificate } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
 import type { Agent } from 'undici';
+import { pause, retryMs } from '../base/platform/backoff.ts';
+import { withDeadline } from '../base/platform/deadline.ts';
+import { isStoreFault } from '../base/storage/fault.ts';
 import { SecretsKeyFault } from '../certificates/key-ring.ts';
 import type { ServerAddress } from '../dns/server-address.ts';
-import { pause, retryMs } from '../platform/backoff.ts';
-import { withDeadline } from '../platform/deadline.ts';
-import { isStoreFault } from '../storage/fault.ts';
 import type { ClaimedOrder, OrderAllowance } from '../store/issuance-repositories.ts';
 import type { DomainRow, RecordRow } from '../store/rows.ts';
 import { createAccountShares } from './account-shares.ts';

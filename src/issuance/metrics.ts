@@ -1,6 +1,6 @@
 /** Metrics of certificates that the server obtains: what is due, and what orders have come to. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { declared } from '../metrics/declared.ts';
+import { declared } from '../base/telemetry/metrics/declared.ts';
 import type { Store } from '../store/store.ts';
 
 /** The functions that record events. */

@@ -5,11 +5,11 @@
  */
 import { X509Certificate } from 'node:crypto';
 import acme from 'acme-client';
+import { backoffMs, pause } from '../base/platform/backoff.ts';
+import { sha256Hex } from '../base/platform/sha256.ts';
 import { judgeUpload, type UsableCertificate } from '../certificates/judge.ts';
 import type { KeyRing } from '../certificates/key-ring.ts';
 import { openKey, sealKey } from '../certificates/seal-key.ts';
-import { backoffMs, pause } from '../platform/backoff.ts';
-import { sha256Hex } from '../platform/sha256.ts';
 import type { ClaimedOrder, OrderAllowance } from '../store/issuance-repositories.ts';
 import type { Store } from '../store/store.ts';
 import type { AccountShares } from './account-shares.ts';

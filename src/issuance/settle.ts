@@ -1,4 +1,6 @@
 /** Writes what an order has come to: the certificate with its key, or the failure and the time of the next attempt. */
+
+import { retryMs } from '../base/platform/backoff.ts';
 import type { UsableCertificate } from '../certificates/judge.ts';
 import type { KeyRing } from '../certificates/key-ring.ts';
 import { renewSet } from '../certificates/make-set.ts';
@@ -6,7 +8,6 @@ import { sealKey } from '../certificates/seal-key.ts';
 import { showCertificate } from '../certificates/shapes.ts';
 import { stateAt } from '../certificates/state.ts';
 import { notify } from '../notify/notify.ts';
-import { retryMs } from '../platform/backoff.ts';
 import type { ClaimedOrder } from '../store/issuance-repositories.ts';
 import type { CertificateRow, DomainRow } from '../store/rows.ts';
 import { SERVICE, type WriteTransaction } from '../store/store.ts';

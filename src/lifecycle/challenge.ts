@@ -4,7 +4,7 @@
  * days (`CHALLENGE_MS`).
  */
 import { randomBytes } from 'node:crypto';
-import { MAX_HOST_OCTETS } from '../base/limits.ts';
+import { MAX_HOST_OCTETS } from '../base/vocabulary/limits.ts';
 import { DnsFault } from '../dns/fault.ts';
 import { type Dns, dataOf } from '../dns/resolver.ts';
 import { CHALLENGE_MS, MAX_CHECK_MS } from './limits.ts';

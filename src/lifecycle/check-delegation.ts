@@ -3,12 +3,12 @@
  * their caches and the NS records of the domain's own servers are not used. A failure of the network or of the servers
  * is the state `unreachable` with its fault: an outage never makes a domain `moved`.
  */
-import { normalizeName } from '../base/host.ts';
+import { normalizeName } from '../base/addresses/host.ts';
+import { withDeadline } from '../base/platform/deadline.ts';
 import { DnsFault } from '../dns/fault.ts';
 import { MAX_REFERRALS } from '../dns/limits.ts';
 import { canonical, type Reply } from '../dns/message.ts';
 import { type Dns, reason, serverNames } from '../dns/resolver.ts';
-import { withDeadline } from '../platform/deadline.ts';
 import { AGREEING_SERVERS, MAX_CHECK_MS } from './limits.ts';
 
 /** The result of a delegation check. `found`: canonical names of the servers, sorted. */

@@ -1,5 +1,5 @@
 /** Imports the records that a scan found into a domain, without changing any record the domain has. */
-import type { SpecialJudge } from '../base/special-addresses.ts';
+import type { SpecialJudge } from '../base/addresses/special-addresses.ts';
 import type { ZoneRecord } from '../dns/zone-file/parse.ts';
 import { parseRecord } from '../model/parse.ts';
 import { absoluteName } from '../model/record-name.ts';

@@ -5,7 +5,7 @@
  * when a domain is due, `requests.ts` what an owner can request besides. Several processes may run it on one database:
  * a process claims a domain by moving its next check ahead before the check starts.
  */
-import { createSemaphore } from '../platform/semaphore.ts';
+import { createSemaphore } from '../base/platform/semaphore.ts';
 import type { DomainRow } from '../store/rows.ts';
 import { SERVICE } from '../store/store.ts';
 import { applyEvent } from './apply-event.ts';

@@ -4,6 +4,7 @@
  * tries a zone transfer. An answer for a random name comes from a wildcard record and is imported as one.
  */
 import { randomBytes } from 'node:crypto';
+import { withDeadline } from '../base/platform/deadline.ts';
 import { DnsFault } from '../dns/fault.ts';
 import { type DnsAnswer, QUERY_TYPES, type QueryType, type Reply } from '../dns/message.ts';
 import { answerData } from '../dns/record-data.ts';
@@ -11,7 +12,6 @@ import { type Dns, serverNames } from '../dns/resolver.ts';
 import type { ServerAddress } from '../dns/server-address.ts';
 import { storedName, type ZoneRecord } from '../dns/zone-file/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
-import { withDeadline } from '../platform/deadline.ts';
 import { MAX_SCAN_MS, MAX_SCAN_QUESTIONS, MAX_SCAN_RECORDS, SCAN_CONCURRENCY } from './limits.ts';
 import { APEX_TYPES, HOST_TYPES, SCAN_NAMES, type ScanName } from './scan-names.ts';
 

@@ -12,8 +12,8 @@
  * - a change of `dns_mode` never stops a domain at once: one that becomes external is `moved`, with the grace period,
  *   until it is verified; one that becomes managed stays `active` until its next check finds another delegation
  */
-import { assert, unreachable } from '../base/assert.ts';
-import type { DomainStatus } from '../base/vocabulary.ts';
+import { assert, unreachable } from '../base/diagnostics/assert.ts';
+import type { DomainStatus } from '../base/vocabulary/vocabulary.ts';
 import type { DnsMode, DomainRow } from '../store/rows.ts';
 import type { Challenge } from './challenge.ts';
 import { GRACE_MS } from './limits.ts';

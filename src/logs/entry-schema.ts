@@ -4,8 +4,8 @@
  * (actions, effects, faults) are checked by their shape only, since a node of a later release has further ones.
  */
 import { z } from 'zod';
-import { formatPath } from '../base/diagnostic.ts';
-import { parseIpEntry } from '../base/ip.ts';
+import { parseIpEntry } from '../base/addresses/ip.ts';
+import { formatPath } from '../base/diagnostics/diagnostic.ts';
 import { MAX_ENTRY_LIST, MAX_TEXT } from './limits.ts';
 
 /** The formats of entries (`proxy/log/line.ts`). */

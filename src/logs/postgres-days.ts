@@ -4,8 +4,8 @@
  * queries here are not repositories of it, since no transaction of the API reads or writes entries.
  */
 import type pg from 'pg';
+import { StoreFault } from '../base/storage/fault.ts';
 import { admitted, createPool, postgresFault } from '../database/postgres/pool.ts';
-import { StoreFault } from '../storage/fault.ts';
 import type { PostgresAccess } from '../store/place.ts';
 import { LogFault } from './fault.ts';
 import { gapRow } from './gap-row.ts';

@@ -4,9 +4,9 @@
  * with what a search compares, or a LogRefusal that names the line. Unknown fields of an entry are not stored.
  */
 import type { z } from 'zod';
-import { formatIp, parseIp, parseIpEntry } from '../base/ip.ts';
-import { isObject } from '../base/object.ts';
-import { createTargetFacts, parseTarget } from '../base/path.ts';
+import { formatIp, parseIp, parseIpEntry } from '../base/addresses/ip.ts';
+import { createTargetFacts, parseTarget } from '../base/paths/path.ts';
+import { isObject } from '../base/text/object.ts';
 import {
   checkEntry,
   LOG_COUNTED_FORMAT,

@@ -3,7 +3,7 @@
  * filters run here on entries that are read a few hundred at a time, so that a search has the same meaning in every database
  * and ends at a bound of its cost; only the rule narrows the scan itself.
  */
-import { compareIp, type IpInterval, parseIp, parseIpEntry } from '../base/ip.ts';
+import { compareIp, type IpInterval, parseIp, parseIpEntry } from '../base/addresses/ip.ts';
 import { EXAMINED_AT_ONCE, MAX_EXAMINED, MAX_PAGE_OCTETS, SEARCH_MS } from './limits.ts';
 import type { LogAction, LogPage, LogPlace, LogQuery, StoredLogEntry } from './log-store.ts';
 

@@ -4,10 +4,10 @@
  * synchronous and belongs in a thread (`thread.ts`).
  */
 import { join } from 'node:path';
+import { makeFolder } from '../base/platform/make-folder.ts';
+import { StoreFault } from '../base/storage/fault.ts';
+import { type Database, openDatabase, type PreparedStatement, sqliteFault } from '../base/storage/sqlite.ts';
 import { settle } from '../database/sqlite/settings.ts';
-import { makeFolder } from '../platform/make-folder.ts';
-import { StoreFault } from '../storage/fault.ts';
-import { type Database, openDatabase, type PreparedStatement, sqliteFault } from '../storage/sqlite.ts';
 import { createRoom, daysIn, removeDay, sizesByDay } from './day-files.ts';
 import { LogFault } from './fault.ts';
 import { gapRow } from './gap-row.ts';

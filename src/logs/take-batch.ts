@@ -5,7 +5,7 @@
  */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { shareGroup } from '../base/node-groups.ts';
+import { shareGroup } from '../base/vocabulary/node-groups.ts';
 import type { NodeRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { LogRefusal } from './fault.ts';

@@ -1,5 +1,5 @@
 /** The client's preference for Markdown in its Accept header (RFC 9110 §12.5.1). */
-import { splitList } from '../http/cache-control.ts';
+import { splitList } from '../base/http/cache-control.ts';
 
 /** Weights from 0 to 1. */
 interface Weights {

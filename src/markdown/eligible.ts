@@ -1,6 +1,6 @@
 /** Decides by the head of a response whether it can become Markdown. */
-import { splitList } from '../http/cache-control.ts';
-import { headerOf, type ResponseHead } from '../http/response.ts';
+import { splitList } from '../base/http/cache-control.ts';
+import { headerOf, type ResponseHead } from '../base/http/response.ts';
 import { MAX_PAGE_OCTETS } from './limits.ts';
 import type { HtmlReason } from './outcome.ts';
 

@@ -2,8 +2,8 @@
  * A request for Markdown: which requests are one, and the request that the cache and the origin get instead: for the whole
  * page, without a content coding, with HTML accepted. The cache stores the origin's response, not the Markdown.
  */
-import { type RequestHeaders, textOf } from '../http/conditions.ts';
-import type { ResponseSink, ResponseSource } from '../http/response.ts';
+import { type RequestHeaders, textOf } from '../base/http/conditions.ts';
+import type { ResponseSink, ResponseSource } from '../base/http/response.ts';
 import { prefersMarkdown, withHtml } from './accept.ts';
 import { createPageFilter, type MarkdownExchange, type PageFilterOptions } from './response-filter.ts';
 

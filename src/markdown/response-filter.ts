@@ -2,16 +2,16 @@
  * The response filter of a request for Markdown. In: a response of the cache or of an origin. Out: a page as Markdown, after
  * the client's conditions (RFC 9110 §13); any other response, and a page that cannot be rendered, unchanged.
  */
-import type { RequestHeaders } from '../http/conditions.ts';
-import { headersOf304, isNotModified } from '../http/conditions.ts';
-import { pushMemory } from '../http/push-memory.ts';
+import type { RequestHeaders } from '../base/http/conditions.ts';
+import { headersOf304, isNotModified } from '../base/http/conditions.ts';
+import { pushMemory } from '../base/http/push-memory.ts';
 import {
   type HeaderList,
   type ResponseHead,
   type ResponseSink,
   type ResponseSource,
   withoutHeaders,
-} from '../http/response.ts';
+} from '../base/http/response.ts';
 import { isPage, judgePage, type PageVerdict } from './eligible.ts';
 import { MAX_PAGE_OCTETS } from './limits.ts';
 import type { HtmlReason, MarkdownOutcome } from './outcome.ts';

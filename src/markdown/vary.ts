@@ -1,6 +1,6 @@
 /** Adds `Accept` to `Vary`, since a page has two representations (RFC 9110 §12.5.5). */
-import { splitList } from '../http/cache-control.ts';
-import { type HeaderList, headerOf, withoutHeaders } from '../http/response.ts';
+import { splitList } from '../base/http/cache-control.ts';
+import { type HeaderList, headerOf, withoutHeaders } from '../base/http/response.ts';
 
 const VARY: ReadonlySet<string> = new Set(['vary']);
 

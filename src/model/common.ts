@@ -4,15 +4,15 @@
  * once, in its file of `rules/`; the form, the TypeScript type and the API documents are all derived from them.
  */
 import { z } from 'zod';
-import { quoteValue } from '../base/diagnostic.ts';
-import { MAX_PRIORITY, MAX_RECORDS } from '../base/limits.ts';
+import { quoteValue } from '../base/diagnostics/diagnostic.ts';
+import { MAX_PRIORITY, MAX_RECORDS } from '../base/vocabulary/limits.ts';
 import {
   ACTION_MODES,
   HOST_MATCH_TYPES,
   type HostMatchType,
   PATH_MATCH_TYPES,
   type RuleType,
-} from '../base/vocabulary.ts';
+} from '../base/vocabulary/vocabulary.ts';
 import { type EntryProblem, judgeHostEntry, judgePathEntry } from './entries.ts';
 import { flag, id, integer, list, text } from './fields.ts';
 import {

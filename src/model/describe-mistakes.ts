@@ -1,5 +1,5 @@
 /** Formats the mistakes of an input as the one sentence of a 400 answer. */
-import { type Diagnostic, describeDiagnostic } from '../base/diagnostic.ts';
+import { type Diagnostic, describeDiagnostic } from '../base/diagnostics/diagnostic.ts';
 
 /** Mistakes in one sentence, at most; the number of the others follows. */
 const MAX_LISTED = 20;

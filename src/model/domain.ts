@@ -3,9 +3,9 @@
  * own for what a customer may write (`api/domain-forms.ts`).
  */
 import { z } from 'zod';
-import { normalizeName } from '../base/host.ts';
-import { MAX_HOST_OCTETS } from '../base/limits.ts';
-import { DOMAIN_STATUSES } from '../base/vocabulary.ts';
+import { normalizeName } from '../base/addresses/host.ts';
+import { MAX_HOST_OCTETS } from '../base/vocabulary/limits.ts';
+import { DOMAIN_STATUSES } from '../base/vocabulary/vocabulary.ts';
 import { converted, flag } from './fields.ts';
 import { crossCheck, form, type Stored } from './form.ts';
 import type { Problem } from './report.ts';

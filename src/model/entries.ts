@@ -2,10 +2,10 @@
  * Checks host and path entries of a rule's filters. An entry that can never match is a mistake, which the write refuses
  * (semantics §1.1, §3).
  */
-import { hostPieces, normalizeName } from '../base/host.ts';
-import { MAX_HOST_OCTETS, MAX_LABEL_OCTETS } from '../base/limits.ts';
-import { decodeEscapes, hasBadEscape } from '../base/octets.ts';
-import { pathPieces } from '../base/path.ts';
+import { hostPieces, normalizeName } from '../base/addresses/host.ts';
+import { decodeEscapes, hasBadEscape } from '../base/octets/octets.ts';
+import { pathPieces } from '../base/paths/path.ts';
+import { MAX_HOST_OCTETS, MAX_LABEL_OCTETS } from '../base/vocabulary/limits.ts';
 import type { Problem } from './report.ts';
 
 /**

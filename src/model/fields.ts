@@ -1,9 +1,9 @@
 /** The building blocks of every schema: zod types whose issues carry a `Problem`, a code and a message of this API. */
 import { z } from 'zod';
-import { COUNTRIES, meantCountry } from '../base/countries.ts';
-import { parseIpEntry } from '../base/ip.ts';
-import { MAX_ENTRY_CHARACTERS, MAX_ID, MAX_LIST_ENTRIES, MAX_PORT } from '../base/limits.ts';
-import { utf8Length } from '../base/octets.ts';
+import { COUNTRIES, meantCountry } from '../base/addresses/countries.ts';
+import { parseIpEntry } from '../base/addresses/ip.ts';
+import { utf8Length } from '../base/octets/octets.ts';
+import { MAX_ENTRY_CHARACTERS, MAX_ID, MAX_LIST_ENTRIES, MAX_PORT } from '../base/vocabulary/limits.ts';
 import { documentField, shownAs } from './document.ts';
 import type { Problem } from './report.ts';
 

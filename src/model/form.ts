@@ -3,7 +3,7 @@
  * stored shape. `readForm` reads one plain object by a form into stored values or diagnostics.
  */
 import { z } from 'zod';
-import { describeKind, type FieldPath } from '../base/diagnostic.ts';
+import { describeKind, type FieldPath } from '../base/diagnostics/diagnostic.ts';
 import type { PatternBook } from './pattern.ts';
 import { type Problem, type Report, readIssue, unknownField } from './report.ts';
 

@@ -2,7 +2,7 @@
  * Names that people bring from other systems (nginx, Cloudflare, AWS WAF, Envoy, Terraform), each with what to write
  * here. A closed list: it serves messages only, and no name in it is accepted.
  */
-import type { RuleType } from '../base/vocabulary.ts';
+import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 
 /** Rule types by the names that other systems have for them. */
 const TYPE_HABITS: Readonly<Record<string, RuleType>> = {

@@ -2,10 +2,10 @@
  * The form of an invariant: what no request of a kind may get. Its `when` is read as the filters of a `drop` rule, so hosts,
  * paths, addresses and countries mean what they mean in rules. In: any value. Out: an invariant, or all mistakes.
  */
-import { type FieldPath, quoteValue } from '../base/diagnostic.ts';
-import { MAX_INVARIANTS, MAX_LIST_ENTRIES } from '../base/limits.ts';
-import { isObject } from '../base/object.ts';
-import { ACTIONS, type Action, BOT_KINDS } from '../base/vocabulary.ts';
+import { type FieldPath, quoteValue } from '../base/diagnostics/diagnostic.ts';
+import { isObject } from '../base/text/object.ts';
+import { MAX_INVARIANTS, MAX_LIST_ENTRIES } from '../base/vocabulary/limits.ts';
+import { ACTIONS, type Action, BOT_KINDS } from '../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from './common.ts';
 import { nearest } from './nearest.ts';
 import { type Parsed, parseRule } from './parse.ts';

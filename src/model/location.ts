@@ -2,9 +2,9 @@
  * Checks fields that nodes write into a request line, a Host header or a Location: addresses, targets and header
  * values.
  */
-import { type HostFacts, normalizeName, parseHost } from '../base/host.ts';
-import { parseIp, parseIpv4 } from '../base/ip.ts';
-import { hasDotSegment } from '../base/path.ts';
+import { type HostFacts, normalizeName, parseHost } from '../base/addresses/host.ts';
+import { parseIp, parseIpv4 } from '../base/addresses/ip.ts';
+import { hasDotSegment } from '../base/paths/path.ts';
 import type { Problem } from './report.ts';
 
 /** Refuses control characters, space and `\`, which would split a header or change an authority (semantics §5). */

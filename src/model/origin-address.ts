@@ -1,5 +1,5 @@
 /** Where an origin is, as rules that name origins have it: the fields that `origin_route` and `origin_pool` share. */
-import { ORIGIN_SCHEMES } from '../base/vocabulary.ts';
+import { ORIGIN_SCHEMES } from '../base/vocabulary/vocabulary.ts';
 import { anyCase, checked, filledText, originCountry, port } from './fields.ts';
 import { judgeAddress } from './location.ts';
 

@@ -4,10 +4,10 @@
  * budgets and record ids that exist, and a compile never fails because of customer input. No function here throws, for
  * any input.
  */
-import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostic.ts';
-import { MAX_DOMAIN_IPS, MAX_RECORDS, MAX_RULES } from '../base/limits.ts';
-import { isObject } from '../base/object.ts';
-import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
+import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostics/diagnostic.ts';
+import { isObject } from '../base/text/object.ts';
+import { MAX_DOMAIN_IPS, MAX_RECORDS, MAX_RULES } from '../base/vocabulary/limits.ts';
+import { RULE_TYPES, type RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from './common.ts';
 import { domainForm, domainName } from './domain.ts';
 import { id } from './fields.ts';

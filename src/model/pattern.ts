@@ -2,6 +2,9 @@
  * Checks customers' regular expressions: RE2 syntax (semantics §3), bounds of one pattern, and the budgets that all
  * patterns of a domain share, so that the cost of matching a request and of building automata is bounded.
  */
+
+import { buildDfa, scanCost } from '../base/regex/dfa.ts';
+import { captureWidth, type Pattern, parsePattern, requiredLiterals } from '../base/regex/regex.ts';
 import {
   MAX_CAPTURE_PROGRAM,
   MAX_CAPTURE_WIDTH,
@@ -10,9 +13,7 @@ import {
   MAX_DOMAIN_TABLES,
   MAX_HOST_OCTETS,
   MAX_PATTERN_PROGRAM,
-} from '../base/limits.ts';
-import { buildDfa, scanCost } from '../base/regex/dfa.ts';
-import { captureWidth, type Pattern, parsePattern, requiredLiterals } from '../base/regex.ts';
+} from '../base/vocabulary/limits.ts';
 
 /** The verdict on a valid pattern. */
 interface PatternAccepted {

@@ -2,15 +2,15 @@
  * The forms of purges and refreshes of single responses. In: what a customer names. Out: one kind of values in their normal
  * form. Whether their hosts belong to the domain is checked apart (`foreignHosts`), since a form knows no domain.
  */
-import type { Diagnostic } from '../base/diagnostic.ts';
-import { MAX_ENTRY_CHARACTERS, MAX_PURGE_VALUES } from '../base/limits.ts';
+import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
 import {
   purgeHost,
   type ReadPurgeValue,
   readPurgePrefix,
   readPurgeTag,
   readPurgeUrl,
-} from '../base/purge-values.ts';
+} from '../base/paths/purge-values.ts';
+import { MAX_ENTRY_CHARACTERS, MAX_PURGE_VALUES } from '../base/vocabulary/limits.ts';
 import { converted, list } from './fields.ts';
 import { crossCheck, type FormValues, form } from './form.ts';
 import type { Problem } from './report.ts';

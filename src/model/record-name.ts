@@ -1,5 +1,5 @@
 /** Resolves and checks record names, which are stored relative or absolute, `@` for the apex (semantics §2). */
-import { normalizeName } from '../base/host.ts';
+import { normalizeName } from '../base/addresses/host.ts';
 import type { Problem } from './report.ts';
 import type { DnsRecord } from './types.ts';
 

@@ -1,14 +1,19 @@
 /**
  * The form of DNS records (API document, "DNS record"): fields, defaults, and the checks of the destination by type.
  */
-import { parseIp, parseIpv4, parseIpv6 } from '../base/ip.ts';
+import { parseIp, parseIpv4, parseIpv6 } from '../base/addresses/ip.ts';
 import {
   MAX_COMMENT_CHARACTERS,
   MAX_DESTINATION_CHARACTERS,
   MAX_MX_PRIORITY,
   MAX_RECORD_TIMEOUT_SEC,
-} from '../base/limits.ts';
-import { PROXIABLE_TYPES, RECORD_SCHEMES, RECORD_TYPES, type RecordType } from '../base/vocabulary.ts';
+} from '../base/vocabulary/limits.ts';
+import {
+  PROXIABLE_TYPES,
+  RECORD_SCHEMES,
+  RECORD_TYPES,
+  type RecordType,
+} from '../base/vocabulary/vocabulary.ts';
 import { anyCase, checked, filledText, flag, id, integer, port, text } from './fields.ts';
 import { crossCheck, type FormValues, form, type Stored } from './form.ts';
 import { judgeAddress, judgeHostHeader } from './location.ts';

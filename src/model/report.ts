@@ -3,10 +3,10 @@
  * message of this API.
  */
 import type { z } from 'zod';
-import type { DiagnosticCode } from '../base/codes/codes.ts';
-import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostic.ts';
-import { MAX_DIAGNOSTICS } from '../base/limits.ts';
-import type { Severity } from '../base/severity.ts';
+import type { DiagnosticCode } from '../base/diagnostics/codes/codes.ts';
+import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostics/diagnostic.ts';
+import type { Severity } from '../base/diagnostics/severity.ts';
+import { MAX_DIAGNOSTICS } from '../base/vocabulary/limits.ts';
 import { habitRemedy } from './habits.ts';
 import { nearest } from './nearest.ts';
 

@@ -1,5 +1,5 @@
 /** Lists the forms of the twelve rule types; each is defined in its own file of `rules/`. */
-import type { RuleType } from '../base/vocabulary.ts';
+import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from './common.ts';
 import type { Form } from './form.ts';
 import { botRouteForm } from './rules/bot-route.ts';

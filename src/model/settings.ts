@@ -5,7 +5,7 @@
  * (`evaluator/edge-settings.ts`).
  */
 import { z } from 'zod';
-import { CACHE_CAPS_MB, MAX_DISK_DAYS, MAX_DISK_GB } from '../base/limits.ts';
+import { CACHE_CAPS_MB, MAX_DISK_DAYS, MAX_DISK_GB } from '../base/vocabulary/limits.ts';
 import { flag, integer } from './fields.ts';
 import { type Fields, pick, type Stored } from './form.ts';
 

@@ -1,5 +1,10 @@
 /** Mistakes in what a rule does: another status, target, limit, threshold, time to live, origin. */
-import { BOT_ACTIONS, CACHE_MODES, FINGERPRINT_ACTIONS, REDIRECT_STATUSES } from '../base/vocabulary.ts';
+import {
+  BOT_ACTIONS,
+  CACHE_MODES,
+  FINGERPRINT_ACTIONS,
+  REDIRECT_STATUSES,
+} from '../base/vocabulary/vocabulary.ts';
 import type {
   BotRouteRule,
   CacheRule,

@@ -1,5 +1,5 @@
 /** Mistakes in the filters of a rule: an entry is missing, a pattern is wider or narrower, a list is read the other way round. */
-import type { FieldPath } from '../base/diagnostic.ts';
+import type { FieldPath } from '../base/diagnostics/diagnostic.ts';
 import type { Rule } from '../model/types.ts';
 import { MAX_DROPPED_ENTRIES } from './limits.ts';
 import { type Mutation, shown } from './mutant.ts';

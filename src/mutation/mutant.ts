@@ -1,5 +1,5 @@
 /** What a mutant is: the rule set with one small mistake, as an author might have made it. */
-import type { FieldPath } from '../base/diagnostic.ts';
+import type { FieldPath } from '../base/diagnostics/diagnostic.ts';
 import type { Rule } from '../model/types.ts';
 
 /** The kinds of mistakes. */

@@ -2,7 +2,7 @@
  * The mutants of a rule set. In: the rules, and how many mutants at most. Out: systematic small mistakes, one at a time, each
  * accepted by the model; where there are more than the bound, a selection that the seed fixes and that leaves no rule out.
  */
-import { xxhash32 } from '../base/xxhash32.ts';
+import { xxhash32 } from '../base/octets/xxhash32.ts';
 import { parseRule } from '../model/parse.ts';
 import type { Rule, RuleSet } from '../model/types.ts';
 import { actionMutations } from './action-mutations.ts';

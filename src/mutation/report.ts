@@ -1,5 +1,5 @@
 /** Reports a mutation run: as lines for a terminal, and as one JSON document. */
-import type { SourcePlace } from '../base/diagnostic.ts';
+import type { SourcePlace } from '../base/diagnostics/diagnostic.ts';
 import type { EdgeSources } from '../files/edge-file.ts';
 import type { RuleSet } from '../model/types.ts';
 import { quantity, type RenderedLine, span } from '../simulator/render-text.ts';

@@ -4,7 +4,7 @@
  */
 import { stringify } from 'yaml';
 import type { Witness } from '../analysis/space/witness.ts';
-import { type FieldPath, hasErrors } from '../base/diagnostic.ts';
+import { type FieldPath, hasErrors } from '../base/diagnostics/diagnostic.ts';
 import { layOutText } from '../files/layout.ts';
 import { readTestBytes } from '../files/test-file.ts';
 import { TEST_FILE_ORDERS } from '../files/test-key-order.ts';

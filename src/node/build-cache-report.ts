@@ -2,7 +2,11 @@
  * Builds the next report of a cache. In: what a survey found, and what was reported before. Out: domains with their totals and
  * URLs, within the bounds of a report: first those that were reported longest ago, and each with its share of the URLs.
  */
-import { MAX_DOMAIN_REPORT_OCTETS, MAX_REPORTED_DOMAINS, MAX_REPORTED_OCTETS } from '../base/limits.ts';
+import {
+  MAX_DOMAIN_REPORT_OCTETS,
+  MAX_REPORTED_DOMAINS,
+  MAX_REPORTED_OCTETS,
+} from '../base/vocabulary/limits.ts';
 import type { CacheContents } from '../http-cache/request.ts';
 import type { ReportedContents, ReportedUrl } from '../plan/cache-report.ts';
 import { REPEAT_CACHE_MS } from './limits.ts';

@@ -1,7 +1,8 @@
 /** Composes what serves requests in one process: the proxy with its classifier, cache, buffers, WAF, logs and metrics. */
 import type { Logger } from 'pino';
 import { createChallenges } from '../answers/challenge/challenge.ts';
-import { RATE } from '../buffers/limits.ts';
+import { RATE } from '../base/buffers/limits.ts';
+import type { SpanSource } from '../base/telemetry/spans.ts';
 import type { WafProgram } from '../evaluator/index.ts';
 import { createCache } from '../http-cache/cache.ts';
 import type { HttpCache } from '../http-cache/request.ts';
@@ -18,7 +19,6 @@ import { createNode, type EdgeNode } from '../proxy/node.ts';
 import type { DomainTokens, OwnTokens } from '../proxy/services.ts';
 import { createRefusedHandshakes, type RefusedHandshakes } from '../proxy/tls/refused-handshakes.ts';
 import { trustProxies } from '../proxy/visitor.ts';
-import type { SpanSource } from '../telemetry/spans.ts';
 import { FILES_MS } from './limits.ts';
 import type { ResourceShare } from './resource-shares.ts';
 import type { ClearanceSecrets } from './secrets.ts';

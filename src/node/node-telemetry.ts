@@ -1,8 +1,8 @@
 /** Starts the export of one process of a node to an OpenTelemetry collector. In: its options. Out: spans, and the way to stop. */
 import type { Logger } from 'pino';
+import type { Telemetry, TelemetryIdentity, TelemetryOptions } from '../base/telemetry/options.ts';
+import { startTelemetry } from '../base/telemetry/start-telemetry.ts';
 import { createOwnLookup } from '../proxy/origin/names.ts';
-import type { Telemetry, TelemetryIdentity, TelemetryOptions } from '../telemetry/options.ts';
-import { startTelemetry } from '../telemetry/start-telemetry.ts';
 
 /** The export of a process, as its primary sends it to a worker: as JSON. */
 export interface NodeTelemetryOptions

@@ -1,11 +1,11 @@
 /** The options that an edge node is started with, and the handle of a running one. Signals and printing are the command's. */
 import type { Logger } from 'pino';
-import type { AllowedOrigins } from '../base/special-addresses.ts';
+import type { AllowedOrigins } from '../base/addresses/special-addresses.ts';
+import type { WatchedFile } from '../base/platform/watched-file.ts';
+import type { CollectorOptions } from '../base/telemetry/options.ts';
 import type { SignatureProgram } from '../plan/signature-program.ts';
-import type { WatchedFile } from '../platform/watched-file.ts';
 import type { SyncOptions } from '../sync/options.ts';
 import type { PlanSink } from '../sync/plan-table.ts';
-import type { CollectorOptions } from '../telemetry/options.ts';
 import type { WorkerEvent } from '../workers/events.ts';
 
 /** A folder of certificates with their keys, `name.crt` beside `name.key`. */

@@ -4,9 +4,9 @@
  */
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
+import { pause } from '../base/platform/backoff.ts';
 import type { HttpCache } from '../http-cache/request.ts';
 import { CACHE_REPORT_FORMAT, type CacheReport } from '../plan/cache-report.ts';
-import { pause } from '../platform/backoff.ts';
 import type { PlanTable } from '../sync/plan-table.ts';
 import { nextContents, type ReportedMark } from './build-cache-report.ts';
 import { CACHE_REPORT_MS, SURVEY_SHARE } from './limits.ts';

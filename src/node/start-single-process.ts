@@ -1,7 +1,7 @@
 /** A node of one process: request handling, listeners, the source of plans, and the health and metrics listener. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addBuildInfo } from '../metrics/build-info.ts';
+import { addBuildInfo } from '../base/telemetry/metrics/build-info.ts';
 import { PLAN_VERSION } from '../plan/layout.ts';
 import { PROBES_DUE } from '../proxy/first-probes.ts';
 import { type RunningHealthListener, startHealthListener } from '../proxy/log/health-listener.ts';

@@ -5,10 +5,10 @@
  */
 import { type Entitlements, resolveEntitlements } from '../access/entitlements.ts';
 import type { TierSlug } from '../access/tiers.ts';
-import { unreachable } from '../base/assert.ts';
-import { retryMs } from '../platform/backoff.ts';
-import { withDeadline } from '../platform/deadline.ts';
-import { isStoreFault } from '../storage/fault.ts';
+import { unreachable } from '../base/diagnostics/assert.ts';
+import { retryMs } from '../base/platform/backoff.ts';
+import { withDeadline } from '../base/platform/deadline.ts';
+import { isStoreFault } from '../base/storage/fault.ts';
 import type { ClaimedDelivery, DeliveryOutcome } from '../store/notify-repositories.ts';
 import { NOTIFY_CHANNELS, type NotifyChannel, type WebhookRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';

@@ -2,7 +2,7 @@
  * Writes notifications in the transaction of what they report, so that neither is stored without the other: one entry in the
  * feed of each recipient, and one delivery for each of its targets. `deliver.ts` sends them later.
  */
-import { assert } from '../base/assert.ts';
+import { assert } from '../base/diagnostics/assert.ts';
 import type { DeliveryRow, DomainRow, NotificationRow, NotifyChannel } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import { KINDS, type KindData, type KindName } from './kinds.ts';

@@ -1,7 +1,7 @@
 /** The outlets of a server: its mail relay, its SMS gateway, and webhooks; and what sends codes to new addresses. */
 import type { LookupFunction } from 'node:net';
-import type { SpecialJudge } from '../base/special-addresses.ts';
-import { withDeadline } from '../platform/deadline.ts';
+import type { SpecialJudge } from '../base/addresses/special-addresses.ts';
+import { withDeadline } from '../base/platform/deadline.ts';
 import { type ContactChannel, codeLetter, codeSms } from './contact.ts';
 import type { Senders } from './deliver.ts';
 import { ATTEMPT_MS } from './limits.ts';

@@ -2,7 +2,7 @@
  * Renders a letter for its channels: the plain text and the HTML of an e-mail, and the text of an SMS. Text between backticks
  * is code: it is marked in HTML, and loses its backticks in an SMS.
  */
-import { html, type Markup, trusted } from '../base/html.ts';
+import { html, type Markup, trusted } from '../base/text/html.ts';
 import type { Letter, Urgency } from './kind.ts';
 import { MAX_SMS_CHARACTERS } from './limits.ts';
 import type { WrittenBlock } from './written.ts';

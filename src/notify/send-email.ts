@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { connect, type LookupFunction, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
-import { specialKind } from '../base/special-addresses.ts';
+import { specialKind } from '../base/addresses/special-addresses.ts';
 import type { Letter } from './kind.ts';
 import { ATTEMPT_MS } from './limits.ts';
 import type { SmtpOptions } from './outlet-options.ts';

@@ -6,7 +6,7 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
-import type { SpecialJudge } from '../base/special-addresses.ts';
+import type { SpecialJudge } from '../base/addresses/special-addresses.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import { drain } from './drain.ts';
 import { ATTEMPT_MS } from './limits.ts';

@@ -6,9 +6,10 @@
  * An invitation is queued when it is made, whether or not its account exists, so that the answer to the inviting side and
  * its duration do not depend on that.
  */
-import { groupNames } from '../base/node-groups.ts';
-import { steadyNow } from '../base/steady-clock.ts';
-import { isStoreFault } from '../storage/fault.ts';
+
+import { isStoreFault } from '../base/storage/fault.ts';
+import { steadyNow } from '../base/text/steady-clock.ts';
+import { groupNames } from '../base/vocabulary/node-groups.ts';
 import type { NodeRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { noticeCertificateEnds } from './certificate-ends.ts';

@@ -1,6 +1,6 @@
 /** Webhooks of accounts: their secrets and signatures by the Standard Webhooks scheme, and which URLs they may have. */
 import { createHmac, randomBytes } from 'node:crypto';
-import type { SpecialJudge } from '../base/special-addresses.ts';
+import type { SpecialJudge } from '../base/addresses/special-addresses.ts';
 import { MAX_URL_CHARACTERS } from './limits.ts';
 
 /** What a secret begins with (Standard Webhooks, "Signature scheme"). */

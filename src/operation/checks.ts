@@ -9,7 +9,7 @@ import { authenticate, isExpired, presentedHash, presentsKey } from '../access/a
 import { blockedSurface } from '../access/blocked.ts';
 import { type Entitlements, resolveEntitlements } from '../access/entitlements.ts';
 import { mayDo, type Role } from '../access/roles.ts';
-import { normalizeName } from '../base/host.ts';
+import { normalizeName } from '../base/addresses/host.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { badRequest, forbidden, invalidKey, notFound, overBudget, Refusal, readOnlyKey } from './refusal.ts';

@@ -1,7 +1,7 @@
 /** Schemas of the requests and answers of nodes, for validation and for the OpenAPI document. */
 import { z } from 'zod';
-import { MAX_ID } from '../base/limits.ts';
-import { RULE_TYPES } from '../base/vocabulary.ts';
+import { MAX_ID } from '../base/vocabulary/limits.ts';
+import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
 import { MANIFEST_FORMAT, SELF_FORMAT, TOMBSTONES, TRANSITION_FORMAT } from '../plan/manifest.ts';
 import { PURGE_KINDS, PURGES_FORMAT } from '../plan/purges.ts';
 

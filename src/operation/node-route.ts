@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { describeDiagnostic } from '../base/diagnostic.ts';
+import { describeDiagnostic } from '../base/diagnostics/diagnostic.ts';
 import { readIssue } from '../model/report.ts';
 import { nodeOf, type ShownNode } from '../publisher/node-token.ts';
 import { badRequest, unauthorized } from './refusal.ts';

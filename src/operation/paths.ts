@@ -1,5 +1,5 @@
 /** Matches paths with the patterns of the route table, independent of Fastify's router, and reads ids in segments. */
-import { MAX_ID } from '../base/limits.ts';
+import { MAX_ID } from '../base/vocabulary/limits.ts';
 import { notFound } from './refusal.ts';
 import type { ApiRoute, Method } from './route.ts';
 

@@ -3,7 +3,7 @@
  * `validate_only` never commits a write.
  */
 import { z } from 'zod';
-import { describeDiagnostic, quoteValue } from '../base/diagnostic.ts';
+import { describeDiagnostic, quoteValue } from '../base/diagnostics/diagnostic.ts';
 import { checked } from '../model/fields.ts';
 import { nearest } from '../model/nearest.ts';
 import { type Problem, readIssue } from '../model/report.ts';

@@ -1,6 +1,6 @@
 /** Reads a JSON body by a form of `model`; the message of a 400 follows semantics §6. */
 import { z } from 'zod';
-import type { Diagnostic } from '../base/diagnostic.ts';
+import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
 import { describeMistakes } from '../model/describe-mistakes.ts';
 import { documentFields } from '../model/document.ts';
 import { type Fields, type Form, readForm } from '../model/form.ts';

@@ -29,7 +29,7 @@ import type { z } from 'zod';
 import type { EntitlementCheck } from '../access/entitlement-checks.ts';
 import type { Entitlements } from '../access/entitlements.ts';
 import type { Permission, Role } from '../access/roles.ts';
-import type { SpecialJudge } from '../base/special-addresses.ts';
+import type { SpecialJudge } from '../base/addresses/special-addresses.ts';
 import type { Author, DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import type { Services } from './services.ts';

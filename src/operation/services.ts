@@ -2,7 +2,7 @@
 import type { KeyUses } from '../access/key-uses.ts';
 import type { RequestBudget } from '../access/request-budget.ts';
 import type { TierSlug } from '../access/tiers.ts';
-import type { SpecialJudge } from '../base/special-addresses.ts';
+import type { SpecialJudge } from '../base/addresses/special-addresses.ts';
 import type { OverQuota } from '../billing/quota.ts';
 import type { KeyRing } from '../certificates/key-ring.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';

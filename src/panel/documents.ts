@@ -2,8 +2,8 @@
  * The documents that a server sends to the page: what a plan was compiled from, the state of a file, findings. Both sides import
  * this file, so it depends on no platform. Field names are snake_case, as in all JSON of this project.
  */
-import type { Severity } from '../base/severity.ts';
-import type { RuleType } from '../base/vocabulary.ts';
+import type { Severity } from '../base/diagnostics/severity.ts';
+import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { RuleSet } from '../model/types.ts';
 import type { SignaturesNote } from '../simulator/document.ts';
 import type { SimulationSubject } from '../simulator/simulate.ts';

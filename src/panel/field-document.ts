@@ -2,8 +2,8 @@
  * The fields of rules and records as the page's forms draw them. In: the field reference, which is made from the forms that the API
  * reads. Out: JSON for the browser.
  */
-import type { RuleType } from '../base/vocabulary.ts';
-import { RULE_TYPES } from '../base/vocabulary.ts';
+import type { RuleType } from '../base/vocabulary/vocabulary.ts';
+import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
 import type { JsonSchema } from '../files/json-schema.ts';
 import { type FieldEntry, fieldSections } from '../simulator/field-reference.ts';
 import type { FieldDocument, FormField, FormSection } from './documents.ts';

@@ -1,5 +1,5 @@
 /**
- * The certificates of a domain as nodes get them: a set with its keys, sealed for each node (`platform/sealed-box.ts`). The
+ * The certificates of a domain as nodes get them: a set with its keys, sealed for each node (`base/platform/sealed-box.ts`). The
  * manifest has the digest of the set, so a signature covers what a node serves; the box has the octets.
  */
 

@@ -2,8 +2,8 @@
  * Whether what a sealed signature program says is a program: every field is there and of its kind, every number names
  * something that exists. What the compiler wrote always is; a file that was tampered with need not be.
  */
-import { parseIpEntry } from '../base/ip.ts';
-import { MAX_PARANOIA, MAX_SIGNATURE_ID } from '../base/limits.ts';
+import { parseIpEntry } from '../base/addresses/ip.ts';
+import { MAX_PARANOIA, MAX_SIGNATURE_ID } from '../base/vocabulary/limits.ts';
 import {
   hasFields,
   isFlag,

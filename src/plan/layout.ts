@@ -9,7 +9,7 @@
  * `ruleKeys` has for each slot the string that the rule goes by across plans if its id is only its place in a file;
  * 0: it goes by its id. Empty if all rules go by their ids.
  */
-import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
+import { RULE_TYPES, type RuleType } from '../base/vocabulary/vocabulary.ts';
 
 /** Raised whenever the layout or the meaning of a field changes; `previous.ts` reads the version before it, others are refused. */
 export const PLAN_VERSION = 3;

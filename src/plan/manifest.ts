@@ -6,7 +6,7 @@
  * The signature is Ed25519 (RFC 8032) over exactly these octets, in base64. It covers the format's name, so that it
  * can never be taken for a signature over something else.
  */
-import { MAX_CHALLENGE_ANSWER, MAX_CHALLENGE_TOKEN } from '../base/limits.ts';
+import { MAX_CHALLENGE_ANSWER, MAX_CHALLENGE_TOKEN } from '../base/vocabulary/limits.ts';
 
 export const MANIFEST_FORMAT = 'edgeplan.manifest/v1';
 

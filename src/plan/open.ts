@@ -1,5 +1,5 @@
 /** Opens a sealed plan: checks version and checksum before anything else, then lays views over the bytes. */
-import { ahoCorasickFault } from '../base/aho-corasick.ts';
+import { ahoCorasickFault } from '../base/octets/aho-corasick.ts';
 import { dfaFault } from '../base/regex/check-table.ts';
 import { PlanFault } from './fault.ts';
 import { DIRECTORY, HEADER, MAGIC, META, PATTERN, PATTERN_KIND, PLAN_VERSION, type Plan } from './layout.ts';

@@ -2,7 +2,8 @@
  * Prints the fields of each rule type other than its filters: one function per type, reading the words of the rule's
  * row.
  */
-import { utf8Bytes } from '../base/octets.ts';
+import { utf8Bytes } from '../base/octets/octets.ts';
+import { xxhash32 } from '../base/octets/xxhash32.ts';
 import {
   BOT_ACTIONS,
   BOT_KINDS,
@@ -16,8 +17,7 @@ import {
   REWRITE_QUERY_MODES,
   type RuleType,
   UNINSPECTED_MODES,
-} from '../base/vocabulary.ts';
-import { xxhash32 } from '../base/xxhash32.ts';
+} from '../base/vocabulary/vocabulary.ts';
 import {
   BOT_FIELDS,
   CACHE_FIELDS,

@@ -1,5 +1,5 @@
 /** The indexes of a plan in their printed form. */
-import { BOT_KINDS, RULE_TYPES } from '../base/vocabulary.ts';
+import { BOT_KINDS, RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
 import { COUNTRIES, FLAG, META, NODE, NONE, type Plan, SLOT } from './layout.ts';
 import type { Printed } from './print-fields.ts';
 

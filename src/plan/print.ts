@@ -1,6 +1,6 @@
 /** The printed form of a plan: JSON for people and for line diffs. No code reads it back. */
-import { formatIp } from '../base/ip.ts';
-import { DOMAIN_STATUSES, RECORD_SCHEMES, RULE_TYPES } from '../base/vocabulary.ts';
+import { formatIp } from '../base/addresses/ip.ts';
+import { DOMAIN_STATUSES, RECORD_SCHEMES, RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
 import {
   ADDRESSES,
   EDGE_SWITCH,

@@ -8,7 +8,7 @@
  * a purge costs some of these, bounded by `MAX_PURGES`, and every further one a comparison of two numbers. A response that
  * was requested before a purge and arrives after it has the lower position, so that it is not used either.
  */
-import { purgeLocation } from '../base/purge-values.ts';
+import { purgeLocation } from '../base/paths/purge-values.ts';
 import type { CachePurge, PurgeList } from './purges.ts';
 
 /** What purges mean for a cached response. */

@@ -6,8 +6,9 @@
  * Purges of one value replace one another, and the number per domain is bounded (`MAX_PURGES`). `floor` is the highest
  * position that was dropped: a response from below it may match a dropped purge and counts as purged.
  */
-import { MAX_ENTRY_CHARACTERS, MAX_PURGES } from '../base/limits.ts';
-import { isObject } from '../base/object.ts';
+
+import { isObject } from '../base/text/object.ts';
+import { MAX_ENTRY_CHARACTERS, MAX_PURGES } from '../base/vocabulary/limits.ts';
 import { canonicalJson, type SignedPage } from './manifest.ts';
 
 export const PURGES_FORMAT = 'edgeplan.purges/v1';
@@ -20,7 +21,7 @@ export const PURGES_FORMAT = 'edgeplan.purges/v1';
 export const PURGE_KINDS = ['url', 'prefix', 'tag', 'refresh'] as const;
 export type PurgeKind = (typeof PURGE_KINDS)[number];
 
-/** One purged value in its normal form (`base/purge-values.ts`). */
+/** One purged value in its normal form (`base/paths/purge-values.ts`). */
 export interface CachePurge {
   readonly kind: PurgeKind;
   readonly value: string;

@@ -1,5 +1,5 @@
 /** Seals a signature program: one run of bytes with a version and a checksum, shared by every plan that names it. */
-import { xxhash32 } from '../base/xxhash32.ts';
+import { xxhash32 } from '../base/octets/xxhash32.ts';
 import {
   SIGNATURE_PROGRAM_VERSION,
   type SignatureProgram,

@@ -1,7 +1,7 @@
 /** Seals a plan: one run of bytes with a version, a revision and a checksum, ready to store or send. */
-import { quoteValue } from '../base/diagnostic.ts';
-import { describeArgument } from '../base/options.ts';
-import { xxhash32 } from '../base/xxhash32.ts';
+import { quoteValue } from '../base/diagnostics/diagnostic.ts';
+import { describeArgument } from '../base/diagnostics/options.ts';
+import { xxhash32 } from '../base/octets/xxhash32.ts';
 import { DIRECTORY, HEADER, MAGIC, PLAN_VERSION, type Plan, SECTIONS } from './layout.ts';
 
 /** What the header has besides the plan. */

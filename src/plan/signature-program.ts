@@ -247,7 +247,7 @@ export interface WafPattern {
    * `null`: no such set is known, and the pattern must always run.
    */
   readonly required: readonly number[] | null;
-  /** Kinds of octets (`base/octet-kinds.ts`), a bit each, of which a matching text holds one; -1: any text may match. */
+  /** Kinds of octets (`base/octets/octet-kinds.ts`), a bit each, of which a matching text holds one; -1: any text may match. */
   readonly needed: number;
 }
 

@@ -4,8 +4,8 @@
  */
 import { Resolver } from 'node:dns/promises';
 import { LRUCache } from 'lru-cache';
-import { formatIp, parseIp } from '../base/ip.ts';
-import { BOT_KINDS, type BotKind } from '../base/vocabulary.ts';
+import { formatIp, parseIp } from '../base/addresses/ip.ts';
+import { BOT_KINDS, type BotKind } from '../base/vocabulary/vocabulary.ts';
 import { type BotResolver, createBotVerifier } from '../classify/bots.ts';
 import type { Countries } from '../classify/country.ts';
 import { isGenericBot } from '../classify/generic-bot.ts';

@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ClientRequest, ClientResponse } from '../http/client-messages.ts';
+import type { ClientRequest, ClientResponse } from '../base/http/client-messages.ts';
 import {
   type EdgeAnswer,
   GONE,
@@ -13,7 +13,7 @@ import {
   type ResponseHead,
   type ResponseSink,
   type ResponseSource,
-} from '../http/response.ts';
+} from '../base/http/response.ts';
 import type { QueuedResponse, UnreadResponses } from './unread-responses.ts';
 import {
   addTrailers,

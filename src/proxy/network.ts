@@ -1,5 +1,5 @@
 /** The client network: the unit that shares connections to origins, disk space of buffers, and connection limits. */
-import { parseIp } from '../base/ip.ts';
+import { parseIp } from '../base/addresses/ip.ts';
 
 const words = new Uint32Array(4);
 

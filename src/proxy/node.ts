@@ -2,15 +2,16 @@
  * The composition root of a node. In: settings, and the services that other rooms provide. Out: a handler for listeners, and
  * the table of plans, which sync fills later.
  */
-import { steadyNow } from '../base/steady-clock.ts';
-import { BODY_OCTETS, DISK_OCTETS, RATE, type RateBounds } from '../buffers/limits.ts';
-import { createBufferSpace } from '../buffers/space.ts';
+
+import { BODY_OCTETS, DISK_OCTETS, RATE, type RateBounds } from '../base/buffers/limits.ts';
+import { createBufferSpace } from '../base/buffers/space.ts';
+import type { SpanSource } from '../base/telemetry/spans.ts';
+import { steadyNow } from '../base/text/steady-clock.ts';
 import type { EvaluatorOptions } from '../evaluator/index.ts';
 import { createCounters, type WafProgram } from '../evaluator/index.ts';
 import type { HttpCache } from '../http-cache/request.ts';
 import type { MarkdownRenderer } from '../markdown/renderer.ts';
 import { createPlanTable, type PlanTable } from '../sync/plan-table.ts';
-import type { SpanSource } from '../telemetry/spans.ts';
 import type { Classifier } from './classifier.ts';
 import { createFirstProbes } from './first-probes.ts';
 import type { RequestLog } from './log/request-log.ts';

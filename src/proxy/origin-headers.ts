@@ -1,11 +1,11 @@
 /** The request headers for an origin: without hop-by-hop ones, with the forwarding headers (RFC 7239, RFC 9110 §7.6). */
 import { isForwarding, shapesStored } from '../answers/forwarding.ts';
 import { ID_HEADER } from '../answers/kinds.ts';
-import { type HostFacts, parseHost } from '../base/host.ts';
-import { namedInConnection } from '../http/end-to-end.ts';
-import { addressOf, forwardedNode } from '../http/forwarded.ts';
-import { lowerName } from '../http/header-names.ts';
-import type { HeaderList } from '../http/response.ts';
+import { type HostFacts, parseHost } from '../base/addresses/host.ts';
+import { namedInConnection } from '../base/http/end-to-end.ts';
+import { addressOf, forwardedNode } from '../base/http/forwarded.ts';
+import { lowerName } from '../base/http/header-names.ts';
+import type { HeaderList } from '../base/http/response.ts';
 import type { Visitor } from './exchange.ts';
 import { loopOf, viaOf } from './loops.ts';
 import { DEFAULT_PORTS } from './visitor.ts';

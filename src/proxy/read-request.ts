@@ -3,8 +3,8 @@
  * §3.2, §6.1, §11.2): a request that the origin could read otherwise than the rules must not be forwarded.
  */
 import { METHODS } from 'node:http';
-import type { ClientRequest } from '../http/client-messages.ts';
-import { lowerName } from '../http/header-names.ts';
+import type { ClientRequest } from '../base/http/client-messages.ts';
+import { lowerName } from '../base/http/header-names.ts';
 import { MAX_HEAD_OCTETS, MAX_HEADERS } from './limits.ts';
 
 /** The head of a request. */

@@ -4,10 +4,10 @@
  */
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { type BodyFault, brokenOff, tooSlow } from '../buffers/body-fault.ts';
-import type { RateBounds } from '../buffers/limits.ts';
-import { createPace } from '../buffers/pace.ts';
-import type { ClientRequest } from '../http/client-messages.ts';
+import { type BodyFault, brokenOff, tooSlow } from '../base/buffers/body-fault.ts';
+import type { RateBounds } from '../base/buffers/limits.ts';
+import { createPace } from '../base/buffers/pace.ts';
+import type { ClientRequest } from '../base/http/client-messages.ts';
 import { type CodingFault, codedOctets, codingError, codingOf } from './content-coding.ts';
 
 /** The inspected part of a body. */

@@ -3,11 +3,17 @@
  * its end, and what is sent to an origin. Out: spans with the attributes of OpenTelemetry's semantic conventions for HTTP, and
  * the trace context for the origin. No attribute has a query, a header of the client, or the visitor's address.
  */
+
+import type { ClientRequest } from '../base/http/client-messages.ts';
+import {
+  type HeaderList,
+  type ResponseSink,
+  type ResponseSource,
+  withoutHeaders,
+} from '../base/http/response.ts';
+import type { ActiveSpan, SpanAttributes, SpanSource, TraceContext } from '../base/telemetry/spans.ts';
 import type { Origin } from '../evaluator/decision.ts';
 import { refText } from '../evaluator/identity.ts';
-import type { ClientRequest } from '../http/client-messages.ts';
-import { type HeaderList, type ResponseSink, type ResponseSource, withoutHeaders } from '../http/response.ts';
-import type { ActiveSpan, SpanAttributes, SpanSource, TraceContext } from '../telemetry/spans.ts';
 import type { Exchange, Visitor } from './exchange.ts';
 import type { RequestLogEntry } from './log/request-log.ts';
 import type { Origins, OutgoingRequest } from './origin/request.ts';

@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { pageAnswer } from '../answers/kinds.ts';
-import type { ClientRequest, ClientResponse } from '../http/client-messages.ts';
-import type { EdgeAnswer } from '../http/response.ts';
+import type { ClientRequest, ClientResponse } from '../base/http/client-messages.ts';
+import type { EdgeAnswer } from '../base/http/response.ts';
 import { type ClientSink, createClientSink } from './client-response.ts';
 import { inspectBody as inspect } from './request-body.ts';
 import { answerOf, createNodeContext, type Incoming, type NodeContext } from './request-context.ts';

@@ -1,11 +1,11 @@
 /** The services that the stages of a request use: one interface for each room. */
 import type { Challenges } from '../answers/challenge/challenge.ts';
-import type { RateBounds } from '../buffers/limits.ts';
-import type { BufferSpace } from '../buffers/space.ts';
+import type { RateBounds } from '../base/buffers/limits.ts';
+import type { BufferSpace } from '../base/buffers/space.ts';
+import type { SpanSource } from '../base/telemetry/spans.ts';
 import type { HttpCache } from '../http-cache/request.ts';
 import type { MarkdownRenderer } from '../markdown/renderer.ts';
 import type { Plans } from '../sync/plan-table.ts';
-import type { SpanSource } from '../telemetry/spans.ts';
 import type { Classifier } from './classifier.ts';
 import type { RequestLog } from './log/request-log.ts';
 import type { Origins } from './origin/request.ts';

@@ -1,7 +1,7 @@
 /** Responses on raw connections: those that Node's server hands over when a client requests another protocol. */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { EdgeAnswer } from '../http/response.ts';
+import type { EdgeAnswer } from '../base/http/response.ts';
 import { endSoon } from './linger.ts';
 
 /** Writes a whole response of HTTP/1.1, and ends the connection. */

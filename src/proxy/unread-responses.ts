@@ -5,9 +5,9 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse, Http2Session } from 'node:http2';
-import type { RateBounds } from '../buffers/limits.ts';
-import { createPace, type Pace } from '../buffers/pace.ts';
-import type { ClientRequest } from '../http/client-messages.ts';
+import type { RateBounds } from '../base/buffers/limits.ts';
+import { createPace, type Pace } from '../base/buffers/pace.ts';
+import type { ClientRequest } from '../base/http/client-messages.ts';
 import { SWEEP_MS } from './limits.ts';
 
 /** A response whose client may leave octets in its queue. */

@@ -5,9 +5,15 @@
  * own network would let it in.
  */
 import { BlockList, isIP } from 'node:net';
-import { canonicalIp, formatIp, parseIpEntry } from '../base/ip.ts';
-import type { ClientRequest } from '../http/client-messages.ts';
-import { addressOf, type ForwardedHops, NO_NODES, readForwarded, schemeNamed } from '../http/forwarded.ts';
+import { canonicalIp, formatIp, parseIpEntry } from '../base/addresses/ip.ts';
+import type { ClientRequest } from '../base/http/client-messages.ts';
+import {
+  addressOf,
+  type ForwardedHops,
+  NO_NODES,
+  readForwarded,
+  schemeNamed,
+} from '../base/http/forwarded.ts';
 import type { Visitor } from './exchange.ts';
 
 /** The listener on which a request arrived. */

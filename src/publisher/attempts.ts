@@ -3,7 +3,7 @@
  * a domain again when its back-off or rest is over. A failure concerns its own domain only; the domain's claim remains
  * until the next attempt.
  */
-import { isStoreFault } from '../storage/fault.ts';
+import { isStoreFault } from '../base/storage/fault.ts';
 import type { PendingDomain, RevisionRow } from '../store/rows.ts';
 import { addFailure, type Failures, isBackingOff, LAST_BACK_OFF } from './failures.ts';
 import { PublishFault } from './fault.ts';

@@ -1,5 +1,5 @@
 /** The domains whose last publication failed, with their back-off. Plain data and its transitions. */
-import { backoffMs } from '../platform/backoff.ts';
+import { backoffMs } from '../base/platform/backoff.ts';
 import type { PendingDomain } from '../store/rows.ts';
 
 /** Milliseconds before the second attempt; doubled for each further one, up to `LAST_BACK_OFF`. */

@@ -1,7 +1,7 @@
 /** The fault of a publication that cannot be made, without a customer's mistake: thrown, logged, tried again later. */
-import type { PUBLISH_FAULT_CODES } from '../base/codes/faults.ts';
+import type { PUBLISH_FAULT_CODES } from '../base/diagnostics/codes/faults.ts';
 
-/** What failed; `base/codes/faults.ts` has the meanings. */
+/** What failed; `base/diagnostics/codes/faults.ts` has the meanings. */
 export type PublishFaultCode = keyof typeof PUBLISH_FAULT_CODES;
 
 export class PublishFault extends Error {

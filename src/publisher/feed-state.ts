@@ -2,7 +2,7 @@
  * The state of the feed: the newest position, the epoch, and the nodes that follow with what each has been sent. Plain
  * data and its transitions; `feed.ts` reads the store, signs pages and runs the timers.
  */
-import { DEFAULT_GROUP } from '../base/node-groups.ts';
+import { DEFAULT_GROUP } from '../base/vocabulary/node-groups.ts';
 import type { SignedPage } from '../plan/manifest.ts';
 
 /** The connection of a following node. */

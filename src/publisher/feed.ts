@@ -4,8 +4,9 @@
  * for each set of groups; a node that returns after a gap reads on from its own position. A lost event only delays: the
  * positions show what a node has missed, and a heartbeat sends the position if nothing changes.
  */
+
+import { isStoreFault } from '../base/storage/fault.ts';
 import { MANIFEST_FORMAT, type SignedPage } from '../plan/manifest.ts';
-import { isStoreFault } from '../storage/fault.ts';
 import type { Store } from '../store/store.ts';
 import { createCoalesced } from './coalesced.ts';
 import { readEpoch } from './epoch.ts';

@@ -2,7 +2,7 @@
  * Files a node's answers to revisions, as far as they can be true: names of its groups, revisions that were published. In: the
  * answers of one report. One that cannot be true files none of them.
  */
-import { shareGroup } from '../base/node-groups.ts';
+import { shareGroup } from '../base/vocabulary/node-groups.ts';
 import type { NodeRow, ReportRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 

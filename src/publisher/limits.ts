@@ -1,5 +1,5 @@
 /** Bounds on what a publisher stores and how often it works, each with its reason. */
-import { MAX_CAPTCHA_TTL_SEC } from '../base/limits.ts';
+import { MAX_CAPTCHA_TTL_SEC } from '../base/vocabulary/limits.ts';
 
 /**
  * Maximum size, in octets, of the stored plans per name, to print, compare and roll back to: some forty of a domain with

@@ -1,5 +1,5 @@
 /** From a domain's rows to the sealed plan of its next revision: rule set, compile, seal, open and run. */
-import { describeDiagnostic, hasErrors } from '../base/diagnostic.ts';
+import { describeDiagnostic, hasErrors } from '../base/diagnostics/diagnostic.ts';
 import { compile } from '../compiler/index.ts';
 import { seal } from '../plan/seal.ts';
 import { PublishFault } from './fault.ts';

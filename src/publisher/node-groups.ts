@@ -1,6 +1,6 @@
 /** Puts nodes and domains into groups. What a node may see by them is in `pages.ts` and `api/routes/feed.ts`. */
-import { MAX_LEFT_GROUPS } from '../base/limits.ts';
-import { groupNames, leftGroups } from '../base/node-groups.ts';
+import { MAX_LEFT_GROUPS } from '../base/vocabulary/limits.ts';
+import { groupNames, leftGroups } from '../base/vocabulary/node-groups.ts';
 import type { DomainRow } from '../store/rows.ts';
 import { type ReadTransaction, SERVICE, type WriteTransaction } from '../store/store.ts';
 

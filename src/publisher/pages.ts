@@ -1,5 +1,5 @@
 /** Pages of the manifest, read in one snapshot and signed; for each set of groups those entries that its nodes may see. */
-import { DEFAULT_GROUP, groupNames, shareGroup } from '../base/node-groups.ts';
+import { DEFAULT_GROUP, groupNames, shareGroup } from '../base/vocabulary/node-groups.ts';
 import {
   isHttpChallenge,
   MANIFEST_FORMAT,

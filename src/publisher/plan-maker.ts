@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { StoreFault } from '../storage/fault.ts';
+import { StoreFault } from '../base/storage/fault.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import { PublishFault } from './fault.ts';
 import { makePlan } from './make-plan.ts';

@@ -1,8 +1,8 @@
 /** The thread that makes large plans: what `plan-maker.ts` starts. One order after the other, each answered by its number. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { lowerPriority } from '../base/platform/low-priority.ts';
+import { StoreFault, type StoreFaultCode } from '../base/storage/fault.ts';
 import { openSnapshots, type Snapshots } from '../database/snapshots.ts';
-import { lowerPriority } from '../platform/low-priority.ts';
-import { StoreFault, type StoreFaultCode } from '../storage/fault.ts';
 import type { StorePlace } from '../store/place.ts';
 import { PublishFault, type PublishFaultCode } from './fault.ts';
 import { makePlan } from './make-plan.ts';

@@ -1,5 +1,5 @@
 /** How far one revision has come: which nodes run it, which refused it, how long that took. */
-import { DEFAULT_GROUP, shareGroup } from '../base/node-groups.ts';
+import { DEFAULT_GROUP, shareGroup } from '../base/vocabulary/node-groups.ts';
 import type { DomainRow, NodeRow, ReportRow, RevisionRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 

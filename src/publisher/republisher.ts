@@ -4,9 +4,10 @@
  * publisher does the rest. What is left is read from the stored plans, so a restart continues where the process ended, and
  * several processes on one store share the work.
  */
-import { steadyNow } from '../base/steady-clock.ts';
+
+import { isStoreFault } from '../base/storage/fault.ts';
+import { steadyNow } from '../base/text/steady-clock.ts';
 import { PLAN_VERSION } from '../plan/layout.ts';
-import { isStoreFault } from '../storage/fault.ts';
 import type { PlanHead } from '../store/rows.ts';
 import { SERVICE, type Store } from '../store/store.ts';
 import {

@@ -1,5 +1,5 @@
 /** From the store's rows to what the compiler reads. Checked again on the way: once before writing, once after reading. */
-import { type Diagnostic, describeDiagnostic } from '../base/diagnostic.ts';
+import { type Diagnostic, describeDiagnostic } from '../base/diagnostics/diagnostic.ts';
 import { pick } from '../model/form.ts';
 import { parseDomain, parseRecord, parseRule } from '../model/parse.ts';
 import { EDGE_SETTING_NAMES } from '../model/settings.ts';

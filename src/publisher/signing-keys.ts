@@ -7,8 +7,8 @@
  * neither has to wait for nodes that are off.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { sha256Hex } from '../base/platform/sha256.ts';
 import { type SignedTransition, TRANSITION_FORMAT, transitionText } from '../plan/manifest.ts';
-import { sha256Hex } from '../platform/sha256.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import { MAX_RETIRING_KEYS, MAX_TRANSITIONS } from './limits.ts';
 

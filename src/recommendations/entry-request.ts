@@ -3,10 +3,10 @@
  * (`logs/read-batch.ts`), and the rule whose entries are read. Out: the request, or `null` for what a node of another
  * release has written in another way.
  */
-import { parseIp } from '../base/ip.ts';
-import { isObject } from '../base/object.ts';
-import { decodeEscapes } from '../base/octets.ts';
-import { createTargetFacts, parseTarget } from '../base/path.ts';
+import { parseIp } from '../base/addresses/ip.ts';
+import { decodeEscapes } from '../base/octets/octets.ts';
+import { createTargetFacts, parseTarget } from '../base/paths/path.ts';
+import { isObject } from '../base/text/object.ts';
 import { MAX_PARAM_CHARACTERS, MAX_WHOLE_TARGET } from './limits.ts';
 
 /** A query parameter; the name is percent-decoded. */

@@ -6,8 +6,8 @@
  * To proxy the record is proposed only where it serves nothing but visitors as far as the zone says: no MX, SRV or NS record,
  * no origin and no other name needs it, and its name is not one of other services.
  */
-import { normalizeName } from '../base/host.ts';
-import { formatIp, parseIp } from '../base/ip.ts';
+import { normalizeName } from '../base/addresses/host.ts';
+import { formatIp, parseIp } from '../base/addresses/ip.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { DnsRecord, Rule } from '../model/types.ts';
 import { MAX_ALIASES, MAX_NAMES_SHOWN } from './limits.ts';

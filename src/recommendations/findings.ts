@@ -10,8 +10,8 @@
  * A proposed change is linted before it is returned: if it does not end the finding, there is no change.
  */
 import { lintRuleSet } from '../analysis/lint.ts';
-import type { DiagnosticCode } from '../base/codes/codes.ts';
-import { type Diagnostic, describeDiagnostic, formatPath } from '../base/diagnostic.ts';
+import type { DiagnosticCode } from '../base/diagnostics/codes/codes.ts';
+import { type Diagnostic, describeDiagnostic, formatPath } from '../base/diagnostics/diagnostic.ts';
 import type { Rule } from '../model/types.ts';
 import type { DraftRecommendation, ProposedChange } from './shapes.ts';
 import { type RuleFact, ruleName, type StoredFacts } from './stored-facts.ts';

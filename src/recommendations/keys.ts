@@ -2,7 +2,7 @@
  * API keys that expire soon. In: the keys of the account that asks, never of another one. Out: a recommendation for each that
  * is neither revoked nor expired. A key can be made by an operator alone, so that there is no change to propose.
  */
-import { timeText } from '../base/time-text.ts';
+import { timeText } from '../base/text/time-text.ts';
 import { KEY_MS } from './limits.ts';
 import type { DraftRecommendation } from './shapes.ts';
 import type { StoredFacts } from './stored-facts.ts';

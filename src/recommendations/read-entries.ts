@@ -8,7 +8,7 @@
  * The work is bounded by the rules, by the lines of a rule and part, by the octets of all lines, and by time; the evidence of a
  * recommendation states how many entries of which period it rests on.
  */
-import type { RuleType } from '../base/vocabulary.ts';
+import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 import { LogFault } from '../logs/fault.ts';
 import type { LogAction, LogStore } from '../logs/log-store.ts';
 import type { DomainRow, RuleRow } from '../store/rows.ts';

@@ -3,7 +3,7 @@
  * where a change of rules or records helps, that change. The list of families is below; each is a pure function of the facts,
  * in a file of its own. Facts are read by `read-facts.ts` and `read-entries.ts`; a recommendation disappears with its facts.
  */
-import type { Severity } from '../base/severity.ts';
+import type { Severity } from '../base/diagnostics/severity.ts';
 import { cacheKey } from './cache-key.ts';
 import { certificates } from './certificates.ts';
 import { dryRun } from './dry-run.ts';

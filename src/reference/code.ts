@@ -1,6 +1,6 @@
 /** Renders examples: JSON with its parts marked for colours, and requests as curl commands. */
-import { type Content, html, type Markup } from '../base/html.ts';
-import type { Json } from '../base/json-object.ts';
+import { type Content, html, type Markup } from '../base/text/html.ts';
+import type { Json } from '../base/text/json-object.ts';
 import { type ApiOperation, isForNodes, type Parameter } from './document.ts';
 
 /** Values of parameters in paths; other ones are ids. */

@@ -1,7 +1,7 @@
 /** The page of codes: what each means and what to do about it, with an anchor for each. */
-import type { CodeEntry } from '../base/codes/code.ts';
-import { CODE_AREAS, codeAnchor } from '../base/codes/codes.ts';
-import { html, type Markup } from '../base/html.ts';
+import type { CodeEntry } from '../base/diagnostics/codes/code.ts';
+import { CODE_AREAS, codeAnchor } from '../base/diagnostics/codes/codes.ts';
+import { html, type Markup } from '../base/text/html.ts';
 import { inline } from './markdown.ts';
 import { anchorOf } from './navigation.ts';
 import { shell } from './shell.ts';

@@ -1,6 +1,6 @@
 /** The parts of the OpenAPI document that the reference shows, as types, and look-ups in it. */
-import { assert } from '../base/assert.ts';
-import type { Json, JsonObject } from '../base/json-object.ts';
+import { assert } from '../base/diagnostics/assert.ts';
+import type { Json, JsonObject } from '../base/text/json-object.ts';
 
 /** A JSON Schema of the document, in the constructs that the generator writes. */
 export interface Schema {

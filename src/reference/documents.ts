@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Documents } from '../api/openapi.ts';
-import type { JsonObject } from '../base/json-object.ts';
+import type { JsonObject } from '../base/text/json-object.ts';
 import { referencePage } from './reference.ts';
 
 /** The document in the forms that a server publishes. */

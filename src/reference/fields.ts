@@ -1,6 +1,6 @@
 /** Renders the fields of a schema, nested ones included, each with an anchor of its own. */
-import { type Content, html, type Markup } from '../base/html.ts';
-import type { Json } from '../base/json-object.ts';
+import { type Content, html, type Markup } from '../base/text/html.ts';
+import type { Json } from '../base/text/json-object.ts';
 import type { Schema } from './document.ts';
 import { inline } from './markdown.ts';
 import { boundTexts, separated, typeText, valueCode } from './type-text.ts';

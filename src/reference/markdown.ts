@@ -3,7 +3,7 @@
  * fenced blocks, code in backticks. A library would have to be a dependency of the server, since a run from the sources
  * renders too; the texts are ours, and a test lists the constructs.
  */
-import { type Content, html, type Markup } from '../base/html.ts';
+import { type Content, html, type Markup } from '../base/text/html.ts';
 
 /** A part of a text under one heading of the second level; the part before the first has none. */
 export interface MarkdownPart {

@@ -1,5 +1,5 @@
 /** Renders the navigation: groups, their tags, and the operations of each. */
-import { html, type Markup } from '../base/html.ts';
+import { html, type Markup } from '../base/text/html.ts';
 import type { ApiDocument, ApiOperation } from './document.ts';
 import { inline } from './markdown.ts';
 import { methodBadge } from './operation.ts';

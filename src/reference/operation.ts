@@ -1,6 +1,6 @@
 /** Renders one operation: its place, parameters, body and responses on one side, examples on the other. */
-import { type Content, html, type Markup } from '../base/html.ts';
-import { isJsonObject, type Json } from '../base/json-object.ts';
+import { type Content, html, type Markup } from '../base/text/html.ts';
+import { isJsonObject, type Json } from '../base/text/json-object.ts';
 import { codeBlock, curl, json } from './code.ts';
 import {
   type ApiDocument,

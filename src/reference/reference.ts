@@ -5,8 +5,8 @@
  * and seconds before the first heading; Redocly's `build-docs` writes the page of Redoc together with that script, and
  * Widdershins reads OpenAPI 3.0 alone.
  */
-import { type Content, html, type Markup } from '../base/html.ts';
-import type { Json, JsonObject } from '../base/json-object.ts';
+import { type Content, html, type Markup } from '../base/text/html.ts';
+import type { Json, JsonObject } from '../base/text/json-object.ts';
 import { codeBlock, json } from './code.ts';
 import { type ApiDocument, type ApiOperation, apiDocument, operationsOf, referredName } from './document.ts';
 import { fieldsOf, rows } from './fields.ts';

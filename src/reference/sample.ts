@@ -3,7 +3,7 @@
  * or type. A test checks every example against its schema.
  */
 
-import { isJsonObject, type Json, type JsonObject } from '../base/json-object.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/text/json-object.ts';
 import { type ApiDocument, referredName, resolveSchema, type Schema } from './document.ts';
 
 const TIME = '2026-11-20T09:30:00.000Z';

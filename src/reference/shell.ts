@@ -1,7 +1,7 @@
 /** The frame of the pages under `/docs/`, and their Content-Security-Policy. */
 import { hash } from 'node:crypto';
-import { html, type Markup, trusted } from '../base/html.ts';
-import { sha256Hex } from '../platform/sha256.ts';
+import { sha256Hex } from '../base/platform/sha256.ts';
+import { html, type Markup, trusted } from '../base/text/html.ts';
 import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
 

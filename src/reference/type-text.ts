@@ -1,6 +1,6 @@
 /** Says in words which values a schema allows: its type, and its bounds. */
-import { type Content, html, type Markup } from '../base/html.ts';
-import type { Json } from '../base/json-object.ts';
+import { type Content, html, type Markup } from '../base/text/html.ts';
+import type { Json } from '../base/text/json-object.ts';
 import { referredName, type Schema } from './document.ts';
 
 /** The type of a schema; named schemas are links to their fields. */

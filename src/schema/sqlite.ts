@@ -421,7 +421,7 @@ CREATE TABLE node_tokens (
 `;
 
 /**
- * Groups of nodes and domains as `base/node-groups.ts` writes them; a domain without a row is in `default`. The manifest has
+ * Groups of nodes and domains as `base/vocabulary/node-groups.ts` writes them; a domain without a row is in `default`. The manifest has
  * those that were published, and those whose nodes must get a tombstone.
  */
 const NODE_GROUPS = `

@@ -2,7 +2,7 @@
  * Converts what the evaluator returns to JSON documents: field names in snake_case, and for what the decision log
  * contains the names and forms of its lines (`proxy/log/line.ts`).
  */
-import type { ActionMode, CacheMode, UninspectedMode } from '../base/vocabulary.ts';
+import type { ActionMode, CacheMode, UninspectedMode } from '../base/vocabulary/vocabulary.ts';
 import type {
   Action,
   Decision,

@@ -1,5 +1,5 @@
 /** Describes decisions in one sentence: the outcome and the rule that decided. */
-import { APPLICATION_HOST } from '../base/vocabulary.ts';
+import { APPLICATION_HOST } from '../base/vocabulary/vocabulary.ts';
 import type { Decision, Effect, Origin } from '../evaluator/decision.ts';
 import { isContentAddressed } from '../evaluator/identity.ts';
 import type { PhaseTrace, RuleTrace } from '../evaluator/trace.ts';

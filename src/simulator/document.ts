@@ -2,7 +2,7 @@
  * The trace document: one JSON value that states what happens to one request and why. The terminal, the page and
  * scripts print a simulated request from this document alone.
  */
-import type { ActionMode, CacheMode, RuleType } from '../base/vocabulary.ts';
+import type { ActionMode, CacheMode, RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { Action, Effect } from '../evaluator/decision.ts';
 import type { CheckTrace, Phase, PhaseOutcome, ReasonCode, RuleOutcome } from '../evaluator/trace.ts';
 import type { FactsDocument, InspectionDocument } from './decision-document.ts';

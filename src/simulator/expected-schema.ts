@@ -2,7 +2,7 @@
  * The fields of an expectation with the JSON Schema of each: `expected-fields.ts` reads exactly these names, and editors
  * complete and describe them. Objects may also spell their fields as the JSON output does (`hostHeader`).
  */
-import { CACHE_MODES, ERROR_PAGE_MODES } from '../base/vocabulary.ts';
+import { CACHE_MODES, ERROR_PAGE_MODES } from '../base/vocabulary/vocabulary.ts';
 import { ACTIONS, ORIGIN_SOURCES, UNINSPECTED } from '../evaluator/decision.ts';
 import type { JsonSchema } from '../files/json-schema.ts';
 

@@ -2,7 +2,7 @@
  * The fields of everything that a customer writes: rules by type, records, the domain, and both files. They are read
  * from the JSON Schemas of the files, which are made from the forms, so the reference states what the readers check.
  */
-import { RULE_TYPES } from '../base/vocabulary.ts';
+import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
 import type { JsonSchema } from '../files/json-schema.ts';
 import { COMMON_FIELDS, PATH_FIELDS } from '../model/common.ts';
 import { RULE_FORMS, RULE_SUMMARIES } from '../model/rule.ts';

@@ -2,7 +2,7 @@
  * What may be assumed of a plan besides the request: which challenges it has, which rate limits, which origins of pools. In: a sealed
  * plan. Out: their names, as `simulate` takes them.
  */
-import { BREACH_ACTIONS, FINGERPRINT_ACTIONS, type RuleType } from '../base/vocabulary.ts';
+import { BREACH_ACTIONS, FINGERPRINT_ACTIONS, type RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { RuleRef } from '../evaluator/decision.ts';
 import { type PoolSettings, readEdgeSettings } from '../evaluator/edge-settings.ts';
 import { refOfRecord, refOfSlot } from '../evaluator/identity.ts';

@@ -2,7 +2,7 @@
  * Checks the fields of a request line. The evaluator accepts any value in any field, so without this check a
  * misspelt field such as `contry` would be ignored.
  */
-import { quoteValue } from '../base/diagnostic.ts';
+import { quoteValue } from '../base/diagnostics/diagnostic.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
 import { isMapping } from '../files/yaml.ts';
 import { nearest } from '../model/nearest.ts';

@@ -2,9 +2,9 @@
  * Reads a request from a URL and curl's options. The path is not normalised (curl would resolve `/a/../b` first),
  * because a simulator shows what an edge does with such a path.
  */
-import { COUNTRIES, meantCountry } from '../base/countries.ts';
-import { parseIp } from '../base/ip.ts';
-import { BOT_KINDS } from '../base/vocabulary.ts';
+import { COUNTRIES, meantCountry } from '../base/addresses/countries.ts';
+import { parseIp } from '../base/addresses/ip.ts';
+import { BOT_KINDS } from '../base/vocabulary/vocabulary.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
 import { nearest } from '../model/nearest.ts';
 

@@ -4,7 +4,7 @@ import type { ManifestRow } from './rows.ts';
 /** One purged value of a domain; a later purge of the same value replaces it. */
 export interface CachePurgeRow {
   readonly kind: 'url' | 'prefix' | 'tag' | 'refresh';
-  /** In its normal form (`base/purge-values.ts`). */
+  /** In its normal form (`base/paths/purge-values.ts`). */
   readonly value: string;
   /** The position of the manifest that the purge was given. */
   readonly position: number;

@@ -3,7 +3,7 @@
  * for every transaction, `…Writes` for writing ones. Times are milliseconds since the epoch; `null` means there is no such row;
  * a method throws `StoreFault` alone, with the codes that its comment names or those of a failing database.
  */
-import type { RuleType } from '../base/vocabulary.ts';
+import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 import type {
   AccountRow,
   AuditRow,

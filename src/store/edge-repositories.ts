@@ -213,7 +213,7 @@ export interface NodeWrites {
   pruneReports(before: number): Promise<void>;
 }
 
-/** Groups of domains, as `base/node-groups.ts` writes them. */
+/** Groups of domains, as `base/vocabulary/node-groups.ts` writes them. */
 export interface GroupReads {
   /** The groups of a domain; `null`: there is no such domain. */
   ofDomain(domainId: number): Promise<string | null>;

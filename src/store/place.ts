@@ -1,5 +1,5 @@
 /** Where a store is, and its name for messages. */
-import { withoutCredentials } from '../base/credentials.ts';
+import { withoutCredentials } from '../base/text/credentials.ts';
 
 /** Where a store is, as it crosses to another thread. It may have the database's password: it is not for logs. */
 export type StorePlace =

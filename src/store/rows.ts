@@ -3,7 +3,7 @@
  * epoch, ids are positive integers below 2³² that are never given twice, and fields called `…_json`, `body` and
  * `content` are JSON as text: the store neither reads nor changes it.
  */
-import type { DomainStatus, RuleType } from '../base/vocabulary.ts';
+import type { DomainStatus, RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { DomainSettings } from '../model/settings.ts';
 import type { DnsRecord } from '../model/types.ts';
 
@@ -371,7 +371,7 @@ export interface ManifestRow {
    */
   readonly position: number;
   readonly at: number;
-  /** The groups whose nodes serve it, as `base/node-groups.ts` writes them: those of its domain when it was published. */
+  /** The groups whose nodes serve it, as `base/vocabulary/node-groups.ts` writes them: those of its domain when it was published. */
   readonly node_groups: string;
   /** The groups that served it before: their nodes read a tombstone. */
   readonly left_groups: string;
@@ -391,7 +391,7 @@ export interface NodeRow {
   readonly created_at: number;
   readonly last_seen_at: number | null;
   readonly revoked_at: number | null;
-  /** As `base/node-groups.ts` writes them. */
+  /** As `base/vocabulary/node-groups.ts` writes them. */
   readonly node_groups: string;
   /** The X25519 key that certificates are sealed to, Base64 of 32 octets; `null`: the node has sent none. */
   readonly box_key: string | null;

@@ -2,7 +2,7 @@
  * The HTTP-01 challenges of a name as the manifest stores them: a JSON list, the oldest first. In: the list of a row.
  * Out: the list after a change. Challenges that a crash left behind end by their age.
  */
-import { CHALLENGE_MS, MAX_CHALLENGES } from '../base/limits.ts';
+import { CHALLENGE_MS, MAX_CHALLENGES } from '../base/vocabulary/limits.ts';
 
 /** A challenge that nodes answer. */
 export interface StoredChallenge {

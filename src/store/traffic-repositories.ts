@@ -73,7 +73,7 @@ export interface ReportedDomain {
   readonly domain_id: number;
   /** Milliseconds since the epoch. */
   readonly created_at: number;
-  /** Groups that serve the name, as `base/node-groups.ts` writes them, and those that served it before. */
+  /** Groups that serve the name, as `base/vocabulary/node-groups.ts` writes them, and those that served it before. */
   readonly node_groups: string;
   readonly left_groups: string;
 }

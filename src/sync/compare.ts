@@ -2,8 +2,9 @@
  * Reads the whole manifest at intervals and compares it with what is installed, so that a change which the feed missed is
  * found; removes names after the control plane was set up again or this node was moved to other groups.
  */
+
+import { pause, retryMs } from '../base/platform/backoff.ts';
 import type { ManifestPage } from '../plan/manifest.ts';
-import { pause, retryMs } from '../platform/backoff.ts';
 import { FIRST_RETRY_MS } from './limits.ts';
 import { readManifest } from './read-manifest.ts';
 import { epochOf, historyOf, introduce, readPage, storeEpoch, storeGroups } from './session.ts';

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
-import type { CONTROL_FAULT_CODES } from '../base/codes/faults.ts';
+import type { CONTROL_FAULT_CODES } from '../base/diagnostics/codes/faults.ts';
 import type { CacheReport } from '../plan/cache-report.ts';
 import { SELF_FORMAT, type SignedSelf } from '../plan/manifest.ts';
 import {
@@ -20,7 +20,7 @@ import {
 import { errorMessage } from './log.ts';
 import { groupsIn } from './trust.ts';
 
-/** What failed; `base/codes/faults.ts` has the meanings. */
+/** What failed; `base/diagnostics/codes/faults.ts` has the meanings. */
 export type ControlFaultCode = keyof typeof CONTROL_FAULT_CODES;
 
 interface FaultOptions {
@@ -56,7 +56,7 @@ export interface ReadUpTo {
 export interface SentSet {
   /** The digest of the set in the box; `null`: the answer names none. */
   readonly digest: string | null;
-  /** Sealed for this node (`platform/sealed-box.ts`). */
+  /** Sealed for this node (`base/platform/sealed-box.ts`). */
   readonly box: Uint8Array;
 }
 

@@ -5,7 +5,7 @@
  * rule, so that the sums stay exact.
  */
 import { randomUUID } from 'node:crypto';
-import { formatIp, parseIp } from '../base/ip.ts';
+import { formatIp, parseIp } from '../base/addresses/ip.ts';
 import type { RuleRef } from '../evaluator/decision.ts';
 import { refText } from '../evaluator/identity.ts';
 import { MAX_COUNTED_ROWS, MAX_COUNTED_ROWS_OF_DOMAIN } from './limits.ts';

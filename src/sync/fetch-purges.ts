@@ -2,9 +2,10 @@
  * Fetches purges of single responses. In: a manifest entry with the position of the newest purge. Out: the domain's list on
  * the disk, as a file of the plan store that the journal names, so that a restart with a disk cache applies it.
  */
+
+import { sha256Hex } from '../base/platform/sha256.ts';
 import type { ManifestEntry } from '../plan/manifest.ts';
 import { forgottenPurges, mergePurges, type PurgeList, readPurgeList } from '../plan/purges.ts';
-import { sha256Hex } from '../platform/sha256.ts';
 import { PlanRefusal } from './fetch-plan.ts';
 import type { InstallState } from './install-state.ts';
 import type { PurgeMark } from './journal.ts';

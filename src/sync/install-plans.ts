@@ -5,8 +5,9 @@
  * In: entries of believed pages. Out: calls of a `PlanSink`, lines of the journal, reports. The state is a plain object
  * (`InstallState`); `runTask` is one attempt for one name; at most one runs per name and `PARALLEL_FETCHES` in total.
  */
+
+import { retryMs } from '../base/platform/backoff.ts';
 import type { ManifestEntry } from '../plan/manifest.ts';
-import { retryMs } from '../platform/backoff.ts';
 import { diskReason, PlanRefusal, troubleOf } from './fetch-plan.ts';
 import { applyPurge, fetchDamaged, forget, install, repair, serve } from './install-one.ts';
 import type { EntrySource, Failing, InstallerOptions, InstallState, Refused, Task } from './install-state.ts';

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncFolder, writeAtomically } from '../platform/durable-file.ts';
+import { syncFolder, writeAtomically } from '../base/platform/durable-file.ts';
 import { type JournaledPlan, type JournalLine, lineText, type ReadLines, readLines } from './journal.ts';
 import { MIN_COMPACT_LINES, RECENT_NAMES } from './limits.ts';
 import type { SyncLog } from './log.ts';

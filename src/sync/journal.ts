@@ -3,7 +3,7 @@
  * Each line has its own checksum, so that a truncated or damaged file loses only the lines concerned, and a change
  * appends one line.
  */
-import { xxhash32 } from '../base/xxhash32.ts';
+import { xxhash32 } from '../base/octets/xxhash32.ts';
 import { type Clearance, TOMBSTONES, type Tombstone } from '../plan/manifest.ts';
 import { readClearance } from './secrets.ts';
 

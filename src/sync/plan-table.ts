@@ -4,7 +4,7 @@
  * used first out, so that a node can have far more domains than are requested at a time.
  */
 import { LRUCache } from 'lru-cache';
-import { normalizeName } from '../base/host.ts';
+import { normalizeName } from '../base/addresses/host.ts';
 import {
   createDomains,
   type Domains,

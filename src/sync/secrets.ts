@@ -1,6 +1,6 @@
 /** The secrets of clearance cookies: decoded, compared, and read from JSON. */
 import type { Secrets } from '../answers/challenge/keys.ts';
-import { isObject } from '../base/object.ts';
+import { isObject } from '../base/text/object.ts';
 import type { Clearance, PreviousManifestSecret } from '../plan/manifest.ts';
 import { MAX_PREVIOUS_SECRETS, SECRET_OCTETS } from './limits.ts';
 

@@ -11,7 +11,7 @@
  *    `fetch-plan.ts`), and its certificates (`certificates/install-sets.ts`) at a node with TLS
  * 5. report the outcome (`reports.ts`) and the traffic (`usage.ts`)
  */
-import { pause } from '../platform/backoff.ts';
+import { pause } from '../base/platform/backoff.ts';
 import { openBoxKeyPair } from './certificates/box-key.ts';
 import { openSetFiles, removeSetFiles } from './certificates/set-files.ts';
 import { compareRegularly } from './compare.ts';

@@ -3,10 +3,11 @@
  * transitions to a new key. In: texts and the trusted key. Out: checked values, or TrustFault.
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { normalizeName } from '../base/host.ts';
-import { MAX_CHALLENGES } from '../base/limits.ts';
-import { DEFAULT_GROUP, readGroups } from '../base/node-groups.ts';
-import { isObject } from '../base/object.ts';
+import { normalizeName } from '../base/addresses/host.ts';
+import { sha256Hex } from '../base/platform/sha256.ts';
+import { isObject } from '../base/text/object.ts';
+import { MAX_CHALLENGES } from '../base/vocabulary/limits.ts';
+import { DEFAULT_GROUP, readGroups } from '../base/vocabulary/node-groups.ts';
 import {
   isHttpChallenge,
   MANIFEST_FORMAT,
@@ -29,7 +30,6 @@ import {
   readPurgeList,
   type SignedPurges,
 } from '../plan/purges.ts';
-import { sha256Hex } from '../platform/sha256.ts';
 import { MAX_MANIFEST_ENTRIES, MAX_TRANSITIONS } from './limits.ts';
 import { readClearance } from './secrets.ts';
 
@@ -233,7 +233,7 @@ function isCount(value: unknown): value is number {
 }
 
 /**
- * The groups of a page or of the answer about a node, as `base/node-groups.ts` writes them; `null`: they cannot be read.
+ * The groups of a page or of the answer about a node, as `base/vocabulary/node-groups.ts` writes them; `null`: they cannot be read.
  * Servers of releases without groups send none; their groups are `default`.
  */
 export function groupsIn({ groups }: Pick<ManifestPage, 'groups'>): string | null {

@@ -6,9 +6,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DEFAULT_GROUP, readGroups } from '../base/node-groups.ts';
+import { writeDurably } from '../base/platform/durable-file.ts';
+import { DEFAULT_GROUP, readGroups } from '../base/vocabulary/node-groups.ts';
 import type { Clearance, NodeSelf, SignedSelf, SignedTransition } from '../plan/manifest.ts';
-import { writeDurably } from '../platform/durable-file.ts';
 import { MAX_PASSED_KEYS, MAX_TRANSITIONS } from './limits.ts';
 import { createTrust, readTransitions, type Trust, TrustFault } from './trust.ts';
 
@@ -26,7 +26,7 @@ export interface Identity {
   readonly history: string | null;
   /** The highest epoch of the manifest so far; pages of a lower one are refused. */
   readonly epoch: number;
-  /** The groups whose names are installed, as `base/node-groups.ts` writes them. */
+  /** The groups whose names are installed, as `base/vocabulary/node-groups.ts` writes them. */
   readonly groups: string;
   /** Whether the file has exactly this. */
   readonly stored: boolean;

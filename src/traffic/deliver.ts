@@ -1,6 +1,7 @@
 /** Runs one order of the thread of traffic; the result, or its failure, is plain values, which can be posted from thread to thread. */
+
+import { StoreFault, type StoreFaultCode } from '../base/storage/fault.ts';
 import type { Snapshots } from '../database/snapshots.ts';
-import { StoreFault, type StoreFaultCode } from '../storage/fault.ts';
 import { type BuiltDays, buildDays, type DayOrder } from './build-days.ts';
 import { type CheckedBatch, checkBatch, type ReceivedBatch } from './check-batch.ts';
 import { TrafficRefusal } from './fault.ts';

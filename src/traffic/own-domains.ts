@@ -1,5 +1,5 @@
 /** The domains that a node may report traffic of, by name: those of its groups. */
-import { shareGroup } from '../base/node-groups.ts';
+import { shareGroup } from '../base/vocabulary/node-groups.ts';
 import type { NodeRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { TrafficRefusal } from './fault.ts';

@@ -2,8 +2,8 @@
  * Hits of rules as the API shows them. In: the rules of a domain and its counts by step. Out: one entry for each rule in
  * evaluation order, unused ones with zeros, and the rules that have hits and no row.
  */
-import { timeText } from '../base/time-text.ts';
-import { ACTION_MODES, type ActionMode, RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
+import { timeText } from '../base/text/time-text.ts';
+import { ACTION_MODES, type ActionMode, RULE_TYPES, type RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { RuleHits, ShadowChange, TrafficCounts } from '../counts/counts.ts';
 import type { RuleRow } from '../store/rows.ts';
 import { MAX_REMOVED_RULES, MAX_RULE_CHANGES } from './limits.ts';

@@ -3,7 +3,7 @@
  * parts as a batch has them, for the same tables.
  */
 import { randomInt } from 'node:crypto';
-import type { RuleType } from '../base/vocabulary.ts';
+import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 import { addHits, createTrafficCounts, type TrafficCounts } from '../counts/counts.ts';
 import { sealCounts } from '../counts/layout.ts';
 import type { NodeRow } from '../store/rows.ts';

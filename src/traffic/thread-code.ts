@@ -1,7 +1,7 @@
 /** The code of the thread of traffic, which `thread.ts` starts. Orders are answered by their number, one after the other. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { lowerPriority } from '../base/platform/low-priority.ts';
 import { openSnapshots } from '../database/snapshots.ts';
-import { lowerPriority } from '../platform/low-priority.ts';
 import type { StorePlace } from '../store/place.ts';
 import { deliverTraffic, type TrafficDelivery, type TrafficOrder } from './deliver.ts';
 

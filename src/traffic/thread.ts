@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { StoreFault } from '../storage/fault.ts';
+import { StoreFault } from '../base/storage/fault.ts';
 import type { Store } from '../store/store.ts';
 import { deliverTraffic, type TrafficDelivery, type TrafficOrder, type TrafficOrders } from './deliver.ts';
 import { TrafficFault, TrafficRefusal } from './fault.ts';

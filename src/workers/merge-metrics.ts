@@ -1,6 +1,6 @@
 /** Adds up the metrics of all workers and of the primary, and counts workers that are ready or were restarted. */
 import { AggregatorRegistry, Counter, Gauge, type Registry } from 'prom-client';
-import { declared } from '../metrics/declared.ts';
+import { declared } from '../base/telemetry/metrics/declared.ts';
 import { describeMessage, type MetricMessage } from './messages.ts';
 import type { WorkerProcess } from './worker-process.ts';
 

@@ -2,8 +2,8 @@
  * Chooses the worker for a client address by a keyed hash, always the same one, so that rate limits count an address in
  * one process. IPv6 addresses are taken by their first 64 bits, as in rate limits (semantics §5): a visitor chooses the rest.
  */
-import { parseIp } from '../base/ip.ts';
-import { xxhash32 } from '../base/xxhash32.ts';
+import { parseIp } from '../base/addresses/ip.ts';
+import { xxhash32 } from '../base/octets/xxhash32.ts';
 import { plainAddress } from '../proxy/visitor.ts';
 
 /** The choice of a worker. */

@@ -6,8 +6,8 @@
 import { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { backoffMs } from '../base/platform/backoff.ts';
 import type { CacheReport } from '../plan/cache-report.ts';
-import { backoffMs } from '../platform/backoff.ts';
 import type { CountedSeconds } from '../sync/traffic/counter.ts';
 import { type WorkerEvent, WorkerFault } from './events.ts';
 import {

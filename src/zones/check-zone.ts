@@ -3,13 +3,13 @@
  * of its own, as a resolver would make it.
  */
 import { decode } from 'dns-packet';
+import { withDeadline } from '../base/platform/deadline.ts';
 import { queryServer } from '../dns/ask.ts';
 import { DnsFault } from '../dns/fault.ts';
 import type { DnsAnswer, QueryType } from '../dns/message.ts';
 import { canonical, readAnswer } from '../dns/message.ts';
 import { answerData } from '../dns/record-data.ts';
 import type { ServerAddress } from '../dns/server-address.ts';
-import { withDeadline } from '../platform/deadline.ts';
 import type { ZoneRow } from '../store/zone-repositories.ts';
 import { CHECK_CONCURRENCY, CHECK_MS, CHECKED_SETS, LISTED_DIFFERENCES } from './limits.ts';
 import { isGreater } from './soa.ts';

@@ -3,7 +3,7 @@
  * authorities and the answers about names outside the zone. Out: the zone's records without its SOA, what of the stored
  * records is not in it, and the outside names whose addresses it contains. A pure function.
  */
-import { utf8Bytes } from '../base/octets.ts';
+import { utf8Bytes } from '../base/octets/octets.ts';
 import { PRINTED_TTL_SEC } from '../dns/limits.ts';
 import type { ZoneRecord } from '../dns/zone-file/parse.ts';
 import type { ZoneChallengeRow } from '../store/zone-repositories.ts';

@@ -2,7 +2,7 @@
  * Makes the next version of a zone from one snapshot of the store: which domain of the name has the zone, its content, and
  * the step from the stored version. Writes nothing.
  */
-import { normalizeName } from '../base/host.ts';
+import { normalizeName } from '../base/addresses/host.ts';
 import { hasLapsed } from '../lifecycle/claims.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';

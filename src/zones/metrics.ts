@@ -1,6 +1,6 @@
 /** Metrics of zones: how many there are, what waits, how long versions take, transfers, and secondaries without an answer. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { declared } from '../metrics/declared.ts';
+import { declared } from '../base/telemetry/metrics/declared.ts';
 import type { Store } from '../store/store.ts';
 
 /** The functions that record events of zones. */

@@ -3,7 +3,7 @@
  * messages is unanswered at once, and unanswered ones are repeated with backoff (RFC 1996 §3.6).
  */
 import { randomInt } from 'node:crypto';
-import { backoffMs } from '../platform/backoff.ts';
+import { backoffMs } from '../base/platform/backoff.ts';
 import { NOTIFY_ANSWER_MS, NOTIFY_BACKOFF, NOTIFY_CONCURRENCY, SILENT_AFTER_MS } from './limits.ts';
 import { type CountedLines, createCountedLines, type ZoneLog } from './log.ts';
 import { createNotifySocket, type NotifySocket } from './notify-socket.ts';

@@ -2,8 +2,8 @@
  * Reads the stored records of a domain name by name: which data a name has in the zone, whether the edge answers for it,
  * and which other names its addresses come from.
  */
-import { normalizeName } from '../base/host.ts';
-import { PROXIABLE_TYPES, type RecordType } from '../base/vocabulary.ts';
+import { normalizeName } from '../base/addresses/host.ts';
+import { PROXIABLE_TYPES, type RecordType } from '../base/vocabulary/vocabulary.ts';
 import type { ZoneRecord } from '../dns/zone-file/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
 import { encodeData } from './rdata.ts';

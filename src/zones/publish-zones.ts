@@ -3,7 +3,7 @@
  * secondaries are notified. Several processes may do so on one store: claims divide the work, and of two that make one
  * zone at once the later finds its mark gone, so serials only rise.
  */
-import { StoreFault } from '../storage/fault.ts';
+import { StoreFault } from '../base/storage/fault.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';
 import { advanceCatalog, beginCatalog, CATALOG_SERVER, type CatalogChange } from './catalog.ts';
 import {

@@ -2,7 +2,7 @@
  * Encodes the data of stored records as RDATA (RFC 1035 §3.3, 3596, 2782, 8659, 6698, 9460), names uncompressed. In: the
  * fields of the model, read as for a zone file (`dns/zone-file/rdata.ts`). Never throws.
  */
-import { utf8Bytes } from '../base/octets.ts';
+import { utf8Bytes } from '../base/octets/octets.ts';
 import { printData, type RecordData, type ZoneType } from '../dns/zone-file/rdata.ts';
 import { readOctets, txtStrings } from '../dns/zone-file/text.ts';
 import { encodeName } from './wire/name.ts';

@@ -5,7 +5,7 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
-import { canonicalAddress } from '../base/special-addresses.ts';
+import { canonicalAddress } from '../base/addresses/special-addresses.ts';
 import type { ServerAddress } from '../dns/server-address.ts';
 import {
   type AnswerOptions,

@@ -1,5 +1,5 @@
 /** The SOA record of a zone, and the arithmetic of its serial. */
-import { MAX_HOST_OCTETS } from '../base/limits.ts';
+import { MAX_HOST_OCTETS } from '../base/vocabulary/limits.ts';
 import { encodeName } from './wire/name.ts';
 import { type ResourceRecord, TYPES } from './wire/records.ts';
 import type { ZoneHead } from './zone-source.ts';

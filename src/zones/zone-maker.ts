@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { StoreFault } from '../storage/fault.ts';
+import { StoreFault } from '../base/storage/fault.ts';
 import type { Store } from '../store/store.ts';
 import { MAKE_ZONE_MS, ZONE_HEAP_MB } from './limits.ts';
 import { type MadeZone, makeZone } from './make-zone.ts';

@@ -4,7 +4,7 @@
  * from the semantics.
  */
 import { describe, expect, test } from 'vitest';
-import { formatDiagnostic } from '../../src/base/diagnostic.ts';
+import { formatDiagnostic } from '../../src/base/diagnostics/diagnostic.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import type { ErrorPageAnswer } from '../../src/evaluator/decision.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';

@@ -1,7 +1,7 @@
 /** The example in `fixtures/shop`: its tests pass, and between them reach every rule and every list entry. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { formatDiagnostic } from '../../src/base/diagnostic.ts';
+import { formatDiagnostic } from '../../src/base/diagnostics/diagnostic.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { readEdgeFile } from '../../src/files/edge-file.ts';
 import { readTestFile } from '../../src/files/test-file.ts';

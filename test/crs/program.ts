@@ -1,7 +1,7 @@
 /** A Core Rule Set directory as a loaded program, set up as its own test bench sets it up. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describeDiagnostic, hasErrors } from '../../src/base/diagnostic.ts';
+import { describeDiagnostic, hasErrors } from '../../src/base/diagnostics/diagnostic.ts';
 import type { SignatureProgram } from '../../src/plan/signature-program.ts';
 import { compileSignatures } from '../../src/waf/seclang/compile.ts';
 import type { Source } from '../../src/waf/seclang/source.ts';

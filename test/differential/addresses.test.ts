@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { expect, test } from 'vitest';
-import { parseIpEntry } from '../../src/base/ip.ts';
+import { parseIpEntry } from '../../src/base/addresses/ip.ts';
 import { compile, seal } from '../../src/compiler/index.ts';
 import { loadPlan } from '../../src/evaluator/index.ts';
 import { loadLinear } from '../support/linear.ts';

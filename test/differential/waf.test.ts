@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { craftedLists } from '../../bench/subjects/waf-requests.ts';
-import { describeDiagnostic } from '../../src/base/diagnostic.ts';
+import { describeDiagnostic } from '../../src/base/diagnostics/diagnostic.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
 import { loadSignatures } from '../../src/waf/load/load.ts';
 import type { WafInput, WafProgram, WafSettings } from '../../src/waf/request/inspection.ts';

@@ -5,10 +5,10 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { sha256Hex } from '../../src/base/platform/sha256.ts';
 import { openStore } from '../../src/database/open.ts';
 import { openPlan } from '../../src/plan/open.ts';
 import { printPlan } from '../../src/plan/print.ts';
-import { sha256Hex } from '../../src/platform/sha256.ts';
 import { createPublisher } from '../../src/publisher/publisher.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/base/storage/sqlite.ts';
 import { patternCost } from '../../src/model/pattern.ts';
 import { MAX_AUDITED_MOVES } from '../../src/operation/limits.ts';
-import { openDatabase } from '../../src/storage/sqlite.ts';
 import type { RuleCosts } from '../../src/store/customer-repositories.ts';
 import type { Store, WriteTransaction } from '../../src/store/store.ts';
 import { startApi, type TestApi } from '../support/api.ts';

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { RULE_SHAPES } from '../../src/api/rules/shapes.ts';
-import { hasErrors } from '../../src/base/diagnostic.ts';
-import { RULE_TYPES, type RuleType } from '../../src/base/vocabulary.ts';
+import { hasErrors } from '../../src/base/diagnostics/diagnostic.ts';
+import { RULE_TYPES, type RuleType } from '../../src/base/vocabulary/vocabulary.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { readDomainRows, toRuleSet } from '../../src/publisher/rule-set.ts';
 import { send, startApi } from '../support/api.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RULE_TYPES } from '../../src/base/vocabulary.ts';
+import { RULE_TYPES } from '../../src/base/vocabulary/vocabulary.ts';
 import { builtCli, edgeplan, type Run } from '../support/built.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-'));

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import { createSpecialJudge } from '../../src/base/addresses/special-addresses.ts';
 import { openStore } from '../../src/database/open.ts';
 import { SERVER_CONCURRENCY } from '../../src/dns/limits.ts';
 import { createDns, type Dns } from '../../src/dns/resolver.ts';

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../src/storage/sqlite.ts';
+import { openDatabase } from '../../src/base/storage/sqlite.ts';
 import { builtCli, edgeplan, type RunOptions, shell } from '../support/built.ts';
 import { REFUSED, startDnsServer } from '../support/dns-server.ts';
 import { makeCertificate, OPENSSL_MISSING } from '../support/make-certificate.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../src/storage/sqlite.ts';
+import { openDatabase } from '../../src/base/storage/sqlite.ts';
 import { send } from '../support/api.ts';
 import { ask } from '../support/ask.ts';
 import { builtCli, startEdgeplan } from '../support/built.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { METRICS, type MetricDeclaration } from '../../src/metrics/declared.ts';
+import { METRICS, type MetricDeclaration } from '../../src/base/telemetry/metrics/declared.ts';
 import { builtCli } from '../support/built.ts';
 import { findProgram, missingProgram, requires } from '../support/requires.ts';
 import { type Served, serve } from '../support/served.ts';

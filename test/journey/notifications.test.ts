@@ -1,7 +1,7 @@
 /** Notifications over real sockets: what is written when, the feed, contacts, webhooks, preferences. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createKey, revokeKey } from '../../src/access/keys.ts';
-import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import { createSpecialJudge } from '../../src/base/addresses/special-addresses.ts';
 import { createHostNames } from '../../src/dns/host-names.ts';
 import { applyEvent } from '../../src/lifecycle/apply-event.ts';
 import { newChallenge } from '../../src/lifecycle/challenge.ts';

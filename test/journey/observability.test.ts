@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { METRICS } from '../../src/metrics/declared.ts';
+import { METRICS } from '../../src/base/telemetry/metrics/declared.ts';
 import { builtCli } from '../support/built.ts';
 import { freePort } from '../support/free-ports.ts';
 import { missingProgram, requires } from '../support/requires.ts';

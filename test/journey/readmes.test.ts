@@ -4,7 +4,7 @@
  */
 import { transformSync } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { formatDiagnostic } from '../../src/base/diagnostic.ts';
+import { formatDiagnostic } from '../../src/base/diagnostics/diagnostic.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { readEdgeFile } from '../../src/files/edge-file.ts';
 import { readTestFile } from '../../src/files/test-file.ts';

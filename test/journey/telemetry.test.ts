@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { METRICS } from '../../src/metrics/declared.ts';
+import { METRICS } from '../../src/base/telemetry/metrics/declared.ts';
 import { builtCli } from '../support/built.ts';
 import { type Collector, type ReceivedSpan, startCollector } from '../support/otlp-collector.ts';
 import { until } from '../support/publish-setup.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MAX_RATE_PATHS } from '../../src/base/limits.ts';
+import { MAX_RATE_PATHS } from '../../src/base/vocabulary/limits.ts';
 import {
   type BoundedCounters,
   createCounters,

@@ -1,7 +1,7 @@
 /** Damaged sealed counts: every one of them is refused with a fault, or opens as counts that can be sealed again. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { xxhash32 } from '../../src/base/xxhash32.ts';
+import { xxhash32 } from '../../src/base/octets/xxhash32.ts';
 import type { CountedRequest } from '../../src/counts/counted-request.ts';
 import { fromEach, TOP_KINDS } from '../../src/counts/counts.ts';
 import { CountsFault } from '../../src/counts/fault.ts';

@@ -6,7 +6,7 @@
 import { expect, test } from 'vitest';
 import { type InvariantResult, proveInvariants } from '../../src/analysis/invariants.ts';
 import { requestOf } from '../../src/analysis/space/witness.ts';
-import { ACTIONS } from '../../src/base/vocabulary.ts';
+import { ACTIONS } from '../../src/base/vocabulary/vocabulary.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { loadPlan } from '../../src/evaluator/index.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';

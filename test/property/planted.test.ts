@@ -5,7 +5,7 @@
  */
 import { expect, test } from 'vitest';
 import { lintRuleSet } from '../../src/analysis/lint.ts';
-import { formatDiagnostic } from '../../src/base/diagnostic.ts';
+import { formatDiagnostic } from '../../src/base/diagnostics/diagnostic.ts';
 import { parseRuleSet } from '../../src/model/parse.ts';
 import type { RuleSet } from '../../src/model/types.ts';
 import { type Random, seeded } from '../support/generate-random.ts';

@@ -1,9 +1,9 @@
 /** Captures of rewrites have the octets that the visitor sent, whatever the spelling of the path (semantics §5). */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeEscapes } from '../../src/base/octets.ts';
-import { createTargetFacts, parseTarget, type TargetFacts } from '../../src/base/path.ts';
-import { readSentPath, sentPart } from '../../src/base/sent-path.ts';
+import { decodeEscapes } from '../../src/base/octets/octets.ts';
+import { createTargetFacts, parseTarget, type TargetFacts } from '../../src/base/paths/path.ts';
+import { readSentPath, sentPart } from '../../src/base/paths/sent-path.ts';
 
 const PARAMETERS = { numRuns: 5_000 };
 const WHOLE_ESCAPES = /^(?:%[0-9A-Fa-f]{2}|[^%])*$/;

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { buildDfa } from '../../src/base/regex/dfa.ts';
+import { captureGroups } from '../../src/base/regex/regex.ts';
 import { dfaMatches } from '../../src/base/regex/run.ts';
-import { captureGroups } from '../../src/base/regex.ts';
 import { lowerAscii } from '../../src/waf/seclang/lower-operator.ts';
 import { compilePattern, signaturePattern, withinLatin1 } from '../../src/waf/seclang/patterns.ts';
 

@@ -7,7 +7,7 @@ import { createAccount, createKey, type NewKey } from '../../src/access/keys.ts'
 import { createRequestBudget } from '../../src/access/request-budget.ts';
 import type { TierSlug } from '../../src/access/tiers.ts';
 import { createApi } from '../../src/api/serve.ts';
-import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import { createSpecialJudge } from '../../src/base/addresses/special-addresses.ts';
 import type { OverQuota } from '../../src/billing/quota.ts';
 import { type KeyRing, newKeyText, openKeyRing } from '../../src/certificates/key-ring.ts';
 import { openDecisionLogs } from '../../src/cli/open-decision-logs.ts';

@@ -1,6 +1,6 @@
 /** A domain with fifty rules of all types, in part under dry_run, and requests that meet them. */
 import { createServer, type Server } from 'node:http';
-import type { RuleType } from '../../src/base/vocabulary.ts';
+import type { RuleType } from '../../src/base/vocabulary/vocabulary.ts';
 import { seeded } from './generate-random.ts';
 import { writeMmdb } from './mmdb.ts';
 

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RateBounds } from '../../src/buffers/limits.ts';
+import type { RateBounds } from '../../src/base/buffers/limits.ts';
 import { compile, parseRuleSet, seal } from '../../src/compiler/index.ts';
 import type { WafProgram } from '../../src/evaluator/index.ts';
 import type { HttpCache } from '../../src/http-cache/request.ts';

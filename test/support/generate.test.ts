@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RULE_TYPES } from '../../src/base/vocabulary.ts';
+import { RULE_TYPES } from '../../src/base/vocabulary/vocabulary.ts';
 import { ACTIONS, EFFECTS, ORIGIN_SOURCES } from '../../src/evaluator/decision.ts';
 import type { Decision, ErrorPageAnswer } from '../oracle/index.ts';
 import { createOracle } from '../oracle/index.ts';

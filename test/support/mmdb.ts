@@ -2,7 +2,7 @@
  * Writes small databases in MaxMind's format (MaxMind DB File Format Specification 2.0): 32-bit records, an IPv6 tree
  * with IPv4 in its first 96 bits of zeros, or an IPv4 tree.
  */
-import { parseIpEntry } from '../../src/base/ip.ts';
+import { parseIpEntry } from '../../src/base/addresses/ip.ts';
 
 export type MmdbValue = string | number | { readonly [name: string]: MmdbValue };
 

@@ -1,5 +1,5 @@
 /** A store with accounts that are notified, real receivers on this machine, and workers that deliver to them. */
-import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import { createSpecialJudge } from '../../src/base/addresses/special-addresses.ts';
 import { openStore } from '../../src/database/open.ts';
 import { createHostNames, type HostNamesOptions } from '../../src/dns/host-names.ts';
 import { confirmedContact, emptyContact } from '../../src/notify/contact.ts';

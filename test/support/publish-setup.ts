@@ -6,7 +6,7 @@ import { createKeyUses } from '../../src/access/key-uses.ts';
 import { createAccount, createKey } from '../../src/access/keys.ts';
 import { createRequestBudget } from '../../src/access/request-budget.ts';
 import { createApi } from '../../src/api/serve.ts';
-import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import { createSpecialJudge } from '../../src/base/addresses/special-addresses.ts';
 import { openDecisionLogs } from '../../src/cli/open-decision-logs.ts';
 import { createCompute } from '../../src/compute/pool.ts';
 import { openStore } from '../../src/database/open.ts';

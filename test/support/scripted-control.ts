@@ -5,6 +5,8 @@
 import { createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { readBoxKey, sealBox } from '../../src/base/platform/sealed-box.ts';
+import { sha256Hex } from '../../src/base/platform/sha256.ts';
 import {
   CERTIFICATE_SET_FORMAT,
   type CertificateSet,
@@ -22,8 +24,6 @@ import {
   selfText,
   type Tombstone,
 } from '../../src/plan/manifest.ts';
-import { readBoxKey, sealBox } from '../../src/platform/sealed-box.ts';
-import { sha256Hex } from '../../src/platform/sha256.ts';
 
 /** A request for certificates, and the honest answer to it. */
 export interface SetRequest {

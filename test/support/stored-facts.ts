@@ -1,6 +1,6 @@
 /** Facts of a domain as plain values, for tests of recommendations. */
 import { lintRuleSet } from '../../src/analysis/lint.ts';
-import type { RuleType } from '../../src/base/vocabulary.ts';
+import type { RuleType } from '../../src/base/vocabulary/vocabulary.ts';
 import { addChange, addHits, createTrafficCounts, type TrafficCounts } from '../../src/counts/counts.ts';
 import type { Effect } from '../../src/evaluator/decision.ts';
 import { parseRuleSet } from '../../src/model/parse.ts';

@@ -1,5 +1,5 @@
 /** Requests as nodes count them, made for tests, and their way into a store. */
-import type { ActionMode, RuleType } from '../../src/base/vocabulary.ts';
+import type { ActionMode, RuleType } from '../../src/base/vocabulary/vocabulary.ts';
 import { countRequest, countTops } from '../../src/counts/count-request.ts';
 import type { CountedRequest } from '../../src/counts/counted-request.ts';
 import {

@@ -1,6 +1,7 @@
 /** Finds address entries that other entries of the list cover together, by a walk over the ends of their intervals. */
-import { quoteValue } from '../../base/diagnostic.ts';
-import { type IpInterval, parseIpEntry } from '../../base/ip.ts';
+
+import { type IpInterval, parseIpEntry } from '../../base/addresses/ip.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import type { Rule } from '../../model/types.ts';
 import type { Finding } from './finding.ts';
 

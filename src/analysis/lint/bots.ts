@@ -1,5 +1,5 @@
 /** Finds bot kinds that no request is ever classified as. */
-import { quoteValue } from '../../base/diagnostic.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import type { Finding, LintContext } from './finding.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** Finds fields that the API document calls deprecated or ignored. */
-import { quoteValue } from '../../base/diagnostic.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import type { Rule } from '../../model/types.ts';
 import type { Finding, LintContext } from './finding.ts';
 

@@ -1,5 +1,5 @@
 /** Finds excludes that cover every include, so that the rule matches nothing. */
-import { quoteValue } from '../../base/diagnostic.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import type { Rule } from '../../model/types.ts';
 import {
   entryCovers,

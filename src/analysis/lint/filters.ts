@@ -1,10 +1,11 @@
 /**
  * Reads the host and path filters of stored rules without compiling them, enough to compare what two entries match.
  */
-import type { FieldPath } from '../../base/diagnostic.ts';
-import { hostPieces, normalizeName } from '../../base/host.ts';
-import { pathPieces } from '../../base/path.ts';
-import { captureGroups } from '../../base/regex.ts';
+
+import { hostPieces, normalizeName } from '../../base/addresses/host.ts';
+import type { FieldPath } from '../../base/diagnostics/diagnostic.ts';
+import { pathPieces } from '../../base/paths/path.ts';
+import { captureGroups } from '../../base/regex/regex.ts';
 import type { PathFilter, Rule } from '../../model/types.ts';
 import { type Glob, globCovers, globMatches } from './glob.ts';
 

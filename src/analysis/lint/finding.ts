@@ -1,7 +1,7 @@
 /** The input and output of a lint family. */
-import type { DiagnosticCode } from '../../base/codes/codes.ts';
-import type { FieldPath } from '../../base/diagnostic.ts';
-import type { Severity } from '../../base/severity.ts';
+import type { DiagnosticCode } from '../../base/diagnostics/codes/codes.ts';
+import type { FieldPath } from '../../base/diagnostics/diagnostic.ts';
+import type { Severity } from '../../base/diagnostics/severity.ts';
 import type { Rule, RuleSet } from '../../model/types.ts';
 import type { SubjectSpace } from '../situations.ts';
 import type { Subject, SubjectRule } from '../subject.ts';

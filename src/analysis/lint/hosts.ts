@@ -1,6 +1,6 @@
 /** Finds host entries that match nothing, less, or more than they appear to. */
-import type { DiagnosticCode } from '../../base/codes/codes.ts';
-import { quoteValue } from '../../base/diagnostic.ts';
+import type { DiagnosticCode } from '../../base/diagnostics/codes/codes.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import type { Rule } from '../../model/types.ts';
 import { admitsHost, type FilterEntry, hostExcludes, hostIncludes } from './filters.ts';
 import type { Finding, LintContext } from './finding.ts';

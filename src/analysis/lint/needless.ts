@@ -1,5 +1,5 @@
 /** Finds entries that another entry of the same list covers. */
-import { quoteValue } from '../../base/diagnostic.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import type { Rule } from '../../model/types.ts';
 import {
   entryCovers,

@@ -3,7 +3,7 @@
  * `/login/x` like `/login`, and `/login.php/x.css` like `/login.php` (semantics §1.1, "Forwarded path"), so a guard
  * on one exact path, or one that excludes a suffix, can be bypassed.
  */
-import { quoteValue } from '../../base/diagnostic.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import {
   admitsPath,
   type FilterEntry,

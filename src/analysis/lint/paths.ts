@@ -1,5 +1,5 @@
 /** Finds path entries that match nothing, less, or something else than they appear to. */
-import { quoteValue } from '../../base/diagnostic.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { REGEX_IN_WILDCARD } from '../../model/entries.ts';
 import {
   admitsPath,

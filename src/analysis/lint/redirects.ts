@@ -3,7 +3,7 @@
  * §5), so redirecting a whole site to one of its pages, to another host or to https is fine. Reported are rules
  * whose every location is the request itself, and rules that append the path to a target that they match again.
  */
-import { quoteValue } from '../../base/diagnostic.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import type { RedirectRule } from '../../model/types.ts';
 import { admitsHost, pathExcludes, pathIncludes } from './filters.ts';
 import type { Finding, LintContext } from './finding.ts';

@@ -3,7 +3,7 @@
  * another form, or the excludes leave nothing of them. In: the plan's own patterns as languages and sets. Out: findings; an entry
  * about which the budget ends is not reported.
  */
-import { quoteValue } from '../../base/diagnostic.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import type { Rule } from '../../model/types.ts';
 import { FLAG, SLOT } from '../../plan/layout.ts';
 import type { SubjectSpace } from '../situations.ts';

@@ -1,5 +1,5 @@
 /** Finds exclusions of waf rules that exclude nothing, and settings that inspect less than they appear to. */
-import { quoteValue } from '../../base/diagnostic.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import type { WafRule } from '../../model/types.ts';
 import type { Finding, LintContext, LintSignatures } from './finding.ts';
 

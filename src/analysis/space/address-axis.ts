@@ -2,7 +2,7 @@
  * The axis of visitors' addresses: the intervals between all the borders of address filters, IPv4 before IPv6, and atom 0 for
  * an unknown address.
  */
-import { formatIp } from '../../base/ip.ts';
+import { formatIp } from '../../base/addresses/ip.ts';
 import type { LoadedPlan } from '../../evaluator/loaded.ts';
 import { ADDRESSES, FLAG, NONE, SLOT } from '../../plan/layout.ts';
 import { type AtomSet, hasAtom, NO_ATOMS, subtract, unite } from './int-set.ts';

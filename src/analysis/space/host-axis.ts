@@ -2,7 +2,7 @@
  * The axis of hosts. Each exact name that some plan serves is an atom. The endless hosts below a wildcard record are divided
  * into classes that no host filter distinguishes: the product of the filters' automata, walked over all names below it.
  */
-import { parseHost } from '../../base/host.ts';
+import { parseHost } from '../../base/addresses/host.ts';
 import { type LoadedPlan, textOf } from '../../evaluator/loaded.ts';
 import { findGroup, hasName } from '../../evaluator/names.ts';
 import { META, NAME, NONE, SLOT } from '../../plan/layout.ts';

@@ -1,6 +1,6 @@
 /** The axes over small sets: countries, bots, fingerprints, statuses of responses. */
-import { COUNTRIES as ASSIGNED } from '../../base/countries.ts';
-import { BOT_KINDS, SEARCH_CRAWLERS } from '../../base/vocabulary.ts';
+import { COUNTRIES as ASSIGNED } from '../../base/addresses/countries.ts';
+import { BOT_KINDS, SEARCH_CRAWLERS } from '../../base/vocabulary/vocabulary.ts';
 import { type LoadedPlan, textsAt } from '../../evaluator/loaded.ts';
 import { isCountryListed } from '../../evaluator/predicates.ts';
 import { PAGE_FIELDS } from '../../plan/fields.ts';

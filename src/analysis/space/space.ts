@@ -3,7 +3,7 @@
  * and the same alphabet. What the plans distinguish is distinguished here, and nothing else.
  */
 import { buildDfa } from '../../base/regex/dfa.ts';
-import { parsePattern } from '../../base/regex.ts';
+import { parsePattern } from '../../base/regex/regex.ts';
 import type { LoadedPlan } from '../../evaluator/loaded.ts';
 import { ACME_PREFIX, EDGE_PREFIX } from '../../evaluator/special-paths.ts';
 import { FLAG, SLOT } from '../../plan/layout.ts';

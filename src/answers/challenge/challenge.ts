@@ -6,8 +6,9 @@
  * A proof and a clearance are bound to the domain, the challenger (a rule, or a record's own switch), the client's network
  * and its User-Agent. An unknown address is never cleared.
  */
+
+import type { EdgeAnswer } from '../../base/http/answer.ts';
 import { refText } from '../../evaluator/identity.ts';
-import type { EdgeAnswer } from '../../http/answer.ts';
 import { type Decided, requestHeader } from '../decided.ts';
 import { ID_HEADER, listsHtml, pageAnswer } from '../kinds.ts';
 import { fromBase64, toBase64url } from './base64.ts';

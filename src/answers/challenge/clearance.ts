@@ -2,7 +2,7 @@
  * Clearance cookies: `<prefix><type>_<id>=<expiry>.<signature>`, one for each challenge solved. The signature covers the
  * domain, the challenge, the client's network and its User-Agent, so a cookie is invalid anywhere else.
  */
-import { MAX_CAPTCHA_TTL_SEC } from '../../base/limits.ts';
+import { MAX_CAPTCHA_TTL_SEC } from '../../base/vocabulary/limits.ts';
 import { fromBase64, toBase64url } from './base64.ts';
 import { type ClearanceKeys, isSigned, sign } from './keys.ts';
 import { MAX_CLEARANCES } from './limits.ts';

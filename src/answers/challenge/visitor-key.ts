@@ -1,5 +1,5 @@
 /** What identifies the visitor that solved a challenge: the client's network and its User-Agent (semantics §5). */
-import { parseIp } from '../../base/ip.ts';
+import { parseIp } from '../../base/addresses/ip.ts';
 
 const words = new Uint32Array(4);
 

@@ -1,6 +1,6 @@
 /** Describes the refusals in the document: one response object for each status, which every operation refers to. */
 
-import type { JsonObject } from '../../base/json-object.ts';
+import type { JsonObject } from '../../base/text/json-object.ts';
 import { MAX_BODY_OCTETS, PUBLISH_WAIT_MS } from '../../operation/limits.ts';
 
 /** The description of one status. */

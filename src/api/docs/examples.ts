@@ -1,7 +1,7 @@
 /** Examples of request bodies by operation. Each is valid without changes, and the journey tests send every one. */
 
-import type { JsonObject } from '../../base/json-object.ts';
-import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
+import type { JsonObject } from '../../base/text/json-object.ts';
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { RULE_SLUGS } from '../rules/slugs.ts';
 import { operationId } from './operation-id.ts';
 

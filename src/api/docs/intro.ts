@@ -2,7 +2,7 @@
  * The texts of the reference besides its operations: authentication, conventions, errors, and the groups of operations.
  */
 import { REQUESTS_PER_MINUTE } from '../../access/request-budget.ts';
-import { RULE_TYPES } from '../../base/vocabulary.ts';
+import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { RULE_SUMMARIES } from '../../model/rule.ts';
 import { MAX_BODY_OCTETS, PUBLISH_WAIT_MS } from '../../operation/limits.ts';
 

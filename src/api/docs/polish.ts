@@ -3,8 +3,14 @@
  * generator, groups in order, and an example for every body that has one. In: the document of the plugins. Out: the
  * served document.
  */
-import { assert } from '../../base/assert.ts';
-import { isJsonObject, type Json, type JsonObject, mapObjects, objectAt } from '../../base/json-object.ts';
+import { assert } from '../../base/diagnostics/assert.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  mapObjects,
+  objectAt,
+} from '../../base/text/json-object.ts';
 import { ERROR_SCHEMA, REFUSALS, refusalResponses } from './errors.ts';
 import { EXAMPLES } from './examples.ts';
 import { TAG_GROUPS } from './intro.ts';

@@ -1,6 +1,6 @@
 /** The JSON form of DNS records in requests and answers, and of their batches. */
 import { z } from 'zod';
-import { timeText } from '../../base/time-text.ts';
+import { timeText } from '../../base/text/time-text.ts';
 import { documentFields } from '../../model/document.ts';
 import { pick } from '../../model/form.ts';
 import { recordForm } from '../../model/record.ts';

@@ -1,8 +1,8 @@
 /** Reads a record from a request, checks a change of it (origin, entitlement, conflicts), and writes changes. */
 import { refuseFeature } from '../../access/entitlement-checks.ts';
 import type { Entitlements } from '../../access/entitlements.ts';
-import { assert } from '../../base/assert.ts';
-import { isObject } from '../../base/object.ts';
+import { assert } from '../../base/diagnostics/assert.ts';
+import { isObject } from '../../base/text/object.ts';
 import { readRecordInput } from '../../dns/read-record.ts';
 import type { DnsRecord } from '../../model/types.ts';
 import { wrongInput } from '../../operation/read-body.ts';

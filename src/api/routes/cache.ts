@@ -1,6 +1,6 @@
 /** The cache at the edge: what nodes have stored, purge of all responses, of single ones, and refresh. */
 import { z } from 'zod';
-import { readPurgePrefix } from '../../base/purge-values.ts';
+import { readPurgePrefix } from '../../base/paths/purge-values.ts';
 import { MAX_CURSOR, MAX_PAGE_URLS, MAX_URL, USUAL_PAGE_URLS } from '../../footprint/limits.ts';
 import { readEntries, readEntriesCursor } from '../../footprint/read-entries.ts';
 import { readFootprint } from '../../footprint/read-footprint.ts';

@@ -3,8 +3,8 @@
  * makes its DNS lookup outside the transaction (`lifecycle/lookups.ts`) and applies it inside (`lifecycle/requests.ts`).
  */
 import { z } from 'zod';
-import { timeText } from '../../base/time-text.ts';
-import { DOMAIN_STATUSES } from '../../base/vocabulary.ts';
+import { timeText } from '../../base/text/time-text.ts';
+import { DOMAIN_STATUSES } from '../../base/vocabulary/vocabulary.ts';
 import { proveChallenge, proveName } from '../../lifecycle/lookups.ts';
 import {
   applyDelegation,

@@ -1,8 +1,8 @@
 /** Domains: list, create, read, change, delete, developer mode. */
 import { z } from 'zod';
 import { resolveEntitlements } from '../../access/entitlements.ts';
-import { unreachable } from '../../base/assert.ts';
-import { timeText } from '../../base/time-text.ts';
+import { unreachable } from '../../base/diagnostics/assert.ts';
+import { timeText } from '../../base/text/time-text.ts';
 import { settleDomain } from '../../billing/settle.ts';
 import { auditedFields } from '../../lifecycle/apply-event.ts';
 import { challengeHost, newChallenge } from '../../lifecycle/challenge.ts';

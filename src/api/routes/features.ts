@@ -1,8 +1,8 @@
 /** The entitlements of a domain and the use of its limits. */
 import { z } from 'zod';
 import type { Entitlements } from '../../access/entitlements.ts';
-import { timeText } from '../../base/time-text.ts';
-import { RULE_TYPES } from '../../base/vocabulary.ts';
+import { timeText } from '../../base/text/time-text.ts';
+import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { GIGABYTE, readQuotaUse } from '../../billing/quota-use.ts';
 import { ok, operation } from '../../operation/route.ts';
 import type { ReadTransaction } from '../../store/store.ts';

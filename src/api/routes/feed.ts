@@ -12,7 +12,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { DEFAULT_GROUP, shareGroup } from '../../base/node-groups.ts';
+import { DEFAULT_GROUP, shareGroup } from '../../base/vocabulary/node-groups.ts';
 import {
   BOX_KEY_HEADER,
   DIGEST_HEADER,

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { judgeLabel, MAX_LABEL_CHARACTERS } from '../../access/keys.ts';
-import { timeText } from '../../base/time-text.ts';
+import { timeText } from '../../base/text/time-text.ts';
 import { filledText } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
 import { notify } from '../../notify/notify.ts';

@@ -3,8 +3,8 @@
  * explanation by the plan that decided. Searches run in a thread of the log store and end at a bound of their cost.
  */
 import { z } from 'zod';
-import { parseIpEntry } from '../../base/ip.ts';
-import { RULE_TYPES } from '../../base/vocabulary.ts';
+import { parseIpEntry } from '../../base/addresses/ip.ts';
+import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import {
   decisionMistake,
   ENTRY_ID_SHAPE,

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { mayDo, ROLES, type Role } from '../../access/roles.ts';
-import { timeText } from '../../base/time-text.ts';
+import { timeText } from '../../base/text/time-text.ts';
 import { form } from '../../model/form.ts';
 import { idOf } from '../../operation/paths.ts';
 import { formBody } from '../../operation/read-body.ts';

@@ -1,6 +1,6 @@
 /** The operations on single DNS records. */
 import { z } from 'zod';
-import { MAX_RECORDS } from '../../base/limits.ts';
+import { MAX_RECORDS } from '../../base/vocabulary/limits.ts';
 import { idOf } from '../../operation/paths.ts';
 import { conflict, forbidden, notFound } from '../../operation/refusal.ts';
 import { message, ok, operation, type Response, type Writing } from '../../operation/route.ts';

@@ -5,7 +5,7 @@
 import { setImmediate as yieldToRequests } from 'node:timers/promises';
 import { z } from 'zod';
 import { checkRuleType } from '../../access/entitlement-checks.ts';
-import type { RuleType } from '../../base/vocabulary.ts';
+import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { id, list as listOf } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
 import { MAX_RULE_BATCH } from '../../operation/limits.ts';

@@ -1,8 +1,8 @@
 /** The operations on single edge rules and on their order, for every rule type; `rules-batch.ts` has the batches. */
 import { z } from 'zod';
 import { checkRuleType } from '../../access/entitlement-checks.ts';
-import { MAX_DOMAIN_TEXT, MAX_RULES } from '../../base/limits.ts';
-import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
+import { MAX_DOMAIN_TEXT, MAX_RULES } from '../../base/vocabulary/limits.ts';
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from '../../model/common.ts';
 import { id, list as listOf } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';

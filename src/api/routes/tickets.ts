@@ -3,7 +3,7 @@
  * `edgeplan ticket`.
  */
 import { z } from 'zod';
-import { normalizeName } from '../../base/host.ts';
+import { normalizeName } from '../../base/addresses/host.ts';
 import {
   messageForm,
   openForm,

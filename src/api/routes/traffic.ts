@@ -1,6 +1,6 @@
 /** Traffic counts of a domain, reported by nodes: requests, octets, and the matches of each rule. */
 import { z } from 'zod';
-import { RULE_TYPES } from '../../base/vocabulary.ts';
+import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import type { RuleHits } from '../../counts/counts.ts';
 import { ok, operation } from '../../operation/route.ts';
 import { readTotal } from '../../traffic/read-traffic.ts';

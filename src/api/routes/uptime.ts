@@ -1,6 +1,6 @@
 /** The uptime of a domain: its present state with the reasons, availability by hour, and incidents. */
 import { z } from 'zod';
-import { timeText } from '../../base/time-text.ts';
+import { timeText } from '../../base/text/time-text.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../../operation/limits.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { ok, operation } from '../../operation/route.ts';

@@ -1,6 +1,6 @@
 /** Pages of rule lists: their query, their cursor and the link to the next page. */
 import { z } from 'zod';
-import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { MAX_PAGE, MAX_SEARCH } from '../../operation/limits.ts';
 import { nextPage } from '../../operation/next-page.ts';
 import { queryNumber } from '../../operation/query.ts';

@@ -3,8 +3,10 @@
  * written, so a write builds automata only for its own patterns, and reads the costs of others only where they share a
  * chain of prefixes with them.
  */
-import { MAX_DOMAIN_SCANS } from '../../base/limits.ts';
-import type { RuleType } from '../../base/vocabulary.ts';
+
+import { sha256Hex } from '../../base/platform/sha256.ts';
+import { MAX_DOMAIN_SCANS } from '../../base/vocabulary/limits.ts';
+import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from '../../model/common.ts';
 import { readForm } from '../../model/form.ts';
 import { createPatternBook, type ExistingPatterns, patternCost } from '../../model/pattern.ts';
@@ -13,7 +15,6 @@ import { ruleForm } from '../../model/rule.ts';
 import type { DropRule, Rule } from '../../model/types.ts';
 import { wrongInput } from '../../operation/read-body.ts';
 import type { Writing } from '../../operation/route.ts';
-import { sha256Hex } from '../../platform/sha256.ts';
 import type { RuleWrite } from '../../store/customer-repositories.ts';
 import type { PatternRow, RuleRow } from '../../store/rows.ts';
 import type { WriteTransaction } from '../../store/store.ts';

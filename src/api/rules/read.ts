@@ -3,10 +3,10 @@
  * fail is found here and answered with a 400 (semantics §6).
  */
 import { refuseFeature } from '../../access/entitlement-checks.ts';
-import type { Diagnostic } from '../../base/diagnostic.ts';
-import { MAX_DOMAIN_IPS, MAX_ID, MAX_RECORDS } from '../../base/limits.ts';
-import { isObject } from '../../base/object.ts';
-import type { RuleType } from '../../base/vocabulary.ts';
+import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
+import { isObject } from '../../base/text/object.ts';
+import { MAX_DOMAIN_IPS, MAX_ID, MAX_RECORDS } from '../../base/vocabulary/limits.ts';
+import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from '../../model/common.ts';
 import { parseRule } from '../../model/parse.ts';
 import type { DropRule, OriginRouteRule, Rule } from '../../model/types.ts';

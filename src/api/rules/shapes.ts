@@ -3,7 +3,7 @@
  * the type (`model/rules/`), with what only answers carry added here.
  */
 import { z } from 'zod';
-import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { COMMON_FIELDS, PATH_FIELDS } from '../../model/common.ts';
 import { type DocumentKind, documentFields } from '../../model/document.ts';
 import { RULE_FORMS } from '../../model/rule.ts';

@@ -1,6 +1,6 @@
 /** Converts rules between their stored form and the form of the API. */
-import { utf8Length } from '../../base/octets.ts';
-import { timeText } from '../../base/time-text.ts';
+import { utf8Length } from '../../base/octets/octets.ts';
+import { timeText } from '../../base/text/time-text.ts';
 import type { StoredRule } from '../../model/common.ts';
 import type { ErrorPageRule, Rule } from '../../model/types.ts';
 import type { RuleWrite } from '../../store/customer-repositories.ts';

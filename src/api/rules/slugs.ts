@@ -1,5 +1,5 @@
 /** The names of rule types in paths (API document, "Edge rules"; `cache` from semantics §5). */
-import type { RuleType } from '../../base/vocabulary.ts';
+import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 
 /** The path segment of each rule type. */
 export const RULE_SLUGS = {

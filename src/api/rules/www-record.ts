@@ -3,13 +3,13 @@
  * its www name has no effect while www does not lead to the edge, so the write adds a proxied record.
  */
 import { checkRecordType, refuseFeature } from '../../access/entitlement-checks.ts';
-import { normalizeName } from '../../base/host.ts';
-import { MAX_RECORDS } from '../../base/limits.ts';
+import { normalizeName } from '../../base/addresses/host.ts';
+import { isStoreFault, StoreFault } from '../../base/storage/fault.ts';
+import { MAX_RECORDS } from '../../base/vocabulary/limits.ts';
 import type { StoredRule } from '../../model/common.ts';
 import { absoluteName } from '../../model/record-name.ts';
 import type { RedirectRule } from '../../model/types.ts';
 import type { Writing } from '../../operation/route.ts';
-import { isStoreFault, StoreFault } from '../../storage/fault.ts';
 import type { NewRecord } from '../../store/customer-repositories.ts';
 import type { RecordRow } from '../../store/rows.ts';
 import { showRecord } from '../records/shape.ts';

@@ -3,7 +3,7 @@
  * where a step begins, so that an answer has whole steps and the same ETag until the next one.
  */
 import { z } from 'zod';
-import { quoteValue } from '../../base/diagnostic.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { converted } from '../../model/fields.ts';
 import { MAX_TRAFFIC_POINTS, USUAL_TRAFFIC_MS } from '../../operation/limits.ts';
 import { badRequest } from '../../operation/refusal.ts';

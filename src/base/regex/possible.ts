@@ -2,7 +2,7 @@
  * Which texts a pattern cannot match, by the kinds of octets they contain alone: one that must read a quote or a `;`
  * somewhere does not match a text without that octet.
  */
-import { KIND_BITS, KINDS } from '../octet-kinds.ts';
+import { KIND_BITS, KINDS } from '../octets/octet-kinds.ts';
 import { contains, outsOf, type Program } from './program.ts';
 
 /**

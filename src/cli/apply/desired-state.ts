@@ -1,5 +1,5 @@
 /** Reads the desired state of a domain from an edge file, in the form in which the server stores it. */
-import { quoteValue } from '../../base/diagnostic.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { canonicalData } from '../../dns/zone-file/rdata.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
 import { readYamlBytes } from '../../files/yaml.ts';

@@ -3,7 +3,7 @@
  * so the lock is what makes an edited rule the same rule on the server, with its id, hits, counters and clearances. It is
  * JSON with a line for each key, sorted, so that version control merges it.
  */
-import { MAX_FILE_OCTETS } from '../../base/limits.ts';
+import { MAX_FILE_OCTETS } from '../../base/vocabulary/limits.ts';
 import { sizeText } from '../../files/size.ts';
 import { isMapping } from '../../files/yaml.ts';
 import { type CommandFault, inputFault } from '../exit.ts';

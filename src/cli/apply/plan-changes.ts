@@ -7,7 +7,7 @@
  * equal type and priority is taken as an earlier version and updated instead. With `ids`, ids are compared before
  * anything else; of a fragment only objects that the server has by their ids are changed.
  */
-import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { same, shortRecord, shortRule } from '../../files/print-edge.ts';
 import { absoluteName } from '../../model/record-name.ts';
 import type { DnsRecord, Rule } from '../../model/types.ts';

@@ -2,7 +2,7 @@
  * The lock of one domain while it is applied: which rules of the server its keys mean, before the changes and after each of
  * them. The file is written after every change that adds or removes an id, so that it is true whenever the command ends.
  */
-import { RULE_TYPES } from '../../base/vocabulary.ts';
+import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import type { Rule } from '../../model/types.ts';
 import { note } from '../output.ts';
 import type { RemoteDomain } from '../remote/remote-domain.ts';

@@ -1,5 +1,5 @@
 /** Compares nginx with an imported file: each generated request runs through both, and what differs is listed. */
-import { MAX_WINDOW_SEC } from '../../base/limits.ts';
+import { MAX_WINDOW_SEC } from '../../base/vocabulary/limits.ts';
 import { compileEdge } from '../../embed/compile-edge.ts';
 import { type Evaluator, loadPlan } from '../../evaluator/index.ts';
 import type { NginxDirective } from '../../importers/nginx/parse-nginx.ts';

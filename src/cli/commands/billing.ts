@@ -3,7 +3,7 @@
  * account has bought and owes, from a server.
  */
 import { Command, Option } from 'commander';
-import { type Diagnostic, describeDiagnostic, diagnosticFields } from '../../base/diagnostic.ts';
+import { type Diagnostic, describeDiagnostic, diagnosticFields } from '../../base/diagnostics/diagnostic.ts';
 import { type BillingCounts, importBilling } from '../../billing/import.ts';
 import { GIGABYTE } from '../../billing/quota-use.ts';
 import { visible } from '../../simulator/render-text.ts';

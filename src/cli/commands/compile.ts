@@ -1,7 +1,7 @@
 /** `edgeplan compile`: compiles an edge file to the sealed plan that an edge runs. */
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { terminalJson } from '../../base/terminal-json.ts';
+import { terminalJson } from '../../base/text/terminal-json.ts';
 import { sizeText } from '../../files/size.ts';
 import { META, NONE } from '../../plan/layout.ts';
 import { printPlan } from '../../plan/print.ts';

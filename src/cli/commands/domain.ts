@@ -3,7 +3,7 @@
  * groups.
  */
 import { Command } from 'commander';
-import { groupNames, shareGroup } from '../../base/node-groups.ts';
+import { groupNames, shareGroup } from '../../base/vocabulary/node-groups.ts';
 import { applyEvent } from '../../lifecycle/apply-event.ts';
 import { newChallenge } from '../../lifecycle/challenge.ts';
 import type { LifecycleEvent } from '../../lifecycle/state.ts';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Command } from 'commander';
-import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../../base/diagnostics/diagnostic.ts';
 import { partsOf } from '../../embed/node/edge-input.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { EXIT, inputFault, usageFault } from '../exit.ts';

@@ -1,6 +1,6 @@
 /** `edgeplan hits`: prints how often each rule of a domain matched, and what dry_run rules would have changed. */
 import { Command, Option } from 'commander';
-import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { colourOption, jsonOption } from '../options.ts';
 import { outputWidth } from '../output.ts';
 import { type HitsReport, hitsLines, ofType } from '../print/hits.ts';

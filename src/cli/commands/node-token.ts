@@ -3,11 +3,11 @@
  * Works on the store, beside a running server.
  */
 import { Command, Option } from 'commander';
-import { DEFAULT_GROUP, groupNames } from '../../base/node-groups.ts';
+import { isStoreFault } from '../../base/storage/fault.ts';
+import { DEFAULT_GROUP, groupNames } from '../../base/vocabulary/node-groups.ts';
 import { TOKEN_OVERLAP_MS } from '../../publisher/limits.ts';
 import { createNode, NODE_NAME_SHAPE, rotateToken } from '../../publisher/node-token.ts';
 import { openSigner } from '../../publisher/signer.ts';
-import { isStoreFault } from '../../storage/fault.ts';
 import type { NodeRow, ReplacedTokenRow } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';

@@ -85,7 +85,7 @@ async function start(
   flags: NodeFlags,
   { plans, settings, signatures, onInstalled }: NodeInputs,
 ): Promise<RunningNode> {
-  const { createLog } = await import('../../telemetry/redacting-log.ts');
+  const { createLog } = await import('../../base/telemetry/redacting-log.ts');
   const { checkNodeInputs } = await import('../check-node-inputs.ts');
   const { startNode } = await import('../../node/start-node.ts');
   const log = createLog(flags.logLevel, (line) => void process.stderr.write(line));

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { basename } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { foreignHost } from '../../base/loopback-host.ts';
+import { foreignHost } from '../../base/addresses/loopback-host.ts';
 import { readPanel } from '../../panel/assets.ts';
 import { createPlayedFile } from '../../panel/play-file.ts';
 import { createPlayServer } from '../../panel/play-server.ts';

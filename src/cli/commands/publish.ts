@@ -4,10 +4,10 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { steadyNow } from '../../base/steady-clock.ts';
+import { StoreFault } from '../../base/storage/fault.ts';
+import { steadyNow } from '../../base/text/steady-clock.ts';
 import { requestAll, survey } from '../../publisher/republish-survey.ts';
 import { quantity } from '../../simulator/render-text.ts';
-import { StoreFault } from '../../storage/fault.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';

@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { MAX_REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE } from '../../access/request-budget.ts';
 import { DEFAULT_TIER, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
-import { normalizeName } from '../../base/host.ts';
+import { normalizeName } from '../../base/addresses/host.ts';
 import { OVER_QUOTA, type OverQuota } from '../../billing/quota.ts';
 import { DnsFault } from '../../dns/fault.ts';
 import { DEFAULT_DAYS, MAX_DAYS } from '../../logs/limits.ts';
@@ -98,7 +98,7 @@ async function run(flags: Flags, command: Command): Promise<void> {
   if (collector === null && command.getOptionValueSource('traceRatio') === 'cli')
     throw usageFault('--trace-ratio has no effect without --otlp', 'name the OpenTelemetry collector');
   // Imported here, so that other commands need not load the web framework.
-  const { createLog } = await import('../../telemetry/redacting-log.ts');
+  const { createLog } = await import('../../base/telemetry/redacting-log.ts');
   const { startServer } = await import('../start-server.ts');
   const store = await openData(flags, 'server');
   for (const warning of store.about.warnings) note(`warning: ${warning}`);

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { Command, InvalidArgumentError } from 'commander';
-import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../../base/diagnostics/diagnostic.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
 import type { RuleTest } from '../../files/test-file.ts';
 import type { RuleSet } from '../../model/types.ts';

@@ -6,7 +6,7 @@ import { Command, Option } from 'commander';
 import { createAccount, createKey, revokeKey } from '../../access/keys.ts';
 import { REQUESTS_PER_MINUTE } from '../../access/request-budget.ts';
 import { DEFAULT_TIER } from '../../access/tiers.ts';
-import type { AllowedOrigins } from '../../base/special-addresses.ts';
+import type { AllowedOrigins } from '../../base/addresses/special-addresses.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { listenFault } from '../listen-fault.ts';
@@ -79,7 +79,7 @@ interface Started {
  * Starts the server on the usual ports, or on free ones if they are taken. A port that was given must be free.
  */
 async function start(folder: string, { host, port, opsPort }: Flags): Promise<Started> {
-  const { createLog } = await import('../../telemetry/redacting-log.ts');
+  const { createLog } = await import('../../base/telemetry/redacting-log.ts');
   const { startServer } = await import('../start-server.ts');
   const ports = { port: port ?? USUAL_PORTS.port, operationsPort: opsPort ?? USUAL_PORTS.operationsPort };
   for (;;) {

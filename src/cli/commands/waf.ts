@@ -1,6 +1,6 @@
 /** `edgeplan waf`: compiles rule sets in SecLang to signature programs, and shows the content of a program. */
 import { Command, Option } from 'commander';
-import { terminalJson } from '../../base/terminal-json.ts';
+import { terminalJson } from '../../base/text/terminal-json.ts';
 import { sizeText } from '../../files/size.ts';
 import type { SignatureProgram } from '../../plan/signature-program.ts';
 import { quantity } from '../../simulator/render-text.ts';

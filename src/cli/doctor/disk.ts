@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, type Stats, statSync } from 'node:fs';
 import { rm, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { writeDurably } from '../../platform/durable-file.ts';
+import { writeDurably } from '../../base/platform/durable-file.ts';
 import { writeFault } from '../file-fault.ts';
 import { dataFolder } from '../open-data.ts';
 import { type Check, type CheckFinding, gibibytes } from './check.ts';

@@ -1,7 +1,7 @@
 /** Lints an edge file that was read: what its reader, the families of lint and the command line itself have to say about it. */
 import { type LintSources, lintRuleSet } from '../../analysis/lint.ts';
-import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
-import { APPLICATION_HOST } from '../../base/vocabulary.ts';
+import { type Diagnostic, formatPath } from '../../base/diagnostics/diagnostic.ts';
+import { APPLICATION_HOST } from '../../base/vocabulary/vocabulary.ts';
 import type { EdgeFile, EdgeSources } from '../../files/edge-file.ts';
 import { byPlace } from '../../files/yaml.ts';
 import type { Rule, RuleSet } from '../../model/types.ts';

@@ -1,6 +1,6 @@
 /** Opens the rules that a command works on: an edge file is compiled and sealed, a sealed plan is opened. */
 import { basename, dirname, relative } from 'node:path';
-import type { Diagnostic } from '../../base/diagnostic.ts';
+import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { compileEdge, isPlan } from '../../embed/compile-edge.ts';
 import { type EdgeInput, partsFolder, readEdgeInput } from '../../embed/node/edge-input.ts';
 import { loadPlan } from '../../evaluator/index.ts';

@@ -1,5 +1,5 @@
 /** Refuses edge files with records that only an embedded edge can serve: those without a destination. */
-import { APPLICATION_HOST } from '../../base/vocabulary.ts';
+import { APPLICATION_HOST } from '../../base/vocabulary/vocabulary.ts';
 import { inputFault } from '../exit.ts';
 import type { CompiledFile } from './open-subject.ts';
 

@@ -1,5 +1,5 @@
 /** Reads test files: their tests and invariants, with every mistake printed at its line. */
-import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../../base/diagnostics/diagnostic.ts';
 import { type RuleTest, readTestBytes, type WrittenInvariant } from '../../files/test-file.ts';
 import { DiagnosedFault, usageFault } from '../exit.ts';
 import { type ColourChoice, colourFor } from '../output.ts';

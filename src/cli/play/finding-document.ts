@@ -1,5 +1,5 @@
 /** A diagnostic as the page receives it. */
-import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
+import { type Diagnostic, formatPath } from '../../base/diagnostics/diagnostic.ts';
 import type { FindingDocument } from '../../panel/documents.ts';
 
 /** The document of a diagnostic. @param rule the id of the rule that it is about; `null`: none */

@@ -2,9 +2,10 @@
  * Compiles an edge file, its parts included, now and after each change, and gives what it finds to the account of `edgeplan play`. A file
  * with mistakes leaves the last plan in place. Lint runs in a thread of its own; a newer text ends it.
  */
+
+import { watchFile } from '../../base/platform/watched-file.ts';
 import { digestOfInput, type EdgeInput } from '../../embed/node/edge-input.ts';
 import type { PlayedFile } from '../../panel/play-file.ts';
-import { watchFile } from '../../platform/watched-file.ts';
 import { CommandFault, DiagnosedFault } from '../exit.ts';
 import { type ChoiceFlags, sealedSignaturesFor } from '../input/choose-signatures.ts';
 import { compiledSubject, compileInput, readEdge } from '../input/open-subject.ts';

@@ -1,9 +1,9 @@
 /** The code of the thread that lints for `edgeplan play`; `linter.ts` starts one for each text. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { lowerPriority } from '../../base/platform/low-priority.ts';
 import type { EdgeInput } from '../../embed/node/edge-input.ts';
 import { readEdgeBytes } from '../../files/edge-file.ts';
 import type { FindingDocument } from '../../panel/documents.ts';
-import { lowerPriority } from '../../platform/low-priority.ts';
 import type { ChoiceFlags } from '../input/choose-signatures.ts';
 import { lintEdge } from '../input/lint-edge.ts';
 import { findingDocument } from './finding-document.ts';

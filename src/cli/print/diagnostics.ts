@@ -1,5 +1,5 @@
 /** Prints diagnostics as compilers do: place, severity, code, message, the source line with a caret, the remedy. */
-import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
+import { type Diagnostic, formatPath } from '../../base/diagnostics/diagnostic.ts';
 import { paint } from '../../simulator/paint.ts';
 import {
   columns,

@@ -2,7 +2,7 @@
  * Prints the hits of rules as a table in evaluation order: how often each matched, when last, over time, and what it did.
  * Below a dry_run rule: what enforcing it would have changed.
  */
-import type { RuleType } from '../../base/vocabulary.ts';
+import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import {
   hang,
   lineColumns,

@@ -1,5 +1,5 @@
 /** Prints recommendations: a paragraph for each, with its evidence in one line and the command that makes its change. */
-import type { Severity } from '../../base/severity.ts';
+import type { Severity } from '../../base/diagnostics/severity.ts';
 import type { Recommendation } from '../../recommendations/shapes.ts';
 import {
   dotted,

@@ -1,7 +1,7 @@
 /** Reads a domain of a server over the API. */
 import { RULE_SLUGS } from '../../api/rules/slugs.ts';
-import { type Diagnostic, describeDiagnostic } from '../../base/diagnostic.ts';
-import { RULE_TYPES } from '../../base/vocabulary.ts';
+import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
+import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { parseRecord, parseRule } from '../../model/parse.ts';
 import { SETTING_NAMES } from '../../model/settings.ts';
 import type { DnsRecord, Rule } from '../../model/types.ts';

@@ -1,6 +1,6 @@
 /** Parsers of the options of `edgeplan replay`. */
 import { InvalidArgumentError } from 'commander';
-import { parseHost } from '../../base/host.ts';
+import { parseHost } from '../../base/addresses/host.ts';
 
 /** Parses a host; it may have a port, as a Host header may. */
 export function readHost(text: string): string {

@@ -3,7 +3,7 @@
  * (docs.github.com, "Workflow commands for GitHub Actions"). GitHub shows the first ten errors, ten warnings and ten notices
  * of a step as annotations; all others are in its log.
  */
-import { type Diagnostic, describeDiagnostic, type SourcePlace } from '../../base/diagnostic.ts';
+import { type Diagnostic, describeDiagnostic, type SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import { type MutantReport, mutantText, survivorText } from '../../mutation/report.ts';
 import { paint } from '../../simulator/paint.ts';
 import { quantity } from '../../simulator/render-text.ts';

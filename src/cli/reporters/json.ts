@@ -1,6 +1,6 @@
 /** Reports for programs: one JSON document. */
-import { type Diagnostic, diagnosticFields } from '../../base/diagnostic.ts';
-import { terminalJson } from '../../base/terminal-json.ts';
+import { type Diagnostic, diagnosticFields } from '../../base/diagnostics/diagnostic.ts';
+import { terminalJson } from '../../base/text/terminal-json.ts';
 import { mutationDocument } from '../../mutation/report.ts';
 import { reportDocument } from '../../simulator/rule-tests/report.ts';
 import { jsonDocument } from '../print/json-document.ts';

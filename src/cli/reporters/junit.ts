@@ -2,7 +2,7 @@
  * Reports as JUnit XML, which CI systems read. `test`: a suite for each test file, a case for each test. `lint`: a suite for
  * each edge file, a case for each finding, and one that passes for a file without findings. An attribute `time` is in seconds.
  */
-import { type Diagnostic, describeDiagnostic } from '../../base/diagnostic.ts';
+import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { type MutationReport, mutantText, survivorText } from '../../mutation/report.ts';
 import { failureText, percentText } from '../../simulator/rule-tests/report.ts';
 import type { TestFailure, TestResult } from '../../simulator/rule-tests/run.ts';

@@ -1,6 +1,6 @@
 /** What a reporter is given: the findings of `lint`, or the results of `test`. */
 import { relative, resolve } from 'node:path';
-import type { Diagnostic } from '../../base/diagnostic.ts';
+import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
 import type { MutationReport } from '../../mutation/report.ts';
 import type { CoverageReport } from '../../simulator/rule-tests/coverage.ts';
 import type { TestResult } from '../../simulator/rule-tests/run.ts';

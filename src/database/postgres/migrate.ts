@@ -1,7 +1,7 @@
 /** Migrates a PostgreSQL database to this version's tables. */
 import type pg from 'pg';
+import { StoreFault } from '../../base/storage/fault.ts';
 import type { Migration } from '../../schema/migration.ts';
-import { StoreFault } from '../../storage/fault.ts';
 import { stepsFrom } from '../migration.ts';
 import { postgresFault } from './pool.ts';
 

@@ -1,9 +1,9 @@
 /** PostgreSQL: several processes side by side on one database. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { StoreFault } from '../../base/storage/fault.ts';
 import type { Migration } from '../../schema/migration.ts';
 import { POSTGRES_MIGRATIONS } from '../../schema/postgres.ts';
-import { StoreFault } from '../../storage/fault.ts';
 import { type PostgresAccess, withoutPassword } from '../../store/place.ts';
 import type { Store } from '../../store/store.ts';
 import { createListeners } from '../listeners.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
-import { StoreFault } from '../../storage/fault.ts';
+import { StoreFault } from '../../base/storage/fault.ts';
 import type { PostgresAccess } from '../../store/place.ts';
 import type { SqlValue } from '../session.ts';
 import { WORK_MS } from '../unit-of-work.ts';

@@ -5,7 +5,7 @@
  * was answered, and on small tables it fails writes of different domains against each other.
  */
 import type pg from 'pg';
-import { isStoreFault, StoreFault } from '../../storage/fault.ts';
+import { isStoreFault, StoreFault } from '../../base/storage/fault.ts';
 import type { ReadTransaction, StoreChange, WriteOptions, WriteTransaction } from '../../store/store.ts';
 import type { Session } from '../session.ts';
 import { readTransaction } from '../transaction.ts';

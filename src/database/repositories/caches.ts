@@ -3,7 +3,7 @@
  * manifest has the highest position that was.
  */
 import { sql } from 'kysely';
-import { MAX_PURGES, MAX_PURGES_OCTETS } from '../../base/limits.ts';
+import { MAX_PURGES, MAX_PURGES_OCTETS } from '../../base/vocabulary/limits.ts';
 import type { CacheReads, CacheWrites } from '../../store/cache-repositories.ts';
 import { lockDomain } from '../lock-domain.ts';
 import type { Session } from '../session.ts';

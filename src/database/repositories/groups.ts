@@ -1,6 +1,6 @@
 /** Groups of domains. Those of a node are in its row. */
 import { sql } from 'kysely';
-import { DEFAULT_GROUP } from '../../base/node-groups.ts';
+import { DEFAULT_GROUP } from '../../base/vocabulary/node-groups.ts';
 import type { GroupReads, GroupWrites } from '../../store/edge-repositories.ts';
 import type { GroupedDomains } from '../../store/rows.ts';
 import { lockDomain } from '../lock-domain.ts';

@@ -1,6 +1,6 @@
 /** Nodes, their answers to revisions, and the batches of traffic that were accepted from them. */
 import { sql } from 'kysely';
-import { DEFAULT_GROUP } from '../../base/node-groups.ts';
+import { DEFAULT_GROUP } from '../../base/vocabulary/node-groups.ts';
 import type { NodeReads, NodeWrites, Spending } from '../../store/edge-repositories.ts';
 import type { NodeRow, ReportRow } from '../../store/rows.ts';
 import type { Session } from '../session.ts';

@@ -3,8 +3,8 @@
  * A plan is stored once per digest; revisions and the manifest refer to it.
  */
 import { sql } from 'kysely';
-import { DEFAULT_GROUP, leftGroups } from '../../base/node-groups.ts';
-import { StoreFault } from '../../storage/fault.ts';
+import { StoreFault } from '../../base/storage/fault.ts';
+import { DEFAULT_GROUP, leftGroups } from '../../base/vocabulary/node-groups.ts';
 import type { PlanReads, PlanWrites } from '../../store/edge-repositories.ts';
 import type { FiledRevision, ManifestRow, RevisionRow } from '../../store/rows.ts';
 import { lockDomain } from '../lock-domain.ts';

@@ -1,6 +1,6 @@
 /** Traffic that nodes have reported, and the blocks that it was merged into. The writing half is in `traffic-writes.ts`. */
 import { type RawBuilder, sql } from 'kysely';
-import { DEFAULT_GROUP } from '../../base/node-groups.ts';
+import { DEFAULT_GROUP } from '../../base/vocabulary/node-groups.ts';
 import {
   type BlockSums,
   type BlockUnit,

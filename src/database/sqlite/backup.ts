@@ -1,7 +1,7 @@
 /** Copies a database in use: one consistent snapshot, which is complete and durable or does not exist at all. */
 import { constants, promises as files } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { StoreFault } from '../../storage/fault.ts';
+import { StoreFault } from '../../base/storage/fault.ts';
 import { openChannel } from './channel.ts';
 
 /**

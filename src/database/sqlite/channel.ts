@@ -3,8 +3,8 @@
  * event loop are sent in one.
  */
 import type { Worker } from 'node:worker_threads';
-import { StoreFault } from '../../storage/fault.ts';
-import { sqliteFault } from '../../storage/sqlite.ts';
+import { StoreFault } from '../../base/storage/fault.ts';
+import { sqliteFault } from '../../base/storage/sqlite.ts';
 import type { SqlValue } from '../session.ts';
 import { type Request, startWorker, type WorkerAnswer } from './worker.ts';
 

@@ -1,6 +1,6 @@
 /** Writes the log of a database back into its file. */
-import { StoreFault } from '../../storage/fault.ts';
-import { faulty, openDatabase } from '../../storage/sqlite.ts';
+import { StoreFault } from '../../base/storage/fault.ts';
+import { faulty, openDatabase } from '../../base/storage/sqlite.ts';
 
 /**
  * Makes the file of a database complete without its log, before the file is copied or renamed. `Store.close` does not: the driver's connections end when their prepared statements are collected, and SQLite writes the log back after

@@ -1,7 +1,7 @@
 /** Checks a copy of the database, and reports what is in it. */
 import { statSync } from 'node:fs';
-import { StoreFault } from '../../storage/fault.ts';
-import { faulty, openDatabase } from '../../storage/sqlite.ts';
+import { StoreFault } from '../../base/storage/fault.ts';
+import { faulty, openDatabase } from '../../base/storage/sqlite.ts';
 
 /** What a checked copy contains. */
 export interface CopyReport {

@@ -1,7 +1,8 @@
 /** Migrates a database file to this version's tables. */
+
+import { StoreFault } from '../../base/storage/fault.ts';
+import { type Database, faulty } from '../../base/storage/sqlite.ts';
 import type { Migration } from '../../schema/migration.ts';
-import { StoreFault } from '../../storage/fault.ts';
-import { type Database, faulty } from '../../storage/sqlite.ts';
 import { stepsFrom } from '../migration.ts';
 import { pragmaValue } from './settings.ts';
 

@@ -2,12 +2,12 @@
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { makeFolder } from '../../platform/make-folder.ts';
+import { makeFolder } from '../../base/platform/make-folder.ts';
+import { StoreFault } from '../../base/storage/fault.ts';
+import { lockFolder } from '../../base/storage/folder-lock.ts';
+import { openDatabase } from '../../base/storage/sqlite.ts';
 import type { Migration } from '../../schema/migration.ts';
 import { SQLITE_MIGRATIONS } from '../../schema/sqlite.ts';
-import { StoreFault } from '../../storage/fault.ts';
-import { lockFolder } from '../../storage/folder-lock.ts';
-import { openDatabase } from '../../storage/sqlite.ts';
 import type { Store, StoreChange } from '../../store/store.ts';
 import { createListeners } from '../listeners.ts';
 import { watchDiskSpace } from '../watch-room.ts';

@@ -2,8 +2,13 @@
  * Reads, on the calling thread: in WAL mode they never wait for the writer, and one row takes less time than a message to
  * another thread.
  */
-import { StoreFault } from '../../storage/fault.ts';
-import { type Database, openDatabase, type PreparedStatement, sqliteFault } from '../../storage/sqlite.ts';
+import { StoreFault } from '../../base/storage/fault.ts';
+import {
+  type Database,
+  openDatabase,
+  type PreparedStatement,
+  sqliteFault,
+} from '../../base/storage/sqlite.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import type { Recall, Session, SqlValue } from '../session.ts';
 import { readTransaction } from '../transaction.ts';

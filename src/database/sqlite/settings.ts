@@ -1,6 +1,6 @@
 /** The settings of every connection, and the check that they are in force. */
-import { StoreFault } from '../../storage/fault.ts';
-import { type Database, faulty } from '../../storage/sqlite.ts';
+import { StoreFault } from '../../base/storage/fault.ts';
+import { type Database, faulty } from '../../base/storage/sqlite.ts';
 
 /** Milliseconds a connection waits for another process's write. */
 const BUSY_MS = 5_000;

@@ -3,7 +3,7 @@
  * a time; `writer.ts` decides which transactions they form.
  */
 import { Worker } from 'node:worker_threads';
-import { DRIVER } from '../../storage/sqlite.ts';
+import { DRIVER } from '../../base/storage/sqlite.ts';
 import type { SqlValue } from '../session.ts';
 import { ASSERTED, SETTINGS } from './settings.ts';
 

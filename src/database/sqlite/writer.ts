@@ -4,7 +4,7 @@
  * answered when it has committed. A write that fails is undone alone. No write waits for others to join: as soon as the queue
  * is empty, the group commits.
  */
-import { StoreFault } from '../../storage/fault.ts';
+import { StoreFault } from '../../base/storage/fault.ts';
 import type { StoreChange, WriteOptions, WriteTransaction } from '../../store/store.ts';
 import { runWork } from '../unit-of-work.ts';
 import type { Channel } from './channel.ts';

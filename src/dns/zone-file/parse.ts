@@ -4,10 +4,10 @@
  * checked and dropped, since records of the model have none. The SOA record and the NS records of the apex are skipped,
  * since the service that serves the zone generates its own.
  */
-import { type Diagnostic, quoteValue } from '../../base/diagnostic.ts';
-import { MAX_DIAGNOSTICS, MAX_RECORDS } from '../../base/limits.ts';
-import type { Severity } from '../../base/severity.ts';
-import { RECORD_TYPES } from '../../base/vocabulary.ts';
+import { type Diagnostic, quoteValue } from '../../base/diagnostics/diagnostic.ts';
+import type { Severity } from '../../base/diagnostics/severity.ts';
+import { MAX_DIAGNOSTICS, MAX_RECORDS } from '../../base/vocabulary/limits.ts';
+import { RECORD_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { absoluteName, judgeRecordName } from '../../model/record-name.ts';
 import type { Problem } from '../../model/report.ts';
 import type { DnsRecord } from '../../model/types.ts';

@@ -3,10 +3,10 @@
  * (printed first) answers from the wire. The output is canonical. Names are absolute, in a destination without a trailing
  * dot, in a zone file with one.
  */
-import { normalizeName } from '../../base/host.ts';
-import { formatIp, parseIpv4, parseIpv6 } from '../../base/ip.ts';
-import { MAX_DESTINATION_CHARACTERS, MAX_LABEL_OCTETS } from '../../base/limits.ts';
-import type { RecordType } from '../../base/vocabulary.ts';
+import { normalizeName } from '../../base/addresses/host.ts';
+import { formatIp, parseIpv4, parseIpv6 } from '../../base/addresses/ip.ts';
+import { MAX_DESTINATION_CHARACTERS, MAX_LABEL_OCTETS } from '../../base/vocabulary/limits.ts';
+import type { RecordType } from '../../base/vocabulary/vocabulary.ts';
 import { judgeAddress } from '../../model/location.ts';
 import type { Problem } from '../../model/report.ts';
 import { MAX_STRING_OCTETS } from '../limits.ts';

@@ -1,5 +1,5 @@
 /** Character strings of master files: octets to text and back (RFC 1035 §5.1: `\X`, `\DDD`). */
-import { utf8Bytes } from '../../base/octets.ts';
+import { utf8Bytes } from '../../base/octets/octets.ts';
 import { MAX_STRING_OCTETS } from '../limits.ts';
 import { lex } from './tokens.ts';
 

@@ -2,7 +2,7 @@
  * Splits master file text into logical lines of tokens (RFC 1035 §5.1): without comments, lines in parentheses joined,
  * a quoted string as one token. Tokens contain their escapes, since their meaning depends on the field.
  */
-import type { SourcePlace } from '../../base/diagnostic.ts';
+import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 
 /** A word or a quoted string. */
 export interface Token {

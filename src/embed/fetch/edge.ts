@@ -13,9 +13,9 @@ import {
   strangerHelp,
   type UnservedHelp,
 } from '../../answers/unserved.ts';
-import { type HostFacts, parseHost } from '../../base/host.ts';
-import { checkOptions, type OptionKinds } from '../../base/options.ts';
-import { steadyNow } from '../../base/steady-clock.ts';
+import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
+import { checkOptions, type OptionKinds } from '../../base/diagnostics/options.ts';
+import { steadyNow } from '../../base/text/steady-clock.ts';
 import {
   type Counters,
   createCounters,

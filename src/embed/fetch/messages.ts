@@ -4,9 +4,9 @@ import type { Challenges } from '../../answers/challenge/challenge.ts';
 import type { Decided } from '../../answers/decided.ts';
 import { addedHeaders, inPlaceOf, isDropped } from '../../answers/domain-headers.ts';
 import { isForwarding } from '../../answers/forwarding.ts';
+import type { EdgeAnswer } from '../../base/http/answer.ts';
+import { endToEnd } from '../../base/http/end-to-end.ts';
 import type { EdgeSettings } from '../../evaluator/index.ts';
-import type { EdgeAnswer } from '../../http/answer.ts';
-import { endToEnd } from '../../http/end-to-end.ts';
 import type { PeekedBody } from './body.ts';
 
 /** The `Response` of an answer of the edge's own. */

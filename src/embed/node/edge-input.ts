@@ -1,9 +1,9 @@
 /** Reads the files of a domain: the edge file, and the parts in the folder beside it. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MAX_EDGE_PARTS } from '../../base/limits.ts';
+import { sha256Hex } from '../../base/platform/sha256.ts';
+import { MAX_EDGE_PARTS } from '../../base/vocabulary/limits.ts';
 import type { EdgePart } from '../../files/edge-parts.ts';
-import { sha256Hex } from '../../platform/sha256.ts';
 import { isPlan } from '../compile-edge.ts';
 
 /** The files of a domain, or a sealed plan. */

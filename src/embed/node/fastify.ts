@@ -1,6 +1,6 @@
 /** The edge as a Fastify plugin: an `onRequest` hook, which runs before everything else but routing. */
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
-import type { ClientRequest, ClientResponse } from '../../http/client-messages.ts';
+import type { ClientRequest, ClientResponse } from '../../base/http/client-messages.ts';
 import type { EdgeVerdict } from '../verdict.ts';
 
 type Decide = (request: ClientRequest, response: ClientResponse) => Promise<EdgeVerdict | null>;

@@ -2,8 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { statusPage } from '../../answers/answer-to.ts';
-import type { EdgeAnswer } from '../../http/answer.ts';
-import type { ClientRequest, ClientResponse } from '../../http/client-messages.ts';
+import type { EdgeAnswer } from '../../base/http/answer.ts';
+import type { ClientRequest, ClientResponse } from '../../base/http/client-messages.ts';
 import { createClientSink } from '../../proxy/client-response.ts';
 import type { Exchange } from '../../proxy/exchange.ts';
 import { peekBody } from '../../proxy/request-body.ts';

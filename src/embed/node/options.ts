@@ -1,5 +1,5 @@
 /** Options of an edge in a Node server, and the state of its sync. */
-import type { ClientRequest } from '../../http/client-messages.ts';
+import type { ClientRequest } from '../../base/http/client-messages.ts';
 import type { KnownFacts } from '../../proxy/request-context.ts';
 import type { EdgeListeners } from '../verdict.ts';
 

@@ -1,8 +1,8 @@
 /** Follows the `file` option: an edge file, compiled whenever it changes, or a sealed plan. */
 import { readFile, stat } from 'node:fs/promises';
-import { formatDiagnostic } from '../../base/diagnostic.ts';
+import { formatDiagnostic } from '../../base/diagnostics/diagnostic.ts';
+import { type WatchedFile, watchFile } from '../../base/platform/watched-file.ts';
 import { seal } from '../../plan/seal.ts';
-import { type WatchedFile, watchFile } from '../../platform/watched-file.ts';
 import { compileEdge, isPlan } from '../compile-edge.ts';
 import type { DecisionReporter } from '../verdict.ts';
 import { digestOfInput, type EdgeInput, readEdgeInput } from './edge-input.ts';

@@ -1,7 +1,7 @@
 /** An edge that serves what a server publishes, from a folder of its own while the server is away. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Secrets } from '../../answers/challenge/keys.ts';
-import { takeFolder } from '../../storage/folder-lock.ts';
+import { takeFolder } from '../../base/storage/folder-lock.ts';
 import type { SyncLog } from '../../sync/log.ts';
 import type { PlanTable } from '../../sync/plan-table.ts';
 import { secretsOf } from '../../sync/secrets.ts';

@@ -1,8 +1,9 @@
 /** The plans of an edge inside a Node server: sealed octets in memory, opened at a domain's first request. */
-import { steadyNow } from '../../base/steady-clock.ts';
+
+import { sha256Hex } from '../../base/platform/sha256.ts';
+import { steadyNow } from '../../base/text/steady-clock.ts';
 import { createCounters, type WafProgram } from '../../evaluator/index.ts';
 import { openSignatures } from '../../plan/open-signatures.ts';
-import { sha256Hex } from '../../platform/sha256.ts';
 import { createPlanTable, type PlanTable } from '../../sync/plan-table.ts';
 import { loadWarm } from '../../waf/load/load.ts';
 import { starterProgram } from '../../waf/signatures/starter.ts';

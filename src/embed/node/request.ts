@@ -1,7 +1,7 @@
 /** Prepares a forwarded request for the application: rewritten target, without the edge's cookies and untrusted headers. */
 import { forwardedTarget } from '../../answers/decided.ts';
 import { isForwarding } from '../../answers/forwarding.ts';
-import type { ClientRequest } from '../../http/client-messages.ts';
+import type { ClientRequest } from '../../base/http/client-messages.ts';
 import type { Exchange } from '../../proxy/exchange.ts';
 import type { Challenges } from '../../proxy/services.ts';
 

@@ -6,8 +6,8 @@
 import type { ServerResponse } from 'node:http';
 import { pageInstead } from '../../answers/answer-to.ts';
 import { addedHeaders, inPlaceOf, isDropped } from '../../answers/domain-headers.ts';
-import type { EdgeAnswer } from '../../http/answer.ts';
-import { endToEnd } from '../../http/end-to-end.ts';
+import type { EdgeAnswer } from '../../base/http/answer.ts';
+import { endToEnd } from '../../base/http/end-to-end.ts';
 import type { Exchange } from '../../proxy/exchange.ts';
 
 type Callback = (error?: Error | null) => void;

@@ -3,7 +3,7 @@
  * all of it has left the window, so the sum is never below the true count of any window that ends now, and never
  * above that of the last 17/16 of a window.
  */
-import { WINDOW_SLICES } from '../../base/limits.ts';
+import { WINDOW_SLICES } from '../../base/vocabulary/limits.ts';
 import { FINE, type Layout, NEWEST, NOW, SLICES, stamp } from './layout.ts';
 import type { MutableRateResult } from './result.ts';
 import { type Judgement, settleClock } from './ring.ts';

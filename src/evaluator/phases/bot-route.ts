@@ -2,7 +2,7 @@
  * Phase 3: tags accumulate; of the other actions the first match wins. `alt_origin` pins the origin without ending the
  * request, and tags after it still accumulate.
  */
-import { BOT_ACTIONS } from '../../base/vocabulary.ts';
+import { BOT_ACTIONS } from '../../base/vocabulary/vocabulary.ts';
 import { BOT_FIELDS } from '../../plan/fields.ts';
 import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
 import { EXEMPT } from '../exemptions.ts';

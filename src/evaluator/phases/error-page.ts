@@ -1,5 +1,5 @@
 /** Phase 11, on the response: the first error_page rule that matches the request and lists the status. */
-import { ERROR_PAGE_MODES } from '../../base/vocabulary.ts';
+import { ERROR_PAGE_MODES } from '../../base/vocabulary/vocabulary.ts';
 import { PAGE_FIELDS } from '../../plan/fields.ts';
 import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { ErrorPage } from '../decision.ts';

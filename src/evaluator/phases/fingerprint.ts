@@ -1,5 +1,5 @@
 /** Phase 2: tags accumulate; the first drop, or challenge not yet solved, ends the request. */
-import { FINGERPRINT_ACTIONS } from '../../base/vocabulary.ts';
+import { FINGERPRINT_ACTIONS } from '../../base/vocabulary/vocabulary.ts';
 import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { Effect } from '../decision.ts';
 import { isCleared } from '../identity.ts';

@@ -1,5 +1,5 @@
 /** Phase 4: every rule that matches counts; the first breached one acts. */
-import { BREACH_ACTIONS } from '../../base/vocabulary.ts';
+import { BREACH_ACTIONS } from '../../base/vocabulary/vocabulary.ts';
 import { RATE_FIELDS } from '../../plan/fields.ts';
 import { FLAG_ACTION_SHIFT, META, SLOT, typeIndex } from '../../plan/layout.ts';
 import { counterSpace, type RateKey, type RateResult, type RateWindow } from '../counters.ts';

@@ -1,6 +1,6 @@
 /** Phase 6: the first redirect that leads elsewhere. One that leads to the request's own URL counts as unmatched. */
-import { type HostFacts, parseHost } from '../../base/host.ts';
-import { encodeUri } from '../../base/octets.ts';
+import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
+import { encodeUri } from '../../base/octets/octets.ts';
 import { REDIRECT_FIELDS } from '../../plan/fields.ts';
 import { SLOT, typeIndex } from '../../plan/layout.ts';
 import { defaultPort, type Facts } from '../facts.ts';

@@ -1,9 +1,9 @@
 /** Phase 8: the first rewrite changes the path and query that the origin gets. */
-import { encodeUri } from '../../base/octets.ts';
-import { hasDotSegment, mergeLeadingSlashes } from '../../base/path.ts';
-import { type CaptureGroups, captureGroups } from '../../base/regex.ts';
-import { readSentPath, sentPart } from '../../base/sent-path.ts';
-import { REWRITE_QUERY_MODES } from '../../base/vocabulary.ts';
+import { encodeUri } from '../../base/octets/octets.ts';
+import { hasDotSegment, mergeLeadingSlashes } from '../../base/paths/path.ts';
+import { readSentPath, sentPart } from '../../base/paths/sent-path.ts';
+import { type CaptureGroups, captureGroups } from '../../base/regex/regex.ts';
+import { REWRITE_QUERY_MODES } from '../../base/vocabulary/vocabulary.ts';
 import { REWRITE_FIELDS } from '../../plan/fields.ts';
 import { FILTER, FLAG_ACTION_SHIFT, NONE, SLOT, typeIndex } from '../../plan/layout.ts';
 import { textOf } from '../loaded.ts';

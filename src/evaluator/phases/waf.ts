@@ -1,5 +1,5 @@
 /** Phase 5: the first waf rule that matches gives the settings; the request is blocked at its threshold. */
-import { UNINSPECTED_MODES, type UninspectedMode } from '../../base/vocabulary.ts';
+import { UNINSPECTED_MODES, type UninspectedMode } from '../../base/vocabulary/vocabulary.ts';
 import { WAF_FIELDS } from '../../plan/fields.ts';
 import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { Uninspected, WafVerdict } from '../decision.ts';

@@ -2,7 +2,7 @@
  * Translates page rules: of those that match a request the one of the highest priority acts alone, so that the rules of each
  * leave out the requests of those before it (Cloudflare, "Page Rules").
  */
-import type { RuleType } from '../../base/vocabulary.ts';
+import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import {
   addEntry,
   addRule,

@@ -1,5 +1,5 @@
 /** Translates a parsed expression to a condition over the filters of rules; what has no filter is named. */
-import { BOT_KINDS } from '../../base/vocabulary.ts';
+import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import { type AddressSet, readAddresses, uniteAddresses } from '../addresses.ts';
 import type { ImportedCondition } from '../filter.ts';
 import {

@@ -1,5 +1,5 @@
 /** Reads the conditions of `if` and the tables of `map` as far as rules can express them. */
-import { normalizeName } from '../../base/host.ts';
+import { normalizeName } from '../../base/addresses/host.ts';
 import { type AddressSet, readAddresses, uniteAddresses } from '../addresses.ts';
 import { addressFilter, EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
 import { MAX_CASELESS_KEYS } from '../limits.ts';

@@ -2,7 +2,7 @@
  * Translates `error_page`: a page that the configuration has as a text becomes an `error_page` rule. Rules choose no origin and no
  * redirect by a status, so that every other target is reported at its place.
  */
-import { MAX_ERROR_CODE, MIN_ERROR_CODE } from '../../base/limits.ts';
+import { MAX_ERROR_CODE, MIN_ERROR_CODE } from '../../base/vocabulary/limits.ts';
 import { addRule, markDifference, markMissing } from '../draft.ts';
 import { type ImportedFilter, placeFields } from '../filter.ts';
 import { entryOf, type NginxImport } from './context.ts';

@@ -1,5 +1,5 @@
 /** Finds the names that a regex of `server_name` matches where they are few, such as `^(www\.)?example\.com$`. */
-import { normalizeName } from '../../base/host.ts';
+import { normalizeName } from '../../base/addresses/host.ts';
 import { passes } from '../text-test.ts';
 import { hostRegexes, type NginxServer } from './servers.ts';
 

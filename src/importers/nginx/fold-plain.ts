@@ -2,7 +2,7 @@
  * Joins the server that answers a host over plain http with the one that answers it over TLS. Rules have no filter on the
  * scheme, but a redirect to the request's own URL counts as unmatched: a redirect to https acts on plain http alone.
  */
-import { REDIRECT_STATUSES } from '../../base/vocabulary.ts';
+import { REDIRECT_STATUSES } from '../../base/vocabulary/vocabulary.ts';
 import { addRule, type DraftEntry, markMissing, markNeedless } from '../draft.ts';
 import { placeFields } from '../filter.ts';
 import { passes } from '../text-test.ts';

@@ -2,7 +2,7 @@
  * Translates an nginx configuration to an edge file: each `server` becomes records and rules for its hosts, each `location` the
  * path filters of its rules. Read this file first: it chooses the server of each host and joins those of port 80 and 443.
  */
-import { normalizeName } from '../../base/host.ts';
+import { normalizeName } from '../../base/addresses/host.ts';
 import { domainOf } from '../domain-name.ts';
 import { createDraft, finishDraft, markDifference, markMissing } from '../draft.ts';
 import { EVERY_REQUEST } from '../filter.ts';

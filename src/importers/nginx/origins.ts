@@ -1,5 +1,5 @@
 /** Reads `proxy_pass` and `upstream` blocks: where the requests of a location go, and with which path and Host header. */
-import { parseIp } from '../../base/ip.ts';
+import { parseIp } from '../../base/addresses/ip.ts';
 import { entryOf, type NginxImport } from './context.ts';
 import { lastOf, type NginxDirective } from './parse-nginx.ts';
 

@@ -1,5 +1,5 @@
 /** Reads the `server` blocks of an nginx configuration: names, listeners, and which server answers a host on a port. */
-import { normalizeName } from '../../base/host.ts';
+import { normalizeName } from '../../base/addresses/host.ts';
 import { endsWithText, equalsText, passes, regexText, type TextTest, withoutCase } from '../text-test.ts';
 import type { NginxDirective } from './parse-nginx.ts';
 

@@ -1,5 +1,5 @@
 /** Translates one `server`: its rewrite phase, its locations, their access lists, limits and origins. */
-import { encodeUri } from '../../base/octets.ts';
+import { encodeUri } from '../../base/octets/octets.ts';
 import { addGuard, addRule, type DraftOrigin, markDifference, markMissing, markNeedless } from '../draft.ts';
 import { bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
 import { equalsText, escapeRegex } from '../text-test.ts';

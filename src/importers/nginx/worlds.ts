@@ -2,7 +2,7 @@
  * Worlds of the rewrite phase: requests for which the variables and the path are the same at one directive. An `if` divides a
  * world in two; what it sets is known in the one and not in the other.
  */
-import { captureGroups } from '../../base/regex.ts';
+import { captureGroups } from '../../base/regex/regex.ts';
 import { areDisjoint, bothFilters, EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
 import { passes } from '../text-test.ts';
 import type { EarlierOutcome } from './context.ts';

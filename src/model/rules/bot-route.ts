@@ -1,7 +1,7 @@
 /** The form of `bot_route` rules, which act on requests of classified bots (semantics §5). */
 import { z } from 'zod';
-import { MAX_CONTENT_STATUS, MAX_PAGE_OCTETS, MIN_CONTENT_STATUS } from '../../base/limits.ts';
-import { BOT_ACTIONS, BOT_KINDS, ORIGIN_SCHEMES } from '../../base/vocabulary.ts';
+import { MAX_CONTENT_STATUS, MAX_PAGE_OCTETS, MIN_CONTENT_STATUS } from '../../base/vocabulary/limits.ts';
+import { BOT_ACTIONS, BOT_KINDS, ORIGIN_SCHEMES } from '../../base/vocabulary/vocabulary.ts';
 import { hostRule, type RuleOf } from '../common.ts';
 import { anyCase, checked, flag, integer, list, page, port, text } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';

@@ -3,8 +3,8 @@
  * document does not define the fields). Times are in seconds; `null` follows the origin's `Cache-Control` (RFC 9111).
  */
 import { z } from 'zod';
-import { MAX_CACHE_TTL_SEC } from '../../base/limits.ts';
-import { CACHE_MODES, CACHE_QUERY_MODES } from '../../base/vocabulary.ts';
+import { MAX_CACHE_TTL_SEC } from '../../base/vocabulary/limits.ts';
+import { CACHE_MODES, CACHE_QUERY_MODES } from '../../base/vocabulary/vocabulary.ts';
 import { pathRule, type RuleOf } from '../common.ts';
 import { integer, textList } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';

@@ -1,5 +1,9 @@
 /** The form of `captcha` rules, which challenge visitors on matching paths (semantics §5). */
-import { DEFAULT_CAPTCHA_TTL_SEC, MAX_CAPTCHA_TTL_SEC, MIN_CAPTCHA_TTL_SEC } from '../../base/limits.ts';
+import {
+  DEFAULT_CAPTCHA_TTL_SEC,
+  MAX_CAPTCHA_TTL_SEC,
+  MIN_CAPTCHA_TTL_SEC,
+} from '../../base/vocabulary/limits.ts';
 import { pathRule, type RuleOf } from '../common.ts';
 import { integer } from '../fields.ts';
 

@@ -3,10 +3,10 @@
  * is set must match; an empty list sets none.
  */
 import { z } from 'zod';
-import { quoteValue } from '../../base/diagnostic.ts';
-import { compareIp, parseIpEntry } from '../../base/ip.ts';
-import { MAX_COUNTRIES, MAX_IPS } from '../../base/limits.ts';
-import { LIST_MATCH_TYPES } from '../../base/vocabulary.ts';
+import { compareIp, parseIpEntry } from '../../base/addresses/ip.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
+import { MAX_COUNTRIES, MAX_IPS } from '../../base/vocabulary/limits.ts';
+import { LIST_MATCH_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { isUnnarrowed, type NarrowingValues, pathRule, type RuleOf } from '../common.ts';
 import { country, ipEntry, list } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';

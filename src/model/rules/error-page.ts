@@ -1,8 +1,13 @@
 /** The form of `error_page` rules, which choose the page that visitors see for listed status codes (semantics §5). */
 import { z } from 'zod';
-import { MAX_ERROR_CODE, MAX_PAGE_OCTETS, MAX_PAGES_OCTETS, MIN_ERROR_CODE } from '../../base/limits.ts';
-import { utf8Length } from '../../base/octets.ts';
-import { ERROR_PAGE_MODES } from '../../base/vocabulary.ts';
+import { utf8Length } from '../../base/octets/octets.ts';
+import {
+  MAX_ERROR_CODE,
+  MAX_PAGE_OCTETS,
+  MAX_PAGES_OCTETS,
+  MIN_ERROR_CODE,
+} from '../../base/vocabulary/limits.ts';
+import { ERROR_PAGE_MODES } from '../../base/vocabulary/vocabulary.ts';
 import { pathRule, type RuleOf } from '../common.ts';
 import { shownAs } from '../document.ts';
 import { checked, integer, list, page } from '../fields.ts';

@@ -1,6 +1,6 @@
 /** The form of `fingerprint` rules, which match JA4 (TLS) and JA4H (HTTP) fingerprints (semantics §5). */
 import { z } from 'zod';
-import { FINGERPRINT_ACTIONS } from '../../base/vocabulary.ts';
+import { FINGERPRINT_ACTIONS } from '../../base/vocabulary/vocabulary.ts';
 import { hostRule, type RuleOf } from '../common.ts';
 import { checked, filledText, list } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';

@@ -9,8 +9,8 @@ import {
   MAX_NODE_IDS,
   MAX_POOL_ORIGINS,
   MAX_WEIGHT,
-} from '../../base/limits.ts';
-import { LB_TYPES } from '../../base/vocabulary.ts';
+} from '../../base/vocabulary/limits.ts';
+import { LB_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { hostRule, type RuleOf } from '../common.ts';
 import { checked, flag, id, integer, list, text } from '../fields.ts';
 import type { Stored } from '../form.ts';

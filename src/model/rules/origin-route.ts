@@ -1,7 +1,7 @@
 /**
  * The form of `origin_route` rules, which forward matching paths to another origin than the record's (semantics §5).
  */
-import { MAX_NAME_CHARACTERS } from '../../base/limits.ts';
+import { MAX_NAME_CHARACTERS } from '../../base/vocabulary/limits.ts';
 import { pathRule, type RuleOf } from '../common.ts';
 import { checked, text } from '../fields.ts';
 import { judgeHostHeader } from '../location.ts';

@@ -1,7 +1,7 @@
 /** The form of `rate_limit` rules, which count requests per key over a sliding window (semantics §5). */
 import { z } from 'zod';
-import { MAX_RATE_COUNT, MAX_WINDOW_SEC } from '../../base/limits.ts';
-import { BREACH_ACTIONS, RATE_KEYS } from '../../base/vocabulary.ts';
+import { MAX_RATE_COUNT, MAX_WINDOW_SEC } from '../../base/vocabulary/limits.ts';
+import { BREACH_ACTIONS, RATE_KEYS } from '../../base/vocabulary/vocabulary.ts';
 import { pathRule, type RuleOf } from '../common.ts';
 import { integer } from '../fields.ts';
 

@@ -3,8 +3,8 @@
  * §5).
  */
 import { z } from 'zod';
-import { MAX_LOCATION_CHARACTERS } from '../../base/limits.ts';
-import { REDIRECT_STATUSES } from '../../base/vocabulary.ts';
+import { MAX_LOCATION_CHARACTERS } from '../../base/vocabulary/limits.ts';
+import { REDIRECT_STATUSES } from '../../base/vocabulary/vocabulary.ts';
 import { pathRule, type RuleOf } from '../common.ts';
 import { checked, flag, text } from '../fields.ts';
 import { judgeRedirectTarget } from '../location.ts';

@@ -1,9 +1,9 @@
 /** The form of `rewrite` rules, which change the path and the query that the origin gets (semantics §5). */
 import { z } from 'zod';
-import { quoteValue } from '../../base/diagnostic.ts';
-import { MAX_LOCATION_CHARACTERS } from '../../base/limits.ts';
-import { hasDotSegment } from '../../base/path.ts';
-import { REWRITE_QUERY_MODES } from '../../base/vocabulary.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
+import { hasDotSegment } from '../../base/paths/path.ts';
+import { MAX_LOCATION_CHARACTERS } from '../../base/vocabulary/limits.ts';
+import { REWRITE_QUERY_MODES } from '../../base/vocabulary/vocabulary.ts';
 import { type PATH_FIELDS, pathRule, type RuleOf } from '../common.ts';
 import { checked, text } from '../fields.ts';
 import { crossCheck, type FormScope, type FormValues } from '../form.ts';

@@ -6,8 +6,8 @@ import {
   MAX_SIGNATURE_ID,
   MAX_WAF_EXCLUSIONS,
   MAX_WAF_THRESHOLD,
-} from '../../base/limits.ts';
-import { UNINSPECTED_MODES, WAF_TARGETS } from '../../base/vocabulary.ts';
+} from '../../base/vocabulary/limits.ts';
+import { UNINSPECTED_MODES, WAF_TARGETS } from '../../base/vocabulary/vocabulary.ts';
 import { pathRule, type RuleOf, reportEntry } from '../common.ts';
 import { judgePathEntry } from '../entries.ts';
 import { checked, filledText, integer, list, text, textList } from '../fields.ts';

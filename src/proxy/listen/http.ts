@@ -6,7 +6,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ClientRequest } from '../../http/client-messages.ts';
+import type { ClientRequest } from '../../base/http/client-messages.ts';
 import { HEAD_MS, IDLE_MS, MAX_HEAD_OCTETS, REQUEST_MS, STALL_MS } from '../limits.ts';
 import { lingerOver } from '../linger.ts';
 import type { Incoming } from '../request-context.ts';

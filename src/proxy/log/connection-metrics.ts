@@ -1,6 +1,6 @@
 /** The metrics of client connections, and of bodies stored for slow clients. */
 import { Counter, type Registry } from 'prom-client';
-import { declared } from '../../metrics/declared.ts';
+import { declared } from '../../base/telemetry/metrics/declared.ts';
 import type { ConnectionCounts } from '../listen/connection-limits.ts';
 import type { RefusedHandshakes } from '../tls/refused-handshakes.ts';
 import { addCount, addGauge } from './metrics.ts';

@@ -1,11 +1,11 @@
 /**
- * The node's health and metrics listener on loopback (`metrics/operations-server.ts`): healthy while all processes run, ready
+ * The node's health and metrics listener on loopback (`base/telemetry/metrics/operations-server.ts`): healthy while all processes run, ready
  * while plans are served and the node is not draining.
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import { createOperationsServer } from '../../metrics/operations-server.ts';
+import { createOperationsServer } from '../../base/telemetry/metrics/operations-server.ts';
 
 export interface NodeHealthOptions {
   /** The series of this process, or of all workers together. */

@@ -3,10 +3,10 @@
  * costs a few additions into arrays. No label has a value that a visitor can choose.
  */
 import { Counter, Gauge, Registry } from 'prom-client';
+import { declared, type MetricName } from '../../base/telemetry/metrics/declared.ts';
+import { addHistogram, createSeries, observe, type Series } from '../../base/telemetry/metrics/histogram.ts';
+import { addProcessMetrics } from '../../base/telemetry/metrics/process.ts';
 import { ACTIONS, type Action } from '../../evaluator/decision.ts';
-import { declared, type MetricName } from '../../metrics/declared.ts';
-import { addHistogram, createSeries, observe, type Series } from '../../metrics/histogram.ts';
-import { addProcessMetrics } from '../../metrics/process.ts';
 import { MAX_WORDS } from './limits.ts';
 import type { WriterStats } from './line-writer.ts';
 import type { RequestLog, RequestLogEntry } from './request-log.ts';

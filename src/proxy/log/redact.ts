@@ -2,7 +2,7 @@
  * Removes secrets from what is logged: from a query, the values of parameters whose names suggest a secret; of the headers,
  * all that are not known to be harmless, since every application has its own names for its keys.
  */
-import { decodeEscapes } from '../../base/octets.ts';
+import { decodeEscapes } from '../../base/octets/octets.ts';
 
 /** Replaces a secret value. A plain word, so that a redacted target is still a valid target. */
 export const REDACTED = 'REDACTED';

@@ -1,6 +1,6 @@
 /** The metrics of a node that follows a control plane, for Prometheus. */
 import type { Registry } from 'prom-client';
-import type { MetricName } from '../../metrics/declared.ts';
+import type { MetricName } from '../../base/telemetry/metrics/declared.ts';
 import type { TrafficState } from '../../sync/traffic/traffic.ts';
 import { addCount, addGauge } from './metrics.ts';
 

@@ -1,6 +1,6 @@
 /** A request log that counts traffic: makes of each finished request what the counters of `counts/` take. */
-import { createTargetFacts, parseTarget } from '../../base/path.ts';
-import { BOT_KINDS, type BotKind } from '../../base/vocabulary.ts';
+import { createTargetFacts, parseTarget } from '../../base/paths/path.ts';
+import { BOT_KINDS, type BotKind } from '../../base/vocabulary/vocabulary.ts';
 import type { CountedRequest } from '../../counts/counted-request.ts';
 import type { EdgeRequest } from '../../evaluator/index.ts';
 import type { TrafficCounter } from '../../sync/traffic/counter.ts';

@@ -6,11 +6,11 @@
  * the origin has closed meanwhile is made once more on a fresh one, in the same slot; a failed attempt goes back to the first
  * step with another origin (`failed`), or fails the request.
  */
-import { type AnswerBuffer, answerSpools, createAnswerBuffer } from '../../buffers/answer-buffer.ts';
-import { BodyFault } from '../../buffers/body-fault.ts';
-import type { DrainQueue } from '../../buffers/drain-queue.ts';
-import type { BufferSpace } from '../../buffers/space.ts';
-import type { ResponseFault, ResponseSink, ResponseSource } from '../../http/response.ts';
+import { type AnswerBuffer, answerSpools, createAnswerBuffer } from '../../base/buffers/answer-buffer.ts';
+import { BodyFault } from '../../base/buffers/body-fault.ts';
+import type { DrainQueue } from '../../base/buffers/drain-queue.ts';
+import type { BufferSpace } from '../../base/buffers/space.ts';
+import type { ResponseFault, ResponseSink, ResponseSource } from '../../base/http/response.ts';
 import { ORIGIN_MS } from '../limits.ts';
 import type { Connections, OpenedConnection, OriginPlace } from './connections.ts';
 import { unsentFault } from './faults.ts';

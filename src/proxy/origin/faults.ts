@@ -1,5 +1,5 @@
 /** Names what went wrong on the way to an origin: from the error of undici, the guard or the resolver to a fault code. */
-import type { ResponseFault } from '../../http/response.ts';
+import type { ResponseFault } from '../../base/http/response.ts';
 import { FORBIDDEN } from './guard.ts';
 import { UNRESOLVED } from './names.ts';
 

@@ -10,7 +10,7 @@ import {
   canonicalAddress,
   createSpecialJudge,
   specialKind,
-} from '../../base/special-addresses.ts';
+} from '../../base/addresses/special-addresses.ts';
 import { REFUSALS_LOGGED, REFUSALS_MS } from '../limits.ts';
 
 export interface OriginBounds {

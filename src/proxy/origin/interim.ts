@@ -6,8 +6,8 @@
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { lowerName } from '../../http/header-names.ts';
-import type { HeaderList } from '../../http/response.ts';
+import { lowerName } from '../../base/http/header-names.ts';
+import type { HeaderList } from '../../base/http/response.ts';
 
 const CONTINUE = Buffer.from('HTTP/1.1 100', 'latin1');
 /** Positions in `CONTINUE`. */

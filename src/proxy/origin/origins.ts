@@ -2,8 +2,8 @@
  * The node's connections to all origins. In: a request that the evaluator routed to an origin. Out: the origin's response,
  * pushed (`failover.ts`), or a switched connection (`upgrade.ts`). Also the health of all pools, for the evaluator.
  */
-import { createDrainQueue } from '../../buffers/drain-queue.ts';
-import type { BufferSpace } from '../../buffers/space.ts';
+import { createDrainQueue } from '../../base/buffers/drain-queue.ts';
+import type { BufferSpace } from '../../base/buffers/space.ts';
 import type { OriginStates } from '../../evaluator/index.ts';
 import type { ServedDomain } from '../../sync/plan-table.ts';
 import { MAX_WEBSOCKETS, STALL_MS, WEBSOCKET_IDLE_MS } from '../limits.ts';

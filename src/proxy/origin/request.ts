@@ -1,10 +1,10 @@
 /** The interface of the proxy to origins: requests, switched connections, the health of pools. */
 import type { Duplex } from 'node:stream';
-import type { ClientBody } from '../../buffers/client-body.ts';
+import type { ClientBody } from '../../base/buffers/client-body.ts';
+import type { HeaderList } from '../../base/http/answer.ts';
+import type { ResponseSink, ResponseSource } from '../../base/http/response.ts';
 import type { Origin, RuleRef } from '../../evaluator/decision.ts';
 import type { OriginStates } from '../../evaluator/run.ts';
-import type { HeaderList } from '../../http/answer.ts';
-import type { ResponseSink, ResponseSource } from '../../http/response.ts';
 import type { ServedDomain } from '../../sync/plan-table.ts';
 import type { ClientOutcome } from '../client-response.ts';
 

@@ -6,14 +6,14 @@
 import { STATUS_CODES } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { BodyFault } from '../../buffers/body-fault.ts';
+import { BodyFault } from '../../base/buffers/body-fault.ts';
 import type {
   HeaderList,
   ResponseFault,
   ResponseHead,
   ResponseSink,
   ResponseSource,
-} from '../../http/response.ts';
+} from '../../base/http/response.ts';
 import { MAX_INFORMATIONAL } from '../limits.ts';
 import type { OpenedConnection } from './connections.ts';
 import { faultOf, type Progress } from './faults.ts';

@@ -4,7 +4,7 @@
  * thresholds", 1998), so that a newcomer finds one. If all are in use, networks with less than a quarter of them go
  * first, by round robin. If requests wait because of clients that send or read next to nothing, those are ended.
  */
-import { first } from '../../base/first.ts';
+import { first } from '../../base/text/first.ts';
 
 /** A request that uses a slot. */
 export interface SlotUse {

@@ -4,7 +4,7 @@
  * no transfer coding, and the field that names it is hop-by-hop.
  */
 import { createGunzip, createInflate } from 'node:zlib';
-import { type HeaderList, headerOf } from '../../http/response.ts';
+import { type HeaderList, headerOf } from '../../base/http/response.ts';
 
 /** `none`: besides `chunked`; `unknown`: one that the edge cannot remove, or several in another order than theirs. */
 export type TransferCoding = 'none' | 'gzip' | 'deflate' | 'unknown';

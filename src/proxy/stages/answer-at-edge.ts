@@ -3,8 +3,8 @@
  * challenge); `null`: the request is forwarded.
  */
 import { answerTo } from '../../answers/answer-to.ts';
-import { type HostFacts, parseHost } from '../../base/host.ts';
-import { RATE } from '../../buffers/limits.ts';
+import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
+import { RATE } from '../../base/buffers/limits.ts';
 import { readBody } from '../request-body.ts';
 import { exchangeOf, identifiedOf, type RequestContext } from '../request-context.ts';
 import type { StageResult } from './stage.ts';

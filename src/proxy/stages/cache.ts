@@ -1,6 +1,6 @@
 /** Stage `cache`. In: a forwarded request. Out: its response from the cache, or from the origin past or through the cache. */
-import { answerSpools } from '../../buffers/answer-buffer.ts';
-import type { ResponseSink, ResponseSource } from '../../http/response.ts';
+import { answerSpools } from '../../base/buffers/answer-buffer.ts';
+import type { ResponseSink, ResponseSource } from '../../base/http/response.ts';
 import type { MarkdownRequest } from '../../markdown/request.ts';
 import { networkOf } from '../network.ts';
 import { exchangeOf, type NodeContext } from '../request-context.ts';

@@ -2,7 +2,7 @@
  * Stage `log`. In: the context of a finished request, and how its response ended. Out: one entry in the request log, and the
  * end of the request's span.
  */
-import { type HostFacts, parseHost } from '../../base/host.ts';
+import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
 import type { ClientOutcome } from '../client-response.ts';
 import type { RequestLogEntry } from '../log/request-log.ts';
 import type { OriginUse } from '../origin/request.ts';

@@ -2,9 +2,9 @@
  * Stage `origin`. In: a request with its route. Out: a function that sends the request to the origin, for the cache or for
  * the client directly.
  */
-import { type ClientBody, createClientBody } from '../../buffers/client-body.ts';
-import { lowerName } from '../../http/header-names.ts';
-import type { HeaderList, ResponseSink, ResponseSource } from '../../http/response.ts';
+import { type ClientBody, createClientBody } from '../../base/buffers/client-body.ts';
+import { lowerName } from '../../base/http/header-names.ts';
+import type { HeaderList, ResponseSink, ResponseSource } from '../../base/http/response.ts';
 import type { MarkdownRequest } from '../../markdown/request.ts';
 import { networkOf } from '../network.ts';
 import type { OriginUse, OutgoingRequest } from '../origin/request.ts';

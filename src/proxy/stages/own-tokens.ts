@@ -3,8 +3,8 @@
  * for those that the control plane orders. It runs before any plan is opened: a certificate may be ordered for a name that
  * the node does not serve yet. A request for an unknown token continues: the token may be the origin's.
  */
-import { type HostFacts, parseHost } from '../../base/host.ts';
-import type { EdgeAnswer } from '../../http/response.ts';
+import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
+import type { EdgeAnswer } from '../../base/http/response.ts';
 import { MAX_TOKEN_CHARACTERS } from '../limits.ts';
 import { readRequest } from '../read-request.ts';
 import type { NodeContext } from '../request-context.ts';

@@ -2,7 +2,7 @@
  * Stage `read`. In: the message as Node parsed it. Out: the domain that serves it and the request in the evaluator's form,
  * or a refusal: 400, 405, 431, 501, 505 for a head that servers read differently, 421 for a host that is not served here.
  */
-import { type HostFacts, parseHost } from '../../base/host.ts';
+import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
 import type { ServedDomain } from '../../sync/plan-table.ts';
 import { type ReadRequest, readRequest } from '../read-request.ts';
 import type { DecisionServices, RequestContext } from '../request-context.ts';

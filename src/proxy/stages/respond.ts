@@ -4,14 +4,14 @@
  */
 import { pageInstead } from '../../answers/answer-to.ts';
 import { addHeaders, inPlaceOf, isDropped, ownAnswer } from '../../answers/domain-headers.ts';
-import { endToEnd, hasNoLength } from '../../http/end-to-end.ts';
+import { endToEnd, hasNoLength } from '../../base/http/end-to-end.ts';
 import type {
   HeaderList,
   ResponseFault,
   ResponseHead,
   ResponseSink,
   ResponseSource,
-} from '../../http/response.ts';
+} from '../../base/http/response.ts';
 import { isPage } from '../../markdown/eligible.ts';
 import { varyingByAccept } from '../../markdown/vary.ts';
 import type { ClientSink } from '../client-response.ts';

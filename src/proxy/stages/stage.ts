@@ -1,5 +1,5 @@
 /** A stage of a request's way through the edge, and how a list of stages runs. */
-import type { EdgeAnswer } from '../../http/response.ts';
+import type { EdgeAnswer } from '../../base/http/response.ts';
 
 /** The answer with which a stage ends the request's way; `null`: the next stage runs. */
 export type StageResult = EdgeAnswer | null | Promise<EdgeAnswer | null>;

@@ -9,8 +9,8 @@ import {
   strangerHelp,
   type UnservedHelp,
 } from '../../answers/unserved.ts';
-import type { HostFacts } from '../../base/host.ts';
-import type { EdgeAnswer } from '../../http/response.ts';
+import type { HostFacts } from '../../base/addresses/host.ts';
+import type { EdgeAnswer } from '../../base/http/response.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { UnservedReason } from '../unserved.ts';
 import { DEFAULT_PORTS } from '../visitor.ts';

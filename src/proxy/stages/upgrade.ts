@@ -4,7 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 import { addedHeaders, isDropped } from '../../answers/domain-headers.ts';
-import type { EdgeAnswer } from '../../http/response.ts';
+import type { EdgeAnswer } from '../../base/http/response.ts';
 import { ANSWER_VIA } from '../loops.ts';
 import { answerOf, exchangeOf, type NodeContext } from '../request-context.ts';
 import { withTraceContext } from '../request-span.ts';

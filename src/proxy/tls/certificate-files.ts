@@ -6,8 +6,8 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { normalizeName } from '../../base/host.ts';
-import { fileMark } from '../../platform/file-mark.ts';
+import { normalizeName } from '../../base/addresses/host.ts';
+import { fileMark } from '../../base/platform/file-mark.ts';
 import { MAX_CERTIFICATE_OCTETS } from '../limits.ts';
 
 /** The paths of a certificate and its key. */

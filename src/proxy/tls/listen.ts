@@ -5,10 +5,10 @@
  */
 import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { type HostFacts, parseHost } from '../../base/host.ts';
+import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
+import { sha256Hex } from '../../base/platform/sha256.ts';
 import { type ClientHello, readClientHello } from '../../classify/client-hello.ts';
 import { ja4 } from '../../classify/ja4.ts';
-import { sha256Hex } from '../../platform/sha256.ts';
 import type { Plans } from '../../sync/plan-table.ts';
 import { HELLO_MS, MAX_HELLO_RECORD_OCTETS } from '../limits.ts';
 import { type Acceptor, createAcceptor, listenWith, type RunningListener } from '../listen/acceptor.ts';

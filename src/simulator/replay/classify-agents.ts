@@ -2,7 +2,7 @@
  * Classifies the User-Agents of a log as a node does: a named bot, else a `generic-bot` (isbot), else none. Answers are
  * cached, since a log has few different User-Agents.
  */
-import { BOT_KINDS } from '../../base/vocabulary.ts';
+import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import { isGenericBot } from '../../classify/generic-bot.ts';
 import { classifyUserAgent } from '../../evaluator/user-agent.ts';
 

@@ -5,7 +5,7 @@
  */
 import { openRegions, type RegionName, type Regions, regionsIn } from '../../analysis/regions.ts';
 import { readSubject } from '../../analysis/subject.ts';
-import type { SourcePlace } from '../../base/diagnostic.ts';
+import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import type { ErrorPageAnswer } from '../../evaluator/decision.ts';
 import type { RuleTrace, Trace } from '../../evaluator/trace.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';

@@ -12,7 +12,7 @@
  * What is not stated may have any value. `forward to` with a path compares path and query in full; without one it
  * compares the origin only.
  */
-import { APPLICATION_HOST } from '../../base/vocabulary.ts';
+import { APPLICATION_HOST } from '../../base/vocabulary/vocabulary.ts';
 import { ACTIONS, type Action } from '../../evaluator/decision.ts';
 import { foundIn } from '../../files/test-file-notes.ts';
 import type { Item, ScalarItem } from '../../files/test-file-yaml.ts';

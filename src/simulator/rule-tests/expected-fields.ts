@@ -1,5 +1,5 @@
 /** Reads expectations that are written as fields of a decision, in snake_case or as the JSON output spells them. */
-import { ACTION_MODES } from '../../base/vocabulary.ts';
+import { ACTION_MODES } from '../../base/vocabulary/vocabulary.ts';
 import type { RuleRef } from '../../evaluator/decision.ts';
 import { EFFECTS } from '../../evaluator/decision.ts';
 import { checkKeys, foundIn, mapOf, type Notes } from '../../files/test-file-notes.ts';

@@ -1,6 +1,6 @@
 /** Resolves the names that tests use for rules: `<type>/<key>`, or `<type>/<id>` for a rule without a key. */
-import type { SourcePlace } from '../../base/diagnostic.ts';
-import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
+import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { RuleRef } from '../../evaluator/decision.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
 import { nearest } from '../../model/nearest.ts';

@@ -1,5 +1,5 @@
 /** Prepares tests to run: resolves names to ids and expectations to partial decisions. */
-import type { Diagnostic, SourcePlace } from '../../base/diagnostic.ts';
+import type { Diagnostic, SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import type { EdgeRequest } from '../../evaluator/request.ts';
 import type { RuleTest } from '../../files/test-file.ts';
 import { createNotes, foundIn, type Notes } from '../../files/test-file-notes.ts';

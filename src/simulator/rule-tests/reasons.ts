@@ -2,8 +2,8 @@
  * Explains a failed test in the trace's words: the reason of the rule that acted, and of the rule that was expected
  * to.
  */
-import type { SourcePlace } from '../../base/diagnostic.ts';
-import { RULE_TYPES } from '../../base/vocabulary.ts';
+import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
+import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import type { Decision, ErrorPageAnswer, RuleRef } from '../../evaluator/decision.ts';
 import type { RuleTrace, Trace } from '../../evaluator/trace.ts';
 import type { Expectation } from './expectation.ts';

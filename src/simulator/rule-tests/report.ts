@@ -1,6 +1,6 @@
 /** Reports results: as lines for a terminal, and as one JSON document. */
 import type { RegionName } from '../../analysis/regions.ts';
-import { quoteValue, type SourcePlace } from '../../base/diagnostic.ts';
+import { quoteValue, type SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import { paint } from '../paint.ts';
 import { quantity, type RenderedLine, span } from '../render-text.ts';
 import type { CoverageReport, RuleCoverage } from './coverage.ts';

@@ -4,7 +4,7 @@
  * empty counters, turns and clearances; clock, health and load are set by the test, random numbers are fixed, and
  * no test waits.
  */
-import type { SourcePlace } from '../../base/diagnostic.ts';
+import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import type { Decision, ErrorPageAnswer } from '../../evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../evaluator/index.ts';
 import type { EdgeRequest } from '../../evaluator/request.ts';

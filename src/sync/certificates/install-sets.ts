@@ -6,9 +6,10 @@
  * In: entries of believed pages. Out: calls of a `CertificateSink`. At most one attempt runs per domain. What fails is tried
  * again with back-off; the set before stays in use meanwhile.
  */
+
+import { retryMs } from '../../base/platform/backoff.ts';
 import type { SetCertificate } from '../../plan/certificate-set.ts';
 import type { ManifestEntry } from '../../plan/manifest.ts';
-import { retryMs } from '../../platform/backoff.ts';
 import { type ControlPlaneClient, ControlPlaneFault } from '../control-plane.ts';
 import type { EntrySource } from '../install-state.ts';
 import type { JournaledPlan } from '../journal.ts';

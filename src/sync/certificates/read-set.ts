@@ -4,15 +4,15 @@
  * serves them (`CertificateSink`). Messages never have a part of the content, which has keys.
  */
 import type { KeyObject } from 'node:crypto';
-import { isObject } from '../../base/object.ts';
+import { openBox } from '../../base/platform/sealed-box.ts';
+import { sha256Hex } from '../../base/platform/sha256.ts';
+import { isObject } from '../../base/text/object.ts';
 import {
   CERTIFICATE_SET_FORMAT,
   type CertificateSet,
   certificateSetContext,
   type SetCertificate,
 } from '../../plan/certificate-set.ts';
-import { openBox } from '../../platform/sealed-box.ts';
-import { sha256Hex } from '../../platform/sha256.ts';
 import { MAX_SET_CERTIFICATES } from '../limits.ts';
 
 /** A certificate set that must not be used. */

@@ -8,7 +8,7 @@
  */
 import { type FileHandle, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { removeUnfinished, syncFolder, writeAtomically } from '../../platform/durable-file.ts';
+import { removeUnfinished, syncFolder, writeAtomically } from '../../base/platform/durable-file.ts';
 import { FRAME_HEAD_OCTETS, frameLength, frameOf, readFrames } from './frames.ts';
 
 /** A batch file. */

@@ -2,7 +2,7 @@
  * Frames, of which journals and batch files consist: length and XXH32 of the content, both 32 bits little-endian, then the
  * content. A file that a crash has torn has all frames before the tear.
  */
-import { xxhash32 } from '../../base/xxhash32.ts';
+import { xxhash32 } from '../../base/octets/xxhash32.ts';
 import { MAX_FRAME_OCTETS } from './limits.ts';
 
 /** Octets of a frame before its content. */

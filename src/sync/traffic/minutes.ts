@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeDurably } from '../../base/platform/durable-file.ts';
+import { makeFolder } from '../../base/platform/make-folder.ts';
 import { openBatch } from '../../counts/layout.ts';
-import { writeDurably } from '../../platform/durable-file.ts';
-import { makeFolder } from '../../platform/make-folder.ts';
 import { errorMessage, type SyncLog } from '../log.ts';
 import { type BatchFile, JOURNAL_ENDING, removeDurably, writeBatches } from './batch-files.ts';
 import type { CountedSecond } from './counter.ts';

@@ -4,10 +4,10 @@
  * closes minutes, `send-batches.ts` sends. What an earlier process has left is taken up at the start.
  */
 import { join } from 'node:path';
+import { pause } from '../../base/platform/backoff.ts';
+import { makeFolder } from '../../base/platform/make-folder.ts';
 import { CountsFault } from '../../counts/fault.ts';
 import { openBatch } from '../../counts/layout.ts';
-import { pause } from '../../platform/backoff.ts';
-import { makeFolder } from '../../platform/make-folder.ts';
 import type { ControlPlaneClient } from '../control-plane.ts';
 import { FLUSH_ON_STOP_MS } from '../limits.ts';
 import { errorMessage, type SyncLog } from '../log.ts';

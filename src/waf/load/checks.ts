@@ -1,5 +1,5 @@
 /** Compiles operators to functions of a value, with the properties that exclude values before the function runs. */
-import { KIND, KIND_BITS, KINDS } from '../../base/octet-kinds.ts';
+import { KIND, KIND_BITS, KINDS } from '../../base/octets/octet-kinds.ts';
 import type { WafOperator, WafText } from '../../plan/signature-program.ts';
 import { PREFILTER_KINDS } from '../detectors/sqli/prefilter.ts';
 import { detectSqli, SHORTEST_SQLI } from '../detectors/sqli.ts';

@@ -1,5 +1,5 @@
 /** Collects the sets of literals that the conditions of a level search for: input of the literal index. */
-import { KINDS } from '../../base/octet-kinds.ts';
+import { KINDS } from '../../base/octets/octet-kinds.ts';
 import type { SignatureProgram, WafLevel } from '../../plan/signature-program.ts';
 
 /** The sets of one level, by number. */

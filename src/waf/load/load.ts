@@ -6,7 +6,7 @@
  * index, and 1 to 50 ms for a pattern without compiled DFA. The step budget does not include this work; a server that
  * must not delay its first visitors uses `loadWarm`.
  */
-import { assert } from '../../base/assert.ts';
+import { assert } from '../../base/diagnostics/assert.ts';
 import type { SignatureProgram } from '../../plan/signature-program.ts';
 import { matcherOf } from '../patterns/pattern.ts';
 import { inspectWith } from '../request/inspect.ts';

@@ -1,5 +1,5 @@
 /** Builds ahead of the first request what an inspection otherwise builds on demand. */
-import { utf8Bytes } from '../../base/octets.ts';
+import { utf8Bytes } from '../../base/octets/octets.ts';
 import { prepareGroups, prepareMatcher } from '../patterns/pattern.ts';
 import { inspectWith } from '../request/inspect.ts';
 import type { WafInput } from '../request/inspection.ts';

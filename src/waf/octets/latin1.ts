@@ -2,7 +2,7 @@
  * Latin-1 text: one character is one octet, 0 to 255. Character classes as C's `isspace` and its siblings define them in
  * the C locale, which ModSecurity uses; hexadecimal digits; text from octets.
  */
-import { hexValue } from '../../base/octets.ts';
+import { hexValue } from '../../base/octets/octets.ts';
 
 /** Space, tab, line feed, vertical tab, form feed, carriage return. */
 export function isSpace(code: number): boolean {

@@ -1,5 +1,5 @@
 /** UTF-8 (RFC 3629) in Latin-1 text: a sequence is as many characters as it has octets. */
-import { utf8Bytes } from '../../base/octets.ts';
+import { utf8Bytes } from '../../base/octets/octets.ts';
 import { latin1Text } from './latin1.ts';
 
 /** The number of continuation octets that a leading octet announces, 1 to 3; 0: it is no leading octet. */

@@ -1,6 +1,7 @@
 /** The operator `@ipMatch`: the value is an address in one of a list of addresses and prefixes (RFC 4632, RFC 4291). */
-import { assert } from '../../base/assert.ts';
-import { compareIp, type IpInterval, parseIp, parseIpEntry } from '../../base/ip.ts';
+
+import { compareIp, type IpInterval, parseIp, parseIpEntry } from '../../base/addresses/ip.ts';
+import { assert } from '../../base/diagnostics/assert.ts';
 
 /** The argument of an `@ipMatch` as intervals of addresses. */
 export type IpIntervals = readonly IpInterval[];

@@ -5,7 +5,7 @@
  * Each phase tests values first and runs rules second. Every member of the request is tested once for all rules
  * (`test-value.ts`); equal texts share one result. Only a rule whose tests have hits is run (`rules.ts`).
  */
-import { WAF_FIXED_STEPS, WAF_OCTET_STEPS } from '../../base/limits.ts';
+import { WAF_FIXED_STEPS, WAF_OCTET_STEPS } from '../../base/vocabulary/limits.ts';
 import { releaseOctets } from '../octets/octet-buffer.ts';
 import { exclusionsOf, isExcluded } from './exclusions.ts';
 import { createHits, type Hits, memberNumber } from './hits.ts';

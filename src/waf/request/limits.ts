@@ -1,4 +1,4 @@
-/** Limits of the caches between requests, and of reports. The limits of an inspection's work are in `base/limits.ts`. */
+/** Limits of the caches between requests, and of reports. The limits of an inspection's work are in `base/vocabulary/limits.ts`. */
 
 /**
  * Maximum size, in octets, of the cached values in one of two generations. The headers, cookies and argument names of a

@@ -3,7 +3,7 @@
  * words and numbers. Hardly any transformation changes them, so that the tests behind all chains run on one text; hardly
  * any pattern or literal can occur in them; and values of a few octets are too short for most other tests.
  */
-import { KIND } from '../../base/octet-kinds.ts';
+import { KIND } from '../../base/octets/octet-kinds.ts';
 import type { Meter } from '../octets/meter.ts';
 import { changesOf, lengthBehind, makesOf } from '../transformations/effects.ts';
 import {

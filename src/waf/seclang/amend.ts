@@ -2,7 +2,7 @@
  * Applies directives that change other rules: `SecRuleRemove…`, `SecRuleUpdateTarget…`, `SecRuleUpdateActionById`.
  * As in ModSecurity 3, their place in the text makes no difference.
  */
-import { captureGroups, parsePattern } from '../../base/regex.ts';
+import { captureGroups, parsePattern } from '../../base/regex/regex.ts';
 import type { Directive, DirectivePlace, WrittenAction } from './directives.ts';
 import type { DraftCondition, DraftRule } from './draft.ts';
 import { inRanges, type RuleFinder, readIds } from './lower-setvar.ts';

@@ -3,8 +3,8 @@
  * they name. Out: the program and diagnostics. Takes seconds for the OWASP Core Rule Set, so it runs ahead of time.
  * Stages: `parse.ts`, `lower.ts`, `specialise.ts` (for each paranoia level), `emit.ts`.
  */
-import type { Diagnostic } from '../../base/diagnostic.ts';
-import { hasErrors } from '../../base/diagnostic.ts';
+import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
+import { hasErrors } from '../../base/diagnostics/diagnostic.ts';
 import type { SignatureProgram } from '../../plan/signature-program.ts';
 import type { DraftRule } from './draft.ts';
 import { emitProgram, type LevelDraft } from './emit.ts';

@@ -1,5 +1,5 @@
 /** Evaluates conditions that do not depend on the request: comparisons of TX variables with known values. */
-import { captureGroups } from '../../base/regex.ts';
+import { captureGroups } from '../../base/regex/regex.ts';
 import type { WafSetVar, WafTransformation } from '../../plan/signature-program.ts';
 import type { DraftCondition, DraftRule } from './draft.ts';
 import { ALWAYS_EMPTY } from './draft.ts';

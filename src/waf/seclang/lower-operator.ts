@@ -1,5 +1,5 @@
 /** Lowers operators: parses their arguments and reads their data files. */
-import { parseIpEntry } from '../../base/ip.ts';
+import { parseIpEntry } from '../../base/addresses/ip.ts';
 import {
   WAF_NUMBER_OPERATORS,
   WAF_PLAIN_OPERATORS,

@@ -1,5 +1,5 @@
 /** Parses SecLang text to directives as written (`directives.ts`): follows `Include` and collects all errors. */
-import type { Diagnostic } from '../../base/diagnostic.ts';
+import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
 import type { Directive, DirectivePlace, WrittenAction, WrittenTarget } from './directives.ts';
 import { lexSource, type SecLangLine, type Word } from './lex.ts';
 import { MAX_INCLUDE_DEPTH, MAX_INCLUDED_FILES } from './limits.ts';

@@ -6,7 +6,7 @@ import { buildAlphabet } from '../../base/regex/alphabet.ts';
 import { buildDfa } from '../../base/regex/dfa.ts';
 import { kindsNeeded } from '../../base/regex/possible.ts';
 import type { OctetRanges, Program } from '../../base/regex/program.ts';
-import { coveringLiterals, type Pattern, parsePattern } from '../../base/regex.ts';
+import { coveringLiterals, type Pattern, parsePattern } from '../../base/regex/regex.ts';
 import type { WafPattern } from '../../plan/signature-program.ts';
 import type { DirectivePlace } from './directives.ts';
 import {
@@ -108,7 +108,7 @@ interface CompiledPattern {
   readonly guard: Uint16Array | null;
   /** Literals of which every match contains one, without case; `null`: none, or too many. */
   readonly required: readonly string[] | null;
-  /** Kinds of octets of which every match contains one (`base/octet-kinds.ts`); -1: none. */
+  /** Kinds of octets of which every match contains one (`base/octets/octet-kinds.ts`); -1: none. */
   readonly needed: number;
 }
 

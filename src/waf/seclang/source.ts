@@ -1,8 +1,8 @@
 /** SecLang source files, places in them, and the collection of diagnostics. */
-import type { DiagnosticCode } from '../../base/codes/codes.ts';
-import type { Diagnostic } from '../../base/diagnostic.ts';
-import { quoteValue } from '../../base/diagnostic.ts';
-import { MAX_DIAGNOSTICS } from '../../base/limits.ts';
+import type { DiagnosticCode } from '../../base/diagnostics/codes/codes.ts';
+import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
+import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
+import { MAX_DIAGNOSTICS } from '../../base/vocabulary/limits.ts';
 
 /** One configuration file. */
 export interface Source {

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
-import { assert } from '../../base/assert.ts';
+import { assert } from '../../base/diagnostics/assert.ts';
 import { sealSignatures } from '../../plan/seal-signatures.ts';
 import { compileStarter } from './starter.ts';
 

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { assert } from '../../base/assert.ts';
+import { assert } from '../../base/diagnostics/assert.ts';
 import { openSignatures } from '../../plan/open-signatures.ts';
 import { sealSignatures } from '../../plan/seal-signatures.ts';
 import type { SignatureProgram } from '../../plan/signature-program.ts';

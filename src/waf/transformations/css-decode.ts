@@ -1,5 +1,5 @@
 /** The transformation `cssDecode`: decodes escapes of CSS (CSS 2.1 §4.1.3). */
-import { hexValue } from '../../base/octets.ts';
+import { hexValue } from '../../base/octets/octets.ts';
 import { isSpace } from '../octets/latin1.ts';
 import { fullWidthOctet } from './backslash.ts';
 import { decodeEscapes, dropped, read } from './escapes.ts';

@@ -3,7 +3,7 @@
  * produce, how long the result can be. Most values have no octet that a transformation changes, so that most
  * transformations are skipped.
  */
-import { KIND } from '../../base/octet-kinds.ts';
+import { KIND } from '../../base/octets/octet-kinds.ts';
 import { WAF_TRANSFORMATIONS, type WafTransformation } from '../../plan/signature-program.ts';
 import { base64Octets } from './base64-decode.ts';
 

@@ -1,5 +1,5 @@
 /** The transformation `htmlEntityDecode`: decodes character references of HTML (HTML Standard, "Character references"). */
-import { hexValue } from '../../base/octets.ts';
+import { hexValue } from '../../base/octets/octets.ts';
 import { isDigit } from '../octets/latin1.ts';
 import { decodeEscapes, NONE, read } from './escapes.ts';
 

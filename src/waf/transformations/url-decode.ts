@@ -1,5 +1,5 @@
 /** The transformation `urlDecode` (URL Standard, `application/x-www-form-urlencoded` parsing), and its loop. */
-import { escapedOctet } from '../../base/octets.ts';
+import { escapedOctet } from '../../base/octets/octets.ts';
 import { latin1Text, scratchOctets } from '../octets/latin1.ts';
 import { decodeEscapes, type EscapeReader, NONE, read } from './escapes.ts';
 

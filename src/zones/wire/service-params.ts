@@ -1,5 +1,5 @@
 /** Encodes the parameters of SVCB and HTTPS records (RFC 9460 §2.2, §7, §8). */
-import { parseIpv4, parseIpv6 } from '../../base/ip.ts';
+import { parseIpv4, parseIpv6 } from '../../base/addresses/ip.ts';
 import { keyNumber } from '../../dns/zone-file/service-params.ts';
 import { readOctets } from '../../dns/zone-file/text.ts';
 import { lex } from '../../dns/zone-file/tokens.ts';

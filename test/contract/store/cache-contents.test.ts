@@ -1,6 +1,6 @@
 /** What nodes report of their caches, on both databases: what replaces a report, what ends it, and what is answered from it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MAX_DOMAIN_REPORT_OCTETS } from '../../../src/base/limits.ts';
+import { MAX_DOMAIN_REPORT_OCTETS } from '../../../src/base/vocabulary/limits.ts';
 import { REPORT_COUNTS_MS } from '../../../src/footprint/limits.ts';
 import { readEntries } from '../../../src/footprint/read-entries.ts';
 import { readFootprint } from '../../../src/footprint/read-footprint.ts';

@@ -1,6 +1,6 @@
 /** Purges of single responses, on both databases: positions, bounds, what ends them. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MAX_PURGE_VALUES, MAX_PURGES, MAX_PURGES_OCTETS } from '../../../src/base/limits.ts';
+import { MAX_PURGE_VALUES, MAX_PURGES, MAX_PURGES_OCTETS } from '../../../src/base/vocabulary/limits.ts';
 import { readPurges } from '../../../src/publisher/read-purges.ts';
 import type { CachePurgeRow } from '../../../src/store/cache-repositories.ts';
 import type { DomainRow } from '../../../src/store/rows.ts';

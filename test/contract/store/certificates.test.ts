@@ -1,9 +1,9 @@
 /** Certificates, the digests of their sets, and the keys of nodes, on both databases. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../../src/base/storage/sqlite.ts';
 import { POSTGRES_MIGRATIONS } from '../../../src/schema/postgres.ts';
 import { SQLITE_MIGRATIONS } from '../../../src/schema/sqlite.ts';
-import { openDatabase } from '../../../src/storage/sqlite.ts';
 import type { DomainRow } from '../../../src/store/rows.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { asAdmin } from '../../support/postgres.ts';

@@ -1,6 +1,6 @@
 /** HTTP-01 challenges in the manifest, on both databases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CHALLENGE_MS, MAX_CHALLENGES } from '../../../src/base/limits.ts';
+import { CHALLENGE_MS, MAX_CHALLENGES } from '../../../src/base/vocabulary/limits.ts';
 import { openClearance } from '../../../src/publisher/clearance.ts';
 import { readPage } from '../../../src/publisher/pages.ts';
 import { openSigner } from '../../../src/publisher/signer.ts';

@@ -4,9 +4,9 @@ import { cp, mkdir, mkdtemp, rm, stat, truncate, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { isStoreFault } from '../../../src/base/storage/fault.ts';
+import { openDatabase } from '../../../src/base/storage/sqlite.ts';
 import { openSqlite } from '../../../src/database/sqlite/open.ts';
-import { isStoreFault } from '../../../src/storage/fault.ts';
-import { openDatabase } from '../../../src/storage/sqlite.ts';
 import { seed } from '../../support/sample-rows.ts';
 import { sizeOf } from '../../support/size.ts';
 import { acknowledged, buildChild, type Child, startChild } from './children.ts';

@@ -1,8 +1,8 @@
 /** Looks at what a killed or copied writer (`child.ts`) has left behind. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { openDatabase } from '../../../src/base/storage/sqlite.ts';
 import { openSqlite } from '../../../src/database/sqlite/open.ts';
-import { openDatabase } from '../../../src/storage/sqlite.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 /** The numbers of the writes a folder holds, after checking that the database hangs together. */

@@ -1,11 +1,11 @@
 /** From an empty database and from older ones to this version's tables, on both databases. */
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isStoreFault } from '../../../src/base/storage/fault.ts';
+import { openDatabase } from '../../../src/base/storage/sqlite.ts';
 import type { Migration } from '../../../src/schema/migration.ts';
 import { POSTGRES_MIGRATIONS } from '../../../src/schema/postgres.ts';
 import { SQLITE_MIGRATIONS } from '../../../src/schema/sqlite.ts';
-import { isStoreFault } from '../../../src/storage/fault.ts';
-import { openDatabase } from '../../../src/storage/sqlite.ts';
 import type { NewDomain } from '../../../src/store/customer-repositories.ts';
 import type { Store, WriteTransaction } from '../../../src/store/store.ts';
 import { asAdmin } from '../../support/postgres.ts';

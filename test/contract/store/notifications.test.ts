@@ -1,7 +1,7 @@
 /** Notifications, their deliveries and contacts, on both databases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { isStoreFault } from '../../../src/base/storage/fault.ts';
 import { emptyContact } from '../../../src/notify/contact.ts';
-import { isStoreFault } from '../../../src/storage/fault.ts';
 import type { DeliveryRow, DomainRow, NotifyChannel } from '../../../src/store/rows.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { seed, T } from '../../support/sample-rows.ts';

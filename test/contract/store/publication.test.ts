@@ -1,6 +1,6 @@
 /** Outbox, revisions, manifest, nodes: what publication leans on, on both databases. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { isStoreFault } from '../../../src/storage/fault.ts';
+import { isStoreFault } from '../../../src/base/storage/fault.ts';
 import type { Publication } from '../../../src/store/edge-repositories.ts';
 import type { DomainRow, ReportRow } from '../../../src/store/rows.ts';
 import type { Store } from '../../../src/store/store.ts';

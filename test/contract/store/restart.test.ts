@@ -7,8 +7,8 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isStoreFault } from '../../../src/base/storage/fault.ts';
 import { openStore } from '../../../src/database/open.ts';
-import { isStoreFault } from '../../../src/storage/fault.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { freePort } from '../../support/free-ports.ts';
 import { requires } from '../../support/requires.ts';

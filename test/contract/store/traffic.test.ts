@@ -1,6 +1,6 @@
 /** Parts and blocks of traffic, leases of the roll-up and partitions, on both databases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { isStoreFault } from '../../../src/storage/fault.ts';
+import { isStoreFault } from '../../../src/base/storage/fault.ts';
 import type { DomainRow } from '../../../src/store/rows.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type {

@@ -1,15 +1,15 @@
-/** The list of codes as Markdown, from the lists in `src/base/codes`. */
-import { CODE_AREAS, codeAnchor } from '../../../src/base/codes/codes.ts';
+/** The list of codes as Markdown, from the lists in `src/base/diagnostics/codes`. */
+import { CODE_AREAS, codeAnchor } from '../../../src/base/diagnostics/codes/codes.ts';
 import { formatted } from './sections.ts';
 
-export const CODES_FILE = 'src/base/CODES.md';
+export const CODES_FILE = 'src/base/diagnostics/CODES.md';
 
 const HEADER = `# Codes
 
 The code of a message says what is wrong independently of its wording: in brackets in the terminal
 (\`edge.yaml:12:7: error[unknown_field]: …\`), as \`code\` in JSON and in the diagnostics of \`edgeplan/compiler\`.
 \`edgeplan codes unknown_field\` prints an entry, \`/docs/codes\` of a server shows all. Codes are stable across
-releases; wordings are not. Generated from \`src/base/codes\` by \`npm run generate\`.
+releases; wordings are not. Generated from \`src/base/diagnostics/codes\` by \`npm run generate\`.
 `;
 
 /** The whole file. */

@@ -1,10 +1,10 @@
 /** The tables of all metrics, from their declarations. */
-import { METRICS, type MetricDeclaration } from '../../../src/metrics/declared.ts';
+import { METRICS, type MetricDeclaration } from '../../../src/base/telemetry/metrics/declared.ts';
 import { formatted } from './sections.ts';
 
-export const METRICS_FILE = 'src/metrics/METRICS.md';
+export const METRICS_FILE = 'src/base/telemetry/metrics/METRICS.md';
 
-const HEADER = `<!-- Generated from src/metrics/declared.ts: \`npm run generate\` writes this file, and a test compares it. -->
+const HEADER = `<!-- Generated from src/base/telemetry/metrics/declared.ts: \`npm run generate\` writes this file, and a test compares it. -->
 
 # Metrics
 

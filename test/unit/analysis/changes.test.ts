@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type ProvedChanges, proveChanges } from '../../../src/analysis/changes.ts';
 import { changeInput } from '../../../src/analysis/compare.ts';
 import { changesAt } from '../../../src/analysis/differences.ts';
-import { formatDiagnostic } from '../../../src/base/diagnostic.ts';
+import { formatDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
 import { compile } from '../../../src/compiler/compile.ts';
 import { parseRuleSet } from '../../../src/model/parse.ts';
 import { openPlan } from '../../../src/plan/open.ts';

@@ -1,7 +1,7 @@
 /** Lint on rule sets nobody wrote: it never fails, and where it says that a rule never acts, no request finds it acting. */
 import { expect, test } from 'vitest';
 import { lintRuleSet } from '../../../src/analysis/lint.ts';
-import type { Diagnostic } from '../../../src/base/diagnostic.ts';
+import type { Diagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
 import type { Decision } from '../../../src/evaluator/decision.ts';
 import type { RuleSet } from '../../../src/model/types.ts';
 import { generateCase } from '../../support/generate.ts';

@@ -1,7 +1,7 @@
 /** Proofs of reach, case by case: what is claimed, of whom, and what is not claimed. */
 import { describe, expect, test } from 'vitest';
 import { lintRuleSet } from '../../../src/analysis/lint.ts';
-import { formatDiagnostic } from '../../../src/base/diagnostic.ts';
+import { formatDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
 import { parseRuleSet } from '../../../src/model/parse.ts';
 import type { RuleSet } from '../../../src/model/types.ts';
 

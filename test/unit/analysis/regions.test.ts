@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { openRegions, type Regions } from '../../../src/analysis/regions.ts';
 import { readSubject } from '../../../src/analysis/subject.ts';
-import { formatDiagnostic } from '../../../src/base/diagnostic.ts';
+import { formatDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
 import { compile } from '../../../src/compiler/compile.ts';
 import { parseRuleSet } from '../../../src/model/parse.ts';
 import { seal } from '../../../src/plan/seal.ts';

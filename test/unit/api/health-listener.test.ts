@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createHealthListener, createMetrics } from '../../../src/api/health-listener.ts';
+import { takeFolder } from '../../../src/base/storage/folder-lock.ts';
 import { openSqlite } from '../../../src/database/sqlite/open.ts';
 import { MAX_UNPUBLISHED_MS } from '../../../src/operation/limits.ts';
-import { takeFolder } from '../../../src/storage/folder-lock.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { say, statusesOf } from '../../support/raw.ts';
 

@@ -1,6 +1,6 @@
 /** Lines of `edgeplan billing import`: what is read, and what each refusal names. */
 import { describe, expect, test } from 'vitest';
-import { describeDiagnostic } from '../../../src/base/diagnostic.ts';
+import { describeDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
 import { MAX_AMOUNT, MAX_INVOICE_LINES, MAX_LINE_OCTETS } from '../../../src/billing/limits.ts';
 import { readLine } from '../../../src/billing/lines.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatIp, type IpInterval, parseIpEntry } from '../../../src/base/ip.ts';
+import { formatIp, type IpInterval, parseIpEntry } from '../../../src/base/addresses/ip.ts';
 import { MAX_PREFIXES } from '../../../src/classify/limits.ts';
 import { createRanges, readRanges } from '../../../src/classify/ranges.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { isStoreFault } from '../../../src/base/storage/fault.ts';
 import type { Session, SqlValue } from '../../../src/database/session.ts';
 import { freeStatement, idsIn, statement } from '../../../src/database/statement.ts';
-import { isStoreFault } from '../../../src/storage/fault.ts';
 
 /** A session that answers nothing and remembers what it was sent. */
 function recorder(database: Session['database'], locking = false) {

@@ -1,6 +1,6 @@
 /** The phase table against the order of slots in a plan. */
 import { expect, test } from 'vitest';
-import { RULE_TYPES } from '../../../src/base/vocabulary.ts';
+import { RULE_TYPES } from '../../../src/base/vocabulary/vocabulary.ts';
 import { PHASE_TABLE } from '../../../src/evaluator/phases.ts';
 
 test('the phase table names every rule type once, in the order of their slots in a plan', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BOT_KINDS } from '../../../src/base/vocabulary.ts';
+import { BOT_KINDS } from '../../../src/base/vocabulary/vocabulary.ts';
 import { classifyUserAgent } from '../../../src/evaluator/user-agent.ts';
 
 const NAMED = BOT_KINDS.filter((kind) => kind !== 'google-extended' && kind !== 'generic-bot');

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatDiagnostic } from '../../../src/base/diagnostic.ts';
-import { RULE_TYPES } from '../../../src/base/vocabulary.ts';
+import { formatDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
+import { RULE_TYPES } from '../../../src/base/vocabulary/vocabulary.ts';
 import { type EdgeFile, readEdgeBytes, readEdgeFile } from '../../../src/files/edge-file.ts';
 import { printEdge } from '../../../src/files/print-edge.ts';
 import type { RuleSet } from '../../../src/model/types.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { formatDiagnostic } from '../../../src/base/diagnostic.ts';
-import { MAX_EDGE_PARTS, MAX_FILE_OCTETS } from '../../../src/base/limits.ts';
+import { formatDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
+import { MAX_EDGE_PARTS, MAX_FILE_OCTETS } from '../../../src/base/vocabulary/limits.ts';
 import { compileEdge } from '../../../src/embed/compile-edge.ts';
 import { readEdgeBytes } from '../../../src/files/edge-file.ts';
 import { seal } from '../../../src/plan/seal.ts';

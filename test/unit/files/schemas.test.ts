@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { RULE_TYPES } from '../../../src/base/vocabulary.ts';
+import { RULE_TYPES } from '../../../src/base/vocabulary/vocabulary.ts';
 import { readEdgeFile } from '../../../src/files/edge-file.ts';
 import { printEdge } from '../../../src/files/print-edge.ts';
 import { readTestFile } from '../../../src/files/test-file.ts';

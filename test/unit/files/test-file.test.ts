@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatDiagnostic } from '../../../src/base/diagnostic.ts';
+import { formatDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
 import { type RuleTest, readTestFile } from '../../../src/files/test-file.ts';
 
 function read(text: string): readonly RuleTest[] {

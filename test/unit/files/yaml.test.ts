@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatDiagnostic } from '../../../src/base/diagnostic.ts';
+import { formatDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
 import { readYaml, readYamlBytes, type YamlFile } from '../../../src/files/yaml.ts';
 
 function told({ diagnostics }: YamlFile): string[] {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isNotModified, parseRange, rangeOf } from '../../../src/http/conditions.ts';
+import { isNotModified, parseRange, rangeOf } from '../../../src/base/http/conditions.ts';
 import { invalidated } from '../../../src/http-cache/invalidate.ts';
 import { joinNames, variantOf, varyNames } from '../../../src/http-cache/vary.ts';
 

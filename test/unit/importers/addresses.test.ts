@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseIpEntry } from '../../../src/base/ip.ts';
+import { parseIpEntry } from '../../../src/base/addresses/ip.ts';
 import {
   type AddressSet,
   ALL_ADDRESSES,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DOMAIN_STATUSES } from '../../../src/base/vocabulary.ts';
+import { DOMAIN_STATUSES } from '../../../src/base/vocabulary/vocabulary.ts';
 import { type Challenge, newChallenge } from '../../../src/lifecycle/challenge.ts';
 import { manualCheckWait, nextCheckAt } from '../../../src/lifecycle/schedule.ts';
 import {

@@ -1,7 +1,7 @@
 /** What documents say of a field is what the form that reads it does. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { RULE_TYPES } from '../../../src/base/vocabulary.ts';
+import { RULE_TYPES } from '../../../src/base/vocabulary/vocabulary.ts';
 import { documentFields } from '../../../src/model/document.ts';
 import { recordForm } from '../../../src/model/record.ts';
 import { RULE_FORMS } from '../../../src/model/rule.ts';

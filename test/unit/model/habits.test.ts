@@ -1,7 +1,7 @@
 /** What a name of another system leads to: a remedy in this system's own words. */
 import { expect, test } from 'vitest';
-import { describeDiagnostic, formatDiagnostic } from '../../../src/base/diagnostic.ts';
-import { RULE_TYPES, type RuleType } from '../../../src/base/vocabulary.ts';
+import { describeDiagnostic, formatDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
+import { RULE_TYPES, type RuleType } from '../../../src/base/vocabulary/vocabulary.ts';
 import { readEdgeFile } from '../../../src/files/edge-file.ts';
 import { habitualType } from '../../../src/model/habits.ts';
 import { parseRecord, parseRule } from '../../../src/model/parse.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { describeDiagnostic } from '../../../src/base/diagnostic.ts';
-import { RULE_TYPES } from '../../../src/base/vocabulary.ts';
+import { describeDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
+import { RULE_TYPES } from '../../../src/base/vocabulary/vocabulary.ts';
 import { nearest } from '../../../src/model/nearest.ts';
 import { parseRule } from '../../../src/model/parse.ts';
 import { RULE_FORMS } from '../../../src/model/rule.ts';

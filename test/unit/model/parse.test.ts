@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Diagnostic, describeDiagnostic } from '../../../src/base/diagnostic.ts';
-import { BOT_KINDS, RULE_TYPES } from '../../../src/base/vocabulary.ts';
+import { type Diagnostic, describeDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
+import { BOT_KINDS, RULE_TYPES } from '../../../src/base/vocabulary/vocabulary.ts';
 import { nearest } from '../../../src/model/nearest.ts';
 import { parseDomain, parseRecord, parseRule, parseRuleSet } from '../../../src/model/parse.ts';
 import { absoluteName } from '../../../src/model/record-name.ts';

@@ -1,6 +1,6 @@
 /** What the tests of the model share: the least a rule of each type needs, and short ways to read one. */
-import { describeDiagnostic } from '../../../src/base/diagnostic.ts';
-import type { RuleType } from '../../../src/base/vocabulary.ts';
+import { describeDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
+import type { RuleType } from '../../../src/base/vocabulary/vocabulary.ts';
 import { parseRule } from '../../../src/model/parse.ts';
 
 export type Input = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { describeDiagnostic } from '../../../src/base/diagnostic.ts';
-import { RULE_TYPES, type RuleType } from '../../../src/base/vocabulary.ts';
+import { describeDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
+import { RULE_TYPES, type RuleType } from '../../../src/base/vocabulary/vocabulary.ts';
 import { parseRule } from '../../../src/model/parse.ts';
 import { type Input, LEAST, mistakes, mistakesOfStored, stored, times, warnings } from './read.ts';
 

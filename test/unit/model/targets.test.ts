@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeDiagnostic } from '../../../src/base/diagnostic.ts';
+import { describeDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
 import { parseRecord } from '../../../src/model/parse.ts';
 
 function told(name: string, type: string, destination: string, stored = false): readonly string[] {

@@ -1,6 +1,6 @@
 /** A stored object has the fields of its form and no others; the types follow from the forms. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { RULE_TYPES } from '../../../src/base/vocabulary.ts';
+import { RULE_TYPES } from '../../../src/base/vocabulary/vocabulary.ts';
 import { domainForm } from '../../../src/model/domain.ts';
 import { parseRuleSet } from '../../../src/model/parse.ts';
 import { recordForm } from '../../../src/model/record.ts';

@@ -3,7 +3,7 @@ import {
   MAX_DOMAIN_REPORT_OCTETS,
   MAX_REPORTED_DOMAINS,
   MAX_REPORTED_OCTETS,
-} from '../../../src/base/limits.ts';
+} from '../../../src/base/vocabulary/limits.ts';
 import type { CacheContents, CachedUrl } from '../../../src/http-cache/request.ts';
 import { nextContents, type ReportedMark } from '../../../src/node/build-cache-report.ts';
 import { REPEAT_CACHE_MS } from '../../../src/node/limits.ts';

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createLog } from '../../../src/base/telemetry/redacting-log.ts';
 import type { EdgeNodeOptions } from '../../../src/node/options.ts';
 import { removeOtherCaches, resourceShareOf, workerFolder } from '../../../src/node/resource-shares.ts';
-import { createLog } from '../../../src/telemetry/redacting-log.ts';
 
 let data: string;
 beforeEach(() => {

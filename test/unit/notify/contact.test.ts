@@ -1,6 +1,6 @@
 /** Addresses, confirmation codes, webhooks, and options of outlets. */
 import { describe, expect, test } from 'vitest';
-import { createSpecialJudge } from '../../../src/base/special-addresses.ts';
+import { createSpecialJudge } from '../../../src/base/addresses/special-addresses.ts';
 import {
   type CodeRequest,
   checkCode,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RULE_TYPES } from '../../../src/base/vocabulary.ts';
+import { RULE_TYPES } from '../../../src/base/vocabulary/vocabulary.ts';
 import { compile, seal } from '../../../src/compiler/index.ts';
 import * as fields from '../../../src/plan/fields.ts';
 import * as layout from '../../../src/plan/layout.ts';

@@ -1,7 +1,7 @@
 /** The index of purges decides as a scan of the list does; the list after answers is the list of all of them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { purgeLocation } from '../../../src/base/purge-values.ts';
+import { purgeLocation } from '../../../src/base/paths/purge-values.ts';
 import { createPurgeIndex, type PurgeSubject, type PurgeVerdict } from '../../../src/plan/purge-index.ts';
 import {
   type CachePurge,

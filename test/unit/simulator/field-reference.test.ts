@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { documentRoutes } from '../../../src/api/openapi.ts';
 import { ROUTES } from '../../../src/api/routes.ts';
-import { RULE_TYPES } from '../../../src/base/vocabulary.ts';
+import { RULE_TYPES } from '../../../src/base/vocabulary/vocabulary.ts';
 import { documentFields } from '../../../src/model/document.ts';
 import { domainForm } from '../../../src/model/domain.ts';
 import type { Fields } from '../../../src/model/form.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RULE_TYPES } from '../../../src/base/vocabulary.ts';
+import { RULE_TYPES } from '../../../src/base/vocabulary/vocabulary.ts';
 import { EFFECTS } from '../../../src/evaluator/decision.ts';
 import {
   CHECKS,

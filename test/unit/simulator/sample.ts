@@ -1,5 +1,5 @@
 /** A trace of a small shop with every kind of outcome, as the evaluator would tell it. */
-import type { ActionMode, RuleType } from '../../../src/base/vocabulary.ts';
+import type { ActionMode, RuleType } from '../../../src/base/vocabulary/vocabulary.ts';
 import type { Decision, Effect } from '../../../src/evaluator/decision.ts';
 import type { EdgeRequest } from '../../../src/evaluator/request.ts';
 import type {

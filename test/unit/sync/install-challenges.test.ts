@@ -1,9 +1,9 @@
 /** The node's challenges of certificate authorities: which entries change them, and which pages with them are trusted. */
 import { createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MAX_CHALLENGES } from '../../../src/base/limits.ts';
+import { sha256Hex } from '../../../src/base/platform/sha256.ts';
+import { MAX_CHALLENGES } from '../../../src/base/vocabulary/limits.ts';
 import { MANIFEST_FORMAT, type ManifestEntry, manifestText } from '../../../src/plan/manifest.ts';
-import { sha256Hex } from '../../../src/platform/sha256.ts';
 import { type ChallengeInstaller, createChallengeInstaller } from '../../../src/sync/install-challenges.ts';
 import { MAX_FEED_CHALLENGES } from '../../../src/sync/limits.ts';
 import { createTrust } from '../../../src/sync/trust.ts';

@@ -1,7 +1,7 @@
 /** Hits of rules: sums over steps equal those of the counted requests one by one. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ACTION_MODES, RULE_TYPES } from '../../../src/base/vocabulary.ts';
+import { ACTION_MODES, RULE_TYPES } from '../../../src/base/vocabulary/vocabulary.ts';
 import { addChange, addHits, createTrafficCounts, type TrafficCounts } from '../../../src/counts/counts.ts';
 import { EFFECTS } from '../../../src/evaluator/decision.ts';
 import { MAX_REMOVED_RULES, MAX_RULE_CHANGES } from '../../../src/traffic/limits.ts';

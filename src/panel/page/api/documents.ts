@@ -1,5 +1,5 @@
 /** Answers of the management API as the page reads them, by the types of the OpenAPI document. */
-import type { RuleType } from '../../../base/vocabulary.ts';
+import type { RuleType } from '../../../base/vocabulary/vocabulary.ts';
 import type { components, paths } from '../../../client/schema.ts';
 
 /** The JSON of a path's 200. */

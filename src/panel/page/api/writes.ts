@@ -2,7 +2,7 @@
  * Changes of rules, records and plans over the API. Each write names the version that the page shows (`If-Match`), so that nobody's
  * change is lost, and waits until a revision that covers it is out. Out: `null`, or the version on the server where it has changed.
  */
-import type { RuleType } from '../../../base/vocabulary.ts';
+import type { RuleType } from '../../../base/vocabulary/vocabulary.ts';
 import { CallFault, callJson } from './call.ts';
 import { domainPath, type RecordShown, type RuleShown, rulesPath } from './documents.ts';
 import { readMarks, readRecords, readRevisions, readRules, report } from './session.ts';

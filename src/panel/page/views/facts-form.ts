@@ -1,7 +1,7 @@
 /** The form beside the URL: what is known of the visitor, the message, and the conditions at the edge. */
 import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
-import { BOT_KINDS } from '../../../base/vocabulary.ts';
+import { BOT_KINDS } from '../../../base/vocabulary/vocabulary.ts';
 import { EMPTY_FORM, type RequestForm } from '../form.ts';
 import { type PageState, setForm, setState } from '../state.ts';
 import { conditionFields } from './condition-fields.ts';

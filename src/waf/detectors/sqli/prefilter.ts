@@ -2,7 +2,7 @@
  * One pass over the characters of a value before it is tokenized: most values have no character that every injection
  * needs, and prose rarely has those that a query needs.
  */
-import { KINDS } from '../../../base/octet-kinds.ts';
+import { KINDS } from '../../../base/octets/octet-kinds.ts';
 import { isDigit, isInWord, isSpace } from './characters.ts';
 
 /** Results: no injection is possible; one is possible; a query is possible anywhere in the value, too. */
@@ -39,7 +39,7 @@ function classOf(code: number): number {
   return '\'"#=<>|&*`{[\\'.includes(character) ? SIGN : PLAIN;
 }
 
-/** The kinds of octets (`base/octet-kinds.ts`) of which every value that passes the prefilter has one. */
+/** The kinds of octets (`base/octets/octet-kinds.ts`) of which every value that passes the prefilter has one. */
 export const PREFILTER_KINDS = classes.reduce(
   (kinds, kind, code) => (kind === PLAIN || kind === DIGIT ? kinds : kinds | KINDS[code]!),
   0,

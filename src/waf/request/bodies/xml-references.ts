@@ -1,5 +1,5 @@
 /** Replaces references in XML character data (XML 1.0 §4.1, §4.6). */
-import { hexValue } from '../../../base/octets.ts';
+import { hexValue } from '../../../base/octets/octets.ts';
 import { utf8Text } from '../../octets/utf8.ts';
 
 const HASH = 35;

@@ -1,5 +1,5 @@
 /** Converts text of the request to Latin-1: one character an octet. */
-import { utf8Bytes } from '../../../base/octets.ts';
+import { utf8Bytes } from '../../../base/octets/octets.ts';
 import { latin1Text } from '../../octets/latin1.ts';
 
 /** Converts Unicode text to the octets of its UTF-8; text in ASCII is returned as it is. */

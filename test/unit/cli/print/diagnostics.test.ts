@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Diagnostic } from '../../../../src/base/diagnostic.ts';
+import type { Diagnostic } from '../../../../src/base/diagnostics/diagnostic.ts';
 import { diagnosticsText, tally } from '../../../../src/cli/print/diagnostics.ts';
 
 const mistake: Diagnostic = {

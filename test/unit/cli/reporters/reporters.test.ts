@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Parser } from 'htmlparser2';
 import { describe, expect, test } from 'vitest';
-import type { Diagnostic } from '../../../../src/base/diagnostic.ts';
+import type { Diagnostic } from '../../../../src/base/diagnostics/diagnostic.ts';
 import { GITHUB } from '../../../../src/cli/reporters/github.ts';
 import { JUNIT } from '../../../../src/cli/reporters/junit.ts';
 import type { LintReport, TestReport } from '../../../../src/cli/reporters/report.ts';

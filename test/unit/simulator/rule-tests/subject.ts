@@ -1,5 +1,5 @@
 /** A small edge file and the means to run tests against it. */
-import { formatDiagnostic } from '../../../../src/base/diagnostic.ts';
+import { formatDiagnostic } from '../../../../src/base/diagnostics/diagnostic.ts';
 import { compile } from '../../../../src/compiler/compile.ts';
 import { type EdgeSources, readEdgeFile } from '../../../../src/files/edge-file.ts';
 import { readTestFile } from '../../../../src/files/test-file.ts';

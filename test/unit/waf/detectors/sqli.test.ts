@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../../../src/base/octet-kinds.ts';
+import { KINDS } from '../../../../src/base/octets/octet-kinds.ts';
 import { PREFILTER_KINDS } from '../../../../src/waf/detectors/sqli/prefilter.ts';
 import { detectSqli, SHORTEST_SQLI } from '../../../../src/waf/detectors/sqli.ts';
 import { detectorStrings } from '../../../support/detector-strings.ts';

@@ -1,6 +1,6 @@
 /** The OWASP Core Rule Set as a whole, where `EDGEPLAN_SUITES` has it. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { formatDiagnostic } from '../../../../src/base/diagnostic.ts';
+import { formatDiagnostic } from '../../../../src/base/diagnostics/diagnostic.ts';
 import { openSignatures } from '../../../../src/plan/open-signatures.ts';
 import { sealSignatures } from '../../../../src/plan/seal-signatures.ts';
 import type { SignatureProgram } from '../../../../src/plan/signature-program.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatDiagnostic } from '../../../../src/base/diagnostic.ts';
+import { formatDiagnostic } from '../../../../src/base/diagnostics/diagnostic.ts';
 import type { Directive } from '../../../../src/waf/seclang/directives.ts';
 import { parseSecLang } from '../../../../src/waf/seclang/parse.ts';
 import { parseActions, parseOperator } from '../../../../src/waf/seclang/parse-actions.ts';

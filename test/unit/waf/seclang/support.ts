@@ -1,5 +1,5 @@
 /** Short ways to compile texts in tests. */
-import { formatDiagnostic } from '../../../../src/base/diagnostic.ts';
+import { formatDiagnostic } from '../../../../src/base/diagnostics/diagnostic.ts';
 import type {
   SignatureProgram,
   SignatureRule,

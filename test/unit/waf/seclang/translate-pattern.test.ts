@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { captureGroups } from '../../../../src/base/regex.ts';
+import { captureGroups } from '../../../../src/base/regex/regex.ts';
 import { signaturePattern } from '../../../../src/waf/seclang/patterns.ts';
 import { translatePattern } from '../../../../src/waf/seclang/translate-pattern.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { KIND_BITS, KINDS } from '../../../../src/base/octet-kinds.ts';
+import { KIND_BITS, KINDS } from '../../../../src/base/octets/octet-kinds.ts';
 import { WAF_TRANSFORMATIONS } from '../../../../src/plan/signature-program.ts';
 import { octetsOf } from '../../../../src/waf/octets/octet-buffer.ts';
 import { shapeOf } from '../../../../src/waf/octets/shape.ts';

@@ -1,7 +1,7 @@
 /** Dialogs that show, change and add a rule. */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { RULE_TYPES, type RuleType } from '../../../../base/vocabulary.ts';
+import { RULE_TYPES, type RuleType } from '../../../../base/vocabulary/vocabulary.ts';
 import type { FormField } from '../../../documents.ts';
 import { type RuleShown, rulesPath } from '../../api/documents.ts';
 import type { FormTexts } from '../../api/form-texts.ts';

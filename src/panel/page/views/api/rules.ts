@@ -1,7 +1,7 @@
 /** The rules of the domain: by type in the order of evaluation, each with what became of it in the request, its hits and its findings. */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { RULE_TYPES, type RuleType } from '../../../../base/vocabulary.ts';
+import { RULE_TYPES, type RuleType } from '../../../../base/vocabulary/vocabulary.ts';
 import type { Rule } from '../../../../model/types.ts';
 import { type RuleNote, refOf } from '../../../../simulator/document.ts';
 import type { RuleShown } from '../../api/documents.ts';
