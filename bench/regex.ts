@@ -4,7 +4,7 @@
  */
 import { MAX_DOMAIN_SCANS } from '../src/base/vocabulary/limits.ts';
 import type { EdgeRequest } from '../src/evaluator/request.ts';
-import type { RuleSet } from '../src/model/types.ts';
+import type { RuleSet } from '../src/rules/model/types.ts';
 import { seeded } from '../test/support/generate-random.ts';
 import { requestOf } from './data/requests.ts';
 import { DOMAIN } from './data/words.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { queryServer } from '../src/dns/ask.ts';
 import type { QueryType } from '../src/dns/message.ts';
-import type { RuleSet } from '../src/model/types.ts';
+import type { RuleSet } from '../src/rules/model/types.ts';
 import { freePort, freePorts } from '../test/support/free-ports.ts';
 import { type Engine, type EngineKind, missingEngine, startEngine } from '../test/support/zone-engines.ts';
 import { makeInstallation } from './data/installation.ts';

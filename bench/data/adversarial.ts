@@ -3,7 +3,7 @@
  * set is one the model accepts.
  */
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
-import type { RuleSet } from '../../src/model/types.ts';
+import type { RuleSet } from '../../src/rules/model/types.ts';
 import { type Random, seeded } from '../../test/support/generate-random.ts';
 import { requestOf, type Wanted } from './requests.ts';
 import { address, DOMAIN, OTHER_COUNTRIES, plainPath, RECORDS, slug, VISITOR_COUNTRIES } from './words.ts';

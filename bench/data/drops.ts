@@ -3,7 +3,7 @@
  * is aimed at a rule, and most of those at a later one.
  */
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
-import type { DropRule, RuleSet } from '../../src/model/types.ts';
+import type { DropRule, RuleSet } from '../../src/rules/model/types.ts';
 import { seeded } from '../../test/support/generate-random.ts';
 import { requestOf, type Wanted } from './requests.ts';
 import { DOMAIN, HOSTS, OTHER_COUNTRIES, RECORDS, SECTIONS, slug, VISITOR_COUNTRIES } from './words.ts';

@@ -4,7 +4,7 @@
  * among 10,000 as among 100; that is what "same selectivity" means here. No rule is dry_run.
  */
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
-import type { RuleSet } from '../../src/model/types.ts';
+import type { RuleSet } from '../../src/rules/model/types.ts';
 import { type Random, seeded } from '../../test/support/generate-random.ts';
 import { requestOf, type Wanted } from './requests.ts';
 import { DOMAIN, HOSTS, OTHER_COUNTRIES, RECORDS, SECTIONS, slug, VISITOR_COUNTRIES } from './words.ts';

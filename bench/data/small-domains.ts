@@ -1,6 +1,6 @@
 /** Small customers: 20 rules each, over a few records. */
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
-import type { RuleSet } from '../../src/model/types.ts';
+import type { RuleSet } from '../../src/rules/model/types.ts';
 import { type Random, seeded } from '../../test/support/generate-random.ts';
 import { requestOf } from './requests.ts';
 import { OTHER_COUNTRIES, slug } from './words.ts';

@@ -1,6 +1,6 @@
 /** Rule sets of the bench are written as customers write them and come in through the model's own door. */
-import { parseRuleSet } from '../../src/model/parse.ts';
-import type { RuleSet } from '../../src/model/types.ts';
+import { parseRuleSet } from '../../src/rules/model/parse.ts';
+import type { RuleSet } from '../../src/rules/model/types.ts';
 
 /** A rule in the API's field names, without an id; what is left out has its default. */
 export type WrittenRule = Readonly<Record<string, unknown>> & { readonly type: string };

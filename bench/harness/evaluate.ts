@@ -2,7 +2,7 @@
 import { compile, seal } from '../../src/compiler/index.ts';
 import { type Counters, type Evaluator, loadPlan } from '../../src/evaluator/index.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
-import type { RuleSet } from '../../src/model/types.ts';
+import type { RuleSet } from '../../src/rules/model/types.ts';
 import { type Fresh, type Side, sink } from './race.ts';
 
 /** The moment all requests of the bench are made at. */

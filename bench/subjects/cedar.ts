@@ -4,7 +4,7 @@
  */
 import { preparsePolicySet, statefulIsAuthorized } from '@cedar-policy/cedar-wasm/nodejs';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
-import type { DropRule } from '../../src/model/types.ts';
+import type { DropRule } from '../../src/rules/model/types.ts';
 import type { Answer } from '../harness/answer.ts';
 
 export const API = 'statefulIsAuthorized over preparsePolicySet, no schema, no entities';

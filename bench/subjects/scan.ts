@@ -5,7 +5,7 @@
  * `evaluate` does: no location, cache key, origin or counter is made.
  */
 import { RULE_TYPES, type RuleType } from '../../src/base/vocabulary/vocabulary.ts';
-import type { Rule, RuleSet } from '../../src/model/types.ts';
+import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import type { Answer } from '../harness/answer.ts';
 
 /** A rule of one phase, with its test. */

@@ -1,5 +1,5 @@
 /** A log as a source of requests: its chunks are split into lines, each is read, and what cannot be read is counted. */
-import { sizeText } from '../files/size.ts';
+import { sizeText } from '../rules/files/size.ts';
 import type { AccessEntry, LineNote, LineReader } from './entry.ts';
 import type { Timed, TimedSource } from './in-order.ts';
 import { LONGEST_LOG_LINE } from './limits.ts';

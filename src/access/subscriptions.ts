@@ -1,6 +1,6 @@
 /** Sets and removes a domain's subscription for the command line; no key may do it over the API (API document). */
 import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
-import { nearest } from '../model/nearest.ts';
+import { nearest } from '../rules/model/nearest.ts';
 import type { DomainRow, SubscriptionRow } from '../store/rows.ts';
 import { SERVICE, type WriteTransaction } from '../store/store.ts';
 import { CEILINGS } from './entitlements.ts';

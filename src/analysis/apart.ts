@@ -2,7 +2,7 @@
  * Which rules share no request, whatever their order: by their filters as boxes, conditions left aside. In: a rule set. Out: a
  * question about two of its rules. A question that its budget ends is answered as if they shared one.
  */
-import type { Rule, RuleSet } from '../model/types.ts';
+import type { Rule, RuleSet } from '../rules/model/types.ts';
 import { subjectSpace } from './reach.ts';
 import { compileSubject } from './serving.ts';
 import type { SubjectSpace } from './situations.ts';

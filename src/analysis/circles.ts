@@ -5,7 +5,7 @@
  */
 import { encodeCapture } from '../base/octets/octets.ts';
 import type { RuleType } from '../base/vocabulary/vocabulary.ts';
-import type { RedirectRule, RuleSet } from '../model/types.ts';
+import type { RedirectRule, RuleSet } from '../rules/model/types.ts';
 import { hostIncludes, pathIncludes } from './lint/filters.ts';
 import { inScope, mayAdmit, readZone, serves, type Zone } from './lint/zone.ts';
 import { proveReach, type Reach, subjectSpace } from './reach.ts';

@@ -11,11 +11,11 @@ import { BOT_ACTIONS, BREACH_ACTIONS, FINGERPRINT_ACTIONS } from '../base/vocabu
 import { compile } from '../compiler/compile.ts';
 import type { Action, Decision } from '../evaluator/decision.ts';
 import { findGroup } from '../evaluator/names.ts';
-import type { Invariant } from '../model/invariant.ts';
-import type { Rule, RuleSet } from '../model/types.ts';
 import { REWRITE_FIELDS } from '../plan/fields.ts';
 import { FLAG_ACTION_SHIFT, GROUP, META, NONE, SLOT } from '../plan/layout.ts';
 import { seal } from '../plan/seal.ts';
+import type { Invariant } from '../rules/model/invariant.ts';
+import type { Rule, RuleSet } from '../rules/model/types.ts';
 import { changedUntil, tryDecision, withUrls } from './confirm.ts';
 import { nameOfRule } from './effects.ts';
 import { compilable } from './serving.ts';

@@ -4,7 +4,7 @@
  * parts were written at. Output: diagnostics in the order of the rules.
  */
 import type { Diagnostic, FieldPath, SourcePlace } from '../base/diagnostics/diagnostic.ts';
-import type { Rule, RuleSet } from '../model/types.ts';
+import type { Rule, RuleSet } from '../rules/model/types.ts';
 import { lintBots } from './lint/bots.ts';
 import { lintDeprecated } from './lint/deprecated.ts';
 import { lintExcludes } from './lint/excludes.ts';

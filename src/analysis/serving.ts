@@ -1,8 +1,8 @@
 /** The rule set that proofs are about: of a domain that serves, since its state is no property of its rules. */
 import { compile } from '../compiler/compile.ts';
-import { parseRule } from '../model/parse.ts';
-import type { RuleSet } from '../model/types.ts';
 import { seal } from '../plan/seal.ts';
+import { parseRule } from '../rules/model/parse.ts';
+import type { RuleSet } from '../rules/model/types.ts';
 import { readSubject, type Subject } from './subject.ts';
 
 /** Sets the state of the domain aside: what is proved holds once the domain serves. */

@@ -6,11 +6,11 @@ import { z } from 'zod';
 import { judgeActivePlan, judgeCeiling } from '../access/entitlement-checks.ts';
 import type { Entitlements } from '../access/entitlements.ts';
 import { challengeHost, MAX_CHALLENGED_OCTETS } from '../lifecycle/challenge.ts';
-import { domainName } from '../model/domain.ts';
-import { checked } from '../model/fields.ts';
-import { crossCheck, type FormValues, form, partially } from '../model/form.ts';
-import { DEFAULT_SETTINGS, DOMAIN_SETTINGS, type DomainSettings } from '../model/settings.ts';
 import { badRequest, forbidden } from '../operation/refusal.ts';
+import { domainName } from '../rules/model/domain.ts';
+import { checked } from '../rules/model/fields.ts';
+import { crossCheck, type FormValues, form, partially } from '../rules/model/form.ts';
+import { DEFAULT_SETTINGS, DOMAIN_SETTINGS, type DomainSettings } from '../rules/model/settings.ts';
 import { DNS_MODES, type DnsMode } from '../store/rows.ts';
 import { domainDetail } from './domain-shape.ts';
 

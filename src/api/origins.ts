@@ -6,10 +6,10 @@
 import { canonicalAddress, type SpecialJudge } from '../base/addresses/special-addresses.ts';
 import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostics/diagnostic.ts';
 import type { RuleType } from '../base/vocabulary/vocabulary.ts';
-import type { StoredRule } from '../model/common.ts';
-import type { BotRouteRule, DnsRecord, OriginPoolRule, OriginRouteRule, Rule } from '../model/types.ts';
 import { wrongInput } from '../operation/read-body.ts';
 import type { Refusal } from '../operation/refusal.ts';
+import type { StoredRule } from '../rules/model/common.ts';
+import type { BotRouteRule, DnsRecord, OriginPoolRule, OriginRouteRule, Rule } from '../rules/model/types.ts';
 
 /** An address that the edge would connect to, and the field it was written in. */
 export interface WrittenOrigin {

@@ -9,11 +9,11 @@ import { z } from 'zod';
 import { MAX_LABEL_CHARACTERS } from '../access/keys.ts';
 import { normalizeName } from '../base/addresses/host.ts';
 import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
-import { checked, converted, filledText, integer, list } from '../model/fields.ts';
-import { crossCheck, type Fields, type Form, form, readForm } from '../model/form.ts';
-import { createPatternBook } from '../model/pattern.ts';
-import { plainCopy } from '../model/plain.ts';
-import { createReport } from '../model/report.ts';
+import { checked, converted, filledText, integer, list } from '../rules/model/fields.ts';
+import { crossCheck, type Fields, type Form, form, readForm } from '../rules/model/form.ts';
+import { createPatternBook } from '../rules/model/pattern.ts';
+import { plainCopy } from '../rules/model/plain.ts';
+import { createReport } from '../rules/model/report.ts';
 import { INVOICE_STATUSES, type InvoiceStatus } from '../store/billing-rows.ts';
 import {
   MAX_AMOUNT,

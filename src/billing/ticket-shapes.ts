@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { isOneLine } from '../access/keys.ts';
 import { timeText } from '../base/text/time-text.ts';
-import { checked, filledText, text } from '../model/fields.ts';
-import { form } from '../model/form.ts';
+import { checked, filledText, text } from '../rules/model/fields.ts';
+import { form } from '../rules/model/form.ts';
 import {
   TICKET_AUTHORS,
   TICKET_STATUSES,

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { diagnosticFields } from '../base/diagnostics/diagnostic.ts';
 import { timeText } from '../base/text/time-text.ts';
-import { text } from '../model/fields.ts';
-import { form } from '../model/form.ts';
+import { text } from '../rules/model/fields.ts';
+import { form } from '../rules/model/form.ts';
 import { CERTIFICATE_SOURCES, type CertificateRow } from '../store/rows.ts';
 import type { JudgedUpload } from './judge.ts';
 import { isIssued, SHOWN_STATES, SSL_STATUSES, stateAt } from './state.ts';

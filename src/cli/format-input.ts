@@ -4,10 +4,10 @@ import { assert } from '../base/diagnostics/assert.ts';
 import { type Diagnostic, hasErrors } from '../base/diagnostics/diagnostic.ts';
 import { compileEdge } from '../embed/compile-edge.ts';
 import type { EdgeInput } from '../embed/node/edge-input.ts';
-import { formatFile } from '../files/format.ts';
-import { readTestBytes } from '../files/test-file.ts';
-import { isMapping, readYamlBytes } from '../files/yaml.ts';
 import { seal } from '../plan/seal.ts';
+import { formatFile } from '../rules/files/format.ts';
+import { readTestBytes } from '../rules/files/test-file.ts';
+import { isMapping, readYamlBytes } from '../rules/files/yaml.ts';
 
 /** The formatted text, or the diagnostics of a file that is left as it is. */
 export type FormattedInput =

@@ -8,7 +8,6 @@ import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
 import { describeArgument } from '../base/diagnostics/options.ts';
 import { buildAhoCorasick } from '../base/octets/aho-corasick.ts';
 import { BOT_KINDS, DOMAIN_STATUSES } from '../base/vocabulary/vocabulary.ts';
-import type { Rule, RuleSet } from '../model/types.ts';
 import {
   COUNTRIES,
   EDGE_SWITCH,
@@ -23,6 +22,7 @@ import {
   SLOT,
   typeIndex,
 } from '../plan/layout.ts';
+import type { Rule, RuleSet } from '../rules/model/types.ts';
 import { layCidrIndexes } from './cidr-index.ts';
 import { createDraft, orderRules, type PlanDraft, placePosting } from './draft.ts';
 import { actionNumber, hasOwnEjection, placeFields } from './fields.ts';

@@ -1,8 +1,8 @@
 /** The draft of a plan: the state that the stages of `compile.ts` read and write. */
 import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
 import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
-import type { DnsRecord, Rule, RuleSet } from '../model/types.ts';
 import { META, NONE, typeIndex } from '../plan/layout.ts';
+import type { DnsRecord, Rule, RuleSet } from '../rules/model/types.ts';
 import { createPatternPool, type KnownPatterns, type PatternPool } from './patterns.ts';
 import { createStringPool, createWordPool, type StringPool, type WordPool } from './pools.ts';
 

@@ -16,9 +16,9 @@ import {
   REWRITE_QUERY_MODES,
   UNINSPECTED_MODES,
 } from '../base/vocabulary/vocabulary.ts';
-import type { CacheRule, ErrorPageRule, OriginPoolRule, Rule, WafRule } from '../model/types.ts';
 import { DEFAULT_EJECTION, DEFAULT_PORTS } from '../plan/fields.ts';
 import { NONE } from '../plan/layout.ts';
+import type { CacheRule, ErrorPageRule, OriginPoolRule, Rule, WafRule } from '../rules/model/types.ts';
 import type { PlanDraft } from './draft.ts';
 import { placePattern } from './patterns.ts';
 import { placeString, placeWords } from './pools.ts';

@@ -8,7 +8,7 @@
  * purpose: what decides in practice is the second factor, measured on the rule set itself.
  */
 import { BOT_KINDS } from '../base/vocabulary/vocabulary.ts';
-import type { Rule } from '../model/types.ts';
+import type { Rule } from '../rules/model/types.ts';
 import type { PlanDraft } from './draft.ts';
 import {
   type AddressRange,

@@ -6,8 +6,8 @@
 import { parseIpEntry } from '../base/addresses/ip.ts';
 import { assert } from '../base/diagnostics/assert.ts';
 import { BOT_KINDS } from '../base/vocabulary/vocabulary.ts';
-import type { BotRouteRule, FingerprintRule, PathFilter, Rule } from '../model/types.ts';
 import { COUNTRY_WORDS, characterBit, NONE } from '../plan/layout.ts';
+import type { BotRouteRule, FingerprintRule, PathFilter, Rule } from '../rules/model/types.ts';
 import type { PlanDraft } from './draft.ts';
 import { type PatternForm, type PatternKeys, placePattern } from './patterns.ts';
 import { placeString, placeWords } from './pools.ts';

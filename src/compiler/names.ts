@@ -1,9 +1,9 @@
 /** Which host has which proxied records: exact names, and wildcards at the closest encloser (semantics §2). */
 import { assert } from '../base/diagnostics/assert.ts';
 import { RECORD_SCHEMES } from '../base/vocabulary/vocabulary.ts';
-import { absoluteName } from '../model/record-name.ts';
-import type { DnsRecord } from '../model/types.ts';
 import { META, NAME, NONE, nameHash } from '../plan/layout.ts';
+import { absoluteName } from '../rules/model/record-name.ts';
+import type { DnsRecord } from '../rules/model/types.ts';
 import type { PlanDraft, RecordGroup } from './draft.ts';
 import { placePosting } from './draft.ts';
 import { placeString, placeWords } from './pools.ts';

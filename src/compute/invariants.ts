@@ -2,9 +2,9 @@
 import { proveInvariants } from '../analysis/invariants.ts';
 import { assert } from '../base/diagnostics/assert.ts';
 import type { Snapshots } from '../database/snapshots.ts';
-import { parseInvariants } from '../model/invariant.ts';
-import type { RuleSet } from '../model/types.ts';
 import { readDomainRows, toRuleSet } from '../publisher/rule-set.ts';
+import { parseInvariants } from '../rules/model/invariant.ts';
+import type { RuleSet } from '../rules/model/types.ts';
 import { breachText } from '../simulator/rule-tests/invariants.ts';
 import { witnessText } from '../simulator/witness-text.ts';
 import type { InvariantsJob } from './job.ts';

@@ -1,8 +1,8 @@
 /** The jobs of compute threads and their results; both consist of JSON values and octets, which can be posted. */
 import type { Dimension, TopKind } from '../counts/counts.ts';
-import type { DnsRecord } from '../model/types.ts';
 import type { Side } from '../publisher/printed.ts';
 import type { FactsAsked } from '../recommendations/read-facts.ts';
+import type { DnsRecord } from '../rules/model/types.ts';
 import type { SignaturesNote } from '../simulator/document.ts';
 import type { SimulatedRequest } from '../simulator/simulate.ts';
 import type { DomainRow } from '../store/rows.ts';

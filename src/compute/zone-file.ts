@@ -5,7 +5,7 @@
 import { type Diagnostic, describeDiagnostic } from '../base/diagnostics/diagnostic.ts';
 import { readRecordInput } from '../dns/read-record.ts';
 import { parseZone } from '../dns/zone-file/parse.ts';
-import { describeMistakes } from '../model/describe-mistakes.ts';
+import { describeMistakes } from '../rules/model/describe-mistakes.ts';
 import type { ReadLine, ReadZoneFile, ZoneJob, ZoneProblem } from './job.ts';
 
 /** Reads the whole file; lines are numbered from 1. */

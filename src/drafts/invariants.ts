@@ -6,16 +6,16 @@ import { z } from 'zod';
 import { isObject } from '../base/text/object.ts';
 import { MAX_INVARIANTS } from '../base/vocabulary/limits.ts';
 import { ACTIONS } from '../base/vocabulary/vocabulary.ts';
-import { parseInvariants } from '../model/invariant.ts';
 import { wrongInput } from '../operation/read-body.ts';
 import { badRequest, conflict } from '../operation/refusal.ts';
 import { JSON_TYPE, ok, operation, type Response, type Writing } from '../operation/route.ts';
+import { parseInvariants } from '../rules/model/invariant.ts';
 
 const texts = z.union([z.string(), z.array(z.string())]);
 const filter = z.union([texts, z.object({ in: texts.optional(), not: texts.optional() })]);
 const outcomes = z.union([z.enum(ACTIONS), z.array(z.enum(ACTIONS))]);
 
-/** The list as it is written; `model/invariant.ts` reads it. */
+/** The list as it is written; `rules/model/invariant.ts` reads it. */
 const LIST = z.object({
   invariants: z
     .array(

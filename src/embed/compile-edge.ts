@@ -1,10 +1,10 @@
 /** Compiles the octets of an edge file to a plan, and distinguishes edge files from sealed plans. */
 import { type Diagnostic, hasErrors } from '../base/diagnostics/diagnostic.ts';
 import { compile } from '../compiler/compile.ts';
-import { type EdgeSources, readEdgeBytes } from '../files/edge-file.ts';
-import type { EdgePart } from '../files/edge-parts.ts';
-import type { RuleSet } from '../model/types.ts';
 import type { Plan } from '../plan/layout.ts';
+import { type EdgeSources, readEdgeBytes } from '../rules/files/edge-file.ts';
+import type { EdgePart } from '../rules/files/edge-parts.ts';
+import type { RuleSet } from '../rules/model/types.ts';
 
 const MAGIC = 'EPLN';
 

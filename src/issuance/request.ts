@@ -1,7 +1,7 @@
 /** Requests for certificates, by a customer or for names that no certificate covers: each makes an order that is due. */
 import { MAX_CERTIFICATES } from '../certificates/limits.ts';
 import { stateAt } from '../certificates/state.ts';
-import { isNameCovered, uncoveredNames } from '../model/covered-names.ts';
+import { isNameCovered, uncoveredNames } from '../rules/model/covered-names.ts';
 import type { CertificateRow, DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import {

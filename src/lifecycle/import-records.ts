@@ -1,8 +1,8 @@
 /** Imports the records that a scan found into a domain, without changing any record the domain has. */
 import type { SpecialJudge } from '../base/addresses/special-addresses.ts';
 import type { ZoneRecord } from '../dns/zone-file/parse.ts';
-import { parseRecord } from '../model/parse.ts';
-import { absoluteName } from '../model/record-name.ts';
+import { parseRecord } from '../rules/model/parse.ts';
+import { absoluteName } from '../rules/model/record-name.ts';
 import type { NewRecord } from '../store/customer-repositories.ts';
 import type { Author, DomainRow, RecordRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';

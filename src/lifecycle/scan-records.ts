@@ -11,7 +11,7 @@ import { answerData } from '../dns/record-data.ts';
 import { type Dns, serverNames } from '../dns/resolver.ts';
 import type { ServerAddress } from '../dns/server-address.ts';
 import { storedName, type ZoneRecord } from '../dns/zone-file/parse.ts';
-import { absoluteName } from '../model/record-name.ts';
+import { absoluteName } from '../rules/model/record-name.ts';
 import { MAX_SCAN_MS, MAX_SCAN_QUESTIONS, MAX_SCAN_RECORDS, SCAN_CONCURRENCY } from './limits.ts';
 import { APEX_TYPES, HOST_TYPES, SCAN_NAMES, type ScanName } from './scan-names.ts';
 

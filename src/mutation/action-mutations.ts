@@ -16,7 +16,7 @@ import type {
   RewriteRule,
   Rule,
   WafRule,
-} from '../model/types.ts';
+} from '../rules/model/types.ts';
 import { type Mutation, shown } from './mutant.ts';
 
 /** A value of a field, and what changes in words if the values do not say it. */

@@ -1,6 +1,6 @@
 /** Mistakes in the filters of a rule: an entry is missing, a pattern is wider or narrower, a list is read the other way round. */
 import type { FieldPath } from '../base/diagnostics/diagnostic.ts';
-import type { Rule } from '../model/types.ts';
+import type { Rule } from '../rules/model/types.ts';
 import { MAX_DROPPED_ENTRIES } from './limits.ts';
 import { type Mutation, shown } from './mutant.ts';
 

@@ -1,6 +1,6 @@
 /** What a mutant is: the rule set with one small mistake, as an author might have made it. */
 import type { FieldPath } from '../base/diagnostics/diagnostic.ts';
-import type { Rule } from '../model/types.ts';
+import type { Rule } from '../rules/model/types.ts';
 
 /** The kinds of mistakes. */
 export const OPERATORS = [

@@ -3,8 +3,8 @@
  * accepted by the model; where there are more than the bound, a selection that the seed fixes and that leaves no rule out.
  */
 import { xxhash32 } from '../base/octets/xxhash32.ts';
-import { parseRule } from '../model/parse.ts';
-import type { Rule, RuleSet } from '../model/types.ts';
+import { parseRule } from '../rules/model/parse.ts';
+import type { Rule, RuleSet } from '../rules/model/types.ts';
 import { actionMutations } from './action-mutations.ts';
 import { filterMutations } from './filter-mutations.ts';
 import type { Mutant, Mutation } from './mutant.ts';

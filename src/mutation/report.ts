@@ -1,7 +1,7 @@
 /** Reports a mutation run: as lines for a terminal, and as one JSON document. */
 import type { SourcePlace } from '../base/diagnostics/diagnostic.ts';
-import type { EdgeSources } from '../files/edge-file.ts';
-import type { RuleSet } from '../model/types.ts';
+import type { EdgeSources } from '../rules/files/edge-file.ts';
+import type { RuleSet } from '../rules/model/types.ts';
 import { quantity, type RenderedLine, span } from '../simulator/render-text.ts';
 import type { RuleNames } from '../simulator/rule-tests/names.ts';
 import { percentText } from '../simulator/rule-tests/report.ts';

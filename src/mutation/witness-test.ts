@@ -5,10 +5,10 @@
 import { stringify } from 'yaml';
 import type { Witness } from '../analysis/space/witness.ts';
 import { type FieldPath, hasErrors } from '../base/diagnostics/diagnostic.ts';
-import { layOutText } from '../files/layout.ts';
-import { readTestBytes } from '../files/test-file.ts';
-import { TEST_FILE_ORDERS } from '../files/test-key-order.ts';
-import type { OriginPoolRule, RateLimitRule, Rule, RuleSet } from '../model/types.ts';
+import { layOutText } from '../rules/files/layout.ts';
+import { readTestBytes } from '../rules/files/test-file.ts';
+import { TEST_FILE_ORDERS } from '../rules/files/test-key-order.ts';
+import type { OriginPoolRule, RateLimitRule, Rule, RuleSet } from '../rules/model/types.ts';
 import type { RuleNames } from '../simulator/rule-tests/names.ts';
 import { prepareTests } from '../simulator/rule-tests/prepare.ts';
 import { findFailing } from '../simulator/rule-tests/run.ts';

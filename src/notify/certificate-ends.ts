@@ -2,7 +2,7 @@
  * Notifies the members of domains of certificates that expire in 14 days, and of those that have expired; once each. A
  * certificate needs no replacement if others cover its names for longer, and an obtained one only where it is not renewed.
  */
-import { isNameCovered } from '../model/covered-names.ts';
+import { isNameCovered } from '../rules/model/covered-names.ts';
 import type { EndingCertificate } from '../store/certificate-repositories.ts';
 import type { CertificateRow } from '../store/rows.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';

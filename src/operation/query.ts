@@ -4,9 +4,9 @@
  */
 import { z } from 'zod';
 import { describeDiagnostic, quoteValue } from '../base/diagnostics/diagnostic.ts';
-import { checked } from '../model/fields.ts';
-import { nearest } from '../model/nearest.ts';
-import { type Problem, readIssue } from '../model/report.ts';
+import { checked } from '../rules/model/fields.ts';
+import { nearest } from '../rules/model/nearest.ts';
+import { type Problem, readIssue } from '../rules/model/report.ts';
 import { isRead } from './checks.ts';
 import { badRequest } from './refusal.ts';
 import type { ApiRoute } from './route.ts';

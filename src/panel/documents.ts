@@ -4,7 +4,7 @@
  */
 import type { Severity } from '../base/diagnostics/severity.ts';
 import type { RuleType } from '../base/vocabulary/vocabulary.ts';
-import type { RuleSet } from '../model/types.ts';
+import type { RuleSet } from '../rules/model/types.ts';
 import type { SignaturesNote } from '../simulator/document.ts';
 import type { SimulationSubject } from '../simulator/simulate.ts';
 

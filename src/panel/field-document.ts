@@ -4,7 +4,7 @@
  */
 import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
-import type { JsonSchema } from '../files/json-schema.ts';
+import type { JsonSchema } from '../rules/files/json-schema.ts';
 import { type FieldEntry, fieldSections } from '../simulator/field-reference.ts';
 import type { FieldDocument, FormField, FormSection } from './documents.ts';
 

@@ -9,8 +9,8 @@
  * parameters alone (semantics §5), so the message says that the list is that of a sample.
  */
 import { timeText } from '../base/text/time-text.ts';
-import { parseRule } from '../model/parse.ts';
-import type { CacheRule } from '../model/types.ts';
+import { parseRule } from '../rules/model/parse.ts';
+import type { CacheRule } from '../rules/model/types.ts';
 import type { EntryParameter, EntryRequest } from './entry-request.ts';
 import {
   CACHE_ENTRIES,

@@ -8,8 +8,8 @@
  */
 import { normalizeName } from '../base/addresses/host.ts';
 import { formatIp, parseIp } from '../base/addresses/ip.ts';
-import { absoluteName } from '../model/record-name.ts';
-import type { DnsRecord, Rule } from '../model/types.ts';
+import { absoluteName } from '../rules/model/record-name.ts';
+import type { DnsRecord, Rule } from '../rules/model/types.ts';
 import { MAX_ALIASES, MAX_NAMES_SHOWN } from './limits.ts';
 import type { DraftRecommendation } from './shapes.ts';
 import { ruleName, type StoredFacts } from './stored-facts.ts';

@@ -12,7 +12,7 @@
 import { lintRuleSet } from '../analysis/lint.ts';
 import type { DiagnosticCode } from '../base/diagnostics/codes/codes.ts';
 import { type Diagnostic, describeDiagnostic, formatPath } from '../base/diagnostics/diagnostic.ts';
-import type { Rule } from '../model/types.ts';
+import type { Rule } from '../rules/model/types.ts';
 import type { DraftRecommendation, ProposedChange } from './shapes.ts';
 import { type RuleFact, ruleName, type StoredFacts } from './stored-facts.ts';
 

@@ -1,6 +1,6 @@
 /** Prints a recommendation: gives it its id, and its change the form of a fragment of an edge file. */
-import { printEdge } from '../files/print-edge.ts';
-import type { DnsRecord } from '../model/types.ts';
+import { printEdge } from '../rules/files/print-edge.ts';
+import type { DnsRecord } from '../rules/model/types.ts';
 import { MAX_FRAGMENT_CHARACTERS } from './limits.ts';
 import type { DraftRecommendation, ProposedChange, Recommendation } from './shapes.ts';
 

@@ -1,6 +1,6 @@
 /** The schemas of recommendations, one for each `kind`, and the type of what families return before it is printed. */
 import { z } from 'zod';
-import type { DnsRecord, Rule } from '../model/types.ts';
+import type { DnsRecord, Rule } from '../rules/model/types.ts';
 import { MAX_CHANGES_SHOWN, MAX_EXAMPLES, MAX_NAMES_SHOWN } from './limits.ts';
 
 const time = z.iso.datetime();

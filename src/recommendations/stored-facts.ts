@@ -1,6 +1,6 @@
 /** The facts that recommendations are computed from: plain values, read by `read-facts.ts` and `read-entries.ts`. */
 import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
-import type { DnsRecord, Domain, Rule } from '../model/types.ts';
+import type { DnsRecord, Domain, Rule } from '../rules/model/types.ts';
 import type { CertificateRow, DomainRow, KeyWithUse } from '../store/rows.ts';
 import type { HitSums } from '../traffic/show-hits.ts';
 import type { EntryRequest } from './entry-request.ts';

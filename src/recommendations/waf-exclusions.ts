@@ -12,9 +12,9 @@
  * variable on the path alone. Requests that an exclusion of the rule covers already are not counted.
  */
 import { timeText } from '../base/text/time-text.ts';
-import { parseRule } from '../model/parse.ts';
-import type { WafExclusion } from '../model/rules/waf.ts';
-import type { WafRule } from '../model/types.ts';
+import { parseRule } from '../rules/model/parse.ts';
+import type { WafExclusion } from '../rules/model/rules/waf.ts';
+import type { WafRule } from '../rules/model/types.ts';
 import type { EntryRequest } from './entry-request.ts';
 import {
   FALSE_POSITIVE_ALONE,

@@ -4,7 +4,7 @@
 import type { Decision, ErrorPageAnswer } from '../evaluator/decision.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
 import type { PhaseTrace, RuleTrace, Trace } from '../evaluator/trace.ts';
-import type { RuleSet } from '../model/types.ts';
+import type { RuleSet } from '../rules/model/types.ts';
 import { assumptionsOf, type World } from './assume.ts';
 import { cacheDocument, factsDocument, inspectionDocument } from './decision-document.ts';
 import {

@@ -2,9 +2,9 @@
 import { stringify } from 'yaml';
 import { isContentAddressed } from '../evaluator/identity.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
-import { layOutText } from '../files/layout.ts';
-import { TEST_FILE_ORDERS } from '../files/test-key-order.ts';
-import type { RuleSet } from '../model/types.ts';
+import { layOutText } from '../rules/files/layout.ts';
+import { TEST_FILE_ORDERS } from '../rules/files/test-key-order.ts';
+import type { RuleSet } from '../rules/model/types.ts';
 import type { ActingRule, Headline, TraceDocument } from './document.ts';
 import type { Typed } from './request-line.ts';
 import type { SimulatedRequest, SimulationSubject } from './simulate.ts';
@@ -137,7 +137,7 @@ function pageFields(document: TraceDocument): Fields {
   return { response: { status: page.status, by: page.made_by }, expect };
 }
 
-/** The request lines that a test can contain (`files/test-file-request.ts`). */
+/** The request lines that a test can contain (`rules/files/test-file-request.ts`). */
 const WRITABLE = /^[A-Za-z]+ https?:\/\/[^/?#\s@]+[^#\s]*$/;
 
 /** The line above the list of tests. */

@@ -5,7 +5,7 @@
 import { refText } from '../evaluator/identity.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
 import type { CheckName, RuleTrace, Trace } from '../evaluator/trace.ts';
-import type { RuleSet } from '../model/types.ts';
+import type { RuleSet } from '../rules/model/types.ts';
 import type { Counted } from './counted.ts';
 import { type Assumption, refOf } from './document.ts';
 

@@ -1,5 +1,5 @@
 /** Describes a field in words from its JSON Schema: its type and bounds, and its default. */
-import type { JsonSchema } from '../files/json-schema.ts';
+import type { JsonSchema } from '../rules/files/json-schema.ts';
 import type { FieldEntry } from './field-reference.ts';
 
 /** The words for the types of JSON Schema. */

@@ -3,9 +3,9 @@
  * from the JSON Schemas of the files, which are made from the forms, so the reference states what the readers check.
  */
 import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
-import type { JsonSchema } from '../files/json-schema.ts';
-import { COMMON_FIELDS, PATH_FIELDS } from '../model/common.ts';
-import { RULE_FORMS, RULE_SUMMARIES } from '../model/rule.ts';
+import type { JsonSchema } from '../rules/files/json-schema.ts';
+import { COMMON_FIELDS, PATH_FIELDS } from '../rules/model/common.ts';
+import { RULE_FORMS, RULE_SUMMARIES } from '../rules/model/rule.ts';
 import { schemaOf } from './file-schemas.ts';
 
 /** One field. */

@@ -1,8 +1,8 @@
 /** The JSON Schemas of `edge.yaml` and `edge.test.yaml`, as editors and `/docs/` get them. */
 import { ACTIONS } from '../evaluator/decision.ts';
-import { edgeFileSchema } from '../files/edge-schema.ts';
-import type { JsonSchema } from '../files/json-schema.ts';
-import { testFileSchema } from '../files/test-schema.ts';
+import { edgeFileSchema } from '../rules/files/edge-schema.ts';
+import type { JsonSchema } from '../rules/files/json-schema.ts';
+import { testFileSchema } from '../rules/files/test-schema.ts';
 import { EXPECTED_KEYS } from './expected-schema.ts';
 
 export const SCHEMA_NAMES = ['edge', 'test'] as const;

@@ -1,5 +1,5 @@
 /** Finds the rules that a typed name may refer to, and suggests names for one that matches none. */
-import { nearest } from '../model/nearest.ts';
+import { nearest } from '../rules/model/nearest.ts';
 import type { RuleNote } from './document.ts';
 import { refOf } from './document.ts';
 import { shellWord } from './shell-word.ts';

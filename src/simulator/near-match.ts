@@ -4,8 +4,8 @@
  */
 import type { EdgeRequest } from '../evaluator/request.ts';
 import type { CheckName } from '../evaluator/trace.ts';
-import { absoluteName } from '../model/record-name.ts';
-import type { PathFilter, Rule, RuleSet } from '../model/types.ts';
+import { absoluteName } from '../rules/model/record-name.ts';
+import type { PathFilter, Rule, RuleSet } from '../rules/model/types.ts';
 import { ruleTrace } from './describe.ts';
 import type { RuleNote } from './document.ts';
 import { shellWord } from './shell-word.ts';

@@ -4,8 +4,8 @@
  */
 import { quoteValue } from '../base/diagnostics/diagnostic.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
-import { isMapping } from '../files/yaml.ts';
-import { nearest } from '../model/nearest.ts';
+import { isMapping } from '../rules/files/yaml.ts';
+import { nearest } from '../rules/model/nearest.ts';
 
 /** The expected value of a field. */
 interface Shape {

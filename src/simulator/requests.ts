@@ -5,7 +5,7 @@
 import type { Decision } from '../evaluator/decision.ts';
 import type { Evaluator } from '../evaluator/index.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
-import { sizeText } from '../files/size.ts';
+import { sizeText } from '../rules/files/size.ts';
 import { decisionDocument } from './decision-document.ts';
 import { requestMistake } from './request-fields.ts';
 

@@ -8,7 +8,7 @@ import { type Evaluator, loadPlan } from '../evaluator/index.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
 import type { Trace } from '../evaluator/trace.ts';
 import type { WafProgram } from '../evaluator/waf.ts';
-import type { RuleSet } from '../model/types.ts';
+import type { RuleSet } from '../rules/model/types.ts';
 import { traceDocument } from './account.ts';
 import { type World, withAssumedBody } from './assume.ts';
 import { countersAfter } from './counted.ts';

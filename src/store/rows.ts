@@ -4,8 +4,8 @@
  * `content` are JSON as text: the store neither reads nor changes it.
  */
 import type { DomainStatus, RuleType } from '../base/vocabulary/vocabulary.ts';
-import type { DomainSettings } from '../model/settings.ts';
-import type { DnsRecord } from '../model/types.ts';
+import type { DomainSettings } from '../rules/model/settings.ts';
+import type { DnsRecord } from '../rules/model/types.ts';
 
 /** Whose nameservers serve the domain's zone: this service's, or others. */
 export const DNS_MODES = ['managed', 'external'] as const;

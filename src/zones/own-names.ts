@@ -5,7 +5,7 @@
 import { normalizeName } from '../base/addresses/host.ts';
 import { PROXIABLE_TYPES, type RecordType } from '../base/vocabulary/vocabulary.ts';
 import type { ZoneRecord } from '../dns/zone-file/parse.ts';
-import { absoluteName } from '../model/record-name.ts';
+import { absoluteName } from '../rules/model/record-name.ts';
 import { encodeData } from './rdata.ts';
 import { decodeName } from './wire/name.ts';
 import { TYPES } from './wire/records.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readEdgeFile } from '../../src/files/edge-file.ts';
+import { readEdgeFile } from '../../src/rules/files/edge-file.ts';
 import { decisionDocument } from '../../src/simulator/decision-document.ts';
 import { createOracle } from '../oracle/index.ts';
 import { builtCli, edgeplan, shell, startEdgeplan } from '../support/built.ts';

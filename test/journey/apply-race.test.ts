@@ -4,7 +4,7 @@ import type { DesiredState } from '../../src/cli/apply/desired-state.ts';
 import { executeChanges } from '../../src/cli/apply/execute-changes.ts';
 import { planChanges } from '../../src/cli/apply/plan-changes.ts';
 import { readRemote } from '../../src/cli/remote/remote-domain.ts';
-import { readEdgeFile } from '../../src/files/edge-file.ts';
+import { readEdgeFile } from '../../src/rules/files/edge-file.ts';
 import { type Person, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 

@@ -5,7 +5,7 @@ import { decodeReply, encodeQuery, QUERY_TYPES } from '../../src/dns/message.ts'
 import { answerData } from '../../src/dns/record-data.ts';
 import { createDns, type Dns } from '../../src/dns/resolver.ts';
 import { scanRecords } from '../../src/lifecycle/scan-records.ts';
-import { parseRecord } from '../../src/model/parse.ts';
+import { parseRecord } from '../../src/rules/model/parse.ts';
 import {
   a,
   fromTable,

@@ -2,7 +2,7 @@
  * The phases of semantics §4, run once for what happens and, when a dry_run rule matched, once more for the shadow.
  * A run walks the stored rules of each type in order and asks every one of them whether it matches.
  */
-import type { BotRouteRule, CacheRule, ObjectKeys, RewriteRule, Rule } from '../../src/model/types.ts';
+import type { BotRouteRule, CacheRule, ObjectKeys, RewriteRule, Rule } from '../../src/rules/model/types.ts';
 import type { Facts } from './facts.ts';
 import { ruleMatches } from './filters.ts';
 import type { Origins } from './origins.ts';

@@ -1,5 +1,5 @@
 /** Which error page a status gets (semantics §4 phase 11, §5 error_page). */
-import type { ErrorPageRule } from '../../src/model/types.ts';
+import type { ErrorPageRule } from '../../src/rules/model/types.ts';
 import { keyOf, type World } from './decide.ts';
 import type { Facts } from './facts.ts';
 import { ruleMatches } from './filters.ts';

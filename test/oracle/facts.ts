@@ -1,5 +1,5 @@
 /** The gate (semantics §1, §2): a request becomes facts, or is refused with a status. */
-import type { DnsRecord, Domain } from '../../src/model/types.ts';
+import type { DnsRecord, Domain } from '../../src/rules/model/types.ts';
 import type { NamedRecord } from './host.ts';
 import { owns, parseAuthority, recordsOf } from './host.ts';
 import type { Address } from './ip.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DropRule } from '../../src/model/types.ts';
+import type { DropRule } from '../../src/rules/model/types.ts';
 import { decide, rule } from '../support/sample-rules.ts';
 import { parseAddress } from './ip.ts';
 

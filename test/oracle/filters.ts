@@ -1,6 +1,6 @@
 /** Whether a rule matches a request: scope, host, path, and what its type adds (semantics §2, §3, §5). */
 import { RE2JS } from 're2js';
-import type { PathFilter, Rule, RuleCommon } from '../../src/model/types.ts';
+import type { PathFilter, Rule, RuleCommon } from '../../src/rules/model/types.ts';
 import type { Facts } from './facts.ts';
 import { normaliseHostEntry } from './host.ts';
 import { covers } from './ip.ts';

@@ -1,6 +1,6 @@
 /** Hosts, domain names and the records of a host (semantics §1 host, §2). */
 import { domainToASCII } from 'node:url';
-import type { DnsRecord } from '../../src/model/types.ts';
+import type { DnsRecord } from '../../src/rules/model/types.ts';
 import { parseV6 } from './ip.ts';
 import { hasLoneSurrogate } from './text.ts';
 

@@ -2,7 +2,7 @@
  * The oracle: a naive evaluator that reads stored rules directly, written from `spec/semantics.md` alone. It has no
  * index and no compile step, shares no code with `src`, and is what the compiled path is held to.
  */
-import type { RuleSet } from '../../src/model/types.ts';
+import type { RuleSet } from '../../src/rules/model/types.ts';
 import type { World } from './decide.ts';
 import { decide, refusal } from './decide.ts';
 import { findErrorPage, NO_PAGE } from './error-page.ts';

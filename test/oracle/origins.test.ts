@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OriginPoolRule, PoolOrigin } from '../../src/model/types.ts';
+import type { OriginPoolRule, PoolOrigin } from '../../src/rules/model/types.ts';
 import { decide, dnsRecord, request, rule, ruleSet } from '../support/sample-rules.ts';
 import type { OracleEnv } from './index.ts';
 import { createOracle } from './index.ts';

@@ -5,7 +5,7 @@ import type {
   OriginPoolRule,
   OriginRouteRule,
   PoolOrigin,
-} from '../../src/model/types.ts';
+} from '../../src/rules/model/types.ts';
 import type { Facts } from './facts.ts';
 import { defaultPort } from './path.ts';
 import type { OracleEnv, Origin } from './types.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RateLimitRule } from '../../src/model/types.ts';
+import type { RateLimitRule } from '../../src/rules/model/types.ts';
 import { request, rule, ruleSet } from '../support/sample-rules.ts';
 import { createOracle } from './index.ts';
 

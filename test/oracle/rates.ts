@@ -1,5 +1,5 @@
 /** Rate limits as plain logs of hits (semantics §5 rate_limit). */
-import type { ObjectKeys, RateLimitRule } from '../../src/model/types.ts';
+import type { ObjectKeys, RateLimitRule } from '../../src/rules/model/types.ts';
 import type { Facts } from './facts.ts';
 
 /** Whether this request is over the limit, and if so in how many whole seconds one would be let through. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CacheRule, RedirectRule, RewriteRule } from '../../src/model/types.ts';
+import type { CacheRule, RedirectRule, RewriteRule } from '../../src/rules/model/types.ts';
 import { decide, rule } from '../support/sample-rules.ts';
 
 function sent(fields: Partial<RewriteRule>, target: string): string {

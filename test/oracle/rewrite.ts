@@ -1,5 +1,5 @@
 /** What rewrite, redirect and cache rules make of a URL (semantics §5 rewrite, redirect, cache). */
-import type { CacheRule, RedirectRule, RewriteRule } from '../../src/model/types.ts';
+import type { CacheRule, RedirectRule, RewriteRule } from '../../src/rules/model/types.ts';
 import type { Facts } from './facts.ts';
 import { pathForms, pathRegex } from './filters.ts';
 import { parseAuthority } from './host.ts';

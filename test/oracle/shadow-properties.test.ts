@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Rule, RuleSet } from '../../src/model/types.ts';
+import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { generateCase } from '../support/generate.ts';
 import { wordProgram } from '../support/generate-waf.ts';
 import type { Decision } from './index.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Rule } from '../../src/model/types.ts';
+import type { Rule } from '../../src/rules/model/types.ts';
 import { finding } from '../support/generate-waf.ts';
 import { decide, dnsRecord, request, rule, ruleSet } from '../support/sample-rules.ts';
 import { createOracle } from './index.ts';

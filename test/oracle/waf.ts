@@ -1,5 +1,5 @@
 /** What a waf rule asks of the signatures (semantics §5 waf). */
-import type { WafRule } from '../../src/model/types.ts';
+import type { WafRule } from '../../src/rules/model/types.ts';
 import type { Facts } from './facts.ts';
 import { entryTest, pathForms } from './filters.ts';
 import { utf8 } from './text.ts';

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import type { DesiredState } from '../../src/cli/apply/desired-state.ts';
 import { type PlannedChange, type PlanOptions, planChanges } from '../../src/cli/apply/plan-changes.ts';
 import type { RemoteDomain } from '../../src/cli/remote/remote-domain.ts';
-import { parseRuleSet } from '../../src/model/parse.ts';
-import type { DnsRecord, Rule, RuleSet } from '../../src/model/types.ts';
+import { parseRuleSet } from '../../src/rules/model/parse.ts';
+import type { DnsRecord, Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { type Random, seeded } from '../support/generate.ts';
 import { generateRule } from '../support/generate-rules.ts';
 

@@ -11,7 +11,7 @@ import {
   type RuleTrace,
   type Trace,
 } from '../../src/evaluator/trace.ts';
-import type { Rule, RuleSet } from '../../src/model/types.ts';
+import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { cases } from './cases.ts';
 
 const CASES = cases(60, 50);

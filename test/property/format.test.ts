@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { compileEdge } from '../../src/embed/compile-edge.ts';
-import { readEdgeFile } from '../../src/files/edge-file.ts';
-import { formatFile } from '../../src/files/format.ts';
-import { printEdge } from '../../src/files/print-edge.ts';
-import { readYaml } from '../../src/files/yaml.ts';
 import { seal } from '../../src/plan/seal.ts';
+import { readEdgeFile } from '../../src/rules/files/edge-file.ts';
+import { formatFile } from '../../src/rules/files/format.ts';
+import { printEdge } from '../../src/rules/files/print-edge.ts';
+import { readYaml } from '../../src/rules/files/yaml.ts';
 import { seeded } from '../support/generate.ts';
 import { generateRule } from '../support/generate-rules.ts';
 

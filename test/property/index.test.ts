@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { compile, seal } from '../../src/compiler/index.ts';
 import { type Evaluator, loadPlan } from '../../src/evaluator/index.ts';
-import type { RuleSet } from '../../src/model/types.ts';
+import type { RuleSet } from '../../src/rules/model/types.ts';
 import { candidateReader } from '../support/candidates.ts';
 import { seeded } from '../support/generate.ts';
 import { generateRule } from '../support/generate-rules.ts';

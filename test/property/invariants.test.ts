@@ -10,9 +10,9 @@ import { ACTIONS } from '../../src/base/vocabulary/vocabulary.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { loadPlan } from '../../src/evaluator/index.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
-import { type Invariant, parseInvariants } from '../../src/model/invariant.ts';
-import type { Rule, RuleSet } from '../../src/model/types.ts';
 import { seal } from '../../src/plan/seal.ts';
+import { type Invariant, parseInvariants } from '../../src/rules/model/invariant.ts';
+import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { generateCase, type Random, seeded } from '../support/generate.ts';
 import { sizeOf } from '../support/size.ts';
 

@@ -6,8 +6,8 @@
 import { expect, test } from 'vitest';
 import { lintRuleSet } from '../../src/analysis/lint.ts';
 import { formatDiagnostic } from '../../src/base/diagnostics/diagnostic.ts';
-import { parseRuleSet } from '../../src/model/parse.ts';
-import type { RuleSet } from '../../src/model/types.ts';
+import { parseRuleSet } from '../../src/rules/model/parse.ts';
+import type { RuleSet } from '../../src/rules/model/types.ts';
 import { type Random, seeded } from '../support/generate-random.ts';
 import { sizeOf } from '../support/size.ts';
 

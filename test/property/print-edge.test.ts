@@ -1,10 +1,10 @@
 /** What export writes reads back as the same rule set, and printing what was read gives the same text. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readEdgeFile } from '../../src/files/edge-file.ts';
-import { printEdge } from '../../src/files/print-edge.ts';
-import { parseRuleSet } from '../../src/model/parse.ts';
-import type { RuleSet } from '../../src/model/types.ts';
+import { readEdgeFile } from '../../src/rules/files/edge-file.ts';
+import { printEdge } from '../../src/rules/files/print-edge.ts';
+import { parseRuleSet } from '../../src/rules/model/parse.ts';
+import type { RuleSet } from '../../src/rules/model/types.ts';
 import { seeded } from '../support/generate.ts';
 import { generateRule } from '../support/generate-rules.ts';
 

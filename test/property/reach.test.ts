@@ -7,8 +7,8 @@ import { proveReach } from '../../src/analysis/reach.ts';
 import { readSubject } from '../../src/analysis/subject.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { loadPlan } from '../../src/evaluator/index.ts';
-import type { RuleSet } from '../../src/model/types.ts';
 import { seal } from '../../src/plan/seal.ts';
+import type { RuleSet } from '../../src/rules/model/types.ts';
 import { generateCase } from '../support/generate.ts';
 import { sizeOf } from '../support/size.ts';
 

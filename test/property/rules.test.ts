@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { compile, seal } from '../../src/compiler/index.ts';
 import { type Decision, loadPlan } from '../../src/evaluator/index.ts';
-import type { Rule, RuleSet } from '../../src/model/types.ts';
+import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { type Random, seeded } from '../support/generate.ts';
 import { generateRule } from '../support/generate-rules.ts';
 import { type Case, cases, expectSame } from './cases.ts';

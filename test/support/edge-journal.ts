@@ -2,10 +2,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { compile, seal } from '../../src/compiler/index.ts';
 import { type EdgeRequest, loadPlan } from '../../src/evaluator/index.ts';
-import { parseRuleSet } from '../../src/model/parse.ts';
 import { NO_PURGES } from '../../src/plan/purge-index.ts';
 import type { Exchange } from '../../src/proxy/exchange.ts';
 import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
+import { parseRuleSet } from '../../src/rules/model/parse.ts';
 import type { ServedDomain } from '../../src/sync/plan-table.ts';
 
 export interface JournalSubject {

@@ -1,5 +1,5 @@
 /** Generated host and path filters over the shared alphabets. */
-import type { PathFilter, RuleCommon } from '../../src/model/types.ts';
+import type { PathFilter, RuleCommon } from '../../src/rules/model/types.ts';
 import type { Random } from './generate-random.ts';
 import { HOST_LABELS, SEGMENTS } from './generate-words.ts';
 

@@ -1,6 +1,6 @@
 /** Generated requests: mostly sensible ones aimed at a rule set's own entries, some of them oddly spelled or broken. */
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
-import type { Rule, RuleSet } from '../../src/model/types.ts';
+import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { hostName } from './generate-filters.ts';
 import type { Random } from './generate-random.ts';
 import {

@@ -1,5 +1,5 @@
 /** Generated rules of all twelve types: valid by the semantics, as the model would store them. */
-import type { Rule, RuleCommon, WafRule } from '../../src/model/types.ts';
+import type { Rule, RuleCommon, WafRule } from '../../src/rules/model/types.ts';
 import { hostFilter, pathFilter } from './generate-filters.ts';
 import type { Random } from './generate-random.ts';
 import { ADDRESS_ENTRIES, BOTS, COUNTRIES, JA4, JA4H, QUERY_PARAMS } from './generate-words.ts';

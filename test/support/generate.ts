@@ -3,7 +3,7 @@
  * from its seed, so a failure is named by one number.
  */
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
-import type { DnsRecord, Domain, RuleSet } from '../../src/model/types.ts';
+import type { DnsRecord, Domain, RuleSet } from '../../src/rules/model/types.ts';
 import type { Random } from './generate-random.ts';
 import { seeded } from './generate-random.ts';
 import { generateRequests } from './generate-requests.ts';

@@ -9,8 +9,8 @@
  */
 import { compile, seal } from '../../src/compiler/index.ts';
 import { type Decision, type EdgeRequest, loadPlan } from '../../src/evaluator/index.ts';
-import type { ObjectKeys, RuleSet } from '../../src/model/types.ts';
 import { PLAN_VERSION } from '../../src/plan/layout.ts';
+import type { ObjectKeys, RuleSet } from '../../src/rules/model/types.ts';
 import { generateCase } from './generate.ts';
 import { SHOP, SHOP_REQUESTS } from './golden-shop.ts';
 

@@ -1,6 +1,6 @@
 /** A small shop with a rule of every type, and a request for each: the hand-made golden plan. */
 import type { EdgeRequest } from '../../src/evaluator/index.ts';
-import type { Rule, RuleSet } from '../../src/model/types.ts';
+import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { dnsRecord, rule, ruleSet } from './sample-rules.ts';
 
 const RULES: readonly Rule[] = [

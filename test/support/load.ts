@@ -1,7 +1,7 @@
 /** Puts a rule set through everything an edge gets it through: compile, seal, open, load. */
 import { compile, seal } from '../../src/compiler/index.ts';
 import { type Evaluator, type EvaluatorOptions, loadPlan } from '../../src/evaluator/index.ts';
-import type { RuleSet } from '../../src/model/types.ts';
+import type { RuleSet } from '../../src/rules/model/types.ts';
 import type { OracleEnv } from '../oracle/index.ts';
 
 /** The evaluator's options that say what `env` says to the oracle. */

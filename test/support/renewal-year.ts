@@ -3,7 +3,7 @@
  * days. In: the script and its length. Out: records of the authority, and every interval in which a name had no certificate.
  */
 import type { Issuer } from '../../src/issuance/issuer.ts';
-import { isNameCovered } from '../../src/model/covered-names.ts';
+import { isNameCovered } from '../../src/rules/model/covered-names.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
 import type { TestAuthority } from './acme-authority.ts';
 import type { IssuanceRig } from './issuance-rig.ts';

@@ -3,10 +3,10 @@ import { lintRuleSet } from '../../src/analysis/lint.ts';
 import type { RuleType } from '../../src/base/vocabulary/vocabulary.ts';
 import { addChange, addHits, createTrafficCounts, type TrafficCounts } from '../../src/counts/counts.ts';
 import type { Effect } from '../../src/evaluator/decision.ts';
-import { parseRuleSet } from '../../src/model/parse.ts';
 import type { EntryRequest } from '../../src/recommendations/entry-request.ts';
 import { countedPeriod } from '../../src/recommendations/read-facts.ts';
 import type { CountedPeriod, StoredFacts } from '../../src/recommendations/stored-facts.ts';
+import { parseRuleSet } from '../../src/rules/model/parse.ts';
 import { inEvaluationOrder } from '../../src/traffic/show-hits.ts';
 
 export const DAY = 86_400_000;

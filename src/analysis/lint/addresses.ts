@@ -2,7 +2,7 @@
 
 import { type IpInterval, parseIpEntry } from '../../base/addresses/ip.ts';
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import type { Rule } from '../../model/types.ts';
+import type { Rule } from '../../rules/model/types.ts';
 import type { Finding } from './finding.ts';
 
 /** An entry as an interval of numbers. */

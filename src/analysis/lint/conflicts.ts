@@ -2,7 +2,7 @@
  * Finds rules of one type and equal priority that match the same request with different effects: which of them acts is left to
  * their ids, or to their places in the edge file (semantics §3). Each finding has a request, confirmed by the evaluator.
  */
-import type { Rule } from '../../model/types.ts';
+import type { Rule } from '../../rules/model/types.ts';
 import { effectOf, nameOfRule } from '../effects.ts';
 import type { Reach } from '../reach.ts';
 import { type SubjectSpace, situationsOf } from '../situations.ts';

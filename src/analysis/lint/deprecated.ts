@@ -1,6 +1,6 @@
 /** Finds fields that the API document calls deprecated or ignored. */
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import type { Rule } from '../../model/types.ts';
+import type { Rule } from '../../rules/model/types.ts';
 import type { Finding, LintContext } from './finding.ts';
 
 /** Finds deprecated fields of every rule, disabled rules included, and `action_mode` on cache rules. */

@@ -1,6 +1,6 @@
 /** Finds excludes that cover every include, so that the rule matches nothing. */
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import type { Rule } from '../../model/types.ts';
+import type { Rule } from '../../rules/model/types.ts';
 import {
   entryCovers,
   type FilterEntry,

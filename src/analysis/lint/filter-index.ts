@@ -2,7 +2,7 @@
  * An index of rules by the literal start or end of their include entries, so that lint does not compare every rule
  * with every other. Input: a host or path. Output: a superset of the rules that admit it, in no order.
  */
-import type { Rule } from '../../model/types.ts';
+import type { Rule } from '../../rules/model/types.ts';
 import { type FilterEntry, hasPaths, hostIncludes, pathIncludes } from './filters.ts';
 import { isLiteral } from './glob.ts';
 

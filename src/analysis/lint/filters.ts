@@ -6,7 +6,7 @@ import { hostPieces, normalizeName } from '../../base/addresses/host.ts';
 import type { FieldPath } from '../../base/diagnostics/diagnostic.ts';
 import { pathPieces } from '../../base/paths/path.ts';
 import { captureGroups } from '../../base/regex/regex.ts';
-import type { PathFilter, Rule } from '../../model/types.ts';
+import type { PathFilter, Rule } from '../../rules/model/types.ts';
 import { type Glob, globCovers, globMatches } from './glob.ts';
 
 /** Rule types that refuse or limit visitors: a path that their filter misses passes unchecked. */

@@ -2,7 +2,7 @@
 import type { DiagnosticCode } from '../../base/diagnostics/codes/codes.ts';
 import type { FieldPath } from '../../base/diagnostics/diagnostic.ts';
 import type { Severity } from '../../base/diagnostics/severity.ts';
-import type { Rule, RuleSet } from '../../model/types.ts';
+import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import type { SubjectSpace } from '../situations.ts';
 import type { Subject, SubjectRule } from '../subject.ts';
 import type { FilterIndex } from './filter-index.ts';

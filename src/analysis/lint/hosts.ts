@@ -1,7 +1,7 @@
 /** Finds host entries that match nothing, less, or more than they appear to. */
 import type { DiagnosticCode } from '../../base/diagnostics/codes/codes.ts';
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import type { Rule } from '../../model/types.ts';
+import type { Rule } from '../../rules/model/types.ts';
 import { admitsHost, type FilterEntry, hostExcludes, hostIncludes } from './filters.ts';
 import type { Finding, LintContext } from './finding.ts';
 import { isLiteral } from './glob.ts';

@@ -3,7 +3,7 @@
  * Identity).
  */
 import { isContentAddressed } from '../../evaluator/identity.ts';
-import type { Rule } from '../../model/types.ts';
+import type { Rule } from '../../rules/model/types.ts';
 import type { Finding, LintContext } from './finding.ts';
 
 /**

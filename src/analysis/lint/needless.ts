@@ -1,6 +1,6 @@
 /** Finds entries that another entry of the same list covers. */
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import type { Rule } from '../../model/types.ts';
+import type { Rule } from '../../rules/model/types.ts';
 import {
   entryCovers,
   type FilterEntry,

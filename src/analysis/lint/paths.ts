@@ -1,6 +1,6 @@
 /** Finds path entries that match nothing, less, or something else than they appear to. */
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import { REGEX_IN_WILDCARD } from '../../model/entries.ts';
+import { REGEX_IN_WILDCARD } from '../../rules/model/entries.ts';
 import {
   admitsPath,
   type FilterEntry,

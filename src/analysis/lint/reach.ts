@@ -2,7 +2,7 @@
  * Finds rules that no request reaches, by proof: other rules take all their requests, or they match none. Also redirects of
  * several rules that lead round in a circle. Every claim is proved; what a budget leaves open is reported as such.
  */
-import type { Rule } from '../../model/types.ts';
+import type { Rule } from '../../rules/model/types.ts';
 import { findCircles } from '../circles.ts';
 import { effectOf, nameOfRule } from '../effects.ts';
 import type { Reach } from '../reach.ts';

@@ -4,7 +4,7 @@
  * whose every location is the request itself, and rules that append the path to a target that they match again.
  */
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import type { RedirectRule } from '../../model/types.ts';
+import type { RedirectRule } from '../../rules/model/types.ts';
 import { admitsHost, pathExcludes, pathIncludes } from './filters.ts';
 import type { Finding, LintContext } from './finding.ts';
 import { type Glob, globCovers, isLiteral } from './glob.ts';

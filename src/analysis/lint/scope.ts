@@ -2,7 +2,7 @@
  * Finds rules that no request reaches: unproxied records in their scope, or no served host left by scope and host
  * filter.
  */
-import type { Rule } from '../../model/types.ts';
+import type { Rule } from '../../rules/model/types.ts';
 import type { Finding, LintContext } from './finding.ts';
 import { inScope, mayAdmit } from './zone.ts';
 

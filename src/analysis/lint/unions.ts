@@ -4,8 +4,8 @@
  * about which the budget ends is not reported.
  */
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import type { Rule } from '../../model/types.ts';
 import { FLAG, SLOT } from '../../plan/layout.ts';
+import type { Rule } from '../../rules/model/types.ts';
 import type { SubjectSpace } from '../situations.ts';
 import { createBudget, type StepBudget, shareOf } from '../space/budget.ts';
 import { isWithin, subtract, unite } from '../space/int-set.ts';

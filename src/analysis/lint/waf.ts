@@ -1,6 +1,6 @@
 /** Finds exclusions of waf rules that exclude nothing, and settings that inspect less than they appear to. */
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import type { WafRule } from '../../model/types.ts';
+import type { WafRule } from '../../rules/model/types.ts';
 import type { Finding, LintContext, LintSignatures } from './finding.ts';
 
 /** What one critical match adds to the score (semantics §5). */

@@ -1,6 +1,6 @@
 /** The hosts that a domain serves, and which of them a rule's scope and host filter admit. */
 import { normalizeName } from '../../base/addresses/host.ts';
-import type { DnsRecord, Rule, RuleSet } from '../../model/types.ts';
+import type { DnsRecord, Rule, RuleSet } from '../../rules/model/types.ts';
 import { admitsHost, hostExcludes, hostIncludes } from './filters.ts';
 import { globCovers, globMatches, globsOverlap } from './glob.ts';
 

@@ -3,8 +3,8 @@
  */
 import { REQUESTS_PER_MINUTE } from '../../access/request-budget.ts';
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
-import { RULE_SUMMARIES } from '../../model/rule.ts';
 import { MAX_BODY_OCTETS, PUBLISH_WAIT_MS } from '../../operation/limits.ts';
+import { RULE_SUMMARIES } from '../../rules/model/rule.ts';
 
 /** Markdown of `info.description`. */
 export const INTRODUCTION = `Domains, DNS records and edge rules over JSON. Every accepted change of what the edge does is compiled into

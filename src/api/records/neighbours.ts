@@ -2,8 +2,8 @@
  * Checks a record against the other records of its domain: no record exists twice, and an unproxied CNAME is the only
  * record of its name (RFC 1034 §3.6.2). The counts make each check constant in the number of records.
  */
-import { absoluteName } from '../../model/record-name.ts';
-import type { DnsRecord } from '../../model/types.ts';
+import { absoluteName } from '../../rules/model/record-name.ts';
+import type { DnsRecord } from '../../rules/model/types.ts';
 
 /** A record before or after it has an id. */
 export type Candidate = Omit<DnsRecord, 'id'> & { readonly id?: number };

@@ -1,9 +1,9 @@
 /** The JSON form of DNS records in requests and answers, and of their batches. */
 import { z } from 'zod';
 import { timeText } from '../../base/text/time-text.ts';
-import { documentFields } from '../../model/document.ts';
-import { pick } from '../../model/form.ts';
-import { recordForm } from '../../model/record.ts';
+import { documentFields } from '../../rules/model/document.ts';
+import { pick } from '../../rules/model/form.ts';
+import { recordForm } from '../../rules/model/record.ts';
 import type { RecordRow } from '../../store/rows.ts';
 
 /** The fields that a request can write. */

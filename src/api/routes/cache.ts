@@ -5,12 +5,12 @@ import { MAX_CURSOR, MAX_PAGE_URLS, MAX_URL, USUAL_PAGE_URLS } from '../../footp
 import { readEntries, readEntriesCursor } from '../../footprint/read-entries.ts';
 import { readFootprint } from '../../footprint/read-footprint.ts';
 import { CACHED_ENTRIES, FOOTPRINT } from '../../footprint/shapes.ts';
-import { foreignHosts, type PurgeRequest, purgeForm, refreshForm } from '../../model/purge.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { formBody, wrongInput } from '../../operation/read-body.ts';
 import { badRequest } from '../../operation/refusal.ts';
 import { message, ok, operation, type Writing } from '../../operation/route.ts';
 import { messageShape } from '../../operation/shapes.ts';
+import { foreignHosts, type PurgeRequest, purgeForm, refreshForm } from '../../rules/model/purge.ts';
 
 /** `GET /domains/{domain}/cache/`. */
 export const footprint = operation({

@@ -6,8 +6,6 @@
 import { z } from 'zod';
 import { judgeLabel, MAX_LABEL_CHARACTERS } from '../../access/keys.ts';
 import { timeText } from '../../base/text/time-text.ts';
-import { filledText } from '../../model/fields.ts';
-import { form } from '../../model/form.ts';
 import { notify } from '../../notify/notify.ts';
 import {
   INVITATION_DAYS,
@@ -21,6 +19,8 @@ import { formBody } from '../../operation/read-body.ts';
 import { badRequest, conflict, notFound } from '../../operation/refusal.ts';
 import { message, ok, operation, type Writing } from '../../operation/route.ts';
 import { messageShape } from '../../operation/shapes.ts';
+import { filledText } from '../../rules/model/fields.ts';
+import { form } from '../../rules/model/form.ts';
 import { type DomainRow, type InvitationRow, MEMBER_ROLES, type MemberRole } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { judgeGrant, MEMBER, ownersOwn, showMember } from './members.ts';

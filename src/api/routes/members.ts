@@ -5,12 +5,12 @@
 import { z } from 'zod';
 import { mayDo, ROLES, type Role } from '../../access/roles.ts';
 import { timeText } from '../../base/text/time-text.ts';
-import { form } from '../../model/form.ts';
 import { idOf } from '../../operation/paths.ts';
 import { formBody } from '../../operation/read-body.ts';
 import { conflict, forbidden, notFound, type Refusal } from '../../operation/refusal.ts';
 import { message, ok, operation, type Writing } from '../../operation/route.ts';
 import { messageShape } from '../../operation/shapes.ts';
+import { form } from '../../rules/model/form.ts';
 import { type DomainRow, MEMBER_ROLES, type MemberRole, type MemberRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 

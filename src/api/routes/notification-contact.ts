@@ -3,8 +3,6 @@
  * has sent the code back.
  */
 import { z } from 'zod';
-import { filledText } from '../../model/fields.ts';
-import { form } from '../../model/form.ts';
 import { checkCode, emptyContact, readAddress, requestCode } from '../../notify/contact.ts';
 import { includesSms } from '../../notify/deliver.ts';
 import { CODE_MS, MAX_CODE_TRIES } from '../../notify/limits.ts';
@@ -13,6 +11,8 @@ import { formBody } from '../../operation/read-body.ts';
 import { badRequest, conflict, forbidden, Refusal } from '../../operation/refusal.ts';
 import { ok, operation, type Writing } from '../../operation/route.ts';
 import type { Services } from '../../operation/services.ts';
+import { filledText } from '../../rules/model/fields.ts';
+import { form } from '../../rules/model/form.ts';
 
 /** `GET /notifications/contact`. */
 export const contact = operation({

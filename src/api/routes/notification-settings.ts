@@ -1,7 +1,5 @@
 /** How an account is notified besides its addresses: its webhooks, and which kinds go out on which channel. */
 import { z } from 'zod';
-import { filledText, list as listOf } from '../../model/fields.ts';
-import { form } from '../../model/form.ts';
 import { KIND_NAMES } from '../../notify/kinds.ts';
 import { MAX_URL_CHARACTERS, MAX_WEBHOOKS } from '../../notify/limits.ts';
 import { type PreferenceChange, preferenceRows } from '../../notify/preferences.ts';
@@ -18,6 +16,8 @@ import { formBody } from '../../operation/read-body.ts';
 import { badRequest, conflict, notFound } from '../../operation/refusal.ts';
 import { message, ok, operation } from '../../operation/route.ts';
 import { messageShape } from '../../operation/shapes.ts';
+import { filledText, list as listOf } from '../../rules/model/fields.ts';
+import { form } from '../../rules/model/form.ts';
 
 /** `GET /webhooks/`. */
 export const webhooks = operation({

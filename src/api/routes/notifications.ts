@@ -1,7 +1,5 @@
 /** The feed of an account's notifications: what happened to its domains, keys and nodes, and how it was delivered. */
 import { z } from 'zod';
-import { id as idField, list as listOf } from '../../model/fields.ts';
-import { crossCheck, form } from '../../model/form.ts';
 import { MAX_FEED_PAGE, MAX_PER_HOUR, MAX_READ_IDS, USUAL_FEED_PAGE } from '../../notify/limits.ts';
 import { notify } from '../../notify/notify.ts';
 import { NOTIFICATION, showNotifications } from '../../notify/show-feed.ts';
@@ -11,6 +9,8 @@ import { formBody } from '../../operation/read-body.ts';
 import { notFound } from '../../operation/refusal.ts';
 import { message, ok, operation } from '../../operation/route.ts';
 import { messageShape } from '../../operation/shapes.ts';
+import { id as idField, list as listOf } from '../../rules/model/fields.ts';
+import { crossCheck, form } from '../../rules/model/form.ts';
 
 /** `GET /notifications/`: newest first, page by page. */
 export const list = operation({

@@ -1,10 +1,10 @@
 /** Batches of record changes; an item that fails does not affect the others (API document, "DNS records"). */
 import { z } from 'zod';
-import { id, list as listOf } from '../../model/fields.ts';
-import { form } from '../../model/form.ts';
 import { formBody, readBody } from '../../operation/read-body.ts';
 import { notFound, Refusal } from '../../operation/refusal.ts';
 import { type BodyReader, ok, operation, type Response, type Writing } from '../../operation/route.ts';
+import { id, list as listOf } from '../../rules/model/fields.ts';
+import { form } from '../../rules/model/form.ts';
 import type { RecordRow } from '../../store/rows.ts';
 import { MAX_BATCH } from '../records/limits.ts';
 import { type Neighbours, neighboursOf } from '../records/neighbours.ts';

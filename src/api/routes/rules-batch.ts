@@ -6,8 +6,6 @@ import { setImmediate as yieldToRequests } from 'node:timers/promises';
 import { z } from 'zod';
 import { checkRuleType } from '../../access/entitlement-checks.ts';
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
-import { id, list as listOf } from '../../model/fields.ts';
-import { form } from '../../model/form.ts';
 import { MAX_RULE_BATCH } from '../../operation/limits.ts';
 import { formBody, readBody } from '../../operation/read-body.ts';
 import { badRequest, notFound, Refusal } from '../../operation/refusal.ts';
@@ -21,6 +19,8 @@ import {
   type Response,
   type Writing,
 } from '../../operation/route.ts';
+import { id, list as listOf } from '../../rules/model/fields.ts';
+import { form } from '../../rules/model/form.ts';
 import { CREATE_EXAMPLES } from '../docs/examples.ts';
 import { type BatchEntry, batchShape, showBatch } from '../records/shape.ts';
 import { RULE_SHAPES } from '../rules/shapes.ts';

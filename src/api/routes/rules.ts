@@ -3,10 +3,6 @@ import { z } from 'zod';
 import { checkRuleType } from '../../access/entitlement-checks.ts';
 import { MAX_DOMAIN_TEXT, MAX_RULES } from '../../base/vocabulary/limits.ts';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
-import type { StoredRule } from '../../model/common.ts';
-import { id, list as listOf } from '../../model/fields.ts';
-import { form } from '../../model/form.ts';
-import type { RedirectRule } from '../../model/types.ts';
 import { MAX_AUDITED_MOVES } from '../../operation/limits.ts';
 import { idOf } from '../../operation/paths.ts';
 import { formBody } from '../../operation/read-body.ts';
@@ -23,6 +19,10 @@ import {
   type Writing,
 } from '../../operation/route.ts';
 import { messageShape } from '../../operation/shapes.ts';
+import type { StoredRule } from '../../rules/model/common.ts';
+import { id, list as listOf } from '../../rules/model/fields.ts';
+import { form } from '../../rules/model/form.ts';
+import type { RedirectRule } from '../../rules/model/types.ts';
 import type { RuleRow } from '../../store/rows.ts';
 import { RULE_LIST_QUERY, requestsPart, rulePage } from '../rules/list-page.ts';
 import { costsOf } from '../rules/patterns.ts';

@@ -1,12 +1,12 @@
 /**
  * Rules in the OpenAPI document: for each type an answer, a create and an update, all made from the form that reads
- * the type (`model/rules/`), with what only answers carry added here.
+ * the type (`rules/model/rules/`), with what only answers carry added here.
  */
 import { z } from 'zod';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
-import { COMMON_FIELDS, PATH_FIELDS } from '../../model/common.ts';
-import { type DocumentKind, documentFields } from '../../model/document.ts';
-import { RULE_FORMS } from '../../model/rule.ts';
+import { COMMON_FIELDS, PATH_FIELDS } from '../../rules/model/common.ts';
+import { type DocumentKind, documentFields } from '../../rules/model/document.ts';
+import { RULE_FORMS } from '../../rules/model/rule.ts';
 
 /** Results of the creation of the www record for a canonical redirect (API document, "redirect"). */
 const WWW_RECORDS = [

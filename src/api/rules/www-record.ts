@@ -6,10 +6,10 @@ import { checkRecordType, refuseFeature } from '../../access/entitlement-checks.
 import { normalizeName } from '../../base/addresses/host.ts';
 import { isStoreFault, StoreFault } from '../../base/storage/fault.ts';
 import { MAX_RECORDS } from '../../base/vocabulary/limits.ts';
-import type { StoredRule } from '../../model/common.ts';
-import { absoluteName } from '../../model/record-name.ts';
-import type { RedirectRule } from '../../model/types.ts';
 import type { Writing } from '../../operation/route.ts';
+import type { StoredRule } from '../../rules/model/common.ts';
+import { absoluteName } from '../../rules/model/record-name.ts';
+import type { RedirectRule } from '../../rules/model/types.ts';
 import type { NewRecord } from '../../store/customer-repositories.ts';
 import type { RecordRow } from '../../store/rows.ts';
 import { showRecord } from '../records/shape.ts';

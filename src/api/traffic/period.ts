@@ -4,9 +4,9 @@
  */
 import { z } from 'zod';
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import { converted } from '../../model/fields.ts';
 import { MAX_TRAFFIC_POINTS, USUAL_TRAFFIC_MS } from '../../operation/limits.ts';
 import { badRequest } from '../../operation/refusal.ts';
+import { converted } from '../../rules/model/fields.ts';
 import { STEP_MS, STEP_UNITS, suitsStep, TRAFFIC_STEPS, type TrafficPeriod } from '../../traffic/period.ts';
 import type { TrafficStep } from '../../traffic/read-traffic.ts';
 import type { Retention } from '../../traffic/retention.ts';

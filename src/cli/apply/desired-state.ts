@@ -1,10 +1,10 @@
 /** Reads the desired state of a domain from an edge file, in the form in which the server stores it. */
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { canonicalData } from '../../dns/zone-file/rdata.ts';
-import type { EdgeSources } from '../../files/edge-file.ts';
-import { readYamlBytes } from '../../files/yaml.ts';
-import { SETTING_NAMES } from '../../model/settings.ts';
-import type { DnsRecord, Rule } from '../../model/types.ts';
+import type { EdgeSources } from '../../rules/files/edge-file.ts';
+import { readYamlBytes } from '../../rules/files/yaml.ts';
+import { SETTING_NAMES } from '../../rules/model/settings.ts';
+import type { DnsRecord, Rule } from '../../rules/model/types.ts';
 import { inputFault } from '../exit.ts';
 import { compileInput, readEdge } from '../input/open-subject.ts';
 import { refuseApplicationRecords } from '../input/refuse-application.ts';

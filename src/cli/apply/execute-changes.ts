@@ -1,7 +1,7 @@
 /** Executes planned changes over the API one after another, and stops at the first refusal. */
-import { same } from '../../files/print-edge.ts';
-import { isMapping } from '../../files/yaml.ts';
-import type { Rule } from '../../model/types.ts';
+import { same } from '../../rules/files/print-edge.ts';
+import { isMapping } from '../../rules/files/yaml.ts';
+import type { Rule } from '../../rules/model/types.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { type ApiResponse, callApi, type ServerAccess, ServerRefusal } from '../remote/call-api.ts';
 import { domainPath, readRecord, readRule, recordPath, rulePath } from '../remote/remote-domain.ts';

@@ -4,8 +4,8 @@
  * JSON with a line for each key, sorted, so that version control merges it.
  */
 import { MAX_FILE_OCTETS } from '../../base/vocabulary/limits.ts';
-import { sizeText } from '../../files/size.ts';
-import { isMapping } from '../../files/yaml.ts';
+import { sizeText } from '../../rules/files/size.ts';
+import { isMapping } from '../../rules/files/yaml.ts';
 import { type CommandFault, inputFault } from '../exit.ts';
 import { readBytes } from '../input/read-file.ts';
 import { refuseOutside } from '../input/refuse-outside.ts';

@@ -2,7 +2,7 @@
  * The keys by which rules of a file and of a server are paired. The API has no field for a rule's `key`, so a rule is the
  * one that the lock names, else rules are compared by content: all fields, else `name`, else filters.
  */
-import type { Rule } from '../../model/types.ts';
+import type { Rule } from '../../rules/model/types.ts';
 import type { RemoteDomain } from '../remote/remote-domain.ts';
 import type { PairingKey } from './pair-up.ts';
 

@@ -8,9 +8,9 @@
  * anything else; of a fragment only objects that the server has by their ids are changed.
  */
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
-import { same, shortRecord, shortRule } from '../../files/print-edge.ts';
-import { absoluteName } from '../../model/record-name.ts';
-import type { DnsRecord, Rule } from '../../model/types.ts';
+import { same, shortRecord, shortRule } from '../../rules/files/print-edge.ts';
+import { absoluteName } from '../../rules/model/record-name.ts';
+import type { DnsRecord, Rule } from '../../rules/model/types.ts';
 import type { RemoteDomain } from '../remote/remote-domain.ts';
 import { checkFragment } from './check-fragment.ts';
 import type { DesiredState } from './desired-state.ts';

@@ -3,7 +3,7 @@
  * them. The file is written after every change that adds or removes an id, so that it is true whenever the command ends.
  */
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
-import type { Rule } from '../../model/types.ts';
+import type { Rule } from '../../rules/model/types.ts';
 import { note } from '../output.ts';
 import type { RemoteDomain } from '../remote/remote-domain.ts';
 import type { DesiredState } from './desired-state.ts';

@@ -1,5 +1,5 @@
 /** Finds rules of equal priority that run in another order on the server than in the file. */
-import type { Rule } from '../../model/types.ts';
+import type { Rule } from '../../rules/model/types.ts';
 
 /**
  * Rules of equal priority run by id, and the server assigns ids in order of creation. Returns a sentence for each

@@ -7,7 +7,7 @@ import { StoreFault } from '../../base/storage/fault.ts';
 import { LOCK_FILE, lockFolder } from '../../base/storage/folder-lock.ts';
 import { flush } from '../../database/sqlite/backup.ts';
 import { type CopyReport, inspectCopy } from '../../database/sqlite/inspect.ts';
-import { sizeText } from '../../files/size.ts';
+import { sizeText } from '../../rules/files/size.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { shellWord } from '../../simulator/shell-word.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,7 +1,7 @@
 /** `edgeplan codes`: says what the code of a message means and what to do about it. */
 import { Argument, Command } from 'commander';
 import { type ListedCode, listedCodes } from '../../base/diagnostics/codes/codes.ts';
-import { nearest } from '../../model/nearest.ts';
+import { nearest } from '../../rules/model/nearest.ts';
 import { paint } from '../../simulator/paint.ts';
 import { type RenderedLine, span } from '../../simulator/render-text.ts';
 import { usageFault } from '../exit.ts';

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { terminalJson } from '../../base/text/terminal-json.ts';
-import { sizeText } from '../../files/size.ts';
 import { META, NONE } from '../../plan/layout.ts';
 import { printPlan } from '../../plan/print.ts';
+import { sizeText } from '../../rules/files/size.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { usageFault } from '../exit.ts';
 import { domainFiles, isFolder } from '../input/domain-files.ts';

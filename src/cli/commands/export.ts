@@ -1,6 +1,6 @@
 /** `edgeplan export`: writes a domain of a server as an edge file. */
 import { Command } from 'commander';
-import { printEdge } from '../../files/print-edge.ts';
+import { printEdge } from '../../rules/files/print-edge.ts';
 import { findSection, lockPath, readLock } from '../apply/lock-file.ts';
 import { note, write } from '../output.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';

@@ -1,7 +1,7 @@
 /** `edgeplan fields`: prints what each field of rules, records, domains and files means, with bounds and examples. */
 import { Command } from 'commander';
-import { habitRemedy, habitualType } from '../../model/habits.ts';
-import { nearest } from '../../model/nearest.ts';
+import { habitRemedy, habitualType } from '../../rules/model/habits.ts';
+import { nearest } from '../../rules/model/nearest.ts';
 import { type FieldEntry, type FieldSection, fieldSections } from '../../simulator/field-reference.ts';
 import { usageFault } from '../exit.ts';
 import { colourOption } from '../options.ts';

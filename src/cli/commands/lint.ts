@@ -1,7 +1,7 @@
 /** `edgeplan lint`: reports rules of an edge file that very likely do something else than intended. */
 import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
-import { readEdgeBytes } from '../../files/edge-file.ts';
+import { readEdgeBytes } from '../../rules/files/edge-file.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { type CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturePaths } from '../input/choose-signatures.ts';

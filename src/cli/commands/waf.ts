@@ -1,8 +1,8 @@
 /** `edgeplan waf`: compiles rule sets in SecLang to signature programs, and shows the content of a program. */
 import { Command, Option } from 'commander';
 import { terminalJson } from '../../base/text/terminal-json.ts';
-import { sizeText } from '../../files/size.ts';
 import type { SignatureProgram } from '../../plan/signature-program.ts';
+import { sizeText } from '../../rules/files/size.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { type SignatureSummary, summariseSignatures } from '../../waf/seclang/index.ts';
 import { inputFault, usageFault } from '../exit.ts';

@@ -2,10 +2,11 @@
  * Reads decision logs of nodes. Every line is checked; a line that is no decision is returned with its number and
  * the reason.
  */
-import { sizeText } from '../../files/size.ts';
-import { isMapping } from '../../files/yaml.ts';
+
 import { countedMistake, decisionMistake } from '../../logs/entry-schema.ts';
 import { type DecisionLine, GAP_FORMAT, LINE_FORMAT } from '../../proxy/log/line.ts';
+import { sizeText } from '../../rules/files/size.ts';
+import { isMapping } from '../../rules/files/yaml.ts';
 import { requestMistake } from '../../simulator/request-fields.ts';
 import { type Bytes, LONGEST_LINE, linesOf } from '../../simulator/requests.ts';
 import { COUNTED_FORMAT, type CountedLine } from '../../sync/counted-requests.ts';

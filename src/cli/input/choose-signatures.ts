@@ -4,9 +4,9 @@
  */
 import type { LintSignatures } from '../../analysis/lint/finding.ts';
 import type { SealedSignatures } from '../../compute/job.ts';
-import type { RuleSet } from '../../model/types.ts';
 import { META, typeIndex } from '../../plan/layout.ts';
 import { openPlan } from '../../plan/open.ts';
+import type { RuleSet } from '../../rules/model/types.ts';
 import type { Signatures } from '../../simulator/simulate.ts';
 import { loadSignatures } from '../../waf/load/load.ts';
 import { usageFault } from '../exit.ts';

@@ -2,9 +2,9 @@
 import { type LintSources, lintRuleSet } from '../../analysis/lint.ts';
 import { type Diagnostic, formatPath } from '../../base/diagnostics/diagnostic.ts';
 import { APPLICATION_HOST } from '../../base/vocabulary/vocabulary.ts';
-import type { EdgeFile, EdgeSources } from '../../files/edge-file.ts';
-import { byPlace } from '../../files/yaml.ts';
-import type { Rule, RuleSet } from '../../model/types.ts';
+import type { EdgeFile, EdgeSources } from '../../rules/files/edge-file.ts';
+import { byPlace } from '../../rules/files/yaml.ts';
+import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { type ChoiceFlags, signatureNames } from './choose-signatures.ts';
 
 /** A file without errors. */

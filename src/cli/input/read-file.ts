@@ -1,6 +1,6 @@
 /** Reads files and stdin as octets. */
 import { createReadStream } from 'node:fs';
-import { sizeText } from '../../files/size.ts';
+import { sizeText } from '../../rules/files/size.ts';
 import { inputFault } from '../exit.ts';
 import { readFault } from '../file-fault.ts';
 

@@ -1,6 +1,6 @@
 /** Reads test files: their tests and invariants, with every mistake printed at its line. */
 import { type Diagnostic, hasErrors } from '../../base/diagnostics/diagnostic.ts';
-import { type RuleTest, readTestBytes, type WrittenInvariant } from '../../files/test-file.ts';
+import { type RuleTest, readTestBytes, type WrittenInvariant } from '../../rules/files/test-file.ts';
 import { DiagnosedFault, usageFault } from '../exit.ts';
 import { type ColourChoice, colourFor } from '../output.ts';
 import { diagnosticsText, tally } from '../print/diagnostics.ts';

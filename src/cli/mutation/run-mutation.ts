@@ -1,9 +1,9 @@
 /** `edgeplan test --mutate`: its options, and the run with its progress on a terminal. */
 import { InvalidArgumentError, Option } from 'commander';
-import type { EdgeSources } from '../../files/edge-file.ts';
 import { MAX_MUTANTS } from '../../mutation/limits.ts';
 import { type MutantResult, type MutationSubject, startMutation } from '../../mutation/mutate.ts';
 import { type MutationReport, mutationReport } from '../../mutation/report.ts';
+import type { EdgeSources } from '../../rules/files/edge-file.ts';
 import { percentText } from '../../simulator/rule-tests/report.ts';
 import { grouped } from '../print/quantities.ts';
 import { barText } from '../replay/progress.ts';

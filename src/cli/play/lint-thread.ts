@@ -2,8 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../../base/platform/low-priority.ts';
 import type { EdgeInput } from '../../embed/node/edge-input.ts';
-import { readEdgeBytes } from '../../files/edge-file.ts';
 import type { FindingDocument } from '../../panel/documents.ts';
+import { readEdgeBytes } from '../../rules/files/edge-file.ts';
 import type { ChoiceFlags } from '../input/choose-signatures.ts';
 import { lintEdge } from '../input/lint-edge.ts';
 import { findingDocument } from './finding-document.ts';

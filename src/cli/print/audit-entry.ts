@@ -1,6 +1,6 @@
 /** Prints an entry of the audit log: who did what and when, then each changed field. */
-import { same } from '../../files/print-edge.ts';
-import { isMapping } from '../../files/yaml.ts';
+import { same } from '../../rules/files/print-edge.ts';
+import { isMapping } from '../../rules/files/yaml.ts';
 import { type RenderedLine, span } from '../../simulator/render-text.ts';
 import { fieldLines } from '../apply/print-changes.ts';
 

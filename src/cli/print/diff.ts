@@ -1,6 +1,6 @@
 /** Prints the difference of two plans: a line per rule with its fields below. */
 import type { FieldDifference, HostChange, PlanDiff, RuleChange } from '../../analysis/diff.ts';
-import { same } from '../../files/print-edge.ts';
+import { same } from '../../rules/files/print-edge.ts';
 import { quantity, visible } from '../../simulator/render-text.ts';
 
 /** The sign of each kind of change. */

@@ -1,5 +1,5 @@
 /** The field reference as JSON, in the format `edgeplan.fields/v1`: names in snake_case, absent bounds left out. */
-import type { JsonSchema } from '../../files/json-schema.ts';
+import type { JsonSchema } from '../../rules/files/json-schema.ts';
 import { describeType } from '../../simulator/describe-field.ts';
 import type { FieldEntry, FieldSection } from '../../simulator/field-reference.ts';
 

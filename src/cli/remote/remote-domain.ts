@@ -2,9 +2,9 @@
 import { RULE_SLUGS } from '../../api/rules/slugs.ts';
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
-import { parseRecord, parseRule } from '../../model/parse.ts';
-import { SETTING_NAMES } from '../../model/settings.ts';
-import type { DnsRecord, Rule } from '../../model/types.ts';
+import { parseRecord, parseRule } from '../../rules/model/parse.ts';
+import { SETTING_NAMES } from '../../rules/model/settings.ts';
+import type { DnsRecord, Rule } from '../../rules/model/types.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { type ApiRequest, type ApiResponse, callApi, type ServerAccess, ServerRefusal } from './call-api.ts';
 

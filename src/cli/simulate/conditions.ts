@@ -2,7 +2,7 @@
  * Parses the flags of `simulate` for conditions besides the request: clearances, counted requests, origins that are down, the clock.
  */
 import { refText } from '../../evaluator/identity.ts';
-import { nearest } from '../../model/nearest.ts';
+import { nearest } from '../../rules/model/nearest.ts';
 import type { World } from '../../simulator/assume.ts';
 import { readCounted } from '../../simulator/counted.ts';
 import { planConditions } from '../../simulator/plan-conditions.ts';

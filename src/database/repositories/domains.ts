@@ -1,6 +1,6 @@
 /** Domains, and the accounts that see them. */
 import { sql } from 'kysely';
-import { FLAG_SETTING_NAMES } from '../../model/settings.ts';
+import { FLAG_SETTING_NAMES } from '../../rules/model/settings.ts';
 import type {
   DomainChanges,
   DomainReads,

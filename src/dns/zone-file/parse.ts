@@ -8,9 +8,9 @@ import { type Diagnostic, quoteValue } from '../../base/diagnostics/diagnostic.t
 import type { Severity } from '../../base/diagnostics/severity.ts';
 import { MAX_DIAGNOSTICS, MAX_RECORDS } from '../../base/vocabulary/limits.ts';
 import { RECORD_TYPES } from '../../base/vocabulary/vocabulary.ts';
-import { absoluteName, judgeRecordName } from '../../model/record-name.ts';
-import type { Problem } from '../../model/report.ts';
-import type { DnsRecord } from '../../model/types.ts';
+import { absoluteName, judgeRecordName } from '../../rules/model/record-name.ts';
+import type { Problem } from '../../rules/model/report.ts';
+import type { DnsRecord } from '../../rules/model/types.ts';
 import { MAX_TTL_SEC, MAX_ZONE_CHARACTERS } from '../limits.ts';
 import { readData, readName, type ZoneType } from './rdata.ts';
 import { lex, type Spot, type Token, type ZoneEntry } from './tokens.ts';

@@ -2,7 +2,7 @@
  * Prints records as a BIND master file, which `parseZone` reads back as the same records. A record without a form in a
  * master file (ALIAS, invalid data) becomes a comment, so that an export never omits a record silently.
  */
-import { absoluteName } from '../../model/record-name.ts';
+import { absoluteName } from '../../rules/model/record-name.ts';
 import { PRINTED_TTL_SEC } from '../limits.ts';
 import { PROXIED_MARK, type ZoneRecord } from './parse.ts';
 import { printData } from './rdata.ts';

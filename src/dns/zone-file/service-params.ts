@@ -1,6 +1,6 @@
 /** Reads and prints the parameters of SVCB and HTTPS records, as text and from the wire (RFC 9460 §2.1, §2.2, §7, §14.3.2). */
 import { formatIp, parseIpv4, parseIpv6 } from '../../base/addresses/ip.ts';
-import type { Problem } from '../../model/report.ts';
+import type { Problem } from '../../rules/model/report.ts';
 import { readOctets } from './text.ts';
 import type { Token } from './tokens.ts';
 

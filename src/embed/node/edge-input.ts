@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256Hex } from '../../base/platform/sha256.ts';
 import { MAX_EDGE_PARTS } from '../../base/vocabulary/limits.ts';
-import type { EdgePart } from '../../files/edge-parts.ts';
+import type { EdgePart } from '../../rules/files/edge-parts.ts';
 import { isPlan } from '../compile-edge.ts';
 
 /** The files of a domain, or a sealed plan. */

@@ -8,8 +8,8 @@ import { readSubject } from '../../analysis/subject.ts';
 import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import type { ErrorPageAnswer } from '../../evaluator/decision.ts';
 import type { RuleTrace, Trace } from '../../evaluator/trace.ts';
-import type { EdgeSources } from '../../files/edge-file.ts';
-import type { Rule, RuleSet } from '../../model/types.ts';
+import type { EdgeSources } from '../../rules/files/edge-file.ts';
+import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { witnessText } from '../witness-text.ts';
 import type { RuleNames } from './names.ts';
 

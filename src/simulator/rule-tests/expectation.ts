@@ -14,9 +14,9 @@
  */
 import { APPLICATION_HOST } from '../../base/vocabulary/vocabulary.ts';
 import { ACTIONS, type Action } from '../../evaluator/decision.ts';
-import { foundIn } from '../../files/test-file-notes.ts';
-import type { Item, ScalarItem } from '../../files/test-file-yaml.ts';
-import { nearest } from '../../model/nearest.ts';
+import { foundIn } from '../../rules/files/test-file-notes.ts';
+import type { Item, ScalarItem } from '../../rules/files/test-file-yaml.ts';
+import { nearest } from '../../rules/model/nearest.ts';
 import {
   type ExpectationContext,
   type ExpectedFields,

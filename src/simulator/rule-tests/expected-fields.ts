@@ -2,8 +2,8 @@
 import { ACTION_MODES } from '../../base/vocabulary/vocabulary.ts';
 import type { RuleRef } from '../../evaluator/decision.ts';
 import { EFFECTS } from '../../evaluator/decision.ts';
-import { checkKeys, foundIn, mapOf, type Notes } from '../../files/test-file-notes.ts';
-import type { Item, MapItem } from '../../files/test-file-yaml.ts';
+import { checkKeys, foundIn, mapOf, type Notes } from '../../rules/files/test-file-notes.ts';
+import type { Item, MapItem } from '../../rules/files/test-file-yaml.ts';
 import type { CACHE_KEYS, DECISION_KEYS, ORIGIN_KEYS, PAGE_KEYS, WAF_KEYS } from '../expected-schema.ts';
 import type { RuleNames } from './names.ts';
 

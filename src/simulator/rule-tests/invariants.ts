@@ -3,8 +3,8 @@ import { nameOfRule } from '../../analysis/effects.ts';
 import { type Breach, type InvariantResult, openInvariants } from '../../analysis/invariants.ts';
 import { createBudget } from '../../analysis/space/budget.ts';
 import { MAX_INVARIANT_STEPS } from '../../analysis/space/limits.ts';
-import type { WrittenInvariant } from '../../files/test-file.ts';
-import type { RuleSet } from '../../model/types.ts';
+import type { WrittenInvariant } from '../../rules/files/test-file.ts';
+import type { RuleSet } from '../../rules/model/types.ts';
 import { decisionText, witnessText } from '../witness-text.ts';
 import type { TestFailure, TestResult } from './run.ts';
 

@@ -2,10 +2,10 @@
 import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { RuleRef } from '../../evaluator/decision.ts';
-import type { EdgeSources } from '../../files/edge-file.ts';
-import { nearest } from '../../model/nearest.ts';
-import { absoluteName } from '../../model/record-name.ts';
-import type { RuleSet } from '../../model/types.ts';
+import type { EdgeSources } from '../../rules/files/edge-file.ts';
+import { nearest } from '../../rules/model/nearest.ts';
+import { absoluteName } from '../../rules/model/record-name.ts';
+import type { RuleSet } from '../../rules/model/types.ts';
 
 /** The rule of a name, or a message with its remedy. */
 export type NamedRule =

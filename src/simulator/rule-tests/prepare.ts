@@ -1,12 +1,12 @@
 /** Prepares tests to run: resolves names to ids and expectations to partial decisions. */
 import type { Diagnostic, SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import type { EdgeRequest } from '../../evaluator/request.ts';
-import type { RuleTest } from '../../files/test-file.ts';
-import { createNotes, foundIn, type Notes } from '../../files/test-file-notes.ts';
-import type { TestStep } from '../../files/test-file-step.ts';
-import type { ScalarItem } from '../../files/test-file-yaml.ts';
-import { nearest } from '../../model/nearest.ts';
-import type { OriginPoolRule, PoolOrigin, RuleSet } from '../../model/types.ts';
+import type { RuleTest } from '../../rules/files/test-file.ts';
+import { createNotes, foundIn, type Notes } from '../../rules/files/test-file-notes.ts';
+import type { TestStep } from '../../rules/files/test-file-step.ts';
+import type { ScalarItem } from '../../rules/files/test-file-yaml.ts';
+import { nearest } from '../../rules/model/nearest.ts';
+import type { OriginPoolRule, PoolOrigin, RuleSet } from '../../rules/model/types.ts';
 import { type Expectation, readExpectation } from './expectation.ts';
 import type { RuleNames } from './names.ts';
 

@@ -2,7 +2,7 @@
 import { describeDefault, describeType, exampleText } from '../../../src/simulator/describe-field.ts';
 import { type FieldSection, fieldSections } from '../../../src/simulator/field-reference.ts';
 
-export const FIELDS_FILE = 'src/model/FIELDS.md';
+export const FIELDS_FILE = 'src/rules/model/FIELDS.md';
 
 const HEADER = `# Fields
 

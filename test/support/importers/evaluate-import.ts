@@ -3,9 +3,9 @@ import { compile } from '../../../src/compiler/compile.ts';
 import type { Decision } from '../../../src/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../../src/evaluator/evaluate.ts';
 import type { EdgeRequest } from '../../../src/evaluator/request.ts';
-import { readEdgeFile } from '../../../src/files/edge-file.ts';
 import type { ImportedEdge, ImportRefusal } from '../../../src/importers/report.ts';
 import { seal } from '../../../src/plan/seal.ts';
+import { readEdgeFile } from '../../../src/rules/files/edge-file.ts';
 
 /** An import with the evaluator of its file. */
 export interface EvaluatedImport {

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { type FilterIndex, indexHosts, indexPaths } from '../../../src/analysis/lint/filter-index.ts';
 import { admitsHost, admitsPath, hasPaths } from '../../../src/analysis/lint/filters.ts';
 import { lintRuleSet } from '../../../src/analysis/lint.ts';
-import { parseRule } from '../../../src/model/parse.ts';
-import type { Rule, RuleSet } from '../../../src/model/types.ts';
+import { parseRule } from '../../../src/rules/model/parse.ts';
+import type { Rule, RuleSet } from '../../../src/rules/model/types.ts';
 import { generateCase } from '../../support/generate.ts';
 
 const PATHS = ['/', '/api', '/api/', '/api/x', '/login/\uffff', '/a/b.css', '/shop/cart', '/admin'];

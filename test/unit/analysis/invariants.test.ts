@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type InvariantResult, proveInvariants } from '../../../src/analysis/invariants.ts';
-import { parseInvariants } from '../../../src/model/invariant.ts';
-import { parseRuleSet } from '../../../src/model/parse.ts';
+import { parseInvariants } from '../../../src/rules/model/invariant.ts';
+import { parseRuleSet } from '../../../src/rules/model/parse.ts';
 import { breachText } from '../../../src/simulator/rule-tests/invariants.ts';
 
 const RECORDS = [

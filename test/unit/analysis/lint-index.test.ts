@@ -6,7 +6,7 @@ import { lintHosts } from '../../../src/analysis/lint/hosts.ts';
 import { lintOriginDifferences } from '../../../src/analysis/lint/origin-differences.ts';
 import { lintPaths } from '../../../src/analysis/lint/paths.ts';
 import { readZone } from '../../../src/analysis/lint/zone.ts';
-import type { Rule, RuleSet } from '../../../src/model/types.ts';
+import type { Rule, RuleSet } from '../../../src/rules/model/types.ts';
 import { generateCase } from '../../support/generate.ts';
 
 const SETS = 150;

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { lintRuleSet } from '../../../src/analysis/lint.ts';
 import { formatDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
 import type { RuleType } from '../../../src/base/vocabulary/vocabulary.ts';
-import { readEdgeFile } from '../../../src/files/edge-file.ts';
-import { parseRule, parseRuleSet } from '../../../src/model/parse.ts';
-import type { Rule, RuleSet } from '../../../src/model/types.ts';
+import { readEdgeFile } from '../../../src/rules/files/edge-file.ts';
+import { parseRule, parseRuleSet } from '../../../src/rules/model/parse.ts';
+import type { Rule, RuleSet } from '../../../src/rules/model/types.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { lintRuleSet } from '../../../src/analysis/lint.ts';
 import { formatDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
-import { parseRuleSet } from '../../../src/model/parse.ts';
-import type { RuleSet } from '../../../src/model/types.ts';
+import { parseRuleSet } from '../../../src/rules/model/parse.ts';
+import type { RuleSet } from '../../../src/rules/model/types.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -4,8 +4,8 @@ import { openRegions, type Regions } from '../../../src/analysis/regions.ts';
 import { readSubject } from '../../../src/analysis/subject.ts';
 import { formatDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
 import { compile } from '../../../src/compiler/compile.ts';
-import { parseRuleSet } from '../../../src/model/parse.ts';
 import { seal } from '../../../src/plan/seal.ts';
+import { parseRuleSet } from '../../../src/rules/model/parse.ts';
 
 const RECORDS = [
   { id: 1, name: '@', type: 'A', destination: '198.51.100.1', proxied: true },

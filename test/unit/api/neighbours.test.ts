@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Candidate, neighboursOf, spellingsOf } from '../../../src/api/records/neighbours.ts';
-import { absoluteName } from '../../../src/model/record-name.ts';
+import { absoluteName } from '../../../src/rules/model/record-name.ts';
 
 const DOMAIN = 'shop.example';
 const LABELS = ['www', 'a', 'A', '*', 'shop', 'example', 'shop.example', 'SHOP.example', '@', 'x-1'];

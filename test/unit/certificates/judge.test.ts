@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { judgeUpload } from '../../../src/certificates/judge.ts';
 import { MAX_CHAIN_CHARACTERS, MAX_KEY_CHARACTERS } from '../../../src/certificates/limits.ts';
 import { readPem } from '../../../src/certificates/read-pem.ts';
-import { describeMistakes } from '../../../src/model/describe-mistakes.ts';
+import { describeMistakes } from '../../../src/rules/model/describe-mistakes.ts';
 import { OPENSSL_MISSING } from '../../support/make-certificate.ts';
 import { type LeafKey, type MadeLeaf, makeAuthority, type TestAuthority } from '../../support/make-chain.ts';
 import { requires } from '../../support/requires.ts';

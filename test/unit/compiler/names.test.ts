@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { compile } from '../../../src/compiler/index.ts';
 import { createLoaded } from '../../../src/evaluator/loaded.ts';
 import { findGroup } from '../../../src/evaluator/names.ts';
-import type { DnsRecord } from '../../../src/model/types.ts';
 import { GROUP, META, NONE, RECORD } from '../../../src/plan/layout.ts';
+import type { DnsRecord } from '../../../src/rules/model/types.ts';
 import { dnsRecord, ruleSet } from '../../support/sample-rules.ts';
 
 /** The ids of the records that serve a host, or `null`. */

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { parseZone, type ZoneRecord } from '../../../src/dns/zone-file/parse.ts';
 import { printZone } from '../../../src/dns/zone-file/print.ts';
 import { canonicalData } from '../../../src/dns/zone-file/rdata.ts';
-import { parseRecord } from '../../../src/model/parse.ts';
-import { judgeRecordName } from '../../../src/model/record-name.ts';
+import { parseRecord } from '../../../src/rules/model/parse.ts';
+import { judgeRecordName } from '../../../src/rules/model/record-name.ts';
 
 const DOMAIN = 'example.com';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createDomains, type Domains } from '../../../src/evaluator/domains.ts';
 import type { Evaluator } from '../../../src/evaluator/evaluate.ts';
-import { parseRuleSet } from '../../../src/model/parse.ts';
+import { parseRuleSet } from '../../../src/rules/model/parse.ts';
 import { loadRuleSet } from '../../support/load.ts';
 
 function evaluatorOf(name: string): Evaluator {

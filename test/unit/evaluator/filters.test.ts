@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { compile, seal } from '../../../src/compiler/index.ts';
 import { loadPlan } from '../../../src/evaluator/index.ts';
-import type { Rule } from '../../../src/model/types.ts';
+import type { Rule } from '../../../src/rules/model/types.ts';
 import { dnsRecord, request, rule, ruleSet } from '../../support/sample-rules.ts';
 
 type Fields = Parameters<typeof request>[0];

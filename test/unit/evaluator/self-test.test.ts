@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { compile } from '../../../src/compiler/index.ts';
 import { selfTest } from '../../../src/evaluator/self-test.ts';
-import type { RuleSet } from '../../../src/model/types.ts';
 import { openPlan } from '../../../src/plan/open.ts';
 import { seal } from '../../../src/plan/seal.ts';
 import { assertPublishable } from '../../../src/publisher/self-test.ts';
+import type { RuleSet } from '../../../src/rules/model/types.ts';
 import { generateRuleSet, seeded } from '../../support/generate.ts';
 import { SHOP } from '../../support/golden-shop.ts';
 

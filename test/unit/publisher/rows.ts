@@ -1,6 +1,7 @@
 /** Converts a rule set to the rows of the store, as the publisher reads them. */
-import type { Rule, RuleSet } from '../../../src/model/types.ts';
+
 import type { DomainRows } from '../../../src/publisher/rule-set.ts';
+import type { Rule, RuleSet } from '../../../src/rules/model/types.ts';
 import type { RuleRow } from '../../../src/store/rows.ts';
 import { activeDomain } from '../../support/sample-rows.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { compile } from '../../../src/compiler/index.ts';
 import { loadPlan } from '../../../src/evaluator/index.ts';
-import type { RuleSet } from '../../../src/model/types.ts';
 import { seal } from '../../../src/plan/seal.ts';
 import { PublishFault } from '../../../src/publisher/fault.ts';
 import { type DomainRows, toRuleSet } from '../../../src/publisher/rule-set.ts';
+import type { RuleSet } from '../../../src/rules/model/types.ts';
 import { SHOP } from '../../support/golden-shop.ts';
 import { toRows } from './rows.ts';
 

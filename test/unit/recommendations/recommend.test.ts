@@ -1,9 +1,9 @@
 /** The list as a whole: its order, its ids, and changes as fragments of an edge file. */
 import { describe, expect, test } from 'vitest';
-import { readEdgeFile } from '../../../src/files/edge-file.ts';
 import { printRecommendation } from '../../../src/recommendations/print-recommendation.ts';
 import { recommend } from '../../../src/recommendations/recommend.ts';
 import { RECOMMENDATION } from '../../../src/recommendations/shapes.ts';
+import { readEdgeFile } from '../../../src/rules/files/edge-file.ts';
 import { factsOf, NOW, periodOf } from '../../support/stored-facts.ts';
 
 const RECORDS = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTestFile } from '../../../src/files/test-file.ts';
+import { readTestFile } from '../../../src/rules/files/test-file.ts';
 import { asTest } from '../../../src/simulator/as-test.ts';
 import type { RequestFlags } from '../../../src/simulator/request-line.ts';
 import { type SimulatedRequest, simulate } from '../../../src/simulator/simulate.ts';

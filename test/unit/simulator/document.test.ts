@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DropRule, OriginPoolRule, RuleSet } from '../../../src/model/types.ts';
+import type { DropRule, OriginPoolRule, RuleSet } from '../../../src/rules/model/types.ts';
 import { DOMAIN } from '../../support/sample-rules.ts';
 import {
   BLOCKED,

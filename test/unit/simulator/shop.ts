@@ -1,8 +1,8 @@
 /** The shop of `fixtures/` as the simulator gets it, and requests as they are typed. */
 import { readFileSync } from 'node:fs';
 import { compile } from '../../../src/compiler/index.ts';
-import { readEdgeFile } from '../../../src/files/edge-file.ts';
 import { seal } from '../../../src/plan/seal.ts';
+import { readEdgeFile } from '../../../src/rules/files/edge-file.ts';
 import { type RequestFlags, readRequest } from '../../../src/simulator/request-line.ts';
 import type { SimulatedRequest, SimulationSubject } from '../../../src/simulator/simulate.ts';
 

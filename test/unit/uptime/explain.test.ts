@@ -1,6 +1,6 @@
 /** The explanation of an uptime state names what opens, prevents or ends an incident. */
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_SETTINGS } from '../../../src/model/settings.ts';
+import { DEFAULT_SETTINGS } from '../../../src/rules/model/settings.ts';
 import { explainUptime } from '../../../src/uptime/explain.ts';
 import { createUptimeState, judgeMinutes, type UptimeMinute } from '../../../src/uptime/state.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { compile, seal } from '../../../src/compiler/index.ts';
-import { parseRuleSet } from '../../../src/model/parse.ts';
+import { parseRuleSet } from '../../../src/rules/model/parse.ts';
 import { createPlanTable, type PlanTable } from '../../../src/sync/plan-table.ts';
 import { createPlanTaker, type PlanTaker } from '../../../src/workers/install-shared-plans.ts';
 import { DOMAIN, RECORDS } from '../../support/edge-journal.ts';

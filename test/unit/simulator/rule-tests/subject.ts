@@ -1,10 +1,10 @@
 /** A small edge file and the means to run tests against it. */
 import { formatDiagnostic } from '../../../../src/base/diagnostics/diagnostic.ts';
 import { compile } from '../../../../src/compiler/compile.ts';
-import { type EdgeSources, readEdgeFile } from '../../../../src/files/edge-file.ts';
-import { readTestFile } from '../../../../src/files/test-file.ts';
-import type { RuleSet } from '../../../../src/model/types.ts';
 import { seal } from '../../../../src/plan/seal.ts';
+import { type EdgeSources, readEdgeFile } from '../../../../src/rules/files/edge-file.ts';
+import { readTestFile } from '../../../../src/rules/files/test-file.ts';
+import type { RuleSet } from '../../../../src/rules/model/types.ts';
 import { type Coverage, createCoverage } from '../../../../src/simulator/rule-tests/coverage.ts';
 import { nameRules, type RuleNames } from '../../../../src/simulator/rule-tests/names.ts';
 import { prepareTests } from '../../../../src/simulator/rule-tests/prepare.ts';

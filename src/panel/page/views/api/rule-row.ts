@@ -1,7 +1,7 @@
 /** One rule of the list: its switches, what it applies to, what became of it in the request, its hits and its findings. */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Rule } from '../../../../model/types.ts';
+import type { Rule } from '../../../../rules/model/types.ts';
 import type { RuleNote } from '../../../../simulator/document.ts';
 import { verdictOf } from '../../../../simulator/render-rule.ts';
 import type { FindingDocument } from '../../../documents.ts';

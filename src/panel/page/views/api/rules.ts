@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { RULE_TYPES, type RuleType } from '../../../../base/vocabulary/vocabulary.ts';
-import type { Rule } from '../../../../model/types.ts';
+import type { Rule } from '../../../../rules/model/types.ts';
 import { type RuleNote, refOf } from '../../../../simulator/document.ts';
 import type { RuleShown } from '../../api/documents.ts';
 import { getApi, may } from '../../api/state.ts';

@@ -1,0 +1,155 @@
+/**
+ * The JSON Schema (draft 7, which editors support best) of `edge.yaml`, made from the forms that read the file: what
+ * an editor completes and underlines is what the reader accepts, but for conditions across fields.
+ */
+import { z } from 'zod';
+import {
+  MAX_ENTRY_CHARACTERS,
+  MAX_HOST_OCTETS,
+  MAX_ID,
+  MAX_KEY_CHARACTERS,
+  MAX_RECORDS,
+  MAX_RULES,
+} from '../../base/vocabulary/limits.ts';
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
+import { documentFields } from '../model/document.ts';
+import { domainForm } from '../model/domain.ts';
+import type { Fields } from '../model/form.ts';
+import { recordForm } from '../model/record.ts';
+import { RULE_FORMS } from '../model/rule.ts';
+import { DOMAIN_SETTINGS } from '../model/settings.ts';
+import { JSON_SCHEMA_DRAFT, type JsonSchema } from './json-schema.ts';
+
+/** What only files have: a rule's stable name, and its records by name. */
+const RULE_KEY: JsonSchema = {
+  type: 'string',
+  pattern: '^[a-z0-9-]+$',
+  maxLength: MAX_KEY_CHARACTERS,
+  description: 'stable name of the rule in this file: lower-case letters, digits and hyphens',
+  examples: ['office-only'],
+};
+const RULE_RECORDS: JsonSchema = {
+  type: 'array',
+  items: { type: 'string', maxLength: MAX_ENTRY_CHARACTERS },
+  maxItems: MAX_RECORDS,
+  description: 'names of the proxied records that the rule applies to, such as `shop` or `shop AAAA`',
+  examples: [['shop', 'shop AAAA']],
+};
+const RULE_TYPE: JsonSchema = { enum: [...RULE_TYPES], description: 'type of the rule', examples: ['drop'] };
+const FILE_ID: JsonSchema = {
+  type: 'integer',
+  minimum: 1,
+  maximum: MAX_ID,
+  examples: [3],
+  description: 'id; without it, the first free one in the order of the file',
+};
+
+/** What a record without data means in a file. */
+const UNWRITTEN = 'left out together with `type`: the application that embeds the edge answers the host';
+
+/** The schema of a whole edge file. */
+export function edgeFileSchema(): JsonSchema {
+  return {
+    $schema: JSON_SCHEMA_DRAFT,
+    title: 'edge.yaml: a domain, its DNS records and its edge rules',
+    type: 'object',
+    required: ['domain'],
+    additionalProperties: false,
+    properties: {
+      domain: {
+        description: 'name of the domain, or the domain with its settings',
+        examples: ['example.com', { name: 'example.com', sec_no_sniff: true }],
+        anyOf: [{ type: 'string', maxLength: MAX_HOST_OCTETS + 1 }, domainSchema()],
+      },
+      fragment: {
+        const: true,
+        description:
+          "the file has some records and rules of a server's domain, by the ids of the server; `edgeplan apply` changes these alone",
+        examples: [true],
+      },
+      records: {
+        type: 'array',
+        maxItems: MAX_RECORDS,
+        items: recordSchema(),
+        description: 'DNS records',
+        examples: [[{ name: 'shop', type: 'A', destination: '198.51.100.20', proxied: true }]],
+      },
+      rules: {
+        type: 'array',
+        maxItems: MAX_RULES,
+        items: ruleSchema(),
+        description: 'edge rules',
+        examples: [[{ type: 'drop', key: 'office-only', path_includes: ['/admin/*'], ips: ['192.0.2.1'] }]],
+      },
+      entitlements: {
+        type: 'object',
+        description: 'accepted and ignored: entitlements are checked at writes',
+        examples: [{}],
+      },
+    },
+    definitions: Object.fromEntries(RULE_TYPES.map((type) => [type, ruleOfType(type)])),
+  };
+}
+
+function domainSchema(): JsonSchema {
+  // Fields that only answers carry are accepted, so that an exported domain is a valid file.
+  const answered = Object.fromEntries(domainForm.ignored.map((name) => [name, {}]));
+  const known = objectSchema({ ...domainForm.fields, ...DOMAIN_SETTINGS });
+  return { ...known, properties: { ...answered, ...(known['properties'] as object) } };
+}
+
+function recordSchema(): JsonSchema {
+  const { id: _id, ...fields } = recordForm.fields;
+  const schema = objectSchema(fields);
+  const properties = schema['properties'] as Readonly<Record<string, JsonSchema>>;
+  const answered = Object.fromEntries(recordForm.ignored.map((name) => [name, {}]));
+  const { destination, proxied } = properties;
+  const described = {
+    destination: { ...destination, description: `${destination!['description']}; ${UNWRITTEN}` },
+    proxied: { ...proxied, description: `${proxied!['description']}; always \`true\` without a destination` },
+  };
+  return {
+    ...schema,
+    required: ['name'],
+    dependencies: { type: ['destination'], destination: ['type'] },
+    properties: { id: FILE_ID, ...answered, ...properties, ...described },
+  };
+}
+
+/** A rule: its `type` decides which definition describes it. */
+function ruleSchema(): JsonSchema {
+  return {
+    type: 'object',
+    required: ['type'],
+    properties: { type: RULE_TYPE },
+    allOf: RULE_TYPES.map((type) => ({
+      if: { required: ['type'], properties: { type: { const: type } } },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { $ref: `#/definitions/${type}` },
+    })),
+  };
+}
+
+function ruleOfType(type: RuleType): JsonSchema {
+  const { fields, ignored } = RULE_FORMS[type];
+  const schema = objectSchema(fields);
+  const answered = Object.fromEntries(ignored.map((name) => [name, {}]));
+  return {
+    ...schema,
+    properties: {
+      ...answered,
+      type: { const: type, description: 'type of the rule', examples: [type] },
+      key: RULE_KEY,
+      id: FILE_ID,
+      records: RULE_RECORDS,
+      ...(schema['properties'] as object),
+    },
+  };
+}
+
+/** An object of these fields and no others. */
+function objectSchema(fields: Fields): JsonSchema {
+  const shape = z.strictObject(documentFields(fields, 'request'));
+  const { $schema: _draft, ...schema } = z.toJSONSchema(shape, { target: 'draft-7', io: 'input' });
+  return schema;
+}

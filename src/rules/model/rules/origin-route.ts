@@ -1,0 +1,28 @@
+/**
+ * The form of `origin_route` rules, which forward matching paths to another origin than the record's (semantics §5).
+ */
+import { MAX_NAME_CHARACTERS } from '../../../base/vocabulary/limits.ts';
+import { pathRule, type RuleOf } from '../common.ts';
+import { checked, text } from '../fields.ts';
+import { judgeHostHeader } from '../location.ts';
+import { ADDRESS_FIELDS, ORIGIN_COUNTRY } from '../origin-address.ts';
+
+/** The form of the type. */
+export const originRouteForm = pathRule({
+  type: 'origin_route',
+  fields: {
+    ...ADDRESS_FIELDS,
+    host_header: checked(text(), judgeHostHeader)
+      .default('')
+      .describe("Host header and TLS server name that the origin gets; empty: the request's own host")
+      .meta({ examples: ['api.internal.example'] }),
+    country: ORIGIN_COUNTRY,
+    name: text(MAX_NAME_CHARACTERS)
+      .default('')
+      .describe('label without effect on routing')
+      .meta({ examples: ['api servers'] }),
+  },
+});
+
+/** A stored rule of the type. */
+export type OriginRouteRule = RuleOf<typeof originRouteForm>;
