@@ -1,7 +1,7 @@
 /** Allocation: what a decision leaves behind for the collector, and what a loaded plan keeps. */
 import { setTimeout } from 'node:timers/promises';
-import { createCounters, type Evaluator, loadPlan } from '../src/evaluator/index.ts';
-import type { EdgeRequest } from '../src/evaluator/request.ts';
+import { createCounters, type Evaluator, loadPlan } from '../src/engine/evaluator/index.ts';
+import type { EdgeRequest } from '../src/engine/evaluator/request.ts';
 import { seeded } from '../test/support/generate-random.ts';
 import { mixed } from './data/mixed.ts';
 import { POOL, QUICK_POOL, QUICK_RULES, requestOf } from './data/requests.ts';

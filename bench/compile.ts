@@ -1,5 +1,5 @@
 /** Compile: a publication's own work beside reading its input. */
-import { compile } from '../src/compiler/index.ts';
+import { compile } from '../src/engine/compiler/index.ts';
 import { mixed } from './data/mixed.ts';
 import { QUICK_POOL, QUICK_RULES } from './data/requests.ts';
 import { agree, answerOf } from './harness/answer.ts';

@@ -1,10 +1,10 @@
 /** Plan: what 10,000 rules take up, and what it takes to open them. */
 import { RULE_TYPES } from '../src/base/vocabulary/vocabulary.ts';
-import { compile, seal } from '../src/compiler/index.ts';
-import { loadPlan } from '../src/evaluator/index.ts';
-import type { EdgeRequest } from '../src/evaluator/request.ts';
-import { openPlan } from '../src/plan/open.ts';
-import { printPlan } from '../src/plan/print.ts';
+import { compile, seal } from '../src/engine/compiler/index.ts';
+import { loadPlan } from '../src/engine/evaluator/index.ts';
+import type { EdgeRequest } from '../src/engine/evaluator/request.ts';
+import { openPlan } from '../src/engine/plan/open.ts';
+import { printPlan } from '../src/engine/plan/print.ts';
 import type { RuleSet } from '../src/rules/model/types.ts';
 import { mixed } from './data/mixed.ts';
 import { POOL, QUICK_POOL, QUICK_RULES } from './data/requests.ts';

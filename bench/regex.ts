@@ -3,7 +3,7 @@
  * as the budget allows, none with a literal that an index could ask for, over paths that let none of them stop early.
  */
 import { MAX_DOMAIN_SCANS } from '../src/base/vocabulary/limits.ts';
-import type { EdgeRequest } from '../src/evaluator/request.ts';
+import type { EdgeRequest } from '../src/engine/evaluator/request.ts';
 import type { RuleSet } from '../src/rules/model/types.ts';
 import { seeded } from '../test/support/generate-random.ts';
 import { requestOf } from './data/requests.ts';

@@ -7,7 +7,7 @@ import { readerOf } from '../src/access-logs/format.ts';
 import { createHostCache } from '../src/access-logs/host-cache.ts';
 import { inOrder } from '../src/access-logs/in-order.ts';
 import { countedReader, createSource, createTally } from '../src/access-logs/source.ts';
-import type { EdgeRequest } from '../src/evaluator/request.ts';
+import type { EdgeRequest } from '../src/engine/evaluator/request.ts';
 import { loggedDecision } from '../src/proxy/log/line.ts';
 import { createAgentClassifier } from '../src/simulator/replay/classify-agents.ts';
 import { createRequestReplay, type RequestsReport } from '../src/simulator/replay/replay-requests.ts';

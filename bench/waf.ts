@@ -5,9 +5,9 @@
 import { existsSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { MAX_PARANOIA } from '../src/base/vocabulary/limits.ts';
-import type { SignatureProgram } from '../src/plan/signature-program.ts';
-import { type LoadedSignatures, loadSignatures } from '../src/waf/load/load.ts';
-import type { WafFinding, WafProgram } from '../src/waf/request/inspection.ts';
+import type { SignatureProgram } from '../src/engine/plan/signature-program.ts';
+import { type LoadedSignatures, loadSignatures } from '../src/engine/waf/load/load.ts';
+import type { WafFinding, WafProgram } from '../src/engine/waf/request/inspection.ts';
 import { openLoad } from './harness/load.ts';
 import {
   crsProgram,

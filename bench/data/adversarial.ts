@@ -2,7 +2,7 @@
  * Rule sets of 10,000 rules made to defeat one kind of index each, with requests that match late or never. Every rule
  * set is one the model accepts.
  */
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
 import { type Random, seeded } from '../../test/support/generate-random.ts';
 import { requestOf, type Wanted } from './requests.ts';

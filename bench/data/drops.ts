@@ -2,7 +2,7 @@
  * Drop rules that other rule engines can express too: wildcard paths, hosts, countries, prefixes. Every second request
  * is aimed at a rule, and most of those at a later one.
  */
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { DropRule, RuleSet } from '../../src/rules/model/types.ts';
 import { seeded } from '../../test/support/generate-random.ts';
 import { requestOf, type Wanted } from './requests.ts';

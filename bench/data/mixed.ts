@@ -3,7 +3,7 @@
  * own, a few about every request. The few are the same at every size, so a request meets as many rules that match it
  * among 10,000 as among 100; that is what "same selectivity" means here. No rule is dry_run.
  */
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
 import { type Random, seeded } from '../../test/support/generate-random.ts';
 import { requestOf, type Wanted } from './requests.ts';

@@ -1,5 +1,5 @@
 /** Pools of distinct requests: other targets, addresses, countries and clients in each. */
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { Random } from '../../test/support/generate-random.ts';
 import { NOW } from '../harness/evaluate.ts';
 import { address, HOSTS, ja4, plainPath, userAgent, VISITOR_COUNTRIES } from './words.ts';

@@ -1,5 +1,5 @@
 /** Small customers: 20 rules each, over a few records. */
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
 import { type Random, seeded } from '../../test/support/generate-random.ts';
 import { requestOf } from './requests.ts';

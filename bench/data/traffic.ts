@@ -2,10 +2,10 @@
  * Traffic as nodes report it: minutes of customers of very different sizes, with visitors, paths and User-Agents that come
  * back, and twenty rules of which some match.
  */
-import type { CountedRequest } from '../../src/counts/counted-request.ts';
-import { sealCounts, sealTops, type TrafficBatchEntry } from '../../src/counts/layout.ts';
-import { createRequestCounter } from '../../src/counts/request-counter.ts';
-import type { Match } from '../../src/evaluator/decision.ts';
+import type { CountedRequest } from '../../src/engine/counts/counted-request.ts';
+import { sealCounts, sealTops, type TrafficBatchEntry } from '../../src/engine/counts/layout.ts';
+import { createRequestCounter } from '../../src/engine/counts/request-counter.ts';
+import type { Match } from '../../src/engine/evaluator/decision.ts';
 import { COUNTED } from '../../test/support/counted-requests.ts';
 import { type Random, seeded } from '../../test/support/generate-random.ts';
 import { FORWARDED } from '../../test/support/traffic-requests.ts';

@@ -1,5 +1,5 @@
 /** What both sides of a comparison must agree on before either is timed. */
-import type { Decision } from '../../src/evaluator/decision.ts';
+import type { Decision } from '../../src/engine/evaluator/decision.ts';
 
 /** How a request ends, which rule ended it, and every rule that matched on the way. */
 export interface Answer {

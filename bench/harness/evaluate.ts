@@ -1,7 +1,7 @@
 /** Our side: a rule set through compile, seal and open, and the loops that time it. */
-import { compile, seal } from '../../src/compiler/index.ts';
-import { type Counters, type Evaluator, loadPlan } from '../../src/evaluator/index.ts';
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import { compile, seal } from '../../src/engine/compiler/index.ts';
+import { type Counters, type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
 import { type Fresh, type Side, sink } from './race.ts';
 

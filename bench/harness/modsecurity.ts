@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeDiagnostic } from '../../src/base/diagnostics/diagnostic.ts';
-import type { SignatureProgram } from '../../src/plan/signature-program.ts';
-import { loadSignatures } from '../../src/waf/load/load.ts';
-import type { WafProgram } from '../../src/waf/request/inspection.ts';
-import { compileSignatures, readSignatureDirectory } from '../../src/waf/seclang/index.ts';
+import type { SignatureProgram } from '../../src/engine/plan/signature-program.ts';
+import { loadSignatures } from '../../src/engine/waf/load/load.ts';
+import type { WafProgram } from '../../src/engine/waf/request/inspection.ts';
+import { compileSignatures, readSignatureDirectory } from '../../src/engine/waf/seclang/index.ts';
 import { hasNginx, MODSECURITY_MODULE, type NginxParts, type RunningNginx, startNginx } from './nginx.ts';
 
 /** Where Debian's `modsecurity-crs` puts its rules. */

@@ -3,7 +3,7 @@
  * own cache. What is timed is its stateful call, with no schema to check and no entities to load.
  */
 import { preparsePolicySet, statefulIsAuthorized } from '@cedar-policy/cedar-wasm/nodejs';
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { DropRule } from '../../src/rules/model/types.ts';
 import type { Answer } from '../harness/answer.ts';
 

@@ -3,7 +3,7 @@
  * it up among 32-bit intervals. It decides nothing; it is the measure of what deciding adds.
  */
 import { parseIpEntry, parseIpv4 } from '../../src/base/addresses/ip.ts';
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { Mixed } from '../data/mixed.ts';
 import { HOSTS } from '../data/words.ts';
 import { freshRequests } from '../harness/evaluate.ts';

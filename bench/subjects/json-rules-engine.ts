@@ -5,7 +5,7 @@
  */
 import { Engine } from 'json-rules-engine';
 import { parseIp, parseIpEntry } from '../../src/base/addresses/ip.ts';
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { DropRule } from '../../src/rules/model/types.ts';
 import type { Answer } from '../harness/answer.ts';
 

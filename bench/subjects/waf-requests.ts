@@ -1,5 +1,5 @@
 /** The four ordinary requests whose inspection is timed, and crafted ones that make inspecting dear. */
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 
 export interface WafSubject {
   readonly name: string;

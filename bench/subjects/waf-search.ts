@@ -5,7 +5,7 @@
  */
 import { RE2JS } from 're2js';
 import { type Instruction, type Program, readProgram } from '../../src/base/regex/program.ts';
-import type { SignatureProgram, WafPattern } from '../../src/plan/signature-program.ts';
+import type { SignatureProgram, WafPattern } from '../../src/engine/plan/signature-program.ts';
 import { type Random, seeded } from '../../test/support/generate-random.ts';
 import { PIECES, subject, type WafSubject } from './waf-requests.ts';
 

@@ -1,5 +1,5 @@
 /** What a line of an access log comes to, and how a reader completes a request with what the log lacks. */
-import type { EdgeRequest } from '../evaluator/request.ts';
+import type { EdgeRequest } from '../engine/evaluator/request.ts';
 
 /** A logged request. */
 export interface AccessEntry {

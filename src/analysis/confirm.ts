@@ -2,9 +2,9 @@
  * Confirms that the evaluator decides a request as a proof claims: with challenges solved where one is in the way, and over
  * either scheme where a redirect leads to the request's own URL.
  */
-import type { Action, Decision, RuleRef } from '../evaluator/decision.ts';
-import { refText } from '../evaluator/identity.ts';
-import { splitReference } from '../evaluator/phases/redirect.ts';
+import type { Action, Decision, RuleRef } from '../engine/evaluator/decision.ts';
+import { refText } from '../engine/evaluator/identity.ts';
+import { splitReference } from '../engine/evaluator/phases/redirect.ts';
 import { requestOf, type Witness } from './space/witness.ts';
 import type { Subject } from './subject.ts';
 

@@ -1,11 +1,11 @@
 /**
  * Compares two plans rule by rule. Input: two opened plans. Output: data that lists rules that were added, removed,
  * changed or moved, field by field, and differences of the domain and its hosts. The comparison uses the printed
- * form of a plan (`plan/print.ts`), which contains everything that decides requests; it represents long texts
+ * form of a plan (`engine/plan/print.ts`), which contains everything that decides requests; it represents long texts
  * (pages, bodies) by size and checksum.
  */
-import type { OpenedPlan } from '../plan/open.ts';
-import { printPlan } from '../plan/print.ts';
+import type { OpenedPlan } from '../engine/plan/open.ts';
+import { printPlan } from '../engine/plan/print.ts';
 
 /** One side of a comparison. */
 export interface PlanSide {

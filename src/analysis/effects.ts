@@ -1,10 +1,10 @@
 /** What rules do to requests that they act on, as text that is equal for equal effects, and as words. */
-import { isContentAddressed } from '../evaluator/identity.ts';
-import { textOf } from '../evaluator/loaded.ts';
-import { REWRITE_FIELDS } from '../plan/fields.ts';
-import { SLOT } from '../plan/layout.ts';
-import { printFilter } from '../plan/print.ts';
-import { type Printed, printFields } from '../plan/print-fields.ts';
+import { isContentAddressed } from '../engine/evaluator/identity.ts';
+import { textOf } from '../engine/evaluator/loaded.ts';
+import { REWRITE_FIELDS } from '../engine/plan/fields.ts';
+import { SLOT } from '../engine/plan/layout.ts';
+import { printFilter } from '../engine/plan/print.ts';
+import { type Printed, printFields } from '../engine/plan/print-fields.ts';
 import type { Subject, SubjectRule } from './subject.ts';
 
 /** Fields of a printed rule that are filters. */

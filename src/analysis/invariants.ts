@@ -8,12 +8,12 @@
  * source that no request of the box comes to is covered by what ends requests before it; that is one question each.
  */
 import { BOT_ACTIONS, BREACH_ACTIONS, FINGERPRINT_ACTIONS } from '../base/vocabulary/vocabulary.ts';
-import { compile } from '../compiler/compile.ts';
-import type { Action, Decision } from '../evaluator/decision.ts';
-import { findGroup } from '../evaluator/names.ts';
-import { REWRITE_FIELDS } from '../plan/fields.ts';
-import { FLAG_ACTION_SHIFT, GROUP, META, NONE, SLOT } from '../plan/layout.ts';
-import { seal } from '../plan/seal.ts';
+import { compile } from '../engine/compiler/compile.ts';
+import type { Action, Decision } from '../engine/evaluator/decision.ts';
+import { findGroup } from '../engine/evaluator/names.ts';
+import { REWRITE_FIELDS } from '../engine/plan/fields.ts';
+import { FLAG_ACTION_SHIFT, GROUP, META, NONE, SLOT } from '../engine/plan/layout.ts';
+import { seal } from '../engine/plan/seal.ts';
 import type { Invariant } from '../rules/model/invariant.ts';
 import type { Rule, RuleSet } from '../rules/model/types.ts';
 import { changedUntil, tryDecision, withUrls } from './confirm.ts';

@@ -2,8 +2,8 @@
  * What a plan does with one request, as the rules that act in each component of the decision. Solved challenges, counters and
  * scores are left open: two plans with equal profiles decide alike whatever these are.
  */
-import type { Decision } from '../evaluator/decision.ts';
-import { refText } from '../evaluator/identity.ts';
+import type { Decision } from '../engine/evaluator/decision.ts';
+import { refText } from '../engine/evaluator/identity.ts';
 import { requestOf, type Witness } from './space/witness.ts';
 import type { Subject, SubjectRule } from './subject.ts';
 

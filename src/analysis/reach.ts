@@ -2,7 +2,7 @@
  * Which rules can be reached: for every enabled rule a request that reaches it, confirmed by the evaluator, or the smallest set
  * of earlier rules that take all its requests, or neither if a budget ended. In: a subject. Out: a result for each rule.
  */
-import type { RuleRef } from '../evaluator/decision.ts';
+import type { RuleRef } from '../engine/evaluator/decision.ts';
 import { type Confirmation, changedUntil, tryDecision } from './confirm.ts';
 import { redirectExtras, type Situation, type SubjectSpace, situationsOf } from './situations.ts';
 import { createBudget, type StepBudget, shareOf } from './space/budget.ts';

@@ -6,9 +6,9 @@
  * Requests near the border of a condition, where it alone decides: Chilenski and Miller, "Applicability of modified
  * condition/decision coverage to software testing", 1994.
  */
-import type { CheckName, RuleTrace, Trace } from '../evaluator/trace.ts';
-import { NONE, SLOT } from '../plan/layout.ts';
-import { printFields } from '../plan/print-fields.ts';
+import type { CheckName, RuleTrace, Trace } from '../engine/evaluator/trace.ts';
+import { NONE, SLOT } from '../engine/plan/layout.ts';
+import { printFields } from '../engine/plan/print-fields.ts';
 import { changedUntil } from './confirm.ts';
 import { subjectSpace } from './reach.ts';
 import { matchedBy, type SubjectSpace, servedBox, situationsAt } from './situations.ts';

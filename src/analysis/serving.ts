@@ -1,6 +1,6 @@
 /** The rule set that proofs are about: of a domain that serves, since its state is no property of its rules. */
-import { compile } from '../compiler/compile.ts';
-import { seal } from '../plan/seal.ts';
+import { compile } from '../engine/compiler/compile.ts';
+import { seal } from '../engine/plan/seal.ts';
 import { parseRule } from '../rules/model/parse.ts';
 import type { RuleSet } from '../rules/model/types.ts';
 import { readSubject, type Subject } from './subject.ts';

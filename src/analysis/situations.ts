@@ -5,8 +5,8 @@
 import { parseHost } from '../base/addresses/host.ts';
 import { createTargetFacts, parseTarget } from '../base/paths/path.ts';
 import { RULE_TYPES, type RuleType } from '../base/vocabulary/vocabulary.ts';
-import { splitReference } from '../evaluator/phases/redirect.ts';
-import { META, typeIndex } from '../plan/layout.ts';
+import { splitReference } from '../engine/evaluator/phases/redirect.ts';
+import { META, typeIndex } from '../engine/plan/layout.ts';
 import type { LetterAutomaton } from './space/automaton.ts';
 import { AXES } from './space/axis.ts';
 import { type Box, commonSets, withAxis } from './space/box.ts';

@@ -6,14 +6,14 @@ import {
   RULE_TYPES,
   type RuleType,
 } from '../base/vocabulary/vocabulary.ts';
-import { createCounters } from '../evaluator/counters.ts';
-import type { RuleRef } from '../evaluator/decision.ts';
-import { type Evaluator, loadPlan } from '../evaluator/evaluate.ts';
-import { refOfSlot } from '../evaluator/identity.ts';
-import { createLoaded, type LoadedPlan, textOf } from '../evaluator/loaded.ts';
-import { REDIRECT_FIELDS, REWRITE_FIELDS } from '../plan/fields.ts';
-import { FLAG, FLAG_ACTION_SHIFT, META, SLOT } from '../plan/layout.ts';
-import { openPlan } from '../plan/open.ts';
+import { createCounters } from '../engine/evaluator/counters.ts';
+import type { RuleRef } from '../engine/evaluator/decision.ts';
+import { type Evaluator, loadPlan } from '../engine/evaluator/evaluate.ts';
+import { refOfSlot } from '../engine/evaluator/identity.ts';
+import { createLoaded, type LoadedPlan, textOf } from '../engine/evaluator/loaded.ts';
+import { REDIRECT_FIELDS, REWRITE_FIELDS } from '../engine/plan/fields.ts';
+import { FLAG, FLAG_ACTION_SHIFT, META, SLOT } from '../engine/plan/layout.ts';
+import { openPlan } from '../engine/plan/open.ts';
 
 /** What an enforced match of a rule does to the phases after it. */
 export type RuleEnding =

@@ -4,7 +4,7 @@
  */
 
 import type { EdgeAnswer } from '../base/http/answer.ts';
-import type { ErrorPage } from '../evaluator/index.ts';
+import type { ErrorPage } from '../engine/evaluator/index.ts';
 import type { Challenges } from './challenge/challenge.ts';
 import { MAX_PROOF_OCTETS } from './challenge/limits.ts';
 import { type Decided, requestHeader } from './decided.ts';

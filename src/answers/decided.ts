@@ -1,5 +1,5 @@
 /** One request and its decision: the input of every response that the edge makes. */
-import type { Decision, EdgeRequest, Evaluator, Match } from '../evaluator/index.ts';
+import type { Decision, EdgeRequest, Evaluator, Match } from '../engine/evaluator/index.ts';
 
 /** A request that was decided. */
 export interface Decided {

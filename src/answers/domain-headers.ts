@@ -6,7 +6,7 @@
 import type { EdgeAnswer, HeaderList } from '../base/http/answer.ts';
 import { withoutHeaders } from '../base/http/response.ts';
 import { TAG_HEADERS } from '../base/http/tag-headers.ts';
-import type { EdgeSettings } from '../evaluator/index.ts';
+import type { EdgeSettings } from '../engine/evaluator/index.ts';
 import { ID_HEADER } from './kinds.ts';
 
 /** Headers by which an origin names its software. */

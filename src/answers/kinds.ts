@@ -1,7 +1,7 @@
 /** The edge's own responses, one function for each kind of decision. */
 
 import type { EdgeAnswer } from '../base/http/answer.ts';
-import type { Decision } from '../evaluator/index.ts';
+import type { Decision } from '../engine/evaluator/index.ts';
 import { type PageSubject, servicePage, wordingOf } from './pages.ts';
 import type { UnservedHelp } from './unserved.ts';
 

@@ -5,7 +5,7 @@
 
 import { readBoxKey, sealBox } from '../base/platform/sealed-box.ts';
 import { shareGroup } from '../base/vocabulary/node-groups.ts';
-import { certificateSetContext } from '../plan/certificate-set.ts';
+import { certificateSetContext } from '../engine/plan/certificate-set.ts';
 import type { CertificateOnFile, NodeRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { type KeyRing, SecretsKeyFault } from './key-ring.ts';

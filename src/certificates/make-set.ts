@@ -4,7 +4,7 @@
  */
 
 import { sha256Hex } from '../base/platform/sha256.ts';
-import { CERTIFICATE_SET_FORMAT, type CertificateSet } from '../plan/certificate-set.ts';
+import { CERTIFICATE_SET_FORMAT, type CertificateSet } from '../engine/plan/certificate-set.ts';
 import type { CertificateOnFile, DomainRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
 import type { KeyRing } from './key-ring.ts';

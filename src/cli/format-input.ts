@@ -4,7 +4,7 @@ import { assert } from '../base/diagnostics/assert.ts';
 import { type Diagnostic, hasErrors } from '../base/diagnostics/diagnostic.ts';
 import { compileEdge } from '../embed/compile-edge.ts';
 import type { EdgeInput } from '../embed/node/edge-input.ts';
-import { seal } from '../plan/seal.ts';
+import { seal } from '../engine/plan/seal.ts';
 import { formatFile } from '../rules/files/format.ts';
 import { readTestBytes } from '../rules/files/test-file.ts';
 import { isMapping, readYamlBytes } from '../rules/files/yaml.ts';

@@ -6,7 +6,7 @@ import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
 import { sha256Hex } from '../base/platform/sha256.ts';
 import { type WatchedFile, watchFile } from '../base/platform/watched-file.ts';
 import { digestOfInput, type EdgeInput } from '../embed/node/edge-input.ts';
-import { selfTest } from '../evaluator/self-test.ts';
+import { selfTest } from '../engine/evaluator/self-test.ts';
 import { reseal } from '../publisher/blob.ts';
 import { mayServe } from '../publisher/plan-subject.ts';
 import { absoluteName } from '../rules/model/record-name.ts';

@@ -2,7 +2,7 @@
 
 import { StoreFault, type StoreFaultCode } from '../base/storage/fault.ts';
 import type { Snapshots } from '../database/snapshots.ts';
-import { PlanFault } from '../plan/fault.ts';
+import { PlanFault } from '../engine/plan/fault.ts';
 import { analyse } from './analyse.ts';
 import { compareRevisions, compareTexts, printRevision } from './compare.ts';
 import { checkDraft, compareDraft } from './draft.ts';

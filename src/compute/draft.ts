@@ -4,9 +4,9 @@
  */
 import { serving } from '../analysis/serving.ts';
 import { describeDiagnostic, hasErrors } from '../base/diagnostics/diagnostic.ts';
-import { compile } from '../compiler/index.ts';
 import type { Snapshots } from '../database/snapshots.ts';
-import { seal } from '../plan/seal.ts';
+import { compile } from '../engine/compiler/index.ts';
+import { seal } from '../engine/plan/seal.ts';
 import { PublishFault } from '../publisher/fault.ts';
 import { type DomainRows, readDomainRows, readPublishedRows, toRuleSet } from '../publisher/rule-set.ts';
 import type { DomainRow } from '../store/rows.ts';

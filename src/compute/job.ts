@@ -1,5 +1,5 @@
 /** The jobs of compute threads and their results; both consist of JSON values and octets, which can be posted. */
-import type { Dimension, TopKind } from '../counts/counts.ts';
+import type { Dimension, TopKind } from '../engine/counts/counts.ts';
 import type { Side } from '../publisher/printed.ts';
 import type { FactsAsked } from '../recommendations/read-facts.ts';
 import type { DnsRecord } from '../rules/model/types.ts';

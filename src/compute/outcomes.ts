@@ -1,8 +1,8 @@
 /** Proves which outcomes two sealed plans decide differently, as values of an answer. */
 import { proveChanges } from '../analysis/changes.ts';
 import { changeInput } from '../analysis/compare.ts';
-import { servesNow } from '../evaluator/facts.ts';
-import { openPlan } from '../plan/open.ts';
+import { servesNow } from '../engine/evaluator/facts.ts';
+import { openPlan } from '../engine/plan/open.ts';
 import { describedChanges } from '../simulator/render-changes.ts';
 
 /** What was proved. */

@@ -1,7 +1,7 @@
 /** Compiles the octets of an edge file to a plan, and distinguishes edge files from sealed plans. */
 import { type Diagnostic, hasErrors } from '../base/diagnostics/diagnostic.ts';
-import { compile } from '../compiler/compile.ts';
-import type { Plan } from '../plan/layout.ts';
+import { compile } from '../engine/compiler/compile.ts';
+import type { Plan } from '../engine/plan/layout.ts';
 import { type EdgeSources, readEdgeBytes } from '../rules/files/edge-file.ts';
 import type { EdgePart } from '../rules/files/edge-parts.ts';
 import type { RuleSet } from '../rules/model/types.ts';

@@ -1,8 +1,8 @@
 /** Loads a sealed signature program for the evaluator alone; `createEdge` takes the sealed octets. */
 import { octetsOf } from '../base/diagnostics/options.ts';
-import type { WafProgram } from '../evaluator/index.ts';
-import { openSignatures } from '../plan/open-signatures.ts';
-import { loadSignatures as loadProgram } from '../waf/load/load.ts';
+import type { WafProgram } from '../engine/evaluator/index.ts';
+import { openSignatures } from '../engine/plan/open-signatures.ts';
+import { loadSignatures as loadProgram } from '../engine/waf/load/load.ts';
 
 /**
  * Opens a sealed signature program (`edgeplan/starter.bin`, `edgeplan waf compile -o`) for the option `waf` of `loadPlan`.

@@ -1,6 +1,6 @@
 /** The verdict that an embedded edge passes to the application and to listeners, the same on every platform. */
 import { type Decided, forwardedTarget } from '../answers/decided.ts';
-import type { Decision, EdgeRequest } from '../evaluator/index.ts';
+import type { Decision, EdgeRequest } from '../engine/evaluator/index.ts';
 
 /**
  * Parts of a decision that an edge inside an application does not enforce:

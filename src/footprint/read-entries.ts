@@ -5,7 +5,7 @@
 import type { z } from 'zod';
 import { purgeLocation } from '../base/paths/purge-values.ts';
 import { timeText } from '../base/text/time-text.ts';
-import type { ReportedUrl } from '../plan/cache-report.ts';
+import type { ReportedUrl } from '../engine/plan/cache-report.ts';
 import type { CacheUrls } from '../store/cache-repositories.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { MAX_MERGED_CHARACTERS, REPORT_COUNTS_MS } from './limits.ts';

@@ -6,7 +6,7 @@ import {
   MAX_REPORTED_URLS,
   MAX_TAG_CHARACTERS,
 } from '../base/vocabulary/limits.ts';
-import { CACHE_REPORT_FORMAT } from '../plan/cache-report.ts';
+import { CACHE_REPORT_FORMAT } from '../engine/plan/cache-report.ts';
 import { MAX_PROCESSES, MAX_URL, MAX_URL_TAGS } from './limits.ts';
 
 const count = z.int().min(0);
@@ -24,7 +24,7 @@ const REPORTED_URL = z.strictObject({
   copies: z.int().min(1).describe('responses: one for each variant'),
 });
 
-/** The body of `POST /nodes/cache`, see `plan/cache-report.ts`. */
+/** The body of `POST /nodes/cache`, see `engine/plan/cache-report.ts`. */
 export const cacheReport = z.strictObject({
   format: z.literal(CACHE_REPORT_FORMAT),
   process: z

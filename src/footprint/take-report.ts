@@ -2,7 +2,7 @@
 import { normalizeName } from '../base/addresses/host.ts';
 import { urlHost } from '../base/paths/purge-values.ts';
 import { MAX_DOMAIN_REPORT_OCTETS } from '../base/vocabulary/limits.ts';
-import type { CacheReport } from '../plan/cache-report.ts';
+import type { CacheReport } from '../engine/plan/cache-report.ts';
 import type { NodeRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { TrafficRefusal } from '../traffic/fault.ts';

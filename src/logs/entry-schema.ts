@@ -44,7 +44,7 @@ const REVISION = z.int(must('a whole number'));
 const DIGEST = z.string(must('64 hex digits')).regex(/^[0-9a-f]{64}$/, must('64 hex digits'));
 const PORT_RULE = must('a port, 1 to 65535');
 
-/** A logged request: `EdgeRequest` (`evaluator/request.ts`) without its secrets. */
+/** A logged request: `EdgeRequest` (`engine/evaluator/request.ts`) without its secrets. */
 const REQUEST = z.object(
   {
     scheme: WORD.optional(),

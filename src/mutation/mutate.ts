@@ -6,11 +6,11 @@
 import { proveReach } from '../analysis/reach.ts';
 import { requestOf, type Witness } from '../analysis/space/witness.ts';
 import { readSubject } from '../analysis/subject.ts';
-import { compile } from '../compiler/compile.ts';
-import type { KnownPatterns } from '../compiler/patterns.ts';
-import type { Trace } from '../evaluator/trace.ts';
-import type { WafProgram } from '../evaluator/waf.ts';
-import { seal } from '../plan/seal.ts';
+import { compile } from '../engine/compiler/compile.ts';
+import type { KnownPatterns } from '../engine/compiler/patterns.ts';
+import type { Trace } from '../engine/evaluator/trace.ts';
+import type { WafProgram } from '../engine/evaluator/waf.ts';
+import { seal } from '../engine/plan/seal.ts';
 import type { RuleSet } from '../rules/model/types.ts';
 import type { RuleNames } from '../simulator/rule-tests/names.ts';
 import type { ReadyTest } from '../simulator/rule-tests/prepare.ts';

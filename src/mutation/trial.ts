@@ -4,10 +4,10 @@
  */
 import type { Witness } from '../analysis/space/witness.ts';
 import { hostOfWitness } from '../analysis/space/witness.ts';
-import type { Decision, ErrorPageAnswer, Origin } from '../evaluator/decision.ts';
-import { loadPlan } from '../evaluator/evaluate.ts';
-import type { EdgeRequest } from '../evaluator/request.ts';
-import type { WafProgram } from '../evaluator/waf.ts';
+import type { Decision, ErrorPageAnswer, Origin } from '../engine/evaluator/decision.ts';
+import { loadPlan } from '../engine/evaluator/evaluate.ts';
+import type { EdgeRequest } from '../engine/evaluator/request.ts';
+import type { WafProgram } from '../engine/evaluator/waf.ts';
 import { withAssumedBody } from '../simulator/assume.ts';
 import { describeDecision, describePage } from '../simulator/rule-tests/compare.ts';
 import type { RuleNames } from '../simulator/rule-tests/names.ts';

@@ -3,10 +3,10 @@
  * country database, JA4H filters. In: the plans on their way to what serves them. Out: sentences that name the rules and
  * the remedy.
  */
-import { refOfSlot, refText } from '../evaluator/identity.ts';
-import { createLoaded, type LoadedPlan } from '../evaluator/loaded.ts';
-import { FLAG, META, NONE, SLOT, typeIndex } from '../plan/layout.ts';
-import { openPlan } from '../plan/open.ts';
+import { refOfSlot, refText } from '../engine/evaluator/identity.ts';
+import { createLoaded, type LoadedPlan } from '../engine/evaluator/loaded.ts';
+import { FLAG, META, NONE, SLOT, typeIndex } from '../engine/plan/layout.ts';
+import { openPlan } from '../engine/plan/open.ts';
 import type { PlanSink } from '../sync/plan-table.ts';
 import { MAX_BLIND_DOMAINS, MAX_BLIND_RULES } from './limits.ts';
 

@@ -7,8 +7,8 @@ import {
   MAX_REPORTED_DOMAINS,
   MAX_REPORTED_OCTETS,
 } from '../base/vocabulary/limits.ts';
+import type { ReportedContents, ReportedUrl } from '../engine/plan/cache-report.ts';
 import type { CacheContents } from '../http-cache/request.ts';
-import type { ReportedContents, ReportedUrl } from '../plan/cache-report.ts';
 import { REPEAT_CACHE_MS } from './limits.ts';
 
 /** What was reported of a domain last. */

@@ -3,7 +3,7 @@
  * name of that domain. A domain's certificates are used for its own names only, whatever names they have: certificates of
  * one customer never serve another one's hosts.
  */
-import type { SetCertificate } from '../plan/certificate-set.ts';
+import type { SetCertificate } from '../engine/plan/certificate-set.ts';
 import { type FeedPair, pairOf } from '../proxy/tls/certificate-files.ts';
 import {
   type CertificatePair,

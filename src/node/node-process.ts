@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { createChallenges } from '../answers/challenge/challenge.ts';
 import { RATE } from '../base/buffers/limits.ts';
 import type { SpanSource } from '../base/telemetry/spans.ts';
-import type { WafProgram } from '../evaluator/index.ts';
+import type { WafProgram } from '../engine/evaluator/index.ts';
 import { createCache } from '../http-cache/cache.ts';
 import type { HttpCache } from '../http-cache/request.ts';
 import { createMarkdownRenderer } from '../markdown/renderer.ts';

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { AllowedOrigins } from '../base/addresses/special-addresses.ts';
 import type { WatchedFile } from '../base/platform/watched-file.ts';
 import type { CollectorOptions } from '../base/telemetry/options.ts';
-import type { SignatureProgram } from '../plan/signature-program.ts';
+import type { SignatureProgram } from '../engine/plan/signature-program.ts';
 import type { SyncOptions } from '../sync/options.ts';
 import type { PlanSink } from '../sync/plan-table.ts';
 import type { WorkerEvent } from '../workers/events.ts';

@@ -1,6 +1,6 @@
 /** Connects a node to the source of its plans: an edge file, or a control plane with its secrets and traffic reports. */
-import type { CacheReport } from '../plan/cache-report.ts';
-import type { Clearance } from '../plan/manifest.ts';
+import type { CacheReport } from '../engine/plan/cache-report.ts';
+import type { Clearance } from '../engine/plan/manifest.ts';
 import type { SyncProgress } from '../proxy/log/sync-metrics.ts';
 import { createOwnLookup } from '../proxy/origin/names.ts';
 import type { ChallengeSink } from '../sync/install-challenges.ts';

@@ -5,8 +5,8 @@
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import { pause } from '../base/platform/backoff.ts';
+import { CACHE_REPORT_FORMAT, type CacheReport } from '../engine/plan/cache-report.ts';
 import type { HttpCache } from '../http-cache/request.ts';
-import { CACHE_REPORT_FORMAT, type CacheReport } from '../plan/cache-report.ts';
 import type { PlanTable } from '../sync/plan-table.ts';
 import { nextContents, type ReportedMark } from './build-cache-report.ts';
 import { CACHE_REPORT_MS, SURVEY_SHARE } from './limits.ts';

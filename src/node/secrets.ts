@@ -1,7 +1,7 @@
 /** The secrets that sign clearances: a domain's own, else the node's common one. */
 import { randomBytes } from 'node:crypto';
 import type { Secrets } from '../answers/challenge/keys.ts';
-import type { Clearance } from '../plan/manifest.ts';
+import type { Clearance } from '../engine/plan/manifest.ts';
 import type { PlanTable } from '../sync/plan-table.ts';
 import { secretsOf } from '../sync/secrets.ts';
 

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addBuildInfo } from '../base/telemetry/metrics/build-info.ts';
-import { PLAN_VERSION } from '../plan/layout.ts';
+import { PLAN_VERSION } from '../engine/plan/layout.ts';
+import { loadWarm } from '../engine/waf/load/load.ts';
 import { PROBES_DUE } from '../proxy/first-probes.ts';
 import { type RunningHealthListener, startHealthListener } from '../proxy/log/health-listener.ts';
 import type { RequestLog } from '../proxy/log/request-log.ts';
@@ -11,7 +12,6 @@ import { createTrafficLog } from '../proxy/log/traffic-log.ts';
 import type { AcmeTokens } from '../proxy/tls/acme.ts';
 import { createContextCache } from '../proxy/tls/certificate-pairs.ts';
 import { createTrafficCounter, type TrafficCounter } from '../sync/traffic/counter.ts';
-import { loadWarm } from '../waf/load/load.ts';
 import { openDecisionLog } from './decision-output.ts';
 import { createFeedTokens } from './domain-tokens.ts';
 import { createFeedCertificates } from './feed-certificates.ts';

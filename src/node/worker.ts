@@ -1,8 +1,9 @@
 /** Entry of a worker process, which `start-workers.ts` starts: serves the connections that the primary sends. */
 import type { Logger } from 'pino';
 import { createLog } from '../base/telemetry/redacting-log.ts';
-import type { WafProgram } from '../evaluator/index.ts';
-import { openSignatures } from '../plan/open-signatures.ts';
+import type { WafProgram } from '../engine/evaluator/index.ts';
+import { openSignatures } from '../engine/plan/open-signatures.ts';
+import { loadWarm } from '../engine/waf/load/load.ts';
 import type { Acceptor } from '../proxy/listen/acceptor.ts';
 import { createHttpAcceptor } from '../proxy/listen/http.ts';
 import { createDecisionLog } from '../proxy/log/decision-log.ts';
@@ -12,7 +13,6 @@ import { createContextCache } from '../proxy/tls/certificate-pairs.ts';
 import { createTlsAcceptor, type HandshakeCertificates } from '../proxy/tls/listen.ts';
 import { trustProxies } from '../proxy/visitor.ts';
 import { createTrafficCounter } from '../sync/traffic/counter.ts';
-import { loadWarm } from '../waf/load/load.ts';
 import { createPlanTaker, type PlanTaker } from '../workers/install-shared-plans.ts';
 import type { SharedStateChange, WorkerStart } from '../workers/messages.ts';
 import { type JoinedWorker, joinPrimary, type PrimaryChannel } from '../workers/worker.ts';

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { MAX_ID } from '../base/vocabulary/limits.ts';
 import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
-import { MANIFEST_FORMAT, SELF_FORMAT, TOMBSTONES, TRANSITION_FORMAT } from '../plan/manifest.ts';
-import { PURGE_KINDS, PURGES_FORMAT } from '../plan/purges.ts';
+import { MANIFEST_FORMAT, SELF_FORMAT, TOMBSTONES, TRANSITION_FORMAT } from '../engine/plan/manifest.ts';
+import { PURGE_KINDS, PURGES_FORMAT } from '../engine/plan/purges.ts';
 
 /** Seconds a long-poll waits, at most and by default: below the idle time-outs of common proxies. */
 const MOST_WAIT_SEC = 55;
@@ -117,7 +117,7 @@ const signatures = {
   transitions: transitions.describe('from the keys in force'),
 };
 
-/** A signed page of the manifest, see `plan/manifest.ts`. */
+/** A signed page of the manifest, see `engine/plan/manifest.ts`. */
 export const signedPage = z.object({
   manifest: z.object({
     format: z.literal(MANIFEST_FORMAT),
@@ -164,7 +164,7 @@ export const signedPage = z.object({
   ...signatures,
 });
 
-/** Signed purges, see `plan/purges.ts`. */
+/** Signed purges, see `engine/plan/purges.ts`. */
 export const signedPurges = z.object({
   purges: z.object({
     format: z.literal(PURGES_FORMAT),

@@ -3,7 +3,7 @@
  * that opens each plan with probed pools soon after its installation, and whether their first round is under way: a visitor
  * before it may reach an origin that is down.
  */
-import { hasProbes } from '../evaluator/index.ts';
+import { hasProbes } from '../engine/evaluator/index.ts';
 import type { Installed, PlanTable } from '../sync/plan-table.ts';
 import { FIRST_PROBES_MS } from './limits.ts';
 import type { Origins } from './origin/request.ts';

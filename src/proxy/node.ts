@@ -7,8 +7,8 @@ import { BODY_OCTETS, DISK_OCTETS, RATE, type RateBounds } from '../base/buffers
 import { createBufferSpace } from '../base/buffers/space.ts';
 import type { SpanSource } from '../base/telemetry/spans.ts';
 import { steadyNow } from '../base/text/steady-clock.ts';
-import type { EvaluatorOptions } from '../evaluator/index.ts';
-import { createCounters, type WafProgram } from '../evaluator/index.ts';
+import type { EvaluatorOptions } from '../engine/evaluator/index.ts';
+import { createCounters, type WafProgram } from '../engine/evaluator/index.ts';
 import type { HttpCache } from '../http-cache/request.ts';
 import type { MarkdownRenderer } from '../markdown/renderer.ts';
 import { createPlanTable, type PlanTable } from '../sync/plan-table.ts';

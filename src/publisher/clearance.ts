@@ -5,7 +5,7 @@
  * they are sent as they are, until the cookies that they signed have expired.
  */
 import { hkdfSync, randomBytes } from 'node:crypto';
-import type { Clearance } from '../plan/manifest.ts';
+import type { Clearance } from '../engine/plan/manifest.ts';
 import type { ManifestRow } from '../store/rows.ts';
 import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
 import { CLEARANCE_OVERLAP_MS, MAX_PREVIOUS_SECRETS } from './limits.ts';

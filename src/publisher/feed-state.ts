@@ -3,7 +3,7 @@
  * data and its transitions; `feed.ts` reads the store, signs pages and runs the timers.
  */
 import { DEFAULT_GROUP } from '../base/vocabulary/node-groups.ts';
-import type { SignedPage } from '../plan/manifest.ts';
+import type { SignedPage } from '../engine/plan/manifest.ts';
 
 /** The connection of a following node. */
 export interface FeedSink {

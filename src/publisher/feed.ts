@@ -6,7 +6,7 @@
  */
 
 import { isStoreFault } from '../base/storage/fault.ts';
-import { MANIFEST_FORMAT, type SignedPage } from '../plan/manifest.ts';
+import { MANIFEST_FORMAT, type SignedPage } from '../engine/plan/manifest.ts';
 import type { Store } from '../store/store.ts';
 import { createCoalesced } from './coalesced.ts';
 import { readEpoch } from './epoch.ts';

@@ -1,7 +1,7 @@
 /** From a domain's rows to the sealed plan of its next revision: rule set, compile, seal, open and run. */
 import { describeDiagnostic, hasErrors } from '../base/diagnostics/diagnostic.ts';
-import { compile } from '../compiler/index.ts';
-import { seal } from '../plan/seal.ts';
+import { compile } from '../engine/compiler/index.ts';
+import { seal } from '../engine/plan/seal.ts';
 import { PublishFault } from './fault.ts';
 import { type DomainRows, toRuleSet } from './rule-set.ts';
 import { assertPublishable } from './self-test.ts';

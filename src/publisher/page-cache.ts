@@ -1,5 +1,5 @@
 /** The pages that were read last, one for each set of groups: nodes that reconnect at once share one reading. */
-import type { SignedPage } from '../plan/manifest.ts';
+import type { SignedPage } from '../engine/plan/manifest.ts';
 import { type PageTools, readPage } from './pages.ts';
 
 /** Pages in memory: some 4 MB. */

@@ -7,7 +7,7 @@ import {
   type ManifestPage,
   type SignedPage,
   type Tombstone,
-} from '../plan/manifest.ts';
+} from '../engine/plan/manifest.ts';
 import type { ManifestRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import { freshChallenges } from '../store/stored-challenges.ts';

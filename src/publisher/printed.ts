@@ -1,6 +1,6 @@
 /** A published plan in printed form, and the difference of two. */
-import { openPlan } from '../plan/open.ts';
-import { printPlan } from '../plan/print.ts';
+import { openPlan } from '../engine/plan/open.ts';
+import { printPlan } from '../engine/plan/print.ts';
 import { diffLines } from './line-diff.ts';
 
 /**

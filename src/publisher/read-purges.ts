@@ -1,6 +1,6 @@
 /** Purges of single responses for a node, read in one snapshot with the epoch and the entry of the manifest. */
 import { shareGroup } from '../base/vocabulary/node-groups.ts';
-import { PURGES_FORMAT, type PurgeAnswer } from '../plan/purges.ts';
+import { PURGES_FORMAT, type PurgeAnswer } from '../engine/plan/purges.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { readEpoch } from './epoch.ts';
 

@@ -1,5 +1,5 @@
 /** Which current plans are to be published again: those of an older version, and those from before a request. */
-import { HEADER, MAGIC, PLAN_VERSION } from '../plan/layout.ts';
+import { HEADER, MAGIC, PLAN_VERSION } from '../engine/plan/layout.ts';
 import type { PlanHead } from '../store/rows.ts';
 import { type ReadTransaction, SERVICE, type Store } from '../store/store.ts';
 import { REPUBLISH_HEADS } from './limits.ts';

@@ -7,7 +7,7 @@
 
 import { isStoreFault } from '../base/storage/fault.ts';
 import { steadyNow } from '../base/text/steady-clock.ts';
-import { PLAN_VERSION } from '../plan/layout.ts';
+import { PLAN_VERSION } from '../engine/plan/layout.ts';
 import type { PlanHead } from '../store/rows.ts';
 import { SERVICE, type Store } from '../store/store.ts';
 import {

@@ -8,7 +8,7 @@
  */
 
 import { sha256Hex } from '../base/platform/sha256.ts';
-import { PlanFault } from '../plan/fault.ts';
+import { PlanFault } from '../engine/plan/fault.ts';
 import type { Author, DomainRow, RevisionRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
 import { readBlob, reseal } from './blob.ts';

@@ -1,5 +1,5 @@
 /** The self-test of a plan before it is published, as a fault of the publisher. */
-import { selfTest } from '../evaluator/self-test.ts';
+import { selfTest } from '../engine/evaluator/self-test.ts';
 import { PublishFault } from './fault.ts';
 
 /**

@@ -8,8 +8,8 @@ import {
   type SignedSelf,
   type SignedTransition,
   selfText,
-} from '../plan/manifest.ts';
-import { type PurgeAnswer, purgesText, type SignedPurges } from '../plan/purges.ts';
+} from '../engine/plan/manifest.ts';
+import { type PurgeAnswer, purgesText, type SignedPurges } from '../engine/plan/purges.ts';
 import type { Store } from '../store/store.ts';
 import { newKey, openKey, readKeys, type SigningKey, type StoredKeys } from './signing-keys.ts';
 

@@ -3,7 +3,7 @@
  * 30 days. Runs in a compute thread: it parses and lints all rules and opens some 50 blocks of counts.
  */
 import { lintRuleSet } from '../analysis/lint.ts';
-import { addTrafficCounts, createTrafficCounts, type TrafficCounts } from '../counts/counts.ts';
+import { addTrafficCounts, createTrafficCounts, type TrafficCounts } from '../engine/counts/counts.ts';
 import { type DomainRows, readDomainRows, toRuleSet } from '../publisher/rule-set.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';

@@ -1,9 +1,9 @@
 /**
  * Builds the trace document from the evaluator's trace, the plan, the request and the conditions of the simulation.
  */
-import type { Decision, ErrorPageAnswer } from '../evaluator/decision.ts';
-import type { EdgeRequest } from '../evaluator/request.ts';
-import type { PhaseTrace, RuleTrace, Trace } from '../evaluator/trace.ts';
+import type { Decision, ErrorPageAnswer } from '../engine/evaluator/decision.ts';
+import type { EdgeRequest } from '../engine/evaluator/request.ts';
+import type { PhaseTrace, RuleTrace, Trace } from '../engine/evaluator/trace.ts';
 import type { RuleSet } from '../rules/model/types.ts';
 import { assumptionsOf, type World } from './assume.ts';
 import { cacheDocument, factsDocument, inspectionDocument } from './decision-document.ts';

@@ -1,7 +1,7 @@
 /** Prints a simulated request and its outcome as a test of `edge.test.yaml`, ready to append. */
 import { stringify } from 'yaml';
-import { isContentAddressed } from '../evaluator/identity.ts';
-import type { EdgeRequest } from '../evaluator/request.ts';
+import { isContentAddressed } from '../engine/evaluator/identity.ts';
+import type { EdgeRequest } from '../engine/evaluator/request.ts';
 import { layOutText } from '../rules/files/layout.ts';
 import { TEST_FILE_ORDERS } from '../rules/files/test-key-order.ts';
 import type { RuleSet } from '../rules/model/types.ts';

@@ -2,9 +2,9 @@
  * Lists what a simulation assumed. An input is listed only when it matters: when the outcome of some rule depends
  * on it.
  */
-import { refText } from '../evaluator/identity.ts';
-import type { EdgeRequest } from '../evaluator/request.ts';
-import type { CheckName, RuleTrace, Trace } from '../evaluator/trace.ts';
+import { refText } from '../engine/evaluator/identity.ts';
+import type { EdgeRequest } from '../engine/evaluator/request.ts';
+import type { CheckName, RuleTrace, Trace } from '../engine/evaluator/trace.ts';
 import type { RuleSet } from '../rules/model/types.ts';
 import type { Counted } from './counted.ts';
 import { type Assumption, refOf } from './document.ts';

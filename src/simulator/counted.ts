@@ -2,8 +2,8 @@
  * Rate limits that have counted a simulated request before. In: how often each rule has. Out: counters that judge the request as if
  * the same visitor had sent it so often at that very moment.
  */
-import { type Counters, createCounters, type RateWindow } from '../evaluator/counters.ts';
-import { counterPlace } from '../evaluator/phases/rate-limit.ts';
+import { type Counters, createCounters, type RateWindow } from '../engine/evaluator/counters.ts';
+import { counterPlace } from '../engine/evaluator/phases/rate-limit.ts';
 import { MAX_COUNTED } from './limits.ts';
 import type { Typed } from './request-line.ts';
 

@@ -10,11 +10,11 @@ import type {
   OriginSource,
   Uninspected,
   WafVerdict,
-} from '../evaluator/decision.ts';
-import { refText } from '../evaluator/identity.ts';
-import { originText } from '../evaluator/origin-text.ts';
-import type { FactsTrace, InspectionTrace } from '../evaluator/trace.ts';
-import type { InspectionExclusion, WafMatch } from '../evaluator/waf.ts';
+} from '../engine/evaluator/decision.ts';
+import { refText } from '../engine/evaluator/identity.ts';
+import { originText } from '../engine/evaluator/origin-text.ts';
+import type { FactsTrace, InspectionTrace } from '../engine/evaluator/trace.ts';
+import type { InspectionExclusion, WafMatch } from '../engine/evaluator/waf.ts';
 
 /** What the signatures found; fields as in `WafVerdict`. */
 export interface VerdictDocument {

@@ -1,8 +1,8 @@
 /** Describes decisions in one sentence: the outcome and the rule that decided. */
 import { APPLICATION_HOST } from '../base/vocabulary/vocabulary.ts';
-import type { Decision, Effect, Origin } from '../evaluator/decision.ts';
-import { isContentAddressed } from '../evaluator/identity.ts';
-import type { PhaseTrace, RuleTrace } from '../evaluator/trace.ts';
+import type { Decision, Effect, Origin } from '../engine/evaluator/decision.ts';
+import { isContentAddressed } from '../engine/evaluator/identity.ts';
+import type { PhaseTrace, RuleTrace } from '../engine/evaluator/trace.ts';
 import type { ActingEffect, ActingRule, Headline, ShownEffect, WouldHave } from './document.ts';
 import { refOf } from './document.ts';
 

@@ -3,8 +3,8 @@
  * scripts print a simulated request from this document alone.
  */
 import type { ActionMode, CacheMode, RuleType } from '../base/vocabulary/vocabulary.ts';
-import type { Action, Effect } from '../evaluator/decision.ts';
-import type { CheckTrace, Phase, PhaseOutcome, ReasonCode, RuleOutcome } from '../evaluator/trace.ts';
+import type { Action, Effect } from '../engine/evaluator/decision.ts';
+import type { CheckTrace, Phase, PhaseOutcome, ReasonCode, RuleOutcome } from '../engine/evaluator/trace.ts';
 import type { FactsDocument, InspectionDocument } from './decision-document.ts';
 
 /** The format's name and version; a change of a field's meaning raises the version. */

@@ -3,7 +3,7 @@
  * complete and describe them. Objects may also spell their fields as the JSON output does (`hostHeader`).
  */
 import { CACHE_MODES, ERROR_PAGE_MODES } from '../base/vocabulary/vocabulary.ts';
-import { ACTIONS, ORIGIN_SOURCES, UNINSPECTED } from '../evaluator/decision.ts';
+import { ACTIONS, ORIGIN_SOURCES, UNINSPECTED } from '../engine/evaluator/decision.ts';
 import type { JsonSchema } from '../rules/files/json-schema.ts';
 
 type Keys = Readonly<Record<string, JsonSchema>>;

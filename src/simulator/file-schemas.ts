@@ -1,5 +1,5 @@
 /** The JSON Schemas of `edge.yaml` and `edge.test.yaml`, as editors and `/docs/` get them. */
-import { ACTIONS } from '../evaluator/decision.ts';
+import { ACTIONS } from '../engine/evaluator/decision.ts';
 import { edgeFileSchema } from '../rules/files/edge-schema.ts';
 import type { JsonSchema } from '../rules/files/json-schema.ts';
 import { testFileSchema } from '../rules/files/test-schema.ts';

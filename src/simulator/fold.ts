@@ -2,7 +2,7 @@
  * Folds the rules of a phase that need no line each: those skipped for the same kind of reason, out of scope,
  * disabled, or not reached. What has, or may have, an effect is always shown.
  */
-import type { ReasonCode } from '../evaluator/trace.ts';
+import type { ReasonCode } from '../engine/evaluator/trace.ts';
 import type { PhaseNote, RuleNote } from './document.ts';
 import { idOf } from './render-rule.ts';
 import { dotted, type RenderedLine, span, wholeSpan } from './render-text.ts';

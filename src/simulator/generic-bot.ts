@@ -2,9 +2,9 @@
  * Completes the bot of a simulated request as a node's classifier does: a User-Agent of a program (isbot) that no named
  * kind claims is a `generic-bot` (semantics §1, fact `bot`).
  */
-import { isGenericBot } from '../classify/generic-bot.ts';
-import type { EdgeRequest } from '../evaluator/index.ts';
-import type { Trace } from '../evaluator/trace.ts';
+import { isGenericBot } from '../engine/classification/generic-bot.ts';
+import type { EdgeRequest } from '../engine/evaluator/index.ts';
+import type { Trace } from '../engine/evaluator/trace.ts';
 
 /** The first value of the User-Agent header. */
 function userAgentOf(request: EdgeRequest): string | undefined {

@@ -2,8 +2,8 @@
  * Finds a request near the given one that a rule matches. It changes only what the rule's failing checks read, and
  * simulates every proposal, so a reported request is known to match.
  */
-import type { EdgeRequest } from '../evaluator/request.ts';
-import type { CheckName } from '../evaluator/trace.ts';
+import type { EdgeRequest } from '../engine/evaluator/request.ts';
+import type { CheckName } from '../engine/evaluator/trace.ts';
 import { absoluteName } from '../rules/model/record-name.ts';
 import type { PathFilter, Rule, RuleSet } from '../rules/model/types.ts';
 import { ruleTrace } from './describe.ts';

@@ -3,13 +3,13 @@
  * plan. Out: their names, as `simulate` takes them.
  */
 import { BREACH_ACTIONS, FINGERPRINT_ACTIONS, type RuleType } from '../base/vocabulary/vocabulary.ts';
-import type { RuleRef } from '../evaluator/decision.ts';
-import { type PoolSettings, readEdgeSettings } from '../evaluator/edge-settings.ts';
-import { refOfRecord, refOfSlot } from '../evaluator/identity.ts';
-import { createLoaded, type LoadedPlan } from '../evaluator/loaded.ts';
-import { RATE_FIELDS } from '../plan/fields.ts';
-import { FLAG, FLAG_ACTION_SHIFT, GROUP, META, SLOT, typeIndex } from '../plan/layout.ts';
-import { openPlan } from '../plan/open.ts';
+import type { RuleRef } from '../engine/evaluator/decision.ts';
+import { type PoolSettings, readEdgeSettings } from '../engine/evaluator/edge-settings.ts';
+import { refOfRecord, refOfSlot } from '../engine/evaluator/identity.ts';
+import { createLoaded, type LoadedPlan } from '../engine/evaluator/loaded.ts';
+import { RATE_FIELDS } from '../engine/plan/fields.ts';
+import { FLAG, FLAG_ACTION_SHIFT, GROUP, META, SLOT, typeIndex } from '../engine/plan/layout.ts';
+import { openPlan } from '../engine/plan/open.ts';
 
 /** A rate limit of a plan. */
 export interface LimitCondition {

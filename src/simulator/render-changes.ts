@@ -3,7 +3,7 @@ import type { ProvedChanges } from '../analysis/changes.ts';
 import type { OpenPair, OutcomeChange } from '../analysis/differences.ts';
 import { effectFields, nameOfRule } from '../analysis/effects.ts';
 import type { Subject, SubjectRule } from '../analysis/subject.ts';
-import type { Decision } from '../evaluator/decision.ts';
+import type { Decision } from '../engine/evaluator/decision.ts';
 import { quantity, visible } from './render-text.ts';
 import { decisionText, witnessText } from './witness-text.ts';
 

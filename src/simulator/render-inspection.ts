@@ -1,5 +1,5 @@
 /** Renders the inspection of a waf rule: each matched signature, and what contributed to the score. */
-import type { InspectionExclusion, WafMatch } from '../evaluator/waf.ts';
+import type { InspectionExclusion, WafMatch } from '../engine/evaluator/waf.ts';
 import type { InspectionDocument } from './decision-document.ts';
 import { dotted, hang, pad, quantity, type RenderedLine, span, wrap } from './render-text.ts';
 

@@ -1,5 +1,5 @@
 /** Renders the table of a trace: every phase in order, with the outcome of its rules. */
-import { PHASES } from '../evaluator/trace.ts';
+import { PHASES } from '../engine/evaluator/trace.ts';
 import type { PhaseNote, RuleNote, TraceDocument } from './document.ts';
 import { type FoldedRules, foldLine, foldRules, waitingLine } from './fold.ts';
 import { signatureLines } from './render-inspection.ts';

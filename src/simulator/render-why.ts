@@ -1,5 +1,5 @@
 /** Renders every check of one rule. */
-import type { CheckTrace } from '../evaluator/trace.ts';
+import type { CheckTrace } from '../engine/evaluator/trace.ts';
 import type { RuleNote, SignaturesNote } from './document.ts';
 import { inspectionFacts, signatureLines } from './render-inspection.ts';
 import { labelOf, verdictOf } from './render-rule.ts';

@@ -3,7 +3,7 @@
  * misspelt field such as `contry` would be ignored.
  */
 import { quoteValue } from '../base/diagnostics/diagnostic.ts';
-import type { EdgeRequest } from '../evaluator/request.ts';
+import type { EdgeRequest } from '../engine/evaluator/request.ts';
 import { isMapping } from '../rules/files/yaml.ts';
 import { nearest } from '../rules/model/nearest.ts';
 

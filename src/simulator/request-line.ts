@@ -5,7 +5,7 @@
 import { COUNTRIES, meantCountry } from '../base/addresses/countries.ts';
 import { parseIp } from '../base/addresses/ip.ts';
 import { BOT_KINDS } from '../base/vocabulary/vocabulary.ts';
-import type { EdgeRequest } from '../evaluator/request.ts';
+import type { EdgeRequest } from '../engine/evaluator/request.ts';
 import { nearest } from '../rules/model/nearest.ts';
 
 /** The options that describe a request, named as commander names them. */

@@ -2,9 +2,9 @@
  * Evaluates a stream of requests: one JSON object per input line, one decision per output line, in order. Memory is
  * constant: only the current line is stored, and reading pauses while the output is not consumed.
  */
-import type { Decision } from '../evaluator/decision.ts';
-import type { Evaluator } from '../evaluator/index.ts';
-import type { EdgeRequest } from '../evaluator/request.ts';
+import type { Decision } from '../engine/evaluator/decision.ts';
+import type { Evaluator } from '../engine/evaluator/index.ts';
+import type { EdgeRequest } from '../engine/evaluator/request.ts';
 import { sizeText } from '../rules/files/size.ts';
 import { decisionDocument } from './decision-document.ts';
 import { requestMistake } from './request-fields.ts';

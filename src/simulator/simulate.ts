@@ -3,11 +3,11 @@
  * request. Output: the trace document. Counters are as the conditions say, clock and random numbers are fixed, so the
  * same input always gives the same document (except its timing).
  */
-import type { ErrorPageAnswer } from '../evaluator/decision.ts';
-import { type Evaluator, loadPlan } from '../evaluator/index.ts';
-import type { EdgeRequest } from '../evaluator/request.ts';
-import type { Trace } from '../evaluator/trace.ts';
-import type { WafProgram } from '../evaluator/waf.ts';
+import type { ErrorPageAnswer } from '../engine/evaluator/decision.ts';
+import { type Evaluator, loadPlan } from '../engine/evaluator/index.ts';
+import type { EdgeRequest } from '../engine/evaluator/request.ts';
+import type { Trace } from '../engine/evaluator/trace.ts';
+import type { WafProgram } from '../engine/evaluator/waf.ts';
 import type { RuleSet } from '../rules/model/types.ts';
 import { traceDocument } from './account.ts';
 import { type World, withAssumedBody } from './assume.ts';

@@ -2,7 +2,7 @@
 import { nameOfRule } from '../analysis/effects.ts';
 import type { Witness } from '../analysis/space/witness.ts';
 import type { SubjectRule } from '../analysis/subject.ts';
-import type { Decision } from '../evaluator/decision.ts';
+import type { Decision } from '../engine/evaluator/decision.ts';
 import { shellWord } from './shell-word.ts';
 
 /** The request as operands and options of `edgeplan simulate`. */

@@ -10,7 +10,7 @@ export interface CachePurgeRow {
   readonly position: number;
 }
 
-/** What the cache of one process of a node has stored of a domain (`plan/cache-report.ts`). */
+/** What the cache of one process of a node has stored of a domain (`engine/plan/cache-report.ts`). */
 export interface CacheContentsRow {
   readonly domain_id: number;
   readonly node_id: number;

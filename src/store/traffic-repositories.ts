@@ -4,7 +4,7 @@
  * since the epoch; a span has the minutes `from` ≤ minute < `to`. Conventions as in `customer-repositories.ts`.
  */
 
-/** The sums that have a column of their own, with the meanings of `counts/counts.ts`. */
+/** The sums that have a column of their own, with the meanings of `engine/counts/counts.ts`. */
 export const TRAFFIC_SUMS = [
   'requests',
   'octets_in',

@@ -4,7 +4,7 @@
  */
 
 import { pause, retryMs } from '../base/platform/backoff.ts';
-import type { ManifestPage } from '../plan/manifest.ts';
+import type { ManifestPage } from '../engine/plan/manifest.ts';
 import { FIRST_RETRY_MS } from './limits.ts';
 import { readManifest } from './read-manifest.ts';
 import { epochOf, historyOf, introduce, readPage, storeEpoch, storeGroups } from './session.ts';

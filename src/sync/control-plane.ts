@@ -7,8 +7,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
 import type { CONTROL_FAULT_CODES } from '../base/diagnostics/codes/faults.ts';
-import type { CacheReport } from '../plan/cache-report.ts';
-import { SELF_FORMAT, type SignedSelf } from '../plan/manifest.ts';
+import type { CacheReport } from '../engine/plan/cache-report.ts';
+import { SELF_FORMAT, type SignedSelf } from '../engine/plan/manifest.ts';
 import {
   ANSWER_MS,
   MAX_ANSWER_OCTETS,
@@ -76,7 +76,7 @@ export interface ControlPlaneClient {
   report(body: object): Promise<void>;
   /** Sends a report of what a cache has stored. */
   reportCache(report: CacheReport): Promise<void>;
-  /** Sends a batch of traffic counts (`counts/layout.ts`). */
+  /** Sends a batch of traffic counts (`engine/counts/layout.ts`). */
   traffic(batch: Uint8Array, coding: { readonly isGzipped: boolean }): Promise<void>;
   /** Ships a batch of log entries, JSON lines in gzip. */
   shipLogs(batch: Uint8Array): Promise<void>;

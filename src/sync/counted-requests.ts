@@ -6,8 +6,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { formatIp, parseIp } from '../base/addresses/ip.ts';
-import type { RuleRef } from '../evaluator/decision.ts';
-import { refText } from '../evaluator/identity.ts';
+import type { RuleRef } from '../engine/evaluator/decision.ts';
+import { refText } from '../engine/evaluator/identity.ts';
 import { MAX_COUNTED_ROWS, MAX_COUNTED_ROWS_OF_DOMAIN } from './limits.ts';
 import type { CountedSource, StatedLine } from './log-queue.ts';
 

@@ -1,8 +1,8 @@
 /** Fetches a plan from the control plane to the disk; checks its digest and runs its self-test before. */
 
 import { sha256Hex } from '../base/platform/sha256.ts';
-import { selfTest } from '../evaluator/self-test.ts';
-import type { ManifestEntry } from '../plan/manifest.ts';
+import { selfTest } from '../engine/evaluator/self-test.ts';
+import type { ManifestEntry } from '../engine/plan/manifest.ts';
 import { type ControlPlaneClient, ControlPlaneFault } from './control-plane.ts';
 import { DamageFault, type PlanStore } from './plan-store.ts';
 

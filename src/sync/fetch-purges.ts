@@ -4,8 +4,8 @@
  */
 
 import { sha256Hex } from '../base/platform/sha256.ts';
-import type { ManifestEntry } from '../plan/manifest.ts';
-import { forgottenPurges, mergePurges, type PurgeList, readPurgeList } from '../plan/purges.ts';
+import type { ManifestEntry } from '../engine/plan/manifest.ts';
+import { forgottenPurges, mergePurges, type PurgeList, readPurgeList } from '../engine/plan/purges.ts';
 import { PlanRefusal } from './fetch-plan.ts';
 import type { InstallState } from './install-state.ts';
 import type { PurgeMark } from './journal.ts';

@@ -7,7 +7,7 @@
  */
 
 import { pause, retryMs } from '../base/platform/backoff.ts';
-import type { HttpChallenge, ManifestEntry } from '../plan/manifest.ts';
+import type { HttpChallenge, ManifestEntry } from '../engine/plan/manifest.ts';
 import type { EntrySource } from './install-state.ts';
 import { FIRST_RETRY_MS, LAST_RETRY_MS, MAX_FEED_CHALLENGES } from './limits.ts';
 import { errorMessage, type SyncLog } from './log.ts';

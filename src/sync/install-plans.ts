@@ -7,7 +7,7 @@
  */
 
 import { retryMs } from '../base/platform/backoff.ts';
-import type { ManifestEntry } from '../plan/manifest.ts';
+import type { ManifestEntry } from '../engine/plan/manifest.ts';
 import { diskReason, PlanRefusal, troubleOf } from './fetch-plan.ts';
 import { applyPurge, fetchDamaged, forget, install, repair, serve } from './install-one.ts';
 import type { EntrySource, Failing, InstallerOptions, InstallState, Refused, Task } from './install-state.ts';

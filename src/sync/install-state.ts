@@ -1,6 +1,6 @@
 /** The state of the plan installer: which entries are wanted, running, due for a retry, or refused. */
-import type { ManifestEntry } from '../plan/manifest.ts';
-import type { PurgeAnswer } from '../plan/purges.ts';
+import type { ManifestEntry } from '../engine/plan/manifest.ts';
+import type { PurgeAnswer } from '../engine/plan/purges.ts';
 import type { ControlPlaneClient } from './control-plane.ts';
 import type { SyncLog } from './log.ts';
 import type { DamageFault, PlanStore } from './plan-store.ts';

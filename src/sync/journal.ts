@@ -4,7 +4,7 @@
  * appends one line.
  */
 import { xxhash32 } from '../base/octets/xxhash32.ts';
-import { type Clearance, TOMBSTONES, type Tombstone } from '../plan/manifest.ts';
+import { type Clearance, TOMBSTONES, type Tombstone } from '../engine/plan/manifest.ts';
 import { readClearance } from './secrets.ts';
 
 /** A plan by its revision and the SHA-256 of its sealed bytes. */
@@ -13,7 +13,7 @@ export interface PlanMark {
   readonly digest: string;
 }
 
-/** A list of purges (`plan/purges.ts`) by its newest position and the SHA-256 of its JSON. */
+/** A list of purges (`engine/plan/purges.ts`) by its newest position and the SHA-256 of its JSON. */
 export interface PurgeMark {
   readonly through: number;
   readonly digest: string;

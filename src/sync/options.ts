@@ -1,6 +1,6 @@
 /** Options and state of sync. */
 import type { LookupFunction } from 'node:net';
-import type { Clearance } from '../plan/manifest.ts';
+import type { Clearance } from '../engine/plan/manifest.ts';
 import type { CertificateSink } from './certificates/install-sets.ts';
 import type { StreamTimes } from './feed.ts';
 import type { ChallengeSink } from './install-challenges.ts';

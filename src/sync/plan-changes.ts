@@ -1,5 +1,5 @@
 /** Compares what a node serves for a name with an entry of the manifest. Pure functions, no state. */
-import type { ManifestEntry } from '../plan/manifest.ts';
+import type { ManifestEntry } from '../engine/plan/manifest.ts';
 import type { JournaledPlan } from './journal.ts';
 import { isSameClearance } from './secrets.ts';
 

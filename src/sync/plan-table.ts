@@ -12,10 +12,10 @@ import {
   type Evaluator,
   type EvaluatorOptions,
   loadPlan,
-} from '../evaluator/index.ts';
-import type { Clearance } from '../plan/manifest.ts';
-import { createPurgeIndex, NO_PURGES, type PurgeIndex } from '../plan/purge-index.ts';
-import type { PurgeList } from '../plan/purges.ts';
+} from '../engine/evaluator/index.ts';
+import type { Clearance } from '../engine/plan/manifest.ts';
+import { createPurgeIndex, NO_PURGES, type PurgeIndex } from '../engine/plan/purge-index.ts';
+import type { PurgeList } from '../engine/plan/purges.ts';
 import type { PurgeMark } from './journal.ts';
 
 /** The purges of single responses of one name. */

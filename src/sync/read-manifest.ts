@@ -1,5 +1,5 @@
 /** Reads the whole manifest from its beginning, page by page. */
-import type { ManifestPage } from '../plan/manifest.ts';
+import type { ManifestPage } from '../engine/plan/manifest.ts';
 import { TrustFault } from './trust.ts';
 
 export interface ReadManifestOptions {

@@ -1,7 +1,7 @@
 /** The secrets of clearance cookies: decoded, compared, and read from JSON. */
 import type { Secrets } from '../answers/challenge/keys.ts';
 import { isObject } from '../base/text/object.ts';
-import type { Clearance, PreviousManifestSecret } from '../plan/manifest.ts';
+import type { Clearance, PreviousManifestSecret } from '../engine/plan/manifest.ts';
 import { MAX_PREVIOUS_SECRETS, SECRET_OCTETS } from './limits.ts';
 
 /** Decoded secrets by their source object, so that keys are derived from them only once. */

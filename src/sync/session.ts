@@ -2,8 +2,8 @@
  * The node's relation to its control plane: which key it trusts, which epoch and groups it follows. Every answer that
  * changes this is checked here and stored before it takes effect. The state is a plain object; one `ControlSession` per node.
  */
-import type { Clearance, ManifestPage, SignedTransition } from '../plan/manifest.ts';
-import type { PurgeAnswer } from '../plan/purges.ts';
+import type { Clearance, ManifestPage, SignedTransition } from '../engine/plan/manifest.ts';
+import type { PurgeAnswer } from '../engine/plan/purges.ts';
 import type { ControlPlaneClient } from './control-plane.ts';
 import { errorMessage, type SyncLog } from './log.ts';
 import { groupsIn, type Trust, TrustFault } from './trust.ts';

@@ -2,7 +2,7 @@
  * The state of a running sync, shared by its two loops: `follow-feed.ts` reads the manifest as it grows, `compare.ts` reads
  * all of it at intervals. Here are the state, its small transitions, and the periodic progress check.
  */
-import type { ManifestPage } from '../plan/manifest.ts';
+import type { ManifestPage } from '../engine/plan/manifest.ts';
 import type { BoxKeyPair } from './certificates/box-key.ts';
 import { createSetInstaller, type SetInstaller } from './certificates/install-sets.ts';
 import type { SetFiles } from './certificates/set-files.ts';

@@ -22,14 +22,14 @@ import {
   TOMBSTONES,
   TRANSITION_FORMAT,
   transitionText,
-} from '../plan/manifest.ts';
+} from '../engine/plan/manifest.ts';
 import {
   PURGES_FORMAT,
   type PurgeAnswer,
   purgesText,
   readPurgeList,
   type SignedPurges,
-} from '../plan/purges.ts';
+} from '../engine/plan/purges.ts';
 import { MAX_MANIFEST_ENTRIES, MAX_TRANSITIONS } from './limits.ts';
 import { readClearance } from './secrets.ts';
 

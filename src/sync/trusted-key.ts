@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeDurably } from '../base/platform/durable-file.ts';
 import { DEFAULT_GROUP, readGroups } from '../base/vocabulary/node-groups.ts';
-import type { Clearance, NodeSelf, SignedSelf, SignedTransition } from '../plan/manifest.ts';
+import type { Clearance, NodeSelf, SignedSelf, SignedTransition } from '../engine/plan/manifest.ts';
 import { MAX_PASSED_KEYS, MAX_TRANSITIONS } from './limits.ts';
 import { createTrust, readTransitions, type Trust, TrustFault } from './trust.ts';
 

@@ -6,10 +6,15 @@
  * these, all of it deflated, since the minutes of one domain are much alike.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { createTrafficCounts, type TopKind, type TopLists, type TrafficCounts } from '../counts/counts.ts';
-import { CountsFault } from '../counts/fault.ts';
-import { openCounts, openTop, openTops, sealCounts, sealTops } from '../counts/layout.ts';
-import type { SpaceSaving } from '../counts/space-saving.ts';
+import {
+  createTrafficCounts,
+  type TopKind,
+  type TopLists,
+  type TrafficCounts,
+} from '../engine/counts/counts.ts';
+import { CountsFault } from '../engine/counts/fault.ts';
+import { openCounts, openTop, openTops, sealCounts, sealTops } from '../engine/counts/layout.ts';
+import type { SpaceSaving } from '../engine/counts/space-saving.ts';
 import { type MinutesBlock, TRAFFIC_SUMS, type TrafficSums } from '../store/traffic-repositories.ts';
 import { BLOCK_MINUTES, MAX_BLOCK_OCTETS } from './limits.ts';
 

@@ -5,6 +5,8 @@
  * Each part is in the minutes, the hour and the day of its domain exactly once. A day is built from its hours when it is over
  * (`build-days.ts`); parts that come later are added to the hour and to the day.
  */
+
+import type { Snapshots } from '../database/snapshots.ts';
 import {
   addTopLists,
   addTrafficCounts,
@@ -12,10 +14,9 @@ import {
   createTrafficCounts,
   type TopLists,
   type TrafficCounts,
-} from '../counts/counts.ts';
-import { CountsFault } from '../counts/fault.ts';
-import { openTops } from '../counts/layout.ts';
-import type { Snapshots } from '../database/snapshots.ts';
+} from '../engine/counts/counts.ts';
+import { CountsFault } from '../engine/counts/fault.ts';
+import { openTops } from '../engine/counts/layout.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type {
   MinutesBlock,

@@ -5,9 +5,14 @@
  * Opening counts takes some 30 µs for each minute, hour or day: long spans are read in a thread (`compute/`), not where
  * requests are answered.
  */
-import { addTrafficCounts, createTrafficCounts, type TopKind, type TrafficCounts } from '../counts/counts.ts';
-import { openTop } from '../counts/layout.ts';
-import { createSpaceSaving, mergeSpaceSaving, type SpaceSaving } from '../counts/space-saving.ts';
+import {
+  addTrafficCounts,
+  createTrafficCounts,
+  type TopKind,
+  type TrafficCounts,
+} from '../engine/counts/counts.ts';
+import { openTop } from '../engine/counts/layout.ts';
+import { createSpaceSaving, mergeSpaceSaving, type SpaceSaving } from '../engine/counts/space-saving.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type { BlockSums, MinuteSpan, MonitoredMinute } from '../store/traffic-repositories.ts';
 import { openBlock, openMinutes, openPart, openTopOfBlock, readMonitored } from './blocks.ts';

@@ -1,7 +1,7 @@
 /** The schemas of answers about traffic: hits of rules, counts by step, top lists. */
 import { z } from 'zod';
 import { ACTION_MODES, RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
-import { DIMENSIONS, TOP_KINDS } from '../counts/counts.ts';
+import { DIMENSIONS, TOP_KINDS } from '../engine/counts/counts.ts';
 import { MAX_DIVISION_VALUES, MAX_REMOVED_RULES, MAX_RULE_CHANGES } from './limits.ts';
 import { TRAFFIC_STEPS } from './period.ts';
 

@@ -4,7 +4,7 @@
  */
 import { timeText } from '../base/text/time-text.ts';
 import { ACTION_MODES, type ActionMode, RULE_TYPES, type RuleType } from '../base/vocabulary/vocabulary.ts';
-import type { RuleHits, ShadowChange, TrafficCounts } from '../counts/counts.ts';
+import type { RuleHits, ShadowChange, TrafficCounts } from '../engine/counts/counts.ts';
 import type { RuleRow } from '../store/rows.ts';
 import { MAX_REMOVED_RULES, MAX_RULE_CHANGES } from './limits.ts';
 import { ruleAbout } from './rule-about.ts';
@@ -67,7 +67,7 @@ interface RuleSums {
 export interface HitSums {
   /** By `<type>/<id>`. */
   readonly rules: ReadonlyMap<string, RuleSums>;
-  /** Hits and changes beyond the bounds of `counts/limits.ts`, which no rule has. */
+  /** Hits and changes beyond the bounds of `engine/counts/limits.ts`, which no rule has. */
   readonly uncounted: { readonly hits: number; readonly changes: number };
 }
 

@@ -2,7 +2,7 @@
  * A top list as the API shows it: the most frequent values with the bounds of their counts. A Space-Saving summary counts
  * a value too often, never too seldom (Metwally, Agrawal, El Abbadi 2005).
  */
-import { type SpaceSaving, top } from '../counts/space-saving.ts';
+import { type SpaceSaving, top } from '../engine/counts/space-saving.ts';
 
 /** One value. */
 export interface TopValue {

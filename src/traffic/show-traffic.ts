@@ -8,9 +8,9 @@ import {
   createTrafficCounts,
   type Dimension,
   type TrafficCounts,
-} from '../counts/counts.ts';
-import { estimate } from '../counts/hyperloglog.ts';
-import { type LogHistogram, quantile } from '../counts/log-histogram.ts';
+} from '../engine/counts/counts.ts';
+import { estimate } from '../engine/counts/hyperloglog.ts';
+import { type LogHistogram, quantile } from '../engine/counts/log-histogram.ts';
 import { MAX_DIVISION_VALUES } from './limits.ts';
 import { startsOf, type TrafficPeriod } from './period.ts';
 

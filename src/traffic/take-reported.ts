@@ -4,8 +4,8 @@
  */
 import { randomInt } from 'node:crypto';
 import type { RuleType } from '../base/vocabulary/vocabulary.ts';
-import { addHits, createTrafficCounts, type TrafficCounts } from '../counts/counts.ts';
-import { sealCounts } from '../counts/layout.ts';
+import { addHits, createTrafficCounts, type TrafficCounts } from '../engine/counts/counts.ts';
+import { sealCounts } from '../engine/counts/layout.ts';
 import type { NodeRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import type { TrafficPart } from '../store/traffic-repositories.ts';

@@ -1,7 +1,7 @@
 /**
  * Installs the primary's plans in a worker: reads them from the plan store's folder, or takes the octets of the message.
  */
-import type { PurgeList } from '../plan/purges.ts';
+import type { PurgeList } from '../engine/plan/purges.ts';
 import { readPurgeFile } from '../sync/fetch-purges.ts';
 import { DamageFault, readPlanFile } from '../sync/plan-store.ts';
 import type { Installed, PlanTable } from '../sync/plan-table.ts';

@@ -3,8 +3,8 @@
  * sent with its message.
  */
 import type { Registry } from 'prom-client';
-import type { CacheReport } from '../plan/cache-report.ts';
-import type { Clearance, HttpChallenge } from '../plan/manifest.ts';
+import type { CacheReport } from '../engine/plan/cache-report.ts';
+import type { Clearance, HttpChallenge } from '../engine/plan/manifest.ts';
 import type { FeedPair } from '../proxy/tls/certificate-files.ts';
 import type { PlanMark, PurgeMark } from '../sync/journal.ts';
 

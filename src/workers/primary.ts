@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Registry } from 'prom-client';
-import type { CacheReport } from '../plan/cache-report.ts';
+import type { CacheReport } from '../engine/plan/cache-report.ts';
 import { PROBES_DUE } from '../proxy/first-probes.ts';
 import type { CountedSeconds } from '../sync/traffic/counter.ts';
 import type { WorkerEvent } from './events.ts';

@@ -4,7 +4,7 @@
  * A change has two phases: every running worker prepares it, and all commit it when each succeeded. So a change that one worker refuses is made by none, and after a committed change no worker serves the
  * old state, now or after a restart.
  */
-import type { Clearance, HttpChallenge } from '../plan/manifest.ts';
+import type { Clearance, HttpChallenge } from '../engine/plan/manifest.ts';
 import type { FeedPair } from '../proxy/tls/certificate-files.ts';
 import { PlanRefusal } from '../sync/fetch-plan.ts';
 import type { ChallengeSink } from '../sync/install-challenges.ts';

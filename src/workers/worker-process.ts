@@ -7,7 +7,7 @@ import { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { backoffMs } from '../base/platform/backoff.ts';
-import type { CacheReport } from '../plan/cache-report.ts';
+import type { CacheReport } from '../engine/plan/cache-report.ts';
 import type { CountedSeconds } from '../sync/traffic/counter.ts';
 import { type WorkerEvent, WorkerFault } from './events.ts';
 import {

@@ -1,7 +1,7 @@
 /** The worker's side of a node of several processes: receives the primary's messages and drives what serves. */
 import type { Socket } from 'node:net';
 import type { Registry } from 'prom-client';
-import type { CacheReport } from '../plan/cache-report.ts';
+import type { CacheReport } from '../engine/plan/cache-report.ts';
 import type { CountedSeconds } from '../sync/traffic/counter.ts';
 import { BEAT_MS, ORPHAN_GRACE_MS, PROBING_BEAT_MS } from './limits.ts';
 import {

@@ -6,12 +6,12 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import ts from 'typescript';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { compile, seal } from '../../src/compiler/index.ts';
-import { loadPlan } from '../../src/evaluator/index.ts';
+import { compile, seal } from '../../src/engine/compiler/index.ts';
+import { loadPlan } from '../../src/engine/evaluator/index.ts';
 import { type Bundle, bundleOf, foreignIn, runBundle, sharesOf } from '../support/bundle.ts';
 import { generateCase } from '../support/generate.ts';
 
-const ENTRY = new URL('../../src/evaluator/index.ts', import.meta.url).pathname;
+const ENTRY = new URL('../../src/engine/evaluator/index.ts', import.meta.url).pathname;
 
 /** Octets, minified. Raised only with a reason: every page and Worker loads them. */
 const MOST_OCTETS = 510_000;
@@ -98,7 +98,7 @@ describe('where there is no Node', () => {
 });
 
 test('compiles without the types of any platform', { timeout: 120_000 }, () => {
-  const path = new URL('../../src/evaluator/tsconfig.json', import.meta.url).pathname;
+  const path = new URL('../../src/engine/evaluator/tsconfig.json', import.meta.url).pathname;
   const read = ts.getParsedCommandLineOfConfigFile(
     path,
     {},

@@ -3,7 +3,7 @@
  * that decides (oracle, plan, trace) must give what they expect; state carries over from step to step.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 
 export interface Step {
   /** What the step shows, as a sentence's worth of text. */

@@ -5,9 +5,9 @@
  */
 import { describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../src/base/diagnostics/diagnostic.ts';
-import { compile } from '../../src/compiler/compile.ts';
-import type { ErrorPageAnswer } from '../../src/evaluator/decision.ts';
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import { compile } from '../../src/engine/compiler/compile.ts';
+import type { ErrorPageAnswer } from '../../src/engine/evaluator/decision.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import { parseRuleSet } from '../../src/rules/model/parse.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
 import { createOracle } from '../oracle/index.ts';

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { formatDiagnostic } from '../../src/base/diagnostics/diagnostic.ts';
-import { compile } from '../../src/compiler/compile.ts';
-import { seal } from '../../src/plan/seal.ts';
+import { compile } from '../../src/engine/compiler/compile.ts';
+import { seal } from '../../src/engine/plan/seal.ts';
 import { readEdgeFile } from '../../src/rules/files/edge-file.ts';
 import { readTestFile } from '../../src/rules/files/test-file.ts';
 import { createCoverage } from '../../src/simulator/rule-tests/coverage.ts';

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { DEBIAN_CRS, loadCrs } from '../../bench/harness/modsecurity.ts';
-import type { WafProgram } from '../../src/waf/request/inspection.ts';
+import type { WafProgram } from '../../src/engine/waf/request/inspection.ts';
 import { missingFile, requires } from '../support/requires.ts';
 import { inspect, type Sent } from '../support/signatures.ts';
 

@@ -15,8 +15,8 @@ import {
   startGuarded,
   startOrigin,
 } from '../../bench/harness/modsecurity.ts';
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
-import type { WafProgram } from '../../src/waf/request/inspection.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
+import type { WafProgram } from '../../src/engine/waf/request/inspection.ts';
 import { externalSuite } from '../support/external-suites.ts';
 import { missingFile, requires } from '../support/requires.ts';
 import { ordinaryTraffic } from '../support/traffic/ordinary.ts';

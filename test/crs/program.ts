@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describeDiagnostic, hasErrors } from '../../src/base/diagnostics/diagnostic.ts';
-import type { SignatureProgram } from '../../src/plan/signature-program.ts';
-import { compileSignatures } from '../../src/waf/seclang/compile.ts';
-import type { Source } from '../../src/waf/seclang/source.ts';
+import type { SignatureProgram } from '../../src/engine/plan/signature-program.ts';
+import { compileSignatures } from '../../src/engine/waf/seclang/compile.ts';
+import type { Source } from '../../src/engine/waf/seclang/source.ts';
 
 /** What the suite's `docker-compose.yml` and the image it names set beyond `crs-setup.conf.example`. */
 const BENCH_SETTINGS = [

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadSignatures } from '../../src/waf/load/load.ts';
+import { loadSignatures } from '../../src/engine/waf/load/load.ts';
 import { externalSuite } from '../support/external-suites.ts';
 import { requires } from '../support/requires.ts';
 import { readFtwCases } from './ftw.ts';

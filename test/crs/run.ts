@@ -1,5 +1,5 @@
 /** Runs regression cases through a loaded program and judges them as go-ftw does. */
-import type { WafFinding, WafInput, WafProgram } from '../../src/waf/request/inspection.ts';
+import type { WafFinding, WafInput, WafProgram } from '../../src/engine/waf/request/inspection.ts';
 import type { FtwCase, FtwStage, WireRequest } from './ftw.ts';
 
 /** Ids of rules that look at answers, which signatures here do not. */

@@ -4,12 +4,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { FINGERPRINT, fold, newFolded } from '../../src/waf/detectors/sqli/fold.ts';
-import { begin, newScan } from '../../src/waf/detectors/sqli/scan.ts';
-import { nextToken } from '../../src/waf/detectors/sqli/tokens.ts';
-import { detectSqli } from '../../src/waf/detectors/sqli.ts';
-import { beginHtml, IN_DATA, newHtml, nextPiece } from '../../src/waf/detectors/xss/html.ts';
-import { detectXss } from '../../src/waf/detectors/xss.ts';
+import { FINGERPRINT, fold, newFolded } from '../../src/engine/waf/detectors/sqli/fold.ts';
+import { begin, newScan } from '../../src/engine/waf/detectors/sqli/scan.ts';
+import { nextToken } from '../../src/engine/waf/detectors/sqli/tokens.ts';
+import { detectSqli } from '../../src/engine/waf/detectors/sqli.ts';
+import { beginHtml, IN_DATA, newHtml, nextPiece } from '../../src/engine/waf/detectors/xss/html.ts';
+import { detectXss } from '../../src/engine/waf/detectors/xss.ts';
 import { externalSuite } from '../support/external-suites.ts';
 import { requires } from '../support/requires.ts';
 

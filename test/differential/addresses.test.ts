@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { expect, test } from 'vitest';
 import { parseIpEntry } from '../../src/base/addresses/ip.ts';
-import { compile, seal } from '../../src/compiler/index.ts';
-import { loadPlan } from '../../src/evaluator/index.ts';
+import { compile, seal } from '../../src/engine/compiler/index.ts';
+import { loadPlan } from '../../src/engine/evaluator/index.ts';
 import { loadLinear } from '../support/linear.ts';
 import { request, rule, ruleSet } from '../support/sample-rules.ts';
 

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
-import type { EdgeRequest } from '../../src/evaluator/index.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/index.ts';
 import { createOracle, type OracleEnv } from '../oracle/index.ts';
 import { generateCase } from '../support/generate.ts';
 import { wordProgram } from '../support/generate-waf.ts';

@@ -5,9 +5,9 @@
 import { expect, test } from 'vitest';
 import type { AccessEntry } from '../../src/access-logs/entry.ts';
 import { inOrder, type TimedSource } from '../../src/access-logs/in-order.ts';
-import type { Decision } from '../../src/evaluator/decision.ts';
-import { refText } from '../../src/evaluator/identity.ts';
-import type { EdgeRequest } from '../../src/evaluator/index.ts';
+import type { Decision } from '../../src/engine/evaluator/decision.ts';
+import { refText } from '../../src/engine/evaluator/identity.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/index.ts';
 import { loggedDecision } from '../../src/proxy/log/line.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
 import { createRequestReplay } from '../../src/simulator/replay/replay-requests.ts';

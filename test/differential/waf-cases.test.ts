@@ -1,8 +1,8 @@
 /** Programs on which the compiled signatures and the interpreter once disagreed, with what both now come to. */
 import { expect, test } from 'vitest';
-import { loadSignatures } from '../../src/waf/load/load.ts';
-import type { WafSettings } from '../../src/waf/request/inspection.ts';
-import { compileSignatures } from '../../src/waf/seclang/compile.ts';
+import { loadSignatures } from '../../src/engine/waf/load/load.ts';
+import type { WafSettings } from '../../src/engine/waf/request/inspection.ts';
+import { compileSignatures } from '../../src/engine/waf/seclang/compile.ts';
 import { interpretSecLang } from '../oracle/seclang/inspect.ts';
 import { input, type Sent } from '../support/signatures.ts';
 

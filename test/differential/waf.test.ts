@@ -10,10 +10,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { craftedLists } from '../../bench/subjects/waf-requests.ts';
 import { describeDiagnostic } from '../../src/base/diagnostics/diagnostic.ts';
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
-import { loadSignatures } from '../../src/waf/load/load.ts';
-import type { WafInput, WafProgram, WafSettings } from '../../src/waf/request/inspection.ts';
-import { compileSignatures } from '../../src/waf/seclang/compile.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
+import { loadSignatures } from '../../src/engine/waf/load/load.ts';
+import type { WafInput, WafProgram, WafSettings } from '../../src/engine/waf/request/inspection.ts';
+import { compileSignatures } from '../../src/engine/waf/seclang/compile.ts';
 import { readFtwCases } from '../crs/ftw.ts';
 import { compileCrs, crsSources, readCrsData } from '../crs/program.ts';
 import { wireInput } from '../crs/run.ts';
@@ -119,7 +119,7 @@ test('a generated program has the findings of the oracle for generated requests'
   conclude(tally, programs * REQUESTS);
 });
 
-const STARTER = new URL('../../src/waf/signatures/', import.meta.url);
+const STARTER = new URL('../../src/engine/waf/signatures/', import.meta.url);
 
 function starterSources(): readonly { file: string; text: string }[] {
   return readdirSync(STARTER)

@@ -7,11 +7,11 @@
 import fc from 'fast-check';
 import micromatch from 'micromatch';
 import { expect, test } from 'vitest';
-import { compile, seal } from '../../src/compiler/index.ts';
-import { loadPlan } from '../../src/evaluator/index.ts';
-import { createLoaded } from '../../src/evaluator/loaded.ts';
-import { patternMatches, sourceOf } from '../../src/evaluator/patterns.ts';
-import { PATTERN } from '../../src/plan/layout.ts';
+import { compile, seal } from '../../src/engine/compiler/index.ts';
+import { loadPlan } from '../../src/engine/evaluator/index.ts';
+import { createLoaded } from '../../src/engine/evaluator/loaded.ts';
+import { patternMatches, sourceOf } from '../../src/engine/evaluator/patterns.ts';
+import { PATTERN } from '../../src/engine/plan/layout.ts';
 import { request, rule, ruleSet } from '../support/sample-rules.ts';
 
 // Without its fast paths, which read `*/*` and `*.*` as asking for something behind the slash or the dot.

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openKeyRing } from '../../src/certificates/key-ring.ts';
 import { openKey, sealedUnder, sealKey } from '../../src/certificates/seal-key.ts';
 import { openStore } from '../../src/database/open.ts';
-import type { SignedPage } from '../../src/plan/manifest.ts';
+import type { SignedPage } from '../../src/engine/plan/manifest.ts';
 import { builtCli, edgeplan, startEdgeplan } from '../support/built.ts';
 import { keyTraces } from '../support/key-traces.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';

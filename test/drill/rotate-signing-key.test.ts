@@ -3,7 +3,7 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { SignedTransition } from '../../src/plan/manifest.ts';
+import type { SignedTransition } from '../../src/engine/plan/manifest.ts';
 import { MAX_RETIRING_KEYS, MAX_TRANSITIONS } from '../../src/publisher/limits.ts';
 import { openSigner } from '../../src/publisher/signer.ts';
 import { newKey, openKey, readKeys, rotateKeys } from '../../src/publisher/signing-keys.ts';

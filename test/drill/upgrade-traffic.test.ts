@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openStore } from '../../src/database/open.ts';
-import { PLAN_VERSION } from '../../src/plan/layout.ts';
+import { PLAN_VERSION } from '../../src/engine/plan/layout.ts';
 import { hostOf } from '../../src/proxy/origin/host-name.ts';
 import { builtCli } from '../support/built.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';

@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { compile, seal } from '../../src/compiler/index.ts';
+import { compile, seal } from '../../src/engine/compiler/index.ts';
 import { gapText } from '../../src/proxy/log/decision-log.ts';
 import { startHealthListener } from '../../src/proxy/log/health-listener.ts';
 import { createLineWriter } from '../../src/proxy/log/line-writer.ts';

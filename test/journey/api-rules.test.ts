@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { RULE_SHAPES } from '../../src/api/rules/shapes.ts';
 import { hasErrors } from '../../src/base/diagnostics/diagnostic.ts';
 import { RULE_TYPES, type RuleType } from '../../src/base/vocabulary/vocabulary.ts';
-import { compile } from '../../src/compiler/compile.ts';
+import { compile } from '../../src/engine/compiler/compile.ts';
 import { readDomainRows, toRuleSet } from '../../src/publisher/rule-set.ts';
 import { send, startApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/database/open.ts';
-import type { Clearance, ManifestEntry } from '../../src/plan/manifest.ts';
+import type { Clearance, ManifestEntry } from '../../src/engine/plan/manifest.ts';
 import { clearanceOf, openClearance, readMasters, rotateClearance } from '../../src/publisher/clearance.ts';
 import { CLEARANCE_OVERLAP_MS, MAX_PREVIOUS_SECRETS } from '../../src/publisher/limits.ts';
 import { readPage } from '../../src/publisher/pages.ts';

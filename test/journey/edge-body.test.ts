@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Decision } from '../../src/evaluator/index.ts';
+import type { Decision } from '../../src/engine/evaluator/index.ts';
 import { decisionLine } from '../../src/proxy/log/line.ts';
 import { startEdge, type TestEdge } from '../support/edge-node.ts';
 import { signatures } from '../support/signatures.ts';

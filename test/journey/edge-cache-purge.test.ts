@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { CachePurge, PurgeList } from '../../src/plan/purges.ts';
+import type { CachePurge, PurgeList } from '../../src/engine/plan/purges.ts';
 import {
   CACHE_HOST,
   type CacheNode,

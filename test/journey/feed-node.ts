@@ -4,8 +4,8 @@
  */
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import { type Evaluator, loadPlan } from '../../src/evaluator/index.ts';
-import { type ManifestEntry, manifestText, type SignedPage } from '../../src/plan/manifest.ts';
+import { type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
+import { type ManifestEntry, manifestText, type SignedPage } from '../../src/engine/plan/manifest.ts';
 
 export interface Held {
   readonly revision: number;

@@ -12,7 +12,7 @@ import {
   type RunningNginx,
   runNginx,
 } from '../../src/cli/check-nginx/run-nginx.ts';
-import type { Decision } from '../../src/evaluator/decision.ts';
+import type { Decision } from '../../src/engine/evaluator/decision.ts';
 import { importNginx } from '../../src/importers/nginx/import-nginx.ts';
 import { parseNginx } from '../../src/importers/nginx/parse-nginx.ts';
 import type { ImportOutcome } from '../../src/importers/report.ts';

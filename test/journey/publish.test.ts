@@ -1,7 +1,7 @@
 /** From an accepted write to a numbered, signed plan: on both stores, through real transactions. */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadPlan } from '../../src/evaluator/index.ts';
+import { loadPlan } from '../../src/engine/evaluator/index.ts';
 import { createPublisher } from '../../src/publisher/publisher.ts';
 import type { DomainRow, RevisionRow } from '../../src/store/rows.ts';
 import { SERVICE, type Store } from '../../src/store/store.ts';

@@ -5,7 +5,7 @@
 import { transformSync } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../src/base/diagnostics/diagnostic.ts';
-import { compile } from '../../src/compiler/compile.ts';
+import { compile } from '../../src/engine/compiler/compile.ts';
 import { decisionLine } from '../../src/proxy/log/line.ts';
 import { readEdgeFile } from '../../src/rules/files/edge-file.ts';
 import { readTestFile } from '../../src/rules/files/test-file.ts';

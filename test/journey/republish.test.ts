@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PLAN_VERSION } from '../../src/plan/layout.ts';
+import { PLAN_VERSION } from '../../src/engine/plan/layout.ts';
 import { FORMAT_REASON, rollbackReason } from '../../src/publisher/republish-content.ts';
 import { requestAll, survey } from '../../src/publisher/republish-survey.ts';
 import { createRepublisher } from '../../src/publisher/republisher.ts';

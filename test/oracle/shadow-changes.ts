@@ -1,6 +1,6 @@
 /**
  * The naive account of what dry_run rules would have changed, from the logged fields of one request alone, as the definition
- * in `src/counts/shadow-changes.ts` states it: every difference by itself, every match by its text.
+ * in `src/engine/counts/shadow-changes.ts` states it: every difference by itself, every match by its text.
  */
 
 /** The fields of a logged decision that count; those of `LoggedDecision`. */

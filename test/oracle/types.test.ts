@@ -1,6 +1,6 @@
 import { expectTypeOf, test } from 'vitest';
-import type * as decision from '../../src/evaluator/decision.ts';
-import type * as request from '../../src/evaluator/request.ts';
+import type * as decision from '../../src/engine/evaluator/decision.ts';
+import type * as request from '../../src/engine/evaluator/request.ts';
 import type * as oracle from './types.ts';
 
 test('the oracle takes and gives the same shapes as the evaluator', () => {

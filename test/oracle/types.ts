@@ -1,5 +1,5 @@
 /**
- * The shapes that go into and come out of the oracle. They repeat those of `src/evaluator/{request,decision}.ts`
+ * The shapes that go into and come out of the oracle. They repeat those of `src/engine/evaluator/{request,decision}.ts`
  * field for field and are written out here, so that the oracle depends on nothing it is there to judge.
  */
 import type { RuleSet } from '../../src/rules/model/types.ts';

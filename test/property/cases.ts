@@ -1,6 +1,6 @@
 /** The generated cases that properties are tried on, and the comparison of two evaluators in lockstep. */
 import { expect } from 'vitest';
-import type { Decision, EdgeRequest, Evaluator, EvaluatorOptions } from '../../src/evaluator/index.ts';
+import type { Decision, EdgeRequest, Evaluator, EvaluatorOptions } from '../../src/engine/evaluator/index.ts';
 import type { OracleEnv } from '../oracle/index.ts';
 import { type GeneratedCase, generateCase } from '../support/generate.ts';
 import { wordProgram } from '../support/generate-waf.ts';

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { xxhash32 } from '../../src/base/octets/xxhash32.ts';
-import type { CountedRequest } from '../../src/counts/counted-request.ts';
-import { fromEach, TOP_KINDS } from '../../src/counts/counts.ts';
-import { CountsFault } from '../../src/counts/fault.ts';
+import type { CountedRequest } from '../../src/engine/counts/counted-request.ts';
+import { fromEach, TOP_KINDS } from '../../src/engine/counts/counts.ts';
+import { CountsFault } from '../../src/engine/counts/fault.ts';
 import {
   openBatch,
   openCounts,
@@ -14,8 +14,8 @@ import {
   sealCounts,
   sealTops,
   type TrafficBatch,
-} from '../../src/counts/layout.ts';
-import { type CountedTraffic, createRequestCounter } from '../../src/counts/request-counter.ts';
+} from '../../src/engine/counts/layout.ts';
+import { type CountedTraffic, createRequestCounter } from '../../src/engine/counts/request-counter.ts';
 import { generatedCounted, generatedDecisions } from '../support/counted-requests.ts';
 import { plainCounts, plainLists } from '../support/plain-counts.ts';
 import { sizeOf } from '../support/size.ts';

@@ -7,21 +7,21 @@ import {
   estimate,
   type HyperLogLog,
   mergeHyperLogLog,
-} from '../../src/counts/hyperloglog.ts';
+} from '../../src/engine/counts/hyperloglog.ts';
 import {
   count,
   createLogHistogram,
   mergeLogHistogram,
   quantile,
   record,
-} from '../../src/counts/log-histogram.ts';
+} from '../../src/engine/counts/log-histogram.ts';
 import {
   createSpaceSaving,
   mergeSpaceSaving,
   offer,
   type SpaceSaving,
   top,
-} from '../../src/counts/space-saving.ts';
+} from '../../src/engine/counts/space-saving.ts';
 import { plainVisitors } from '../support/plain-counts.ts';
 
 /** Values of a stream: few frequent ones, many rare ones, with weights. */

@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countRequest, countTops } from '../../src/counts/count-request.ts';
-import type { CountedRequest } from '../../src/counts/counted-request.ts';
+import { countRequest, countTops } from '../../src/engine/counts/count-request.ts';
+import type { CountedRequest } from '../../src/engine/counts/counted-request.ts';
 import {
   addTopLists,
   addTrafficCounts,
@@ -15,9 +15,9 @@ import {
   TOP_KINDS,
   type TopLists,
   type TrafficCounts,
-} from '../../src/counts/counts.ts';
-import { openCounts, openTop, openTops, sealCounts, sealTops } from '../../src/counts/layout.ts';
-import { createRequestCounter } from '../../src/counts/request-counter.ts';
+} from '../../src/engine/counts/counts.ts';
+import { openCounts, openTop, openTops, sealCounts, sealTops } from '../../src/engine/counts/layout.ts';
+import { createRequestCounter } from '../../src/engine/counts/request-counter.ts';
 import { generatedCounted, generatedDecisions } from '../support/counted-requests.ts';
 import { plainCounts, plainLists } from '../support/plain-counts.ts';
 

@@ -1,8 +1,8 @@
 /** The detectors answer every string, and do an amount of work that grows with its length and no faster. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { detectSqli } from '../../src/waf/detectors/sqli.ts';
-import { detectXss } from '../../src/waf/detectors/xss.ts';
+import { detectSqli } from '../../src/engine/waf/detectors/sqli.ts';
+import { detectXss } from '../../src/engine/waf/detectors/xss.ts';
 import { detectorStrings } from '../support/detector-strings.ts';
 
 /** Pieces that attacks and their readers' special cases are made of. */

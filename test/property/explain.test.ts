@@ -1,7 +1,7 @@
 /** The account that `explain` gives: it changes nothing, leaves no rule out, and says of each what really held. */
 import { expect, test } from 'vitest';
-import { compile, seal } from '../../src/compiler/index.ts';
-import { loadPlan } from '../../src/evaluator/index.ts';
+import { compile, seal } from '../../src/engine/compiler/index.ts';
+import { loadPlan } from '../../src/engine/evaluator/index.ts';
 import {
   CHECKS,
   type CheckTrace,
@@ -10,7 +10,7 @@ import {
   REASONS,
   type RuleTrace,
   type Trace,
-} from '../../src/evaluator/trace.ts';
+} from '../../src/engine/evaluator/trace.ts';
 import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { cases } from './cases.ts';
 

@@ -1,11 +1,11 @@
 /** Whatever a request holds, there is a decision; what cannot be judged is refused, never let past the rules. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compile, seal } from '../../src/compiler/index.ts';
-import { ACTIONS, EFFECTS } from '../../src/evaluator/decision.ts';
-import type { Decision, EdgeRequest } from '../../src/evaluator/index.ts';
-import { type Evaluator, loadPlan } from '../../src/evaluator/index.ts';
-import { PHASES } from '../../src/evaluator/trace.ts';
+import { compile, seal } from '../../src/engine/compiler/index.ts';
+import { ACTIONS, EFFECTS } from '../../src/engine/evaluator/decision.ts';
+import type { Decision, EdgeRequest } from '../../src/engine/evaluator/index.ts';
+import { type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
+import { PHASES } from '../../src/engine/evaluator/trace.ts';
 import { cases } from './cases.ts';
 
 const FIELDS = [

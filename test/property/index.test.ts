@@ -1,7 +1,7 @@
 /** The indexes against a linear scan of the same plan: the same matches, of fewer candidates. */
 import { expect, test } from 'vitest';
-import { compile, seal } from '../../src/compiler/index.ts';
-import { type Evaluator, loadPlan } from '../../src/evaluator/index.ts';
+import { compile, seal } from '../../src/engine/compiler/index.ts';
+import { type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
 import { candidateReader } from '../support/candidates.ts';
 import { seeded } from '../support/generate.ts';

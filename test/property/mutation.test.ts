@@ -4,14 +4,14 @@
  * `EDGEPLAN_MUTATION_SETS` sets how many rule sets are tried.
  */
 import { expect, test } from 'vitest';
-import { compile } from '../../src/compiler/compile.ts';
-import { createCounters } from '../../src/evaluator/counters.ts';
-import type { Decision } from '../../src/evaluator/decision.ts';
-import { type Evaluator, loadPlan } from '../../src/evaluator/index.ts';
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import { compile } from '../../src/engine/compiler/compile.ts';
+import { createCounters } from '../../src/engine/evaluator/counters.ts';
+import type { Decision } from '../../src/engine/evaluator/decision.ts';
+import { type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
+import { seal } from '../../src/engine/plan/seal.ts';
 import { mutantsOf, mutate } from '../../src/mutation/mutants.ts';
 import { startMutation } from '../../src/mutation/mutate.ts';
-import { seal } from '../../src/plan/seal.ts';
 import { readTestFile } from '../../src/rules/files/test-file.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
 import { nameRules } from '../../src/simulator/rule-tests/names.ts';

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compile, seal } from '../../src/compiler/index.ts';
-import { type Evaluator, loadPlan } from '../../src/evaluator/index.ts';
-import { type Plan, SECTIONS } from '../../src/plan/layout.ts';
-import { openPlan } from '../../src/plan/open.ts';
+import { compile, seal } from '../../src/engine/compiler/index.ts';
+import { type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
+import { type Plan, SECTIONS } from '../../src/engine/plan/layout.ts';
+import { openPlan } from '../../src/engine/plan/open.ts';
 import { cases, expectSame } from './cases.ts';
 
 const CASES = cases(60, 40);

@@ -5,9 +5,9 @@
 import { expect, test } from 'vitest';
 import { proveReach } from '../../src/analysis/reach.ts';
 import { readSubject } from '../../src/analysis/subject.ts';
-import { compile } from '../../src/compiler/compile.ts';
-import { loadPlan } from '../../src/evaluator/index.ts';
-import { seal } from '../../src/plan/seal.ts';
+import { compile } from '../../src/engine/compiler/compile.ts';
+import { loadPlan } from '../../src/engine/evaluator/index.ts';
+import { seal } from '../../src/engine/plan/seal.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
 import { generateCase } from '../support/generate.ts';
 import { sizeOf } from '../support/size.ts';

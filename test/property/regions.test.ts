@@ -7,11 +7,11 @@ import { openRegions, regionsIn } from '../../src/analysis/regions.ts';
 import { compilable } from '../../src/analysis/serving.ts';
 import { requestOf } from '../../src/analysis/space/witness.ts';
 import { readSubject } from '../../src/analysis/subject.ts';
-import { compile } from '../../src/compiler/compile.ts';
-import { createCounters } from '../../src/evaluator/counters.ts';
-import { type Evaluator, loadPlan } from '../../src/evaluator/index.ts';
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
-import { seal } from '../../src/plan/seal.ts';
+import { compile } from '../../src/engine/compiler/compile.ts';
+import { createCounters } from '../../src/engine/evaluator/counters.ts';
+import { type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
+import { seal } from '../../src/engine/plan/seal.ts';
 import { generateCase } from '../support/generate.ts';
 import { sizeOf } from '../support/size.ts';
 

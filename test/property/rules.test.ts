@@ -1,7 +1,7 @@
 /** What may be done to a rule set without changing what it decides. */
 import { expect, test } from 'vitest';
-import { compile, seal } from '../../src/compiler/index.ts';
-import { type Decision, loadPlan } from '../../src/evaluator/index.ts';
+import { compile, seal } from '../../src/engine/compiler/index.ts';
+import { type Decision, loadPlan } from '../../src/engine/evaluator/index.ts';
 import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { type Random, seeded } from '../support/generate.ts';
 import { generateRule } from '../support/generate-rules.ts';

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { buildDfa } from '../../src/base/regex/dfa.ts';
 import { captureGroups } from '../../src/base/regex/regex.ts';
 import { dfaMatches } from '../../src/base/regex/run.ts';
-import { lowerAscii } from '../../src/waf/seclang/lower-operator.ts';
-import { compilePattern, signaturePattern, withinLatin1 } from '../../src/waf/seclang/patterns.ts';
+import { lowerAscii } from '../../src/engine/waf/seclang/lower-operator.ts';
+import { compilePattern, signaturePattern, withinLatin1 } from '../../src/engine/waf/seclang/patterns.ts';
 
 const letter = fc.constantFrom('a', 'b', 'B', 'c', '<', '\\(', '\\x5c', ' ', '\\xe9');
 const pattern = fc.letrec<{ regex: string }>((tie) => ({

@@ -25,7 +25,7 @@ function upToDate(): boolean {
 function build(): void {
   const steps = [
     [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
-    ['dist/waf/signatures/seal-starter.js', 'src/waf/signatures'],
+    ['dist/engine/waf/signatures/seal-starter.js', 'src/engine/waf/signatures'],
     ['dist/reference/write-documents.js'],
     ['dist/panel/write-page.js'],
   ];

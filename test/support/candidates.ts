@@ -1,10 +1,10 @@
 /** What the indexes of a plan let through, read off the evaluator's own parts. */
-import { createCandidates, gather, nextCandidate } from '../../src/evaluator/candidates.ts';
-import { createFacts, readFacts } from '../../src/evaluator/facts.ts';
-import { createLoaded } from '../../src/evaluator/loaded.ts';
-import { slotMatches } from '../../src/evaluator/predicates.ts';
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
-import { META, type Plan } from '../../src/plan/layout.ts';
+import { createCandidates, gather, nextCandidate } from '../../src/engine/evaluator/candidates.ts';
+import { createFacts, readFacts } from '../../src/engine/evaluator/facts.ts';
+import { createLoaded } from '../../src/engine/evaluator/loaded.ts';
+import { slotMatches } from '../../src/engine/evaluator/predicates.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
+import { META, type Plan } from '../../src/engine/plan/layout.ts';
 
 export interface Gathered {
   /** Candidate slots, ascending. */

@@ -1,8 +1,15 @@
 /** Seconds as the processes of a node send them, made of sums instead of requests, and what batches contain. */
 import { gunzipSync } from 'node:zlib';
-import { addHits, addKey, createTopLists, createTrafficCounts } from '../../src/counts/counts.ts';
-import { openBatch, openCounts, openTops, sealBatch, sealCounts, sealTops } from '../../src/counts/layout.ts';
-import { offer } from '../../src/counts/space-saving.ts';
+import { addHits, addKey, createTopLists, createTrafficCounts } from '../../src/engine/counts/counts.ts';
+import {
+  openBatch,
+  openCounts,
+  openTops,
+  sealBatch,
+  sealCounts,
+  sealTops,
+} from '../../src/engine/counts/layout.ts';
+import { offer } from '../../src/engine/counts/space-saving.ts';
 import type { CountedSecond } from '../../src/sync/traffic/counter.ts';
 
 const MINUTE_MS = 60_000;

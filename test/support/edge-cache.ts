@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { compile, parseRuleSet, seal } from '../../src/compiler/index.ts';
+import { compile, parseRuleSet, seal } from '../../src/engine/compiler/index.ts';
+import type { PurgeList } from '../../src/engine/plan/purges.ts';
 import { createCache } from '../../src/http-cache/cache.ts';
 import type { MarkdownRenderer } from '../../src/markdown/renderer.ts';
-import type { PurgeList } from '../../src/plan/purges.ts';
 import type { Classifier } from '../../src/proxy/classifier.ts';
 import { listenHttp } from '../../src/proxy/listen/http.ts';
 import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';

@@ -2,7 +2,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clearance } from '../../src/plan/manifest.ts';
+import type { Clearance } from '../../src/engine/plan/manifest.ts';
 import type { CertificateSink } from '../../src/sync/certificates/install-sets.ts';
 import type { SyncOptions, SyncTimes } from '../../src/sync/options.ts';
 import { createPlanTable, type PlanTable } from '../../src/sync/plan-table.ts';

@@ -1,8 +1,8 @@
 /** Entries of the journal as the walk of a request makes them, decided by a real plan. */
 import { createHash, randomUUID } from 'node:crypto';
-import { compile, seal } from '../../src/compiler/index.ts';
-import { type EdgeRequest, loadPlan } from '../../src/evaluator/index.ts';
-import { NO_PURGES } from '../../src/plan/purge-index.ts';
+import { compile, seal } from '../../src/engine/compiler/index.ts';
+import { type EdgeRequest, loadPlan } from '../../src/engine/evaluator/index.ts';
+import { NO_PURGES } from '../../src/engine/plan/purge-index.ts';
 import type { Exchange } from '../../src/proxy/exchange.ts';
 import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
 import { parseRuleSet } from '../../src/rules/model/parse.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createChallenges } from '../../src/answers/challenge/challenge.ts';
 import { serveEdgeFile } from '../../src/cli/watch-file.ts';
-import type { WafProgram } from '../../src/evaluator/index.ts';
+import type { WafProgram } from '../../src/engine/evaluator/index.ts';
 import { listenHttp } from '../../src/proxy/listen/http.ts';
 import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
 import { createNode } from '../../src/proxy/node.ts';

@@ -1,9 +1,9 @@
 /** Plans, signatures and servers for edges inside applications. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { compile, parseRuleSet, seal } from '../../src/compiler/index.ts';
-import { sealSignatures } from '../../src/plan/seal-signatures.ts';
-import { compileSignatures } from '../../src/waf/seclang/compile.ts';
+import { compile, parseRuleSet, seal } from '../../src/engine/compiler/index.ts';
+import { sealSignatures } from '../../src/engine/plan/seal-signatures.ts';
+import { compileSignatures } from '../../src/engine/waf/seclang/compile.ts';
 
 export interface PlanText {
   readonly domain?: string;

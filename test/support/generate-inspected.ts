@@ -1,5 +1,5 @@
 /** Requests over the words of `generate-seclang.ts`, with bodies of every kind, some of them broken. */
-import type { WafInput } from '../../src/waf/request/inspection.ts';
+import type { WafInput } from '../../src/engine/waf/request/inspection.ts';
 import type { Random } from './generate-random.ts';
 
 const NAMES = ['a', 'A', 'b', 'ab', 'ba', 'x-a', 'sid', 's', ''];

@@ -1,5 +1,5 @@
 /** Generated requests: mostly sensible ones aimed at a rule set's own entries, some of them oddly spelled or broken. */
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { hostName } from './generate-filters.ts';
 import type { Random } from './generate-random.ts';

@@ -1,6 +1,6 @@
 /** SecLang programs over few words, so that rules, variables and requests collide. */
-import { WAF_TRANSFORMATIONS } from '../../src/plan/signature-program.ts';
-import type { InspectionExclusion, WafSettings } from '../../src/waf/request/inspection.ts';
+import { WAF_TRANSFORMATIONS } from '../../src/engine/plan/signature-program.ts';
+import type { InspectionExclusion, WafSettings } from '../../src/engine/waf/request/inspection.ts';
 import { type Random, seeded } from './generate-random.ts';
 import {
   COUNTS,

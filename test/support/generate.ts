@@ -2,7 +2,7 @@
  * Cases for differential tests: a rule set, the requests it gets and the world it gets them in. All of a case follows
  * from its seed, so a failure is named by one number.
  */
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { DnsRecord, Domain, RuleSet } from '../../src/rules/model/types.ts';
 import type { Random } from './generate-random.ts';
 import { seeded } from './generate-random.ts';

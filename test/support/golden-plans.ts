@@ -7,9 +7,9 @@
  *
  * from the top of the project, and only when the layout changed before that version was ever released.
  */
-import { compile, seal } from '../../src/compiler/index.ts';
-import { type Decision, type EdgeRequest, loadPlan } from '../../src/evaluator/index.ts';
-import { PLAN_VERSION } from '../../src/plan/layout.ts';
+import { compile, seal } from '../../src/engine/compiler/index.ts';
+import { type Decision, type EdgeRequest, loadPlan } from '../../src/engine/evaluator/index.ts';
+import { PLAN_VERSION } from '../../src/engine/plan/layout.ts';
 import type { ObjectKeys, RuleSet } from '../../src/rules/model/types.ts';
 import { generateCase } from './generate.ts';
 import { SHOP, SHOP_REQUESTS } from './golden-shop.ts';

@@ -1,5 +1,5 @@
 /** A small shop with a rule of every type, and a request for each: the hand-made golden plan. */
-import type { EdgeRequest } from '../../src/evaluator/index.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/index.ts';
 import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { dnsRecord, rule, ruleSet } from './sample-rules.ts';
 

@@ -2,9 +2,9 @@
  * A plan without indexes: the same rules, filters and fields, but every rule is a candidate of every request. The
  * variant is made of the sections themselves, so the same evaluator runs it and only the candidates differ.
  */
-import { seal } from '../../src/compiler/index.ts';
-import { type Evaluator, type EvaluatorOptions, loadPlan } from '../../src/evaluator/index.ts';
-import { GROUP, META, NONE, type Plan, RECORD, SLOT } from '../../src/plan/layout.ts';
+import { seal } from '../../src/engine/compiler/index.ts';
+import { type Evaluator, type EvaluatorOptions, loadPlan } from '../../src/engine/evaluator/index.ts';
+import { GROUP, META, NONE, type Plan, RECORD, SLOT } from '../../src/engine/plan/layout.ts';
 
 const NOTHING = new Uint32Array(0);
 

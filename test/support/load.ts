@@ -1,6 +1,6 @@
 /** Puts a rule set through everything an edge gets it through: compile, seal, open, load. */
-import { compile, seal } from '../../src/compiler/index.ts';
-import { type Evaluator, type EvaluatorOptions, loadPlan } from '../../src/evaluator/index.ts';
+import { compile, seal } from '../../src/engine/compiler/index.ts';
+import { type Evaluator, type EvaluatorOptions, loadPlan } from '../../src/engine/evaluator/index.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
 import type { OracleEnv } from '../oracle/index.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Counts lines of the decision log, one by one and in plain maps: what semantics §10 asks of the API, written from the text
- * and the format of the log alone. Shares no code with `src/counts`.
+ * and the format of the log alone. Shares no code with `src/engine/counts`.
  */
 import type { DecisionLine, LoggedDecision, LoggedMatch } from '../../src/proxy/log/line.ts';
 

@@ -1,10 +1,10 @@
 /** Plans in the layouts of other versions, to meet in an upgrade. */
 
 import { sha256Hex } from '../../src/base/platform/sha256.ts';
-import { DIRECTORY, HEADER, PLAN_VERSION } from '../../src/plan/layout.ts';
-import { openPlan } from '../../src/plan/open.ts';
-import { sectionsOf } from '../../src/plan/previous.ts';
-import { seal, sealChecksum, startAfter } from '../../src/plan/seal.ts';
+import { DIRECTORY, HEADER, PLAN_VERSION } from '../../src/engine/plan/layout.ts';
+import { openPlan } from '../../src/engine/plan/open.ts';
+import { sectionsOf } from '../../src/engine/plan/previous.ts';
+import { seal, sealChecksum, startAfter } from '../../src/engine/plan/seal.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
 import { SERVICE, type Store } from '../../src/store/store.ts';
 

@@ -1,8 +1,8 @@
 /** Traffic counts and top lists as plain values that `toEqual` compares, whatever the order and the form of their parts. */
-import { DIMENSIONS, TOP_KINDS, type TopLists, type TrafficCounts } from '../../src/counts/counts.ts';
-import { type HyperLogLog, positionsOf } from '../../src/counts/hyperloglog.ts';
-import type { LogHistogram } from '../../src/counts/log-histogram.ts';
-import { listed } from '../../src/counts/space-saving.ts';
+import { DIMENSIONS, TOP_KINDS, type TopLists, type TrafficCounts } from '../../src/engine/counts/counts.ts';
+import { type HyperLogLog, positionsOf } from '../../src/engine/counts/hyperloglog.ts';
+import type { LogHistogram } from '../../src/engine/counts/log-histogram.ts';
+import { listed } from '../../src/engine/counts/space-saving.ts';
 
 /** All of the counts. */
 export function plainCounts({

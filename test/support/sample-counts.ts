@@ -8,12 +8,12 @@ import {
   TOP_KINDS,
   type TopLists,
   type TrafficCounts,
-} from '../../src/counts/counts.ts';
-import { addText, estimate } from '../../src/counts/hyperloglog.ts';
-import { sealCounts, sealTops } from '../../src/counts/layout.ts';
-import { count, quantile, record } from '../../src/counts/log-histogram.ts';
-import { offer, top } from '../../src/counts/space-saving.ts';
-import type { Effect } from '../../src/evaluator/decision.ts';
+} from '../../src/engine/counts/counts.ts';
+import { addText, estimate } from '../../src/engine/counts/hyperloglog.ts';
+import { sealCounts, sealTops } from '../../src/engine/counts/layout.ts';
+import { count, quantile, record } from '../../src/engine/counts/log-histogram.ts';
+import { offer, top } from '../../src/engine/counts/space-saving.ts';
+import type { Effect } from '../../src/engine/evaluator/decision.ts';
 
 /** What a sample consists of. */
 export interface SampleCounts {

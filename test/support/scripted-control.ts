@@ -12,7 +12,7 @@ import {
   type CertificateSet,
   certificateSetContext,
   type SetCertificate,
-} from '../../src/plan/certificate-set.ts';
+} from '../../src/engine/plan/certificate-set.ts';
 import {
   MANIFEST_FORMAT,
   type ManifestEntry,
@@ -23,7 +23,7 @@ import {
   type SignedPage,
   selfText,
   type Tombstone,
-} from '../../src/plan/manifest.ts';
+} from '../../src/engine/plan/manifest.ts';
 
 /** A request for certificates, and the honest answer to it. */
 export interface SetRequest {

@@ -1,6 +1,6 @@
 /** The examples in `fixtures/signatures`: what each starter signature finds and what it lets pass. */
 import { readdirSync, readFileSync } from 'node:fs';
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 
 /**
  * One example. A text goes into an argument of the query; `path` and `query` are written raw into the request line, the

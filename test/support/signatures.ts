@@ -1,7 +1,12 @@
 /** Signature programs from SecLang text, and requests to inspect with them. */
-import { loadSignatures } from '../../src/waf/load/load.ts';
-import type { WafFinding, WafInput, WafProgram, WafSettings } from '../../src/waf/request/inspection.ts';
-import { compileSignatures } from '../../src/waf/seclang/compile.ts';
+import { loadSignatures } from '../../src/engine/waf/load/load.ts';
+import type {
+  WafFinding,
+  WafInput,
+  WafProgram,
+  WafSettings,
+} from '../../src/engine/waf/request/inspection.ts';
+import { compileSignatures } from '../../src/engine/waf/seclang/compile.ts';
 
 /** The program of a text; throws what the compiler has against it. */
 export function signatures(text: string): WafProgram {

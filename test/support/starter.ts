@@ -1,9 +1,9 @@
 /** The starter signatures, compiled once a process and ready to inspect. */
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
-import type { SignatureProgram } from '../../src/plan/signature-program.ts';
-import { loadSignatures } from '../../src/waf/load/load.ts';
-import type { WafFinding, WafProgram } from '../../src/waf/request/inspection.ts';
-import { starterProgram } from '../../src/waf/signatures/starter.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
+import type { SignatureProgram } from '../../src/engine/plan/signature-program.ts';
+import { loadSignatures } from '../../src/engine/waf/load/load.ts';
+import type { WafFinding, WafProgram } from '../../src/engine/waf/request/inspection.ts';
+import { starterProgram } from '../../src/engine/waf/signatures/starter.ts';
 
 let known: { readonly program: SignatureProgram; readonly waf: WafProgram } | null = null;
 

@@ -1,8 +1,13 @@
 /** Facts of a domain as plain values, for tests of recommendations. */
 import { lintRuleSet } from '../../src/analysis/lint.ts';
 import type { RuleType } from '../../src/base/vocabulary/vocabulary.ts';
-import { addChange, addHits, createTrafficCounts, type TrafficCounts } from '../../src/counts/counts.ts';
-import type { Effect } from '../../src/evaluator/decision.ts';
+import {
+  addChange,
+  addHits,
+  createTrafficCounts,
+  type TrafficCounts,
+} from '../../src/engine/counts/counts.ts';
+import type { Effect } from '../../src/engine/evaluator/decision.ts';
 import type { EntryRequest } from '../../src/recommendations/entry-request.ts';
 import { countedPeriod } from '../../src/recommendations/read-facts.ts';
 import type { CountedPeriod, StoredFacts } from '../../src/recommendations/stored-facts.ts';

@@ -1,15 +1,15 @@
 /** Requests as nodes count them, made for tests, and their way into a store. */
 import type { ActionMode, RuleType } from '../../src/base/vocabulary/vocabulary.ts';
-import { countRequest, countTops } from '../../src/counts/count-request.ts';
-import type { CountedRequest } from '../../src/counts/counted-request.ts';
+import { countRequest, countTops } from '../../src/engine/counts/count-request.ts';
+import type { CountedRequest } from '../../src/engine/counts/counted-request.ts';
 import {
   createTopLists,
   createTrafficCounts,
   type TopLists,
   type TrafficCounts,
-} from '../../src/counts/counts.ts';
-import { sealCounts, sealTops } from '../../src/counts/layout.ts';
-import type { Action, Decision, Effect, Match } from '../../src/evaluator/decision.ts';
+} from '../../src/engine/counts/counts.ts';
+import { sealCounts, sealTops } from '../../src/engine/counts/layout.ts';
+import type { Action, Decision, Effect, Match } from '../../src/engine/evaluator/decision.ts';
 import type { Store } from '../../src/store/store.ts';
 import { columnsOf } from '../../src/traffic/blocks.ts';
 

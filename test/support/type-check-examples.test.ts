@@ -4,9 +4,9 @@ import { docExamples, markdownExamples, typecheckExamples } from './type-check-e
 
 /** Files with examples, and the declarations that have one. */
 const DOCUMENTED: Readonly<Record<string, readonly string[]>> = {
-  'src/compiler/compile.ts': ['compile'],
-  'src/plan/seal.ts': ['seal'],
-  'src/evaluator/evaluate.ts': ['evaluate', 'explain', 'loadPlan'],
+  'src/engine/compiler/compile.ts': ['compile'],
+  'src/engine/plan/seal.ts': ['seal'],
+  'src/engine/evaluator/evaluate.ts': ['evaluate', 'explain', 'loadPlan'],
   'src/embed/node/edge.ts': ['createEdge'],
   'src/embed/fetch/edge.ts': ['createEdge'],
   'src/client/client.ts': ['createClient'],

@@ -22,7 +22,7 @@ const FENCED = /^```(?:ts|typescript)\n([\s\S]*?)^```$/gm;
 
 /** One example. */
 export interface Example {
-  /** For error messages: `README.md:217`, `src/plan/seal.ts, seal`. */
+  /** For error messages: `README.md:217`, `src/engine/plan/seal.ts, seal`. */
   readonly name: string;
   /** A whole module: its imports included, `await` allowed at its top. */
   readonly code: string;

@@ -2,7 +2,7 @@
  * Finds rules of an edge file that have state beyond one request and no name that survives an edit (semantics §7,
  * Identity).
  */
-import { isContentAddressed } from '../../evaluator/identity.ts';
+import { isContentAddressed } from '../../engine/evaluator/identity.ts';
 import type { Rule } from '../../rules/model/types.ts';
 import type { Finding, LintContext } from './finding.ts';
 

@@ -4,7 +4,7 @@
  * about which the budget ends is not reported.
  */
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import { FLAG, SLOT } from '../../plan/layout.ts';
+import { FLAG, SLOT } from '../../engine/plan/layout.ts';
 import type { Rule } from '../../rules/model/types.ts';
 import type { SubjectSpace } from '../situations.ts';
 import { createBudget, type StepBudget, shareOf } from '../space/budget.ts';

@@ -3,8 +3,8 @@
  * an unknown address.
  */
 import { formatIp } from '../../base/addresses/ip.ts';
-import type { LoadedPlan } from '../../evaluator/loaded.ts';
-import { ADDRESSES, FLAG, NONE, SLOT } from '../../plan/layout.ts';
+import type { LoadedPlan } from '../../engine/evaluator/loaded.ts';
+import { ADDRESSES, FLAG, NONE, SLOT } from '../../engine/plan/layout.ts';
 import { type AtomSet, hasAtom, NO_ATOMS, subtract, unite } from './int-set.ts';
 
 /** The axis. */

@@ -3,9 +3,9 @@
  * into classes that no host filter distinguishes: the product of the filters' automata, walked over all names below it.
  */
 import { parseHost } from '../../base/addresses/host.ts';
-import { type LoadedPlan, textOf } from '../../evaluator/loaded.ts';
-import { findGroup, hasName } from '../../evaluator/names.ts';
-import { META, NAME, NONE, SLOT } from '../../plan/layout.ts';
+import { type LoadedPlan, textOf } from '../../engine/evaluator/loaded.ts';
+import { findGroup, hasName } from '../../engine/evaluator/names.ts';
+import { META, NAME, NONE, SLOT } from '../../engine/plan/layout.ts';
 import { acceptsLetters, FATE, type LetterAutomaton, sealAutomaton, wildcardAutomaton } from './automaton.ts';
 import type { SetCache } from './axis.ts';
 import { cachedSet } from './axis.ts';

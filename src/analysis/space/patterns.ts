@@ -1,7 +1,7 @@
 /** The patterns of plans as automata over one alphabet; patterns of equal kind and text share one. */
 import { DFA_LENGTH } from '../../base/regex/table.ts';
-import { type LoadedPlan, textOf, textsAt } from '../../evaluator/loaded.ts';
-import { FILTER, NONE, PATTERN, PATTERN_KIND } from '../../plan/layout.ts';
+import { type LoadedPlan, textOf, textsAt } from '../../engine/evaluator/loaded.ts';
+import { FILTER, NONE, PATTERN, PATTERN_KIND } from '../../engine/plan/layout.ts';
 import { type LetterAutomaton, regexAutomaton, wildcardAutomaton } from './automaton.ts';
 import type { SpaceRoom } from './budget.ts';
 import { createLetters, type Letters } from './letters.ts';

@@ -1,6 +1,6 @@
 /** Makes a request of a point, for the evaluator to confirm and for people to try. */
 import { encodeCapture } from '../../base/octets/octets.ts';
-import type { EdgeRequest } from '../../evaluator/request.ts';
+import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import { acceptsLetters } from './automaton.ts';
 import { AXES, type Axis } from './axis.ts';
 import type { Point } from './cover.ts';

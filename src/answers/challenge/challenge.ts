@@ -8,7 +8,7 @@
  */
 
 import type { EdgeAnswer } from '../../base/http/answer.ts';
-import { refText } from '../../evaluator/identity.ts';
+import { refText } from '../../engine/evaluator/identity.ts';
 import { type Decided, requestHeader } from '../decided.ts';
 import { ID_HEADER, listsHtml, pageAnswer } from '../kinds.ts';
 import { fromBase64, toBase64url } from './base64.ts';

@@ -1,6 +1,6 @@
 /** Analytics of a domain: counts of its traffic by step, and the most frequent values. Both run in compute threads. */
 import { z } from 'zod';
-import { DIMENSIONS, type Dimension, TOP_KINDS, type TopKind } from '../../counts/counts.ts';
+import { DIMENSIONS, type Dimension, TOP_KINDS, type TopKind } from '../../engine/counts/counts.ts';
 import { MAX_TOP, USUAL_TOP } from '../../operation/limits.ts';
 import { queryNumber } from '../../operation/query.ts';
 import { jsonText, operation } from '../../operation/route.ts';

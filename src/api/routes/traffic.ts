@@ -1,7 +1,7 @@
 /** Traffic counts of a domain, reported by nodes: requests, octets, and the matches of each rule. */
 import { z } from 'zod';
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
-import type { RuleHits } from '../../counts/counts.ts';
+import type { RuleHits } from '../../engine/counts/counts.ts';
 import { ok, operation } from '../../operation/route.ts';
 import { readTotal } from '../../traffic/read-traffic.ts';
 

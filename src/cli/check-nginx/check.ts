@@ -1,10 +1,10 @@
 /** Compares nginx with an imported file: each generated request runs through both, and what differs is listed. */
 import { MAX_WINDOW_SEC } from '../../base/vocabulary/limits.ts';
 import { compileEdge } from '../../embed/compile-edge.ts';
-import { type Evaluator, loadPlan } from '../../evaluator/index.ts';
+import { type Evaluator, loadPlan } from '../../engine/evaluator/index.ts';
+import { seal } from '../../engine/plan/seal.ts';
 import type { NginxDirective } from '../../importers/nginx/parse-nginx.ts';
 import type { ImportedEdge } from '../../importers/report.ts';
-import { seal } from '../../plan/seal.ts';
 import { inputFault } from '../exit.ts';
 import { generateRequests } from './requests.ts';
 import { type CheckedOutcome, type CheckedRequest, runNginx } from './run-nginx.ts';

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { terminalJson } from '../../base/text/terminal-json.ts';
-import { META, NONE } from '../../plan/layout.ts';
-import { printPlan } from '../../plan/print.ts';
+import { META, NONE } from '../../engine/plan/layout.ts';
+import { printPlan } from '../../engine/plan/print.ts';
 import { sizeText } from '../../rules/files/size.ts';
 import { quantity } from '../../simulator/render-text.ts';
 import { usageFault } from '../exit.ts';
@@ -43,7 +43,7 @@ function indexCounts({ opened: { plan } }: OpenedSubject): string {
   const always = meta[META.always] ?? NONE;
   const wide = always === NONE ? 0 : (postings[always * 2 + 1] ?? 0);
   const lists = postings.length / 2;
-  // An IPv4 entry takes two words of the index, an IPv6 entry five (`plan/layout.ts`).
+  // An IPv4 entry takes two words of the index, an IPv6 entry five (`engine/plan/layout.ts`).
   const boundaries = cidr4.length / 2 + cidr6.length / 5;
   return [
     quantity(lists, 'list'),

@@ -1,7 +1,7 @@
 /** `edgeplan explain`: explains a logged decision, found by the decision id on the visitor's page: in a file, or at a server. */
 import { Command, Option } from 'commander';
 import { RESPONSE_FAULT_CODES } from '../../base/diagnostics/codes/faults.ts';
-import { compile, seal } from '../../compiler/index.ts';
+import { compile, seal } from '../../engine/compiler/index.ts';
 import type { DecisionLine, LoggedDecision, LoggedUnserved } from '../../proxy/log/line.ts';
 import type { TraceDocument } from '../../simulator/document.ts';
 import { paint } from '../../simulator/paint.ts';

@@ -1,7 +1,7 @@
 /** `edgeplan replay`: evaluates logged requests with other rules, and reports which decisions would change. */
 import { Command, Option } from 'commander';
 import { LOG_FORMATS, type LogFormat } from '../../access-logs/format.ts';
-import type { Evaluator } from '../../evaluator/index.ts';
+import type { Evaluator } from '../../engine/evaluator/index.ts';
 import { loggedDecision } from '../../proxy/log/line.ts';
 import { redactTarget } from '../../proxy/log/redact.ts';
 import { lackedFacts } from '../../simulator/replay/dependencies.ts';

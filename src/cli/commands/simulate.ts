@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
 import { terminalJson } from '../../base/text/terminal-json.ts';
-import type { EdgeRequest } from '../../evaluator/request.ts';
+import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import { asTest } from '../../simulator/as-test.ts';
 import type { World } from '../../simulator/assume.ts';
 import type { RuleNote, TraceDocument } from '../../simulator/document.ts';

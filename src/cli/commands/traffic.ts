@@ -1,6 +1,6 @@
 /** `edgeplan traffic`: prints what came in for a domain: totals, a division with charts, and on request a top list. */
 import { Command, Option } from 'commander';
-import { DIMENSIONS, type Dimension, TOP_KINDS, type TopKind } from '../../counts/counts.ts';
+import { DIMENSIONS, type Dimension, TOP_KINDS, type TopKind } from '../../engine/counts/counts.ts';
 import { colourOption, jsonOption } from '../options.ts';
 import { outputWidth } from '../output.ts';
 import { type TrafficReport, trafficLines } from '../print/traffic.ts';

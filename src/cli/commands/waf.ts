@@ -1,10 +1,10 @@
 /** `edgeplan waf`: compiles rule sets in SecLang to signature programs, and shows the content of a program. */
 import { Command, Option } from 'commander';
 import { terminalJson } from '../../base/text/terminal-json.ts';
-import type { SignatureProgram } from '../../plan/signature-program.ts';
+import type { SignatureProgram } from '../../engine/plan/signature-program.ts';
+import { type SignatureSummary, summariseSignatures } from '../../engine/waf/seclang/index.ts';
 import { sizeText } from '../../rules/files/size.ts';
 import { quantity } from '../../simulator/render-text.ts';
-import { type SignatureSummary, summariseSignatures } from '../../waf/seclang/index.ts';
 import { inputFault, usageFault } from '../exit.ts';
 import { digestOf } from '../input/digest.ts';
 import { openSignatureInput, openStarter, type SignatureFlags } from '../open-signatures.ts';

@@ -3,9 +3,9 @@
  * a cache or an origin would notice. What a log line does not contain (counters of rate limits, signatures, the
  * health of pools) is assumed as logged, so that only the rules make a difference.
  */
-import type { Decision } from '../../evaluator/decision.ts';
-import { refText } from '../../evaluator/identity.ts';
-import type { Evaluator } from '../../evaluator/index.ts';
+import type { Decision } from '../../engine/evaluator/decision.ts';
+import { refText } from '../../engine/evaluator/identity.ts';
+import type { Evaluator } from '../../engine/evaluator/index.ts';
 import { type DecisionLine, loggedDecision } from '../../proxy/log/line.ts';
 import { differenceOf } from '../../simulator/replay/difference.ts';
 import { createGroups, type ReplayExample, type ReplayGroup } from '../../simulator/replay/groups.ts';

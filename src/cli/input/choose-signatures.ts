@@ -4,11 +4,11 @@
  */
 import type { LintSignatures } from '../../analysis/lint/finding.ts';
 import type { SealedSignatures } from '../../compute/job.ts';
-import { META, typeIndex } from '../../plan/layout.ts';
-import { openPlan } from '../../plan/open.ts';
+import { META, typeIndex } from '../../engine/plan/layout.ts';
+import { openPlan } from '../../engine/plan/open.ts';
+import { loadSignatures } from '../../engine/waf/load/load.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
 import type { Signatures } from '../../simulator/simulate.ts';
-import { loadSignatures } from '../../waf/load/load.ts';
 import { usageFault } from '../exit.ts';
 import { type OpenedSignatures, openSignatureInput, openStarter } from '../open-signatures.ts';
 import type { ColourChoice } from '../output.ts';

@@ -1,7 +1,7 @@
 /** Opens the country database of `--countries`, and finds the countries of addresses in it. */
 import { readFile } from 'node:fs/promises';
 import { formatIp, parseIp } from '../../base/addresses/ip.ts';
-import { type Countries, openCountries } from '../../classify/country.ts';
+import { type Countries, openCountries } from '../../engine/classification/country.ts';
 import { inputFault } from '../exit.ts';
 import { reasonOf } from '../file-fault.ts';
 

@@ -1,5 +1,10 @@
 /** Prints one signature of a program, or the tags of all, for `edgeplan waf show`. */
-import type { SignatureProgram, SignatureRule, WafSelector, WafText } from '../../plan/signature-program.ts';
+import type {
+  SignatureProgram,
+  SignatureRule,
+  WafSelector,
+  WafText,
+} from '../../engine/plan/signature-program.ts';
 import { SEVERITIES } from '../../simulator/render-inspection.ts';
 import { visible } from '../../simulator/render-text.ts';
 import { tableText } from './table.ts';

@@ -1,5 +1,5 @@
 /** Prints the traffic of a domain: totals, a division with charts, and a top list with the bounds of its counts. */
-import type { Dimension, TopKind } from '../../counts/counts.ts';
+import type { Dimension, TopKind } from '../../engine/counts/counts.ts';
 import { hang, type RenderedLine, span, wrap } from '../../simulator/render-text.ts';
 import type { TrafficStep } from '../../traffic/read-traffic.ts';
 import type { TopAnswer } from '../../traffic/show-top.ts';

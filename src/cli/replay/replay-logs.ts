@@ -16,7 +16,7 @@ import {
   createTally,
   type LogTally,
 } from '../../access-logs/source.ts';
-import type { Evaluator } from '../../evaluator/index.ts';
+import type { Evaluator } from '../../engine/evaluator/index.ts';
 import { createAgentClassifier } from '../../simulator/replay/classify-agents.ts';
 import { type LogEntry, readDecisionLine } from '../decision-log/read-log.ts';
 import { usageFault } from '../exit.ts';

@@ -1,7 +1,7 @@
 /**
  * Parses the flags of `simulate` for conditions besides the request: clearances, counted requests, origins that are down, the clock.
  */
-import { refText } from '../../evaluator/identity.ts';
+import { refText } from '../../engine/evaluator/identity.ts';
 import { nearest } from '../../rules/model/nearest.ts';
 import type { World } from '../../simulator/assume.ts';
 import { readCounted } from '../../simulator/counted.ts';

@@ -1,6 +1,6 @@
 /** `--fail-on`: exit code 1 when a decision, or its shadow, has one of the named actions. */
 import { InvalidArgumentError, Option } from 'commander';
-import { ACTIONS, type Action, type Decision } from '../../evaluator/decision.ts';
+import { ACTIONS, type Action, type Decision } from '../../engine/evaluator/decision.ts';
 import { nearest } from '../../rules/model/nearest.ts';
 import { quantity, visible } from '../../simulator/render-text.ts';
 import { EXIT } from '../exit.ts';

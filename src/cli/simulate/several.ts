@@ -1,5 +1,5 @@
 /** `edgeplan simulate URL URL …`: evaluates several requests in order and prints one decision per line. */
-import type { EdgeRequest } from '../../evaluator/request.ts';
+import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import type { World } from '../../simulator/assume.ts';
 import { answerJson, requestText } from '../../simulator/requests.ts';
 import { classified, fixedEvaluator, type SimulationSubject } from '../../simulator/simulate.ts';

@@ -1,5 +1,5 @@
 /** `edgeplan simulate --requests`: evaluates a stream of requests and prints one decision per line. */
-import type { Decision } from '../../evaluator/decision.ts';
+import type { Decision } from '../../engine/evaluator/decision.ts';
 import type { World } from '../../simulator/assume.ts';
 import { headline } from '../../simulator/describe.ts';
 import { quantity, visible } from '../../simulator/render-text.ts';

@@ -25,9 +25,9 @@ import {
   type Evaluator,
   loadPlan,
   type WafProgram,
-} from '../../evaluator/index.ts';
-import { openSignatures } from '../../plan/open-signatures.ts';
-import { loadSignatures } from '../../waf/load/load.ts';
+} from '../../engine/evaluator/index.ts';
+import { openSignatures } from '../../engine/plan/open-signatures.ts';
+import { loadSignatures } from '../../engine/waf/load/load.ts';
 import { COUNT, checkOctets, LISTENERS, PLANS, SECRET, SIGNATURES } from '../check-options.ts';
 import { checkPlan, type InstalledPlan } from '../check-plan.ts';
 import { createSecrets } from '../secret.ts';

@@ -6,7 +6,7 @@ import { addedHeaders, inPlaceOf, isDropped } from '../../answers/domain-headers
 import { isForwarding } from '../../answers/forwarding.ts';
 import type { EdgeAnswer } from '../../base/http/answer.ts';
 import { endToEnd } from '../../base/http/end-to-end.ts';
-import type { EdgeSettings } from '../../evaluator/index.ts';
+import type { EdgeSettings } from '../../engine/evaluator/index.ts';
 import type { PeekedBody } from './body.ts';
 
 /** The `Response` of an answer of the edge's own. */

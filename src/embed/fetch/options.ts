@@ -1,5 +1,5 @@
 /** Options of an edge in front of a `fetch` handler, and the facts about a visitor. */
-import type { EdgeRequest } from '../../evaluator/index.ts';
+import type { EdgeRequest } from '../../engine/evaluator/index.ts';
 import type { EdgeListeners, EdgeVerdict } from '../verdict.ts';
 
 /** Options of `createEdge`. */

@@ -1,8 +1,8 @@
 /** `edgeplan/node`: the edge inside a Node server, before an application of any kind. */
 import type { EdgeVerdict } from '../verdict.ts';
 
-export type { Decision, EdgeRequest, WafProgram } from '../../evaluator/index.ts';
-export { PlanFault } from '../../plan/fault.ts';
+export type { Decision, EdgeRequest, WafProgram } from '../../engine/evaluator/index.ts';
+export { PlanFault } from '../../engine/plan/fault.ts';
 export type { KnownFacts } from '../../proxy/request-context.ts';
 export type { InstalledPlan } from '../check-plan.ts';
 export { loadSignatures } from '../load-signatures.ts';

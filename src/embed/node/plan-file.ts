@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { formatDiagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { type WatchedFile, watchFile } from '../../base/platform/watched-file.ts';
-import { seal } from '../../plan/seal.ts';
+import { seal } from '../../engine/plan/seal.ts';
 import { compileEdge, isPlan } from '../compile-edge.ts';
 import type { DecisionReporter } from '../verdict.ts';
 import { digestOfInput, type EdgeInput, readEdgeInput } from './edge-input.ts';

@@ -2,11 +2,11 @@
 
 import { sha256Hex } from '../../base/platform/sha256.ts';
 import { steadyNow } from '../../base/text/steady-clock.ts';
-import { createCounters, type WafProgram } from '../../evaluator/index.ts';
-import { openSignatures } from '../../plan/open-signatures.ts';
+import { createCounters, type WafProgram } from '../../engine/evaluator/index.ts';
+import { openSignatures } from '../../engine/plan/open-signatures.ts';
+import { loadWarm } from '../../engine/waf/load/load.ts';
+import { starterProgram } from '../../engine/waf/signatures/starter.ts';
 import { createPlanTable, type PlanTable } from '../../sync/plan-table.ts';
-import { loadWarm } from '../../waf/load/load.ts';
-import { starterProgram } from '../../waf/signatures/starter.ts';
 import { checkOctets } from '../check-options.ts';
 import { checkPlan, type InstalledPlan } from '../check-plan.ts';
 import type { DecisionReporter } from '../verdict.ts';

@@ -2,7 +2,7 @@
  * The evaluator of the page, a chunk of its own. In: a plan and the form. Out: the trace document that `edgeplan simulate --json` prints
  * for the same request, or why the form is no request.
  */
-import { openSignatures } from '../../plan/open-signatures.ts';
+import { openSignatures } from '../../engine/plan/open-signatures.ts';
 import { readCounted } from '../../simulator/counted.ts';
 import { readCurl } from '../../simulator/curl-line.ts';
 import type { TraceDocument } from '../../simulator/document.ts';
@@ -43,7 +43,7 @@ export async function openSource({ subject, signatures }: SourcePlan): Promise<R
   if (mayCapture(subject)) await (await import('./later/regex.ts')).loadRegexes();
   if (signatures === null) return { subject, conditions };
   const [{ loadSignatures }, { loadRegexes }] = await Promise.all([
-    import('../../waf/load/load.ts'),
+    import('../../engine/waf/load/load.ts'),
     import('./later/regex.ts'),
   ]);
   await loadRegexes();

@@ -1,6 +1,6 @@
 /** What the form may assume of a plan, as its fields list it; part of the evaluator's chunk. */
-import type { RuleRef } from '../../evaluator/decision.ts';
-import { isContentAddressed, refText } from '../../evaluator/identity.ts';
+import type { RuleRef } from '../../engine/evaluator/decision.ts';
+import { isContentAddressed, refText } from '../../engine/evaluator/identity.ts';
 import { planConditions } from '../../simulator/plan-conditions.ts';
 import { labelOf } from '../../simulator/render-rule.ts';
 

@@ -3,7 +3,7 @@
  * decision, failed), and for a sample of the plain ones.
  */
 import { terminalJson } from '../../base/text/terminal-json.ts';
-import type { Action, Decision } from '../../evaluator/decision.ts';
+import type { Action, Decision } from '../../engine/evaluator/decision.ts';
 import { DEFAULT_RATE } from './limits.ts';
 import { decisionLine, GAP_FORMAT, type GapLine } from './line.ts';
 import { createLineWriter, type WriterStats } from './line-writer.ts';

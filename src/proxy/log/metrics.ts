@@ -6,7 +6,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import { declared, type MetricName } from '../../base/telemetry/metrics/declared.ts';
 import { addHistogram, createSeries, observe, type Series } from '../../base/telemetry/metrics/histogram.ts';
 import { addProcessMetrics } from '../../base/telemetry/metrics/process.ts';
-import { ACTIONS, type Action } from '../../evaluator/decision.ts';
+import { ACTIONS, type Action } from '../../engine/evaluator/decision.ts';
 import { MAX_WORDS } from './limits.ts';
 import type { WriterStats } from './line-writer.ts';
 import type { RequestLog, RequestLogEntry } from './request-log.ts';

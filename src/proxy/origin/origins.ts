@@ -4,7 +4,7 @@
  */
 import { createDrainQueue } from '../../base/buffers/drain-queue.ts';
 import type { BufferSpace } from '../../base/buffers/space.ts';
-import type { OriginStates } from '../../evaluator/index.ts';
+import type { OriginStates } from '../../engine/evaluator/index.ts';
 import type { ServedDomain } from '../../sync/plan-table.ts';
 import { MAX_WEBSOCKETS, STALL_MS, WEBSOCKET_IDLE_MS } from '../limits.ts';
 import { type ConnectionOptions, createConnections, type OriginPlace } from './connections.ts';

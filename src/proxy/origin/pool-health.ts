@@ -10,7 +10,7 @@ import type {
   PoolOriginAddress,
   PoolSettings,
   RuleRef,
-} from '../../evaluator/index.ts';
+} from '../../engine/evaluator/index.ts';
 
 /** Milliseconds over which the first probes of a pool are spread at most: a node that starts waits for them. */
 const FIRST_SPREAD_MS = 2_000;

@@ -1,6 +1,6 @@
 /** Probes origins: the health check of a pool's origin, and whether an origin of scheme `auto` offers TLS. */
 import { connect } from 'node:tls';
-import type { PoolHealth, PoolOriginAddress, PoolSettings } from '../../evaluator/index.ts';
+import type { PoolHealth, PoolOriginAddress, PoolSettings } from '../../engine/evaluator/index.ts';
 import { CONNECT_MS } from '../limits.ts';
 import type { Connections } from './connections.ts';
 import { FORBIDDEN, type OriginGuard } from './guard.ts';

@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 import type { ClientBody } from '../../base/buffers/client-body.ts';
 import type { HeaderList } from '../../base/http/answer.ts';
 import type { ResponseSink, ResponseSource } from '../../base/http/response.ts';
-import type { Origin, RuleRef } from '../../evaluator/decision.ts';
-import type { OriginStates } from '../../evaluator/run.ts';
+import type { Origin, RuleRef } from '../../engine/evaluator/decision.ts';
+import type { OriginStates } from '../../engine/evaluator/run.ts';
 import type { ServedDomain } from '../../sync/plan-table.ts';
 import type { ClientOutcome } from '../client-response.ts';
 

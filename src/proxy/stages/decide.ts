@@ -1,10 +1,10 @@
 /** Stage `decide`. In: an identified request. Out: the exchange, which is the request with the evaluator's decision. */
-import type { Match } from '../../evaluator/index.ts';
+import type { Match } from '../../engine/evaluator/index.ts';
 import { identifiedOf, type RequestContext } from '../request-context.ts';
 
 const NO_MATCHES: readonly Match[] = Object.freeze([]);
 
-/** Evaluates the domain's plan. Returns no answer, and never throws (`evaluator/evaluate.ts`). */
+/** Evaluates the domain's plan. Returns no answer, and never throws (`engine/evaluator/evaluate.ts`). */
 export function decide(context: RequestContext): null {
   const { domain, request } = identifiedOf(context);
   const decision = domain.evaluator.evaluate(request);

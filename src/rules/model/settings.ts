@@ -1,8 +1,8 @@
 /**
  * Defines the settings of a domain that a customer can change. One entry a setting: its type, the checks of a write, the
  * API documents, the default of a new domain, `export` and `apply` are derived from it. A new setting also needs a
- * column in a migration of the store and, if it changes responses, a field in the plan (`plan/layout.ts`) that nodes read
- * (`evaluator/edge-settings.ts`).
+ * column in a migration of the store and, if it changes responses, a field in the plan (`engine/plan/layout.ts`) that nodes read
+ * (`engine/evaluator/edge-settings.ts`).
  */
 import { z } from 'zod';
 import { CACHE_CAPS_MB, MAX_DISK_DAYS, MAX_DISK_GB } from '../../base/vocabulary/limits.ts';

@@ -3,8 +3,8 @@
  * cached, since a log has few different User-Agents.
  */
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
-import { isGenericBot } from '../../classify/generic-bot.ts';
-import { classifyUserAgent } from '../../evaluator/user-agent.ts';
+import { isGenericBot } from '../../engine/classification/generic-bot.ts';
+import { classifyUserAgent } from '../../engine/evaluator/user-agent.ts';
 
 /** A declared bot; `null`: none. */
 type DeclaredBot = { readonly kind: string; readonly verified: boolean } | null;

@@ -2,8 +2,8 @@
  * Which rules of a plan depend on facts that a log lacks, and how they were evaluated: a replay cannot say more of them.
  */
 import type { FactCounts, LogFact } from '../../access-logs/entry.ts';
-import type { OpenedPlan } from '../../plan/open.ts';
-import { printPlan } from '../../plan/print.ts';
+import type { OpenedPlan } from '../../engine/plan/open.ts';
+import { printPlan } from '../../engine/plan/print.ts';
 
 /** A fact that a rule depends on: one that a log may lack, or one that no access log has. */
 type ReplayFact = LogFact | 'ja4h' | 'verified_bot' | 'body' | 'solved_challenge';

@@ -2,8 +2,8 @@
  * Compares two decisions of one request: what a visitor, a cache or an origin would notice. Origins that differ by load
  * balancing alone do not count.
  */
-import type { Action, Decision } from '../../evaluator/decision.ts';
-import type { EdgeRequest, Evaluator } from '../../evaluator/index.ts';
+import type { Action, Decision } from '../../engine/evaluator/decision.ts';
+import type { EdgeRequest, Evaluator } from '../../engine/evaluator/index.ts';
 
 /** The part of a decision that is compared, as a decision log has it. */
 export interface DecisionSummary {

@@ -4,9 +4,9 @@
  * enforcing its `dry_run` rules would change; with two, which decisions flip.
  */
 import type { AccessEntry } from '../../access-logs/entry.ts';
-import type { Decision } from '../../evaluator/decision.ts';
-import { refText } from '../../evaluator/identity.ts';
-import type { Evaluator } from '../../evaluator/index.ts';
+import type { Decision } from '../../engine/evaluator/decision.ts';
+import { refText } from '../../engine/evaluator/identity.ts';
+import type { Evaluator } from '../../engine/evaluator/index.ts';
 import { requestText } from '../requests.ts';
 import { type DecisionSummary, difference, differenceOf, isSameDecision } from './difference.ts';
 import { createGroups, EXAMPLES, MAX_GROUPS, type ReplayExample, type ReplayGroup } from './groups.ts';

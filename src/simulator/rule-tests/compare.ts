@@ -1,5 +1,5 @@
 /** Describes a result in the short form of tests, and lists where it differs from the expectation. */
-import type { Decision, ErrorPageAnswer } from '../../evaluator/decision.ts';
+import type { Decision, ErrorPageAnswer } from '../../engine/evaluator/decision.ts';
 import { forwardedUrl } from '../describe.ts';
 import type { Expectation } from './expectation.ts';
 import type { ExpectedFields } from './expected-fields.ts';

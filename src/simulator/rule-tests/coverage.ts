@@ -6,8 +6,8 @@
 import { openRegions, type RegionName, type Regions, regionsIn } from '../../analysis/regions.ts';
 import { readSubject } from '../../analysis/subject.ts';
 import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
-import type { ErrorPageAnswer } from '../../evaluator/decision.ts';
-import type { RuleTrace, Trace } from '../../evaluator/trace.ts';
+import type { ErrorPageAnswer } from '../../engine/evaluator/decision.ts';
+import type { RuleTrace, Trace } from '../../engine/evaluator/trace.ts';
 import type { EdgeSources } from '../../rules/files/edge-file.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { witnessText } from '../witness-text.ts';

@@ -13,7 +13,7 @@
  * compares the origin only.
  */
 import { APPLICATION_HOST } from '../../base/vocabulary/vocabulary.ts';
-import { ACTIONS, type Action } from '../../evaluator/decision.ts';
+import { ACTIONS, type Action } from '../../engine/evaluator/decision.ts';
 import { foundIn } from '../../rules/files/test-file-notes.ts';
 import type { Item, ScalarItem } from '../../rules/files/test-file-yaml.ts';
 import { nearest } from '../../rules/model/nearest.ts';

@@ -1,7 +1,7 @@
 /** Resolves the names that tests use for rules: `<type>/<key>`, or `<type>/<id>` for a rule without a key. */
 import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
-import type { RuleRef } from '../../evaluator/decision.ts';
+import type { RuleRef } from '../../engine/evaluator/decision.ts';
 import type { EdgeSources } from '../../rules/files/edge-file.ts';
 import { nearest } from '../../rules/model/nearest.ts';
 import { absoluteName } from '../../rules/model/record-name.ts';

@@ -1,6 +1,6 @@
 /** Prepares tests to run: resolves names to ids and expectations to partial decisions. */
 import type { Diagnostic, SourcePlace } from '../../base/diagnostics/diagnostic.ts';
-import type { EdgeRequest } from '../../evaluator/request.ts';
+import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import type { RuleTest } from '../../rules/files/test-file.ts';
 import { createNotes, foundIn, type Notes } from '../../rules/files/test-file-notes.ts';
 import type { TestStep } from '../../rules/files/test-file-step.ts';

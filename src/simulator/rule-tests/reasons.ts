@@ -4,8 +4,8 @@
  */
 import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
-import type { Decision, ErrorPageAnswer, RuleRef } from '../../evaluator/decision.ts';
-import type { RuleTrace, Trace } from '../../evaluator/trace.ts';
+import type { Decision, ErrorPageAnswer, RuleRef } from '../../engine/evaluator/decision.ts';
+import type { RuleTrace, Trace } from '../../engine/evaluator/trace.ts';
 import type { Expectation } from './expectation.ts';
 import type { RuleNames } from './names.ts';
 

@@ -5,11 +5,11 @@
  * no test waits.
  */
 import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
-import type { Decision, ErrorPageAnswer } from '../../evaluator/decision.ts';
-import { type Evaluator, loadPlan } from '../../evaluator/index.ts';
-import type { EdgeRequest } from '../../evaluator/request.ts';
-import type { Trace } from '../../evaluator/trace.ts';
-import type { WafProgram } from '../../evaluator/waf.ts';
+import type { Decision, ErrorPageAnswer } from '../../engine/evaluator/decision.ts';
+import { type Evaluator, loadPlan } from '../../engine/evaluator/index.ts';
+import type { EdgeRequest } from '../../engine/evaluator/request.ts';
+import type { Trace } from '../../engine/evaluator/trace.ts';
+import type { WafProgram } from '../../engine/evaluator/waf.ts';
 import { withAssumedBody } from '../assume.ts';
 import { withGenericBot } from '../generic-bot.ts';
 import { compare, type Difference, describeDecision, describePage } from './compare.ts';

@@ -8,8 +8,8 @@
  */
 
 import { retryMs } from '../../base/platform/backoff.ts';
-import type { SetCertificate } from '../../plan/certificate-set.ts';
-import type { ManifestEntry } from '../../plan/manifest.ts';
+import type { SetCertificate } from '../../engine/plan/certificate-set.ts';
+import type { ManifestEntry } from '../../engine/plan/manifest.ts';
 import { type ControlPlaneClient, ControlPlaneFault } from '../control-plane.ts';
 import type { EntrySource } from '../install-state.ts';
 import type { JournaledPlan } from '../journal.ts';

@@ -12,7 +12,7 @@ import {
   type CertificateSet,
   certificateSetContext,
   type SetCertificate,
-} from '../../plan/certificate-set.ts';
+} from '../../engine/plan/certificate-set.ts';
 import { MAX_SET_CERTIFICATES } from '../limits.ts';
 
 /** A certificate set that must not be used. */

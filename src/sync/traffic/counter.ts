@@ -2,9 +2,9 @@
  * Counts the requests of one process. In: every finished request. Out: once a second, what was counted since, sealed: a
  * batch for each minute. One message is under way at a time; meanwhile counts add up here.
  */
-import type { CountedRequest } from '../../counts/counted-request.ts';
-import { sealBatch } from '../../counts/layout.ts';
-import { createRequestCounter, type RequestCounter } from '../../counts/request-counter.ts';
+import type { CountedRequest } from '../../engine/counts/counted-request.ts';
+import { sealBatch } from '../../engine/counts/layout.ts';
+import { createRequestCounter, type RequestCounter } from '../../engine/counts/request-counter.ts';
 import {
   addTraffic,
   createTrafficSpans,
@@ -19,7 +19,7 @@ import { DRAIN_MS } from './limits.ts';
 export interface CountedSecond {
   /** The start of the minute, milliseconds since the epoch. */
   readonly minute: number;
-  /** A sealed batch (`counts/layout.ts`), whose number is the time of the drain in milliseconds since the epoch. */
+  /** A sealed batch (`engine/counts/layout.ts`), whose number is the time of the drain in milliseconds since the epoch. */
   readonly sealed: Uint8Array;
 }
 

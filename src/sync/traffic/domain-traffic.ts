@@ -8,8 +8,14 @@ import {
   TOP_KINDS,
   type TopLists,
   type TrafficCounts,
-} from '../../counts/counts.ts';
-import { openCounts, openTops, sealCounts, sealTops, type TrafficBatchEntry } from '../../counts/layout.ts';
+} from '../../engine/counts/counts.ts';
+import {
+  openCounts,
+  openTops,
+  sealCounts,
+  sealTops,
+  type TrafficBatchEntry,
+} from '../../engine/counts/layout.ts';
 import { MAX_TOPS_OCTETS, TOP_ENTRY_OCTETS } from './limits.ts';
 
 /** Traffic of one domain in one span of time. */

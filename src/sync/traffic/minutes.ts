@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeDurably } from '../../base/platform/durable-file.ts';
 import { makeFolder } from '../../base/platform/make-folder.ts';
-import { openBatch } from '../../counts/layout.ts';
+import { openBatch } from '../../engine/counts/layout.ts';
 import { errorMessage, type SyncLog } from '../log.ts';
 import { type BatchFile, JOURNAL_ENDING, removeDurably, writeBatches } from './batch-files.ts';
 import type { CountedSecond } from './counter.ts';

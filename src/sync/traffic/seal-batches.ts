@@ -4,7 +4,7 @@
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { sealBatch, type TrafficBatchEntry } from '../../counts/layout.ts';
+import { sealBatch, type TrafficBatchEntry } from '../../engine/counts/layout.ts';
 import type { NumberedBatch } from './batch-files.ts';
 import { type SpanTraffic, sealTraffic } from './domain-traffic.ts';
 import { BATCH_OCTETS, GZIP_OCTETS, MAX_BATCH_DOMAINS, TURN_DOMAINS } from './limits.ts';

@@ -6,8 +6,8 @@
 import { join } from 'node:path';
 import { pause } from '../../base/platform/backoff.ts';
 import { makeFolder } from '../../base/platform/make-folder.ts';
-import { CountsFault } from '../../counts/fault.ts';
-import { openBatch } from '../../counts/layout.ts';
+import { CountsFault } from '../../engine/counts/fault.ts';
+import { openBatch } from '../../engine/counts/layout.ts';
 import type { ControlPlaneClient } from '../control-plane.ts';
 import { FLUSH_ON_STOP_MS } from '../limits.ts';
 import { errorMessage, type SyncLog } from '../log.ts';

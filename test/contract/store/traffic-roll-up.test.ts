@@ -12,9 +12,9 @@ import {
   TOP_KINDS,
   type TopLists,
   type TrafficCounts,
-} from '../../../src/counts/counts.ts';
-import { sealBatch } from '../../../src/counts/layout.ts';
-import { mergeSpaceSaving } from '../../../src/counts/space-saving.ts';
+} from '../../../src/engine/counts/counts.ts';
+import { sealBatch } from '../../../src/engine/counts/layout.ts';
+import { mergeSpaceSaving } from '../../../src/engine/counts/space-saving.ts';
 import type { DomainRow, NodeRow } from '../../../src/store/rows.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TRAFFIC_SUMS } from '../../../src/store/traffic-repositories.ts';

@@ -4,18 +4,18 @@
  * decided before there is a request. What words mean is the ModSecurity reference manual's; where that leaves a question
  * open, a comment says what was chosen.
  */
-import { WAF_TRANSFORMATIONS } from '../../../src/plan/signature-program.ts';
+import { WAF_TRANSFORMATIONS } from '../../../src/engine/plan/signature-program.ts';
 import type {
   InspectionExclusion,
   WafFinding,
   WafInput,
   WafSettings,
-} from '../../../src/waf/request/inspection.ts';
-import type { WrittenTarget } from '../../../src/waf/seclang/directives.ts';
-import { parseSecLang } from '../../../src/waf/seclang/parse.ts';
-import { parseTargets } from '../../../src/waf/seclang/parse-targets.ts';
-import type { Source, SourceReader } from '../../../src/waf/seclang/source.ts';
-import { TRANSFORMATIONS } from '../../../src/waf/transformations/transformations.ts';
+} from '../../../src/engine/waf/request/inspection.ts';
+import type { WrittenTarget } from '../../../src/engine/waf/seclang/directives.ts';
+import { parseSecLang } from '../../../src/engine/waf/seclang/parse.ts';
+import { parseTargets } from '../../../src/engine/waf/seclang/parse-targets.ts';
+import type { Source, SourceReader } from '../../../src/engine/waf/seclang/source.ts';
+import { TRANSFORMATIONS } from '../../../src/engine/waf/transformations/transformations.ts';
 import { membersOf, type Seen, takes, variableOf } from './members.ts';
 import { holds } from './operators.ts';
 import { type Entry, isNamed, type Link, type Rule, readEntries } from './read.ts';

@@ -1,7 +1,7 @@
 /** Operators (ModSecurity reference manual, "Operators"), each asked of one value; patterns straight through `re2js`. */
 import { RE2JS } from 're2js';
-import { detectSqli } from '../../../src/waf/detectors/sqli.ts';
-import { detectXss } from '../../../src/waf/detectors/xss.ts';
+import { detectSqli } from '../../../src/engine/waf/detectors/sqli.ts';
+import { detectXss } from '../../../src/engine/waf/detectors/xss.ts';
 import {
   ipMatch,
   NUMBER_OPERATORS,
@@ -11,8 +11,8 @@ import {
   prepareIpMatch,
   TEXT_OPERATORS,
   validateByteRange,
-} from '../../../src/waf/operators/operators.ts';
-import { translatePattern } from '../../../src/waf/seclang/translate-pattern.ts';
+} from '../../../src/engine/waf/operators/operators.ts';
+import { translatePattern } from '../../../src/engine/waf/seclang/translate-pattern.ts';
 
 /** What an operator found: TX.0 and, for a pattern, its groups. `null`: it does not hold. */
 export type Found = readonly string[] | null;

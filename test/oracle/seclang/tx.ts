@@ -1,7 +1,7 @@
 /** The TX collection: what it holds before the first rule, how rules change it, and the score that is read from it. */
-import { WAF_COLLECTIONS, WAF_SCALARS } from '../../../src/plan/signature-program.ts';
-import { numberOf } from '../../../src/waf/operators/operators.ts';
-import type { WafSettings } from '../../../src/waf/request/inspection.ts';
+import { WAF_COLLECTIONS, WAF_SCALARS } from '../../../src/engine/plan/signature-program.ts';
+import { numberOf } from '../../../src/engine/waf/operators/operators.ts';
+import type { WafSettings } from '../../../src/engine/waf/request/inspection.ts';
 import type { Entry } from './read.ts';
 
 /** By name in lower case. */

@@ -1,10 +1,10 @@
 /** Evaluates the edge file that an importer wrote. */
-import { compile } from '../../../src/compiler/compile.ts';
-import type { Decision } from '../../../src/evaluator/decision.ts';
-import { type Evaluator, loadPlan } from '../../../src/evaluator/evaluate.ts';
-import type { EdgeRequest } from '../../../src/evaluator/request.ts';
+import { compile } from '../../../src/engine/compiler/compile.ts';
+import type { Decision } from '../../../src/engine/evaluator/decision.ts';
+import { type Evaluator, loadPlan } from '../../../src/engine/evaluator/evaluate.ts';
+import type { EdgeRequest } from '../../../src/engine/evaluator/request.ts';
+import { seal } from '../../../src/engine/plan/seal.ts';
 import type { ImportedEdge, ImportRefusal } from '../../../src/importers/report.ts';
-import { seal } from '../../../src/plan/seal.ts';
 import { readEdgeFile } from '../../../src/rules/files/edge-file.ts';
 
 /** An import with the evaluator of its file. */

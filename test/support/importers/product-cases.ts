@@ -1,6 +1,6 @@
 /** Cases of importers: a configuration of a product, the report that it gives, and decisions as its documentation says. */
 import { expect } from 'vitest';
-import type { Decision } from '../../../src/evaluator/decision.ts';
+import type { Decision } from '../../../src/engine/evaluator/decision.ts';
 import type { ImportedEdge, ImportOutcome, ImportRefusal } from '../../../src/importers/report.ts';
 import { evaluateImport } from './evaluate-import.ts';
 

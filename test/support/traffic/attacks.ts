@@ -2,7 +2,7 @@
  * Attacks in bulk: what the signatures' examples hold, written in the ways attackers write it and put into every place
  * of a request. The same seed gives the same requests.
  */
-import type { EdgeRequest } from '../../../src/evaluator/request.ts';
+import type { EdgeRequest } from '../../../src/engine/evaluator/request.ts';
 import { type Random, seeded } from '../generate-random.ts';
 import { signatureFamilies } from '../signature-fixtures.ts';
 import { BROWSERS } from './clients.ts';

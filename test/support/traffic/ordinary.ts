@@ -2,7 +2,7 @@
  * Ordinary traffic: requests that people's browsers and programs send every day, in which no signature should see an
  * attack. The same seed gives the same requests.
  */
-import type { EdgeRequest } from '../../../src/evaluator/request.ts';
+import type { EdgeRequest } from '../../../src/engine/evaluator/request.ts';
 import { seeded } from '../generate-random.ts';
 import { analytics, chat, errorReport, graphql, jsonRpc, nested, payment, push } from './apis.ts';
 import { readMaterial } from './material.ts';

@@ -4,9 +4,9 @@ import { type ProvedChanges, proveChanges } from '../../../src/analysis/changes.
 import { changeInput } from '../../../src/analysis/compare.ts';
 import { changesAt } from '../../../src/analysis/differences.ts';
 import { formatDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
-import { compile } from '../../../src/compiler/compile.ts';
-import { openPlan } from '../../../src/plan/open.ts';
-import { seal } from '../../../src/plan/seal.ts';
+import { compile } from '../../../src/engine/compiler/compile.ts';
+import { openPlan } from '../../../src/engine/plan/open.ts';
+import { seal } from '../../../src/engine/plan/seal.ts';
 import { parseRuleSet } from '../../../src/rules/model/parse.ts';
 
 const RECORDS = [{ id: 1, name: '@', type: 'A', destination: '198.51.100.1', proxied: true }];

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { lintRuleSet } from '../../../src/analysis/lint.ts';
 import type { Diagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
-import type { Decision } from '../../../src/evaluator/decision.ts';
+import type { Decision } from '../../../src/engine/evaluator/decision.ts';
 import type { RuleSet } from '../../../src/rules/model/types.ts';
 import { generateCase } from '../../support/generate.ts';
 import { loadRuleSet } from '../../support/load.ts';

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { openRegions, type Regions } from '../../../src/analysis/regions.ts';
 import { readSubject } from '../../../src/analysis/subject.ts';
 import { formatDiagnostic } from '../../../src/base/diagnostics/diagnostic.ts';
-import { compile } from '../../../src/compiler/compile.ts';
-import { seal } from '../../../src/plan/seal.ts';
+import { compile } from '../../../src/engine/compiler/compile.ts';
+import { seal } from '../../../src/engine/plan/seal.ts';
 import { parseRuleSet } from '../../../src/rules/model/parse.ts';
 
 const RECORDS = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CacheDirective } from '../../../src/evaluator/index.ts';
+import type { CacheDirective } from '../../../src/engine/evaluator/index.ts';
 import { storagePolicy } from '../../../src/http-cache/policy.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { createPurgeIndex } from '../../../src/engine/plan/purge-index.ts';
+import type { CachePurge } from '../../../src/engine/plan/purges.ts';
 import { createCache } from '../../../src/http-cache/cache.ts';
 import { MAX_SURVEYED_URLS } from '../../../src/http-cache/limits.ts';
 import type { CachedDomain, CacheRequest, HttpCache } from '../../../src/http-cache/request.ts';
-import { createPurgeIndex } from '../../../src/plan/purge-index.ts';
-import type { CachePurge } from '../../../src/plan/purges.ts';
 
 const NOTHING = (): void => undefined;
 const SINK = { informational: NOTHING, head: NOTHING, data: NOTHING, end: NOTHING, fail: NOTHING };

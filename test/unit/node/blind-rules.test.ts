@@ -1,9 +1,9 @@
 /** The warnings of rules that a node cannot evaluate as they are meant. */
 import { describe, expect, test } from 'vitest';
 import { compileEdge } from '../../../src/embed/compile-edge.ts';
+import { seal } from '../../../src/engine/plan/seal.ts';
 import { blindRules, warnOfBlindRules } from '../../../src/node/blind-rules.ts';
 import { MAX_BLIND_RULES } from '../../../src/node/limits.ts';
-import { seal } from '../../../src/plan/seal.ts';
 import type { PlanSink } from '../../../src/sync/plan-table.ts';
 
 function sealed(...rules: readonly string[]): Uint8Array {

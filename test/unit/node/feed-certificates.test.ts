@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { SetCertificate } from '../../../src/engine/plan/certificate-set.ts';
 import { joinCertificates } from '../../../src/node/certificates.ts';
 import {
   createFeedCertificates,
@@ -7,7 +8,6 @@ import {
   readFeedPairs,
   receiveCertificates,
 } from '../../../src/node/feed-certificates.ts';
-import type { SetCertificate } from '../../../src/plan/certificate-set.ts';
 import { createContextCache } from '../../../src/proxy/tls/certificate-pairs.ts';
 import { feedCertificate } from '../../support/feed-certificate.ts';
 import { OPENSSL_MISSING } from '../../support/make-certificate.ts';

@@ -2,8 +2,13 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CONFIRMED_MS, MAX_BOT_LOOKUPS, REFUTED_MS, UNANSWERED_MS } from '../../../src/classify/limits.ts';
-import { createRanges, readRanges } from '../../../src/classify/ranges.ts';
+import {
+  CONFIRMED_MS,
+  MAX_BOT_LOOKUPS,
+  REFUTED_MS,
+  UNANSWERED_MS,
+} from '../../../src/engine/classification/limits.ts';
+import { createRanges, readRanges } from '../../../src/engine/classification/ranges.ts';
 import { openClassificationFiles } from '../../../src/proxy/classification-files.ts';
 import type { Classifier } from '../../../src/proxy/classifier.ts';
 import { createBotResolver, createClassifier } from '../../../src/proxy/classifier.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openStore } from '../../../src/database/open.ts';
-import type { ManifestPage } from '../../../src/plan/manifest.ts';
+import type { ManifestPage } from '../../../src/engine/plan/manifest.ts';
 import { openClearance } from '../../../src/publisher/clearance.ts';
 import { createFeed, type Feed } from '../../../src/publisher/feed.ts';
 import { createNode } from '../../../src/publisher/node-token.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, MANIFEST_FORMAT, manifestText } from '../../../src/plan/manifest.ts';
+import { canonicalJson, MANIFEST_FORMAT, manifestText } from '../../../src/engine/plan/manifest.ts';
 
 describe('canonicalJson', () => {
   test("sorts and writes as RFC 8785's example does", () => {

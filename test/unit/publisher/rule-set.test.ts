@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { compile } from '../../../src/compiler/index.ts';
-import { loadPlan } from '../../../src/evaluator/index.ts';
-import { seal } from '../../../src/plan/seal.ts';
+import { compile } from '../../../src/engine/compiler/index.ts';
+import { loadPlan } from '../../../src/engine/evaluator/index.ts';
+import { seal } from '../../../src/engine/plan/seal.ts';
 import { PublishFault } from '../../../src/publisher/fault.ts';
 import { type DomainRows, toRuleSet } from '../../../src/publisher/rule-set.ts';
 import type { RuleSet } from '../../../src/rules/model/types.ts';

@@ -1,6 +1,6 @@
 /** What a week of would-haves says of a dry_run rule. */
 import { describe, expect, test } from 'vitest';
-import type { TrafficCounts } from '../../../src/counts/counts.ts';
+import type { TrafficCounts } from '../../../src/engine/counts/counts.ts';
 import { dryRun } from '../../../src/recommendations/dry-run.ts';
 import {
   DAY,

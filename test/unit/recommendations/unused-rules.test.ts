@@ -1,6 +1,6 @@
 /** Rules without a match: claimed only if a month of counts says so. */
 import { describe, expect, test } from 'vitest';
-import { addHits, addKey, type TrafficCounts } from '../../../src/counts/counts.ts';
+import { addHits, addKey, type TrafficCounts } from '../../../src/engine/counts/counts.ts';
 import { unusedRules } from '../../../src/recommendations/unused-rules.ts';
 import { DAY, type FactParts, factsOf, NOW, periodOf, wouldHave } from '../../support/stored-facts.ts';
 

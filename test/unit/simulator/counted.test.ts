@@ -1,7 +1,7 @@
 /** Requests that rate limits have counted before: a simulation with them decides as an evaluator that has counted them. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadPlan } from '../../../src/evaluator/index.ts';
+import { loadPlan } from '../../../src/engine/evaluator/index.ts';
 import { countersAfter, readCounted } from '../../../src/simulator/counted.ts';
 import { planConditions } from '../../../src/simulator/plan-conditions.ts';
 import { fixedEvaluator, type SimulationSubject, simulate } from '../../../src/simulator/simulate.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RuleTrace } from '../../../src/evaluator/trace.ts';
+import type { RuleTrace } from '../../../src/engine/evaluator/trace.ts';
 import { paint } from '../../../src/simulator/paint.ts';
 import { renderTrace } from '../../../src/simulator/render.ts';
 import { phase, rule, SHOP_TRACE, shopDocument } from './sample.ts';

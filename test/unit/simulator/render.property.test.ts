@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RULE_TYPES } from '../../../src/base/vocabulary/vocabulary.ts';
-import { EFFECTS } from '../../../src/evaluator/decision.ts';
+import { EFFECTS } from '../../../src/engine/evaluator/decision.ts';
 import {
   CHECKS,
   OUTCOMES,
@@ -9,7 +9,7 @@ import {
   PHASES,
   REASONS,
   type RuleTrace,
-} from '../../../src/evaluator/trace.ts';
+} from '../../../src/engine/evaluator/trace.ts';
 import { paint } from '../../../src/simulator/paint.ts';
 import { renderTrace } from '../../../src/simulator/render.ts';
 import { columns } from '../../../src/simulator/render-text.ts';

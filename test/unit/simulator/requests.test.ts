@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compile } from '../../../src/compiler/index.ts';
-import { loadPlan } from '../../../src/evaluator/index.ts';
-import { seal } from '../../../src/plan/seal.ts';
+import { compile } from '../../../src/engine/compiler/index.ts';
+import { loadPlan } from '../../../src/engine/evaluator/index.ts';
+import { seal } from '../../../src/engine/plan/seal.ts';
 import { parseRuleSet } from '../../../src/rules/model/parse.ts';
 import { decisionDocument } from '../../../src/simulator/decision-document.ts';
 import { answerJson, answers, LONGEST_LINE, type RequestResult } from '../../../src/simulator/requests.ts';

@@ -1,7 +1,7 @@
 /** A trace of a small shop with every kind of outcome, as the evaluator would tell it. */
 import type { ActionMode, RuleType } from '../../../src/base/vocabulary/vocabulary.ts';
-import type { Decision, Effect } from '../../../src/evaluator/decision.ts';
-import type { EdgeRequest } from '../../../src/evaluator/request.ts';
+import type { Decision, Effect } from '../../../src/engine/evaluator/decision.ts';
+import type { EdgeRequest } from '../../../src/engine/evaluator/request.ts';
 import type {
   CheckTrace,
   Phase,
@@ -10,7 +10,7 @@ import type {
   RuleOutcome,
   RuleTrace,
   Trace,
-} from '../../../src/evaluator/trace.ts';
+} from '../../../src/engine/evaluator/trace.ts';
 import type { AccountInput } from '../../../src/simulator/account.ts';
 import { traceDocument } from '../../../src/simulator/account.ts';
 import type { TraceDocument } from '../../../src/simulator/document.ts';

@@ -1,7 +1,7 @@
 /** The shop of `fixtures/` as the simulator gets it, and requests as they are typed. */
 import { readFileSync } from 'node:fs';
-import { compile } from '../../../src/compiler/index.ts';
-import { seal } from '../../../src/plan/seal.ts';
+import { compile } from '../../../src/engine/compiler/index.ts';
+import { seal } from '../../../src/engine/plan/seal.ts';
 import { readEdgeFile } from '../../../src/rules/files/edge-file.ts';
 import { type RequestFlags, readRequest } from '../../../src/simulator/request-line.ts';
 import type { SimulatedRequest, SimulationSubject } from '../../../src/simulator/simulate.ts';

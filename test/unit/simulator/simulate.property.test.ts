@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BOT_KINDS } from '../../../src/base/vocabulary/vocabulary.ts';
-import { loadPlan } from '../../../src/evaluator/index.ts';
+import { loadPlan } from '../../../src/engine/evaluator/index.ts';
 import { asTest } from '../../../src/simulator/as-test.ts';
 import { paint } from '../../../src/simulator/paint.ts';
 import { renderTrace } from '../../../src/simulator/render.ts';

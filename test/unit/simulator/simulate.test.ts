@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadPlan } from '../../../src/evaluator/index.ts';
+import { loadPlan } from '../../../src/engine/evaluator/index.ts';
 import { refOf } from '../../../src/simulator/document.ts';
 import { nearMatch } from '../../../src/simulator/near-match.ts';
 import type { RequestFlags } from '../../../src/simulator/request-line.ts';

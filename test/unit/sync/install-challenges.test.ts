@@ -3,7 +3,7 @@ import { createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { sha256Hex } from '../../../src/base/platform/sha256.ts';
 import { MAX_CHALLENGES } from '../../../src/base/vocabulary/limits.ts';
-import { MANIFEST_FORMAT, type ManifestEntry, manifestText } from '../../../src/plan/manifest.ts';
+import { MANIFEST_FORMAT, type ManifestEntry, manifestText } from '../../../src/engine/plan/manifest.ts';
 import { type ChallengeInstaller, createChallengeInstaller } from '../../../src/sync/install-challenges.ts';
 import { MAX_FEED_CHALLENGES } from '../../../src/sync/limits.ts';
 import { createTrust } from '../../../src/sync/trust.ts';

@@ -2,8 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ACTION_MODES, RULE_TYPES } from '../../../src/base/vocabulary/vocabulary.ts';
-import { addChange, addHits, createTrafficCounts, type TrafficCounts } from '../../../src/counts/counts.ts';
-import { EFFECTS } from '../../../src/evaluator/decision.ts';
+import {
+  addChange,
+  addHits,
+  createTrafficCounts,
+  type TrafficCounts,
+} from '../../../src/engine/counts/counts.ts';
+import { EFFECTS } from '../../../src/engine/evaluator/decision.ts';
 import { MAX_REMOVED_RULES, MAX_RULE_CHANGES } from '../../../src/traffic/limits.ts';
 import {
   inEvaluationOrder,

@@ -1,9 +1,9 @@
 /** Traffic as the API shows it: points and totals equal sums of what was counted, and a division covers all requests. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createTrafficCounts, type TrafficCounts } from '../../../src/counts/counts.ts';
-import { addText } from '../../../src/counts/hyperloglog.ts';
-import { record } from '../../../src/counts/log-histogram.ts';
+import { createTrafficCounts, type TrafficCounts } from '../../../src/engine/counts/counts.ts';
+import { addText } from '../../../src/engine/counts/hyperloglog.ts';
+import { record } from '../../../src/engine/counts/log-histogram.ts';
 import { MAX_DIVISION_VALUES } from '../../../src/traffic/limits.ts';
 import { STEP_MS, startsOf, type TrafficPeriod } from '../../../src/traffic/period.ts';
 import { QUANTILE_ERROR, showTraffic, VISITORS_ERROR } from '../../../src/traffic/show-traffic.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { compile, seal } from '../../../src/compiler/index.ts';
+import { compile, seal } from '../../../src/engine/compiler/index.ts';
 import { parseRuleSet } from '../../../src/rules/model/parse.ts';
 import { createPlanTable, type PlanTable } from '../../../src/sync/plan-table.ts';
 import { createPlanTaker, type PlanTaker } from '../../../src/workers/install-shared-plans.ts';

@@ -1,6 +1,6 @@
 /** One rule of the trace: its outcome and the reason; unfolded, every check, and what its signatures found. */
 import type { VNode } from 'preact';
-import type { CheckTrace } from '../../../evaluator/trace.ts';
+import type { CheckTrace } from '../../../engine/evaluator/trace.ts';
 import type { InspectionDocument } from '../../../simulator/decision-document.ts';
 import { type RuleNote, refOf } from '../../../simulator/document.ts';
 import { failedEntry, idOf, verdictOf } from '../../../simulator/render-rule.ts';

@@ -1,7 +1,7 @@
 /** The report of traffic: what a terminal of 80 columns shows. */
 import { describe, expect, test } from 'vitest';
 import { type TrafficReport, trafficLines } from '../../../../src/cli/print/traffic.ts';
-import { createTrafficCounts } from '../../../../src/counts/counts.ts';
+import { createTrafficCounts } from '../../../../src/engine/counts/counts.ts';
 import { paint } from '../../../../src/simulator/paint.ts';
 import { columns } from '../../../../src/simulator/render-text.ts';
 import type { TrafficPeriod } from '../../../../src/traffic/period.ts';

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { formatDiagnostic } from '../../../../src/base/diagnostics/diagnostic.ts';
 import { MAX_EDGE_PARTS, MAX_FILE_OCTETS } from '../../../../src/base/vocabulary/limits.ts';
 import { compileEdge } from '../../../../src/embed/compile-edge.ts';
-import { seal } from '../../../../src/plan/seal.ts';
+import { seal } from '../../../../src/engine/plan/seal.ts';
 import { readEdgeBytes } from '../../../../src/rules/files/edge-file.ts';
 import { seeded } from '../../../support/generate.ts';
 import { generateRule } from '../../../support/generate-rules.ts';

@@ -4,10 +4,10 @@
  */
 import { expect, test } from 'vitest';
 import { createReplay } from '../../../../src/cli/decision-log/replay.ts';
-import { compile, seal } from '../../../../src/compiler/index.ts';
-import { createCounters } from '../../../../src/evaluator/counters.ts';
-import { refText } from '../../../../src/evaluator/identity.ts';
-import { type Decision, type EvaluatorOptions, loadPlan } from '../../../../src/evaluator/index.ts';
+import { compile, seal } from '../../../../src/engine/compiler/index.ts';
+import { createCounters } from '../../../../src/engine/evaluator/counters.ts';
+import { refText } from '../../../../src/engine/evaluator/identity.ts';
+import { type Decision, type EvaluatorOptions, loadPlan } from '../../../../src/engine/evaluator/index.ts';
 import { loggedDecision } from '../../../../src/proxy/log/line.ts';
 import { createDomainPools } from '../../../../src/proxy/origin/pool-health.ts';
 import { readEdgeFile } from '../../../../src/rules/files/edge-file.ts';

@@ -1,7 +1,7 @@
 /** The bots of a log's User-Agents are those that the simulator finds. */
 import { expect, it } from 'vitest';
 import { BOT_KINDS } from '../../../../src/base/vocabulary/vocabulary.ts';
-import { classifyUserAgent } from '../../../../src/evaluator/user-agent.ts';
+import { classifyUserAgent } from '../../../../src/engine/evaluator/user-agent.ts';
 import { withGenericBot } from '../../../../src/simulator/generic-bot.ts';
 import { createAgentClassifier } from '../../../../src/simulator/replay/classify-agents.ts';
 import { generateCase } from '../../../support/generate.ts';

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { createFactCounts } from '../../../../src/access-logs/entry.ts';
 import { compileEdge } from '../../../../src/embed/compile-edge.ts';
-import { type OpenedPlan, openPlan } from '../../../../src/plan/open.ts';
-import { seal } from '../../../../src/plan/seal.ts';
+import { type OpenedPlan, openPlan } from '../../../../src/engine/plan/open.ts';
+import { seal } from '../../../../src/engine/plan/seal.ts';
 import { lackedFacts } from '../../../../src/simulator/replay/dependencies.ts';
 
 const RECORDS = [{ name: '@', type: 'A', destination: '192.0.2.1', proxied: true }];

@@ -1,7 +1,7 @@
 /** A small edge file and the means to run tests against it. */
 import { formatDiagnostic } from '../../../../src/base/diagnostics/diagnostic.ts';
-import { compile } from '../../../../src/compiler/compile.ts';
-import { seal } from '../../../../src/plan/seal.ts';
+import { compile } from '../../../../src/engine/compiler/compile.ts';
+import { seal } from '../../../../src/engine/plan/seal.ts';
 import { type EdgeSources, readEdgeFile } from '../../../../src/rules/files/edge-file.ts';
 import { readTestFile } from '../../../../src/rules/files/test-file.ts';
 import type { RuleSet } from '../../../../src/rules/model/types.ts';

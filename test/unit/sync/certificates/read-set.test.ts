@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { sealBox } from '../../../../src/base/platform/sealed-box.ts';
 import { sha256Hex } from '../../../../src/base/platform/sha256.ts';
-import { certificateSetContext } from '../../../../src/plan/certificate-set.ts';
+import { certificateSetContext } from '../../../../src/engine/plan/certificate-set.ts';
 import { openSet, SetRefusal } from '../../../../src/sync/certificates/read-set.ts';
 import { MAX_SET_CERTIFICATES } from '../../../../src/sync/limits.ts';
 import { setText } from '../../../support/scripted-control.ts';

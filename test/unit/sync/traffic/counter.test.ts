@@ -1,7 +1,7 @@
 /** The counter of a process: every request is in exactly one second of the minute in which it ended. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { openBatch, openCounts, openTops } from '../../../../src/counts/layout.ts';
+import { openBatch, openCounts, openTops } from '../../../../src/engine/counts/layout.ts';
 import type { RequestLogEntry } from '../../../../src/proxy/log/request-log.ts';
 import { createTrafficLog } from '../../../../src/proxy/log/traffic-log.ts';
 import { type CountedSeconds, createTrafficCounter } from '../../../../src/sync/traffic/counter.ts';

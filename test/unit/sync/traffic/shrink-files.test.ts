@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openBatch } from '../../../../src/counts/layout.ts';
+import { openBatch } from '../../../../src/engine/counts/layout.ts';
 import {
   type BatchFile,
   findLeft,

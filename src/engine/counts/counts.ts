@@ -1,0 +1,191 @@
+/**
+ * Traffic counts of one domain in one span of time, as nodes count them and the control plane sums and stores them
+ * (semantics §10). All of it is additive: the counts of two spans, or of two nodes, can be merged.
+ */
+import type { ActionMode, RuleType } from '../../base/vocabulary/vocabulary.ts';
+import type { Decision, Effect } from '../evaluator/decision.ts';
+import { createHyperLogLog, type HyperLogLog, mergeHyperLogLog } from './hyperloglog.ts';
+import { MAX_CHANGES, MAX_HITS, MAX_KEY_LENGTH, MAX_KEYS, OTHER } from './limits.ts';
+import { createLogHistogram, type LogHistogram, mergeLogHistogram } from './log-histogram.ts';
+import { createSpaceSaving, mergeSpaceSaving, type SpaceSaving } from './space-saving.ts';
+
+/** Plain sums. Octets of messages are those of bodies. */
+export const SUMS = [
+  'requests',
+  /** Octets of request bodies and of response bodies. */
+  'octets_in',
+  'octets_out',
+  /** Requests that went to an origin, and those of them that an origin did not answer or answered with ≥ 500. */
+  'origin_requests',
+  'origin_errors',
+  /** The same of proxied records with `monitor: true`: what uptime is computed from (semantics §11). */
+  'monitored',
+  'monitored_errors',
+  /** Requests through gateways, which a quota counts. */
+  'gateway_requests',
+  /** Matches, and changes by dry_run rules, beyond MAX_HITS and MAX_CHANGES (`limits.ts`), which no entry counts. */
+  'uncounted_hits',
+  'uncounted_changes',
+] as const;
+/** One of SUMS. */
+export type Sum = (typeof SUMS)[number];
+
+/**
+ * What requests are divided by. `action`: of the decision, `none` where no plan was evaluated. `status`: of the response.
+ * `cache`: its result, `none` without one. `country`, `bot`: of the visitor, `unknown` and `none` without one.
+ */
+export const DIMENSIONS = ['action', 'status', 'cache', 'country', 'bot'] as const;
+/** One of DIMENSIONS. */
+export type Dimension = (typeof DIMENSIONS)[number];
+
+/** Requests that one rule matched with one effect. */
+export interface RuleHits {
+  readonly type: RuleType;
+  readonly id: number;
+  readonly mode: ActionMode;
+  /** `null`: reported by a node of an earlier release, which did not report it. */
+  readonly effect: Effect | null;
+  hits: number;
+  /** The last of them, milliseconds since the epoch. */
+  lastAt: number;
+}
+
+/** Requests whose decision a dry_run rule would have changed in one way. */
+export interface ShadowChange {
+  /** The dry_run rule. */
+  readonly type: RuleType;
+  readonly id: number;
+  /** The decision, and what it would have been, as `outcomeText` writes it: `forward`, `block 403`, `redirect 301`. */
+  readonly from: string;
+  readonly to: string;
+  /** `<type>/<id>` of the rule that settled the decision and would not have; empty: none. */
+  readonly instead: string;
+  requests: number;
+}
+
+/** Counts of one domain. Keys of `hits` and `changes` are of `hitKey` and `changeKey`. */
+export interface TrafficCounts {
+  readonly sums: Record<Sum, number>;
+  readonly by: Readonly<Record<Dimension, Map<string, number>>>;
+  readonly hits: Map<string, RuleHits>;
+  readonly changes: Map<string, ShadowChange>;
+  /** Milliseconds to the first octet of the response, and of an origin's response. */
+  readonly edgeTimes: LogHistogram;
+  readonly originTimes: LogHistogram;
+  /** Visitors: client address and User-Agent. */
+  readonly visitors: HyperLogLog;
+}
+
+/** What top lists are of. */
+export const TOP_KINDS = ['path', 'address', 'country', 'user_agent', 'ja4', 'referrer'] as const;
+/** One of TOP_KINDS. */
+export type TopKind = (typeof TOP_KINDS)[number];
+
+/** The most frequent values of one domain in one span of time. */
+export type TopLists = Readonly<Record<TopKind, SpaceSaving>>;
+
+/** Counts of nothing. */
+export function createTrafficCounts(): TrafficCounts {
+  return {
+    sums: fromEach(SUMS, () => 0),
+    by: fromEach(DIMENSIONS, () => new Map<string, number>()),
+    hits: new Map(),
+    changes: new Map(),
+    edgeTimes: createLogHistogram(),
+    originTimes: createLogHistogram(),
+    visitors: createHyperLogLog(),
+  };
+}
+
+/** Top lists of nothing. */
+export function createTopLists(): TopLists {
+  return fromEach(TOP_KINDS, () => createSpaceSaving());
+}
+
+/** An object with a value for each name of a list. */
+export function fromEach<Name extends string, Value>(
+  names: readonly Name[],
+  make: (name: Name) => Value,
+): Record<Name, Value> {
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, Value>;
+}
+
+/** Adds the counts of `from`, which stay as they are, to those of `to`. */
+export function addTrafficCounts(to: TrafficCounts, from: TrafficCounts): void {
+  for (const sum of SUMS) to.sums[sum] += from.sums[sum];
+  for (const dimension of DIMENSIONS) {
+    for (const [key, requests] of from.by[dimension]) addKey(to, dimension, { key, requests });
+  }
+  for (const hits of from.hits.values()) addHits(to, hits);
+  for (const change of from.changes.values()) addChange(to, change);
+  mergeLogHistogram(to.edgeTimes, from.edgeTimes);
+  mergeLogHistogram(to.originTimes, from.originTimes);
+  mergeHyperLogLog(to.visitors, from.visitors);
+}
+
+/** Adds the lists of `from`, which stay as they are, to those of `to`. */
+export function addTopLists(to: TopLists, from: TopLists): void {
+  for (const kind of TOP_KINDS) mergeSpaceSaving(to[kind], from[kind]);
+}
+
+/** Adds requests under a key of a dimension; a full dimension counts further keys as `other`. */
+export function addKey(
+  { by }: TrafficCounts,
+  dimension: Dimension,
+  { key, requests }: { readonly key: string; readonly requests: number },
+): void {
+  const counts = by[dimension];
+  const before = counts.get(key);
+  if (before !== undefined) counts.set(key, before + requests);
+  else if (isKey(key) && hasPlace(counts, dimension)) counts.set(key, requests);
+  else counts.set(OTHER, (counts.get(OTHER) ?? 0) + requests);
+}
+
+function isKey(key: string): boolean {
+  return key.length <= MAX_KEY_LENGTH && key !== OTHER;
+}
+
+/** Whether a dimension has a place for another key, besides that for `other`. */
+function hasPlace(counts: ReadonlyMap<string, number>, dimension: Dimension): boolean {
+  return counts.size < MAX_KEYS[dimension] - (counts.has(OTHER) ? 0 : 1);
+}
+
+/** Adds matches of one rule with one mode and effect. */
+export function addHits({ hits, sums }: TrafficCounts, added: RuleHits): void {
+  const key = hitKey(added);
+  const before = hits.get(key);
+  if (before !== undefined) {
+    before.hits += added.hits;
+    before.lastAt = Math.max(before.lastAt, added.lastAt);
+  } else if (hits.size < MAX_HITS) hits.set(key, { ...added });
+  else sums.uncounted_hits += added.hits;
+}
+
+/** Adds requests whose decision one dry_run rule would have changed in one way. */
+export function addChange({ changes, sums }: TrafficCounts, added: ShadowChange): void {
+  const key = changeKey(added);
+  const before = changes.get(key);
+  if (before !== undefined) before.requests += added.requests;
+  else if (changes.size < MAX_CHANGES) changes.set(key, { ...added });
+  else sums.uncounted_changes += added.requests;
+}
+
+/** The key of `TrafficCounts.hits`. */
+export function hitKey({
+  type,
+  id,
+  mode,
+  effect,
+}: Pick<RuleHits, 'type' | 'id' | 'mode' | 'effect'>): string {
+  return `${type}/${id} ${mode} ${effect ?? ''}`;
+}
+
+/** The key of `TrafficCounts.changes`. */
+export function changeKey({ type, id, from, to, instead }: Omit<ShadowChange, 'requests'>): string {
+  return `${type}/${id} ${from}|${to}|${instead}`;
+}
+
+/** A decision in a few words: `forward`, `block 403`, `redirect 301`. */
+export function outcomeText({ action, status }: Pick<Decision, 'action' | 'status'>): string {
+  return status === null ? action : `${action} ${status}`;
+}

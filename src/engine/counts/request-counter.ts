@@ -1,0 +1,213 @@
+/**
+ * Counts finished requests of one domain: what `countRequest` and `countTops` count, at two thirds of their cost. In:
+ * finished requests. Out, at each drain: what was counted since the last one.
+ *
+ * PERF: until the drain, keys of dimensions are in cells, which the very key of the request before needs no look-up for; hits
+ * are found by a number; an address and a User-Agent are hashed once, not per request; nothing is allocated for a request
+ * whose rules and values have been counted before.
+ */
+import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
+import { EFFECTS, type Match } from '../evaluator/decision.ts';
+import { countSums, keyOf } from './count-request.ts';
+import { type CountedRequest, topValue } from './counted-request.ts';
+import {
+  addChange,
+  addHits,
+  addKey,
+  createTopLists,
+  createTrafficCounts,
+  DIMENSIONS,
+  type Dimension,
+  fromEach,
+  type RuleHits,
+  type TopLists,
+  type TrafficCounts,
+} from './counts.ts';
+import { hashPair, hashText } from './hash.ts';
+import { addHash } from './hyperloglog.ts';
+import { MAX_HITS, MAX_KEYS } from './limits.ts';
+import { record } from './log-histogram.ts';
+import { shadowChanges } from './shadow-changes.ts';
+import { offer, type SpaceSaving } from './space-saving.ts';
+
+/** Counts of requests with their top lists. */
+export interface CountedTraffic {
+  readonly counts: TrafficCounts;
+  readonly tops: TopLists;
+}
+
+/** Counts the requests of one domain. */
+export interface RequestCounter {
+  count(request: CountedRequest): void;
+  /** What was counted since the last drain; `null`: nothing. */
+  drain(): CountedTraffic | null;
+}
+
+/** The number of requests with one key. */
+interface Cell {
+  requests: number;
+}
+
+/** The cells of one dimension. */
+interface Cells {
+  readonly byKey: Map<string, Cell>;
+  /** The key of the last request, and its cell. */
+  lastKey: string | null;
+  lastCell: Cell;
+}
+
+interface HitCell extends RuleHits {
+  /** The number of the last request that it counted: a rule counts once per request. */
+  request: number;
+}
+
+/** What is counted until the next drain. */
+interface Pending extends CountedTraffic {
+  readonly keys: Readonly<Record<Dimension, Cells>>;
+  /** By `hitNumber`. */
+  readonly hits: Map<number, HitCell>;
+}
+
+/** A counter of nothing. */
+export function createRequestCounter(): RequestCounter {
+  let pending = createPending();
+  return {
+    count: (request) => countInto(pending, request),
+    drain: () => {
+      if (pending.counts.sums.requests === 0) return null;
+      const { counts, tops } = pending;
+      flush(pending);
+      pending = createPending();
+      return { counts, tops };
+    },
+  };
+}
+
+function createPending(): Pending {
+  return {
+    counts: createTrafficCounts(),
+    tops: createTopLists(),
+    keys: fromEach(DIMENSIONS, createCells),
+    hits: new Map(),
+  };
+}
+
+/** What `lastCell` is before the first key; nothing is counted in it. */
+const NO_CELL: Cell = Object.freeze({ requests: 0 });
+const HASH_OF_NONE = hashText('');
+
+function createCells(): Cells {
+  return { byKey: new Map(), lastKey: null, lastCell: NO_CELL };
+}
+
+function countInto(pending: Pending, request: CountedRequest): void {
+  const { counts, tops } = pending;
+  const { decision, edgeMs, originMs } = request;
+  countSums(counts, request);
+  for (const dimension of DIMENSIONS) countKey(pending, dimension, keyOf(request, dimension));
+  if (edgeMs !== null) record(counts.edgeTimes, edgeMs);
+  if (originMs !== null) record(counts.originTimes, originMs);
+  const address = countAndHash(tops.address, request.ip);
+  const userAgent = countAndHash(tops.user_agent, request.userAgent);
+  addHash(counts.visitors, hashPair(address, userAgent));
+  countValue(tops.path, request.path);
+  countValue(tops.country, request.country);
+  countValue(tops.ja4, request.ja4);
+  countValue(tops.referrer, request.referrer);
+  if (decision === null) return;
+  countMatches(pending, decision.matches, request);
+  countMatches(pending, request.pageMatches, request);
+  if (decision.shadow === null) return;
+  for (const change of shadowChanges(decision)) addChange(counts, change);
+}
+
+function countValue(list: SpaceSaving, value: string | null): void {
+  if (value !== null) offer(list, topValue(value));
+}
+
+/** @returns the hash of the value, which distinguishes visitors */
+function countAndHash(list: SpaceSaving, value: string | null): number {
+  if (value === null) return HASH_OF_NONE;
+  const text = topValue(value);
+  const entry = offer(list, text);
+  if (entry.hash < 0) entry.hash = hashText(text);
+  return entry.hash;
+}
+
+function countKey(pending: Pending, dimension: Dimension, key: string): void {
+  const cells = pending.keys[dimension];
+  if (key !== cells.lastKey) {
+    cells.lastCell = cells.byKey.get(key) ?? addCell(pending, dimension, key);
+    cells.lastKey = key;
+  }
+  cells.lastCell.requests++;
+}
+
+function addCell(pending: Pending, dimension: Dimension, key: string): Cell {
+  if (pending.keys[dimension].byKey.size >= MAX_KEYS[dimension]) flushKeys(pending, dimension);
+  const cell = { requests: 0 };
+  pending.keys[dimension].byKey.set(key, cell);
+  return cell;
+}
+
+const TYPE_NUMBERS = numbersOf(RULE_TYPES);
+const EFFECT_NUMBERS = numbersOf(EFFECTS);
+/** Effects, each in both modes. */
+const EFFECT_SPAN = EFFECTS.length * 2;
+const TYPE_SPAN = RULE_TYPES.length;
+
+function numbersOf<Name extends string>(names: readonly Name[]): Readonly<Record<Name, number>> {
+  return fromEach(names, (name) => names.indexOf(name));
+}
+
+/** The rule, mode and effect of a match as one number. PERF: `hitKey` makes a text. */
+function hitNumber({ type, id, mode, effect }: Match): number {
+  const variant = EFFECT_NUMBERS[effect] * 2 + (mode === 'dry_run' ? 1 : 0);
+  return (id * TYPE_SPAN + TYPE_NUMBERS[type]) * EFFECT_SPAN + variant;
+}
+
+function countMatches(pending: Pending, matches: readonly Match[], { at }: CountedRequest): void {
+  const { hits, counts } = pending;
+  for (const match of matches) {
+    const number = hitNumber(match);
+    const cell = hits.get(number);
+    if (cell === undefined) addHitCell(pending, number, { match, at });
+    else if (cell.request !== counts.sums.requests) {
+      cell.request = counts.sums.requests;
+      cell.hits++;
+      if (at > cell.lastAt) cell.lastAt = at;
+    }
+  }
+}
+
+function addHitCell(
+  pending: Pending,
+  number: number,
+  { match, at }: { readonly match: Match; readonly at: number },
+): void {
+  if (pending.hits.size >= MAX_HITS) flushHits(pending);
+  const { type, id, mode, effect } = match;
+  const request = pending.counts.sums.requests;
+  pending.hits.set(number, { type, id, mode, effect, hits: 1, lastAt: at, request });
+}
+
+/** Adds everything in cells to the counts. */
+function flush(pending: Pending): void {
+  for (const dimension of DIMENSIONS) flushKeys(pending, dimension);
+  flushHits(pending);
+}
+
+function flushKeys({ counts, keys }: Pending, dimension: Dimension): void {
+  const cells = keys[dimension];
+  for (const [key, { requests }] of cells.byKey) addKey(counts, dimension, { key, requests });
+  cells.byKey.clear();
+  cells.lastKey = null;
+  cells.lastCell = NO_CELL;
+}
+
+function flushHits({ counts, hits }: Pending): void {
+  for (const { type, id, mode, effect, hits: some, lastAt } of hits.values()) {
+    addHits(counts, { type, id, mode, effect, hits: some, lastAt });
+  }
+  hits.clear();
+}

@@ -1,0 +1,159 @@
+/**
+ * How one counter key lies in memory: a run of 32-bit words. Every entry begins with
+ *
+ *     word 0   32 bits of the key's hash; they also choose its bucket
+ *     word 1   reference of the next entry in the bucket (27 bits), idle class (5 bits)
+ *     word 2   time of the newest hit, milliseconds >> 10
+ *     word 3   its low 10 bits; above them the fields of the kind
+ *
+ * and goes on by kind:
+ *   holder  what one address of a per-path rule has: its count of paths, and since when.
+ *   ring    the newest hits one by one, a word each: exact.
+ *   slices  17 counts of a sixteenth of the window each, every count as narrow as it can be.
+ * A per-path entry also has a link to its holder. The last word holds 32 further bits of the hash if they fit:
+ * with 64 bits the odds that any two of a million visitors share a counter are one in 37 million. Above 262,142
+ * requests a window (per path, else 1,048,574) it has only the 2 to 19 bits that are spare, at worst none.
+ */
+import { MAX_EXACT_WINDOW, WINDOW_SLICES } from '../../../base/vocabulary/limits.ts';
+
+/** Words of the common head. */
+export const HASH = 0;
+export const NEXT = 1;
+export const COARSE = 2;
+export const FINE = 3;
+
+/** A slice counts until all of it has left the window, so one more than the window has is stored (semantics §5). */
+export const SLICES = WINDOW_SLICES + 1;
+
+/** Times have 42 bits of milliseconds since the epoch, which end in May 2109; later ones count as that. */
+export const LAST_TIME = 2 ** 42 - 1;
+
+/**
+ * A slices entry stays within 15 words: with at most 2.25 octets of bucket and the unused end of a page it then needs
+ * no more than 64 octets (the bound of the design). What does not fit is left out, in the order holder link, hash.
+ */
+const MAX_SLICES_STRIDE = 15;
+
+export type EntryKind = 'holder' | 'ring' | 'slices';
+
+/** What all keys of one shape share. */
+export interface Layout {
+  /** Small integer, unique per shape. */
+  readonly id: number;
+  readonly kind: EntryKind;
+  /** Words of one entry. */
+  readonly stride: number;
+  /** Ring: hits stored. Slices: the highest count that the bits hold; rules of different capacities share a shape. */
+  readonly size: number;
+  /** Slices: bits of a count. */
+  readonly width: number;
+  /** Word that holds further bits of the hash, and which of its bits do. */
+  readonly tagAt: number;
+  readonly tagMask: number;
+  /** Word that holds the link to the holder, or -1. */
+  readonly linkAt: number;
+}
+
+/** Word of a ring entry where its hits begin. */
+export const RING_START = 4;
+/** Word of a holder with the time of its creation, milliseconds >> 10. */
+export const HOLDER_BORN = 4;
+
+/** The one shape of holders. */
+export const HOLDER_LAYOUT: Layout = {
+  id: 0,
+  kind: 'holder',
+  stride: 6,
+  size: 0,
+  width: 0,
+  tagAt: 5,
+  tagMask: -1,
+  linkAt: -1,
+};
+
+/** The id `layoutOf` would give, without making the layout. */
+export function layoutId(capacity: number, doubled: boolean, linked: boolean): number {
+  const most = doubled ? 2 * capacity : capacity;
+  const shape = capacity <= MAX_EXACT_WINDOW ? most : 512 + countWidth(most);
+  return linked ? shape + 1024 : shape;
+}
+
+/**
+ * The shape of a key.
+ * @param capacity requests a window, 1…2,000,000
+ * @param doubled enough history is stored to compare with twice the capacity
+ * @param linked the key is one path of an address and has a holder
+ */
+export function layoutOf(capacity: number, doubled: boolean, linked: boolean): Layout {
+  const id = layoutId(capacity, doubled, linked);
+  const most = doubled ? 2 * capacity : capacity;
+  return capacity <= MAX_EXACT_WINDOW ? ringLayout(id, most, linked) : slicesLayout(id, most, linked);
+}
+
+function ringLayout(id: number, size: number, linked: boolean): Layout {
+  const end = RING_START + size;
+  const linkAt = linked ? end : -1;
+  const tagAt = linked ? end + 1 : end;
+  return { id, kind: 'ring', stride: tagAt + 1, size, width: 0, tagAt, tagMask: -1, linkAt };
+}
+
+function slicesLayout(id: number, most: number, linked: boolean): Layout {
+  const width = countWidth(most);
+  const bits = 10 + SLICES * width;
+  const packed = Math.ceil(bits / 32);
+  const spare = packed * 32 - bits;
+  const hasLink = linked && FINE + packed + 1 <= MAX_SLICES_STRIDE;
+  const end = FINE + packed + (hasLink ? 1 : 0);
+  const hasTagWord = end + 1 <= MAX_SLICES_STRIDE;
+  return {
+    id,
+    kind: 'slices',
+    stride: hasTagWord ? end + 1 : end,
+    size: 2 ** width - 1,
+    width,
+    tagAt: hasTagWord ? end : FINE + packed - 1,
+    tagMask: hasTagWord ? -1 : spare === 0 ? 0 : -1 << (32 - spare),
+    linkAt: hasLink ? FINE + packed : -1,
+  };
+}
+
+/** Bits that hold every count up to one above the greatest allowance. */
+function countWidth(most: number): number {
+  return 32 - Math.clz32(most + 1);
+}
+
+/** Time of the newest hit of the entry at `at`, milliseconds. */
+export function newestHit(words: Uint32Array, at: number): number {
+  return words[at + COARSE]! * 1024 + (words[at + FINE]! & 1023);
+}
+
+/**
+ * The times one hit works with: now, and the newest hit of the entry at hand.
+ * PERF: a number above 31 bits that passes between functions is an object on the heap, one in an array is not.
+ */
+export type Clock = Float64Array;
+export const NOW = 0;
+export const NEWEST = 1;
+
+export function createClock(): Clock {
+  return new Float64Array(2);
+}
+
+/** Sets now: whole milliseconds within what an entry can hold. */
+export function setNow(clock: Clock, now: number): void {
+  if (!(now > 0)) clock[NOW] = 0;
+  else if (now >= LAST_TIME) clock[NOW] = LAST_TIME;
+  else clock[NOW] = Math.floor(now);
+}
+
+/** Reads the time of the newest hit. */
+export function readNewest(words: Uint32Array, at: number, clock: Clock): void {
+  clock[NEWEST] = words[at + COARSE]! * 1024 + (words[at + FINE]! & 1023);
+}
+
+/** Sets the time of the newest hit to now. */
+export function stamp(words: Uint32Array, at: number, clock: Clock): void {
+  const time = clock[NOW]!;
+  words[at + COARSE] = time / 1024;
+  words[at + FINE] = (words[at + FINE]! & ~1023) | ((time >>> 0) & 1023);
+}

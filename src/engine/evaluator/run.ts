@@ -1,0 +1,222 @@
+/**
+ * One pass over the phases: the real one, or the shadow's, in which dry_run rules act. Phases write into a run, and the
+ * decision is made from it (`decide.ts`).
+ */
+import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
+import { FLAG, META, SLOT } from '../plan/layout.ts';
+import type { Pool, PoolState, Surroundings, TurnState } from './balancer.ts';
+import { type Candidates, nextCandidate, skipTo } from './candidates.ts';
+import type { Counters, RateResult, RateWindow } from './counters.ts';
+import type { Action, CacheDirective, Effect, Match, Origin, RuleRef, WafVerdict } from './decision.ts';
+import type { Facts } from './facts.ts';
+import { keyOfSlot, refOfSlot, refText } from './identity.ts';
+import type { LoadedPlan } from './loaded.ts';
+import { slotMatches } from './predicates.ts';
+import type { WafProgram } from './waf.ts';
+
+/** Health and load of pool origins. `pool` is the id of the rule, `origin` the index in its `origins`. */
+export interface OriginStates {
+  healthy(pool: number, origin: number): boolean;
+  /** Requests in progress at the origin. */
+  inFlight(pool: number, origin: number): number;
+}
+
+/** Results of the real run that the shadow must not compute again, by slot. Cleared per request. */
+export interface Memo {
+  readonly rates: Map<number, RateResult>;
+  readonly wafs: Map<number, WafVerdict>;
+  /** Picks by slot of the pool; the host's own records under -1. */
+  readonly picks: Map<number, number>;
+}
+
+/** A pool decoded for the balancer, with its state and its origins' health. */
+export interface LoadedPool {
+  readonly pool: Pool;
+  readonly state: PoolState;
+  readonly around: Surroundings;
+}
+
+/** A phase as `evaluate` runs it; see `PHASE_TABLE` in `phases.ts` for the order and the meaning of the fields. */
+export interface Step {
+  readonly run: (context: Context, run: Run) => boolean;
+  readonly runWithoutRules: ((context: Context, run: Run) => boolean) | null;
+  /** The slot after the phase's last rule; 0 if the plan has none. */
+  readonly end: number;
+  readonly passedBy: number;
+  readonly pass: ((context: Context, run: Run) => void) | null;
+}
+
+/** Everything phases work with: one per evaluator. */
+export interface Context {
+  readonly loaded: LoadedPlan;
+  /** The phases of requests that some rule may match, in their order. */
+  readonly steps: readonly Step[];
+  readonly facts: Facts;
+  readonly candidates: Candidates;
+  readonly counters: Counters;
+  /** Windows of rate limits by slot, made at their first use. */
+  readonly windows: Map<number, RateWindow>;
+  readonly waf: WafProgram | null;
+  /** Reports a fault to the embedder; never throws. */
+  readonly reportFault: (error: unknown) => void;
+  readonly origins: OriginStates;
+  readonly nodeId: number | null;
+  readonly pools: Map<number, LoadedPool>;
+  /** Names of the parameters that cache rules key by, by slot. */
+  readonly keyedNames: Map<number, ReadonlySet<string>>;
+  /** The round robin over a host's own records, by offset of the group. */
+  readonly turns: Map<number, TurnState>;
+  readonly memo: Memo;
+}
+
+/** The outcome of one pass, as far as its phases have written it; the fields are those of `Decision`. */
+export interface Run {
+  readonly shadow: boolean;
+  action: Action;
+  status: number | null;
+  rule: RuleRef | null;
+  location: string | null;
+  body: string | null;
+  origin: Origin | null;
+  path: string | null;
+  query: string | null;
+  cache: CacheDirective | null;
+  tags: string[] | null;
+  retryAfter: number | null;
+  waf: WafVerdict | null;
+  matches: Match[] | null;
+  /** A dry_run rule was recorded. */
+  dryMatched: boolean;
+  /** Slot of the bot_route rule that pinned the origin, or -1. */
+  pinned: number;
+  /** Bits of EXEMPT (`exemptions.ts`): which phases the request passes untouched. */
+  exempt: number;
+  /** Slot of the rewrite rule that acts, or -1. */
+  rewrittenBy: number;
+}
+
+/** An empty run. */
+export function createRun(shadow: boolean): Run {
+  return {
+    shadow,
+    action: 'forward',
+    status: null,
+    rule: null,
+    location: null,
+    body: null,
+    origin: null,
+    path: null,
+    query: null,
+    cache: null,
+    tags: null,
+    retryAfter: null,
+    waf: null,
+    matches: null,
+    dryMatched: false,
+    pinned: -1,
+    exempt: 0,
+    rewrittenBy: -1,
+  };
+}
+
+/** Makes a run ready for the next request. */
+export function resetRun(run: Run): void {
+  run.action = 'forward';
+  run.status = null;
+  run.rule = null;
+  run.location = null;
+  run.body = null;
+  run.origin = null;
+  run.path = null;
+  run.query = null;
+  run.cache = null;
+  run.tags = null;
+  run.retryAfter = null;
+  run.waf = null;
+  run.matches = null;
+  run.dryMatched = false;
+  run.pinned = -1;
+  run.exempt = 0;
+  run.rewrittenBy = -1;
+}
+
+/** The first slot of a type's phase, and the first of the next. */
+export function phaseStart(context: Context, type: number): number {
+  return context.loaded.plan.meta[META.phases + type]!;
+}
+
+/** The slot of the next rule of the type that matches, or -1. Skips rules of earlier types. */
+export function nextMatch(context: Context, type: number): number {
+  const end = phaseStart(context, type + 1);
+  skipTo(context.candidates, phaseStart(context, type));
+  for (;;) {
+    const slot = nextCandidate(context.candidates, end);
+    if (slot < 0 || slotMatches(context.loaded, slot, context.facts)) return slot;
+  }
+}
+
+/** Skips the remaining rules of a type. */
+export function endPhase(context: Context, type: number): void {
+  skipTo(context.candidates, phaseStart(context, type + 1));
+}
+
+/** A field (`SLOT`) of a slot's row. */
+export function slotWord(context: Context, slot: number, field: number): number {
+  return context.loaded.plan.slots[slot * SLOT.size + field]!;
+}
+
+/** Whether the rule's action_mode is `dry_run`. */
+export function isDryRun(context: Context, slot: number): boolean {
+  return (slotWord(context, slot, SLOT.flags) & FLAG.dryRun) !== 0;
+}
+
+/** Whether the rule acts in this run: dry_run rules act in the shadow only. */
+export function acts(context: Context, run: Run, slot: number): boolean {
+  return run.shadow || !isDryRun(context, slot);
+}
+
+/** The reference of the rule in a slot. */
+export function refOf(context: Context, slot: number): RuleRef {
+  return refOfSlot(context.loaded, slot);
+}
+
+/** Records that a rule matched, with the effect that it had, or would have had. */
+export function record(context: Context, run: Run, slot: number, effect: Effect): void {
+  recordMatch(run, matchOf(context, slot, effect));
+}
+
+/** The entry of a rule that matched. */
+export function matchOf(context: Context, slot: number, effect: Effect): Match {
+  const { slots } = context.loaded.plan;
+  const row = slot * SLOT.size;
+  const flags = slots[row + SLOT.flags]!;
+  const dry = (flags & FLAG.dryRun) !== 0;
+  // PERF: one literal; spreading the rule's reference into it took a quarter of all evaluation.
+  const type = RULE_TYPES[flags & FLAG.type]!;
+  const id = slots[row + SLOT.id]!;
+  const mode = dry ? 'dry_run' : 'enforce';
+  const key = keyOfSlot(context.loaded, slot);
+  return key === '' ? { type, id, mode, effect } : { type, id, key, mode, effect };
+}
+
+/** Adds a match to those of a run. */
+export function recordMatch(run: Run, match: Match): void {
+  if (run.matches === null) run.matches = [match];
+  else run.matches.push(match);
+  if (match.mode === 'dry_run') run.dryMatched = true;
+}
+
+/** Adds the tag of a rule: its reference as text. */
+export function addTag(context: Context, run: Run, slot: number): void {
+  const tag = refText(refOf(context, slot));
+  if (run.tags === null) run.tags = [tag];
+  else run.tags.push(tag);
+}
+
+/** Ends the request with a status of the edge's own; returns true, as a phase that ends a request does. */
+export function end(run: Run, action: Action, outcome: { status: number; rule: RuleRef | null }): true {
+  run.action = action;
+  run.status = outcome.status;
+  run.rule = outcome.rule;
+  return true;
+}

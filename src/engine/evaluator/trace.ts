@@ -1,0 +1,160 @@
+/**
+ * The trace of a decision, made by `explain`. It never changes the decision. Reasons are codes of a closed list, each with
+ * a text that is ready to print.
+ */
+import type { ActionMode, RuleType, UninspectedMode } from '../../base/vocabulary/vocabulary.ts';
+import type { Decision, Effect, WafVerdict } from './decision.ts';
+import { PHASE_TABLE, type Phase } from './phases.ts';
+import type { WafSettings } from './waf.ts';
+
+export type { Phase } from './phases.ts';
+
+/** The names of the phases in the order of semantics §4. */
+export const PHASES: readonly Phase[] = PHASE_TABLE.map(({ name }) => name);
+
+/**
+ * `matched`: every filter passed and the rule was recorded. `skipped`: a filter failed. `not_reached`: the request was
+ * decided before the rule. `conditional`: it depends on the response's status.
+ */
+export const OUTCOMES = ['matched', 'skipped', 'not_reached', 'conditional'] as const;
+/** One of OUTCOMES. */
+export type RuleOutcome = (typeof OUTCOMES)[number];
+
+/** The checks of a rule, in the order in which they are reported. */
+export const CHECKS = [
+  'enabled',
+  'scope',
+  'host',
+  'path',
+  'country',
+  'ip',
+  'kind',
+  'verified',
+  'ja4',
+  'ja4h',
+] as const;
+/** One of CHECKS. */
+export type CheckName = (typeof CHECKS)[number];
+
+/** The result of one check of one rule. */
+export interface CheckTrace {
+  readonly check: CheckName;
+  /** `null`: the request lacks the fact that the check needs. Counts as failed. */
+  readonly pass: boolean | null;
+  readonly text: string;
+  /** The list entry that decided, as a field path: `path_includes[0]`. */
+  readonly entry?: string;
+}
+
+/** Why a rule has its outcome. */
+export const REASONS = [
+  'disabled',
+  'out_of_scope',
+  'host_not_included',
+  'host_excluded',
+  'path_not_included',
+  'path_excluded',
+  'country_not_listed',
+  'country_listed',
+  'country_unknown',
+  'ip_not_listed',
+  'ip_listed',
+  'ip_unknown',
+  'bot_not_classified',
+  'bot_not_listed',
+  'bot_unverified',
+  'fingerprint_not_listed',
+  'missing_input',
+  'all_checks_passed',
+  'under_limit',
+  'over_limit',
+  'below_threshold',
+  'at_threshold',
+  'no_signatures',
+  'challenge_solved',
+  'challenge_unsolved',
+  'self_redirect',
+  'redirected',
+  'rewritten',
+  'dot_segment',
+  'cached',
+  'chosen',
+  'tagged',
+  'request_ended',
+  'slot_taken',
+  'overridden',
+  'phase_passed',
+  'developer_mode',
+  'needs_response',
+  'status_not_listed',
+] as const;
+/** One of REASONS. */
+export type ReasonCode = (typeof REASONS)[number];
+
+/** What a waf rule's signatures came to, and with which settings; its exclusions are those whose path matches. */
+export interface InspectionTrace extends WafVerdict, WafSettings {
+  readonly onUninspected: UninspectedMode;
+}
+
+/** What became of one rule. */
+export interface RuleTrace {
+  readonly type: RuleType;
+  readonly id: number;
+  /** As in `RuleRef`. */
+  readonly key?: string;
+  readonly priority: number;
+  readonly mode: ActionMode;
+  readonly outcome: RuleOutcome;
+  /** `none` unless matched. */
+  readonly effect: Effect | 'none';
+  readonly reason: { readonly code: ReasonCode; readonly text: string };
+  /** Every check of the rule, evaluated even if an earlier one failed. */
+  readonly checks: readonly CheckTrace[];
+  /** Of a waf rule that inspected the request. */
+  readonly inspection?: InspectionTrace;
+}
+
+/** What became of a phase; see `PhaseTrace.outcome`. */
+export const PHASE_OUTCOMES = ['continue', 'final', 'passed', 'not_reached', 'conditional'] as const;
+/** One of PHASE_OUTCOMES. */
+export type PhaseOutcome = (typeof PHASE_OUTCOMES)[number];
+
+/** One phase and its rules. */
+export interface PhaseTrace {
+  readonly name: Phase;
+  /** `passed`: the request is exempt (ACME, verified crawler, pinned origin); `final`: it ended here. */
+  readonly outcome: PhaseOutcome;
+  /** What the phase did apart from its rules, such as the record that was found or why it was passed. */
+  readonly note: string | null;
+  /** In evaluation order; rules that are disabled or not in scope included. */
+  readonly rules: readonly RuleTrace[];
+}
+
+/** The normalised request. If the gate refuses it, facts read after the gate are `null`. */
+export interface FactsTrace {
+  readonly scheme: 'http' | 'https';
+  readonly method: string;
+  readonly host: string | null;
+  readonly path: string | null;
+  /** The path without `;params`; `null` when there are none. */
+  readonly pathWithoutParameters: string | null;
+  readonly query: string | null;
+  readonly ip: string | null;
+  readonly country: string | null;
+  readonly bot: {
+    readonly kind: string;
+    readonly verified: boolean;
+    readonly from: 'user-agent' | 'given';
+  } | null;
+  readonly ja4: string | null;
+  readonly ja4h: string | null;
+  /** The host's proxied records, in id order. */
+  readonly records: readonly { readonly id: number; readonly name: string; readonly destination: string }[];
+}
+
+/** A decision, the request it is of, and every phase in order. */
+export interface Trace {
+  readonly decision: Decision;
+  readonly facts: FactsTrace;
+  readonly phases: readonly PhaseTrace[];
+}

@@ -1,0 +1,248 @@
+/**
+ * The contract between compiler and evaluator: a plan is one flat run of bytes, a header and then sections, each an
+ * array of 8-, 16- or 32-bit numbers in little-endian order at an 8-byte boundary. Opening one makes views; nothing
+ * is decoded until a request needs it.
+ *
+ * Rules lie in `slots` in evaluation order: by phase, then priority, then id. Every list of rules anywhere in the
+ * plan names slots in ascending order, so that "first match" is "smallest slot".
+ *
+ * `ruleKeys` has for each slot the string that the rule goes by across plans if its id is only its place in a file;
+ * 0: it goes by its id. Empty if all rules go by their ids.
+ */
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
+
+/** Raised whenever the layout or the meaning of a field changes; `previous.ts` reads the version before it, others are refused. */
+export const PLAN_VERSION = 3;
+/** `EPLN`, read as a little-endian number. */
+export const MAGIC = 0x4e4c5045;
+
+/** Words of the header, each 32 bits. */
+export const HEADER = {
+  magic: 0,
+  version: 1,
+  bytes: 2,
+  checksum: 3,
+  revisionLow: 4,
+  revisionHigh: 5,
+  sections: 6,
+} as const;
+/** Octets before the first section: seven header words, the directory (offset and octets per section), padding. */
+export const DIRECTORY = 28;
+
+export type SectionKind = 'u8' | 'u16' | 'u32';
+
+/** The sections in their order. */
+export const SECTIONS = [
+  { name: 'meta', kind: 'u32' },
+  { name: 'slots', kind: 'u32' },
+  { name: 'words', kind: 'u32' },
+  { name: 'patterns', kind: 'u32' },
+  { name: 'strings', kind: 'u32' },
+  { name: 'postings', kind: 'u32' },
+  { name: 'postingSlots', kind: 'u32' },
+  { name: 'nodes', kind: 'u32' },
+  { name: 'literals', kind: 'u32' },
+  { name: 'names', kind: 'u32' },
+  { name: 'cidr4', kind: 'u32' },
+  { name: 'cidr6', kind: 'u32' },
+  { name: 'dfas', kind: 'u16' },
+  { name: 'labels', kind: 'u16' },
+  { name: 'text16', kind: 'u16' },
+  { name: 'text8', kind: 'u8' },
+  { name: 'ruleKeys', kind: 'u32' },
+  { name: 'recordKeys', kind: 'u32' },
+] as const satisfies readonly { name: string; kind: SectionKind }[];
+
+type ArrayOf<K extends SectionKind> = K extends 'u8'
+  ? Uint8Array
+  : K extends 'u16'
+    ? Uint16Array
+    : Uint32Array;
+
+/** The sections as arrays: what the compiler makes and what opening a sealed plan gives back. */
+export type Plan = {
+  readonly [S in (typeof SECTIONS)[number] as S['name']]: ArrayOf<S['kind']>;
+};
+
+/** Row of `recordKeys`: a record's id and the string of its key. Empty if no record has one. */
+export const RECORD_KEY = { id: 0, key: 1, size: 2 } as const;
+
+/** Fields of `meta`. */
+export const META = {
+  /** String: the domain's name. */
+  domain: 0,
+  /** Index into DOMAIN_STATUSES. */
+  status: 1,
+  suspended: 2,
+  /** Developer mode's end in milliseconds, low and high word; 0 when off. */
+  developerLow: 3,
+  developerHigh: 4,
+  slots: 5,
+  /** Slots in the order of RULE_TYPES: `phase + i` is the first slot of type i, one more for the end. */
+  phases: 6,
+  /** Roots in `nodes` of the trees, or NONE. */
+  pathTree: 6 + RULE_TYPES.length + 1,
+  suffixTree: 20,
+  hostTree: 21,
+  ja4Tree: 22,
+  ja4hTree: 23,
+  /** 1 when `literals` holds a machine. */
+  inner: 24,
+  /** In `words`: posting of each inner literal. */
+  innerPostings: 25,
+  /** In `words`: posting of each country (26 × 26). NONE when no rule is filed there. */
+  countries: 26,
+  /** In `words`: posting of each bot kind, then of any other kind. NONE when no rule is filed there. */
+  bots: 27,
+  /** In `words`: groups, see GROUP. */
+  groups: 28,
+  groupCount: 29,
+  /** In `names`: number of slots of the hash table, a power of two. */
+  nameSlots: 30,
+  /** Posting of the rules that no index narrows. */
+  always: 31,
+  /** Bits of EDGE_SWITCH: what the node adds to answers or takes from them. */
+  switches: 32,
+  /** Megabytes of the largest response body that is cached. */
+  cacheCapMb: 33,
+  /** Gigabytes and days of the disk cache. */
+  diskMaxGb: 34,
+  diskTtlDays: 35,
+  size: 36,
+} as const;
+
+/** Bits of `meta`'s `switches`, each named as the domain's setting is. */
+export const EDGE_SWITCH = {
+  sec_no_sniff: 1,
+  sec_referrer_policy: 2,
+  sec_strip_headers: 4,
+  markdown_for_agents: 8,
+  websockets_off: 16,
+} as const;
+
+/**
+ * Bit of `meta`'s `switches`: a proxied record has `monitor: true`. One word follows the records of each group then, 1: the
+ * host is monitored. Readers of an earlier release ignore both.
+ */
+export const MONITORED = 1 << 8;
+/**
+ * Bit of `meta`'s `switches`: a pool without probes ejects origins otherwise than `DEFAULT_EJECTION`. A row of POOL_EJECTION
+ * follows the origins of each pool then. Readers of an earlier release ignore both.
+ */
+export const EJECTIONS = 1 << 9;
+
+/** Nothing there: no filter, no tree, no posting. */
+export const NONE = 0xffffffff;
+
+/** Fields of one slot. */
+export const SLOT = {
+  id: 0,
+  priority: 1,
+  flags: 2,
+  /** In `words`: count, then group numbers ascending. NONE: zone-wide. */
+  scope: 3,
+  /** In `words`: a pattern filter, see FILTER. NONE: every host. */
+  host: 4,
+  /** As `host`, for the path. */
+  path: 5,
+  /** In `words`: count, country numbers as listed, then a bitset of 22 words. NONE: no country filter. */
+  countries: 6,
+  /** In `words`: an address filter, see ADDRESSES. NONE: no address filter. */
+  addresses: 7,
+  /** In `words`: for bot_route a mask, then count and kinds as listed; for fingerprint two string lists. */
+  kinds: 8,
+  /** Characters every matching path must hold, as bits of `characterBit`. */
+  need: 9,
+  /** In `words`: the type's own fields. */
+  fields: 10,
+  size: 11,
+} as const;
+
+export const FLAG = {
+  type: 0xf,
+  dryRun: 1 << 4,
+  enabled: 1 << 5,
+  excludeCountries: 1 << 6,
+  excludeAddresses: 1 << 7,
+  requireVerified: 1 << 8,
+  /** A path with `;params` must match with and without them (cache rules), instead of in either form. */
+  bothForms: 1 << 9,
+  /** The last host include is the rule's `host_pattern`. */
+  hostPattern: 1 << 10,
+} as const;
+/** Shift of the number of a rule's action or mode in its flags. */
+export const FLAG_ACTION_SHIFT = 12;
+
+/** Pattern filter: `[includes, excludes, pattern, pattern, …]`, includes first. */
+export const FILTER = { includes: 0, excludes: 1, patterns: 2 } as const;
+
+/**
+ * Address filter: `[n4, n6, m4, m6, first/last pairs of the n4 entries, place in the list of each, then 8 words per
+ * n6 entry and places, then the same intervals merged and sorted (m4 pairs, m6 eights)]`.
+ */
+export const ADDRESSES = { n4: 0, n6: 1, m4: 2, m6: 3, entries: 4 } as const;
+
+/** Fields of one pattern; `need` as in SLOT, of every text it matches. */
+export const PATTERN = { kind: 0, source: 1, data: 2, need: 3, size: 4 } as const;
+
+export const PATTERN_KIND = {
+  /** Every text. */
+  any: 0,
+  /** `data`: string. */
+  exact: 1,
+  prefix: 2,
+  suffix: 3,
+  contains: 4,
+  /** `data` in `words`: count of pieces, then strings; first and last are anchored (and may be empty). */
+  pieces: 5,
+  /** `data`: offset of an automaton in `dfas`. */
+  dfa: 6,
+} as const;
+
+/** Node of a tree: label (in `labels`), children (contiguous, by first character), postings (or NONE). */
+export const NODE = {
+  label: 0,
+  length: 1,
+  first: 2,
+  children: 3,
+  count: 4,
+  exact: 5,
+  prefix: 6,
+  size: 7,
+} as const;
+
+/** Row of the hash table of names: string of the name (0: empty row), its group, the group of `*.name`. */
+export const NAME = { string: 0, group: 1, wildcard: 2, size: 3 } as const;
+
+/** A host's proxied records: `[posting, captcha record id or 0, count, then RECORD rows]` at `words[groups + i]`. */
+export const GROUP = { posting: 0, captcha: 1, count: 2, records: 3 } as const;
+export const RECORD = {
+  id: 0,
+  name: 1,
+  destination: 2,
+  port: 3,
+  scheme: 4,
+  hostHeader: 5,
+  timeout: 6,
+  size: 7,
+} as const;
+
+export const COUNTRIES = 26 * 26;
+export const COUNTRY_WORDS = 22;
+
+/** The bit of a character in a slot's `need`: letters without case, the rest by their low bits. */
+export function characterBit(code: number): number {
+  return 1 << (code & 31);
+}
+
+/** Hash of a name in the table of names (FNV-1a over its characters). */
+export function nameHash(name: string, from: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = from; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
+
+/** The place of a type in RULE_TYPES, which is also its place in `meta`'s list of phases. */
+export function typeIndex(type: RuleType): number {
+  return RULE_TYPES.indexOf(type);
+}

@@ -1,0 +1,171 @@
+/** The printed form of a plan: JSON for people and for line diffs. No code reads it back. */
+import { formatIp } from '../../base/addresses/ip.ts';
+import { DOMAIN_STATUSES, RECORD_SCHEMES, RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
+import {
+  ADDRESSES,
+  EDGE_SWITCH,
+  FILTER,
+  FLAG,
+  GROUP,
+  META,
+  MONITORED,
+  NONE,
+  PATTERN,
+  PATTERN_KIND,
+  type Plan,
+  RECORD,
+  SECTIONS,
+  SLOT,
+} from './layout.ts';
+import type { OpenedPlan } from './open.ts';
+import { listAt, type Printed, printFields } from './print-fields.ts';
+import { countryText, printIndexes } from './print-indexes.ts';
+import { decodeString } from './strings.ts';
+
+/** The plan as JSON-safe data: the domain, its hosts, every rule in evaluation order, every index with its keys. */
+export function printPlan({ plan, revision, version }: OpenedPlan): Printed {
+  const { meta } = plan;
+  const until = meta[META.developerHigh]! * 2 ** 32 + meta[META.developerLow]!;
+  const slots = Array.from({ length: meta[META.slots]! }, (_, slot) => printRule(plan, slot));
+  return {
+    format: 'edgeplan.plan/v1',
+    version,
+    revision,
+    domain: {
+      name: decodeString(plan, meta[META.domain]!),
+      status: DOMAIN_STATUSES[meta[META.status]!],
+      suspended: meta[META.suspended] === 1,
+      developer_mode_until: until === 0 ? null : new Date(until).toISOString(),
+      cache_cap_mb: meta[META.cacheCapMb],
+      cache_l2_max_gb: meta[META.diskMaxGb],
+      cache_l2_ttl_days: meta[META.diskTtlDays],
+      ...printSwitches(meta[META.switches]!),
+    },
+    hosts: printHosts(plan),
+    rules: slots,
+    indexes: printIndexes(plan),
+    octets: Object.fromEntries(SECTIONS.map(({ name }) => [name, plan[name].byteLength])),
+  };
+}
+
+function printSwitches(bits: number): Printed {
+  return Object.fromEntries(Object.entries(EDGE_SWITCH).map(([name, bit]) => [name, (bits & bit) !== 0]));
+}
+
+function printHosts(plan: Plan): readonly Printed[] {
+  const { meta, words } = plan;
+  const marked = (meta[META.switches]! & MONITORED) !== 0;
+  return Array.from({ length: meta[META.groupCount]! }, (_, index) => {
+    const group = words[meta[META.groups]! + index]!;
+    const records = Array.from({ length: words[group + GROUP.count]! }, (_record, place) => {
+      const row = group + GROUP.records + place * RECORD.size;
+      return {
+        id: words[row + RECORD.id],
+        destination: decodeString(plan, words[row + RECORD.destination]!),
+        port: words[row + RECORD.port] === 0 ? null : words[row + RECORD.port],
+        scheme: RECORD_SCHEMES[words[row + RECORD.scheme]!],
+        host_header: decodeString(plan, words[row + RECORD.hostHeader]!),
+        timeout: words[row + RECORD.timeout] === 0 ? null : words[row + RECORD.timeout],
+      };
+    });
+    const name = decodeString(plan, words[group + GROUP.records + RECORD.name]!);
+    const captcha = words[group + GROUP.captcha]!;
+    const monitored = marked && words[group + GROUP.records + records.length * RECORD.size] === 1;
+    return { name, captcha_record: captcha === 0 ? null : captcha, monitored, records };
+  });
+}
+
+function printRule(plan: Plan, slot: number): Printed {
+  const row = plan.slots.subarray(slot * SLOT.size, (slot + 1) * SLOT.size);
+  const flags = row[SLOT.flags]!;
+  const type = RULE_TYPES[flags & FLAG.type]!;
+  return {
+    type,
+    id: row[SLOT.id],
+    ...printKey(plan, slot),
+    priority: row[SLOT.priority],
+    action_mode: (flags & FLAG.dryRun) === 0 ? 'enforce' : 'dry_run',
+    enabled: (flags & FLAG.enabled) !== 0,
+    scope:
+      row[SLOT.scope] === NONE ? null : listAt(plan, row[SLOT.scope]!).map((group) => groupName(plan, group)),
+    host: printFilter(plan, row[SLOT.host]!),
+    path: printFilter(plan, row[SLOT.path]!),
+    ...(row[SLOT.countries] === NONE
+      ? {}
+      : {
+          country_match_type: (flags & FLAG.excludeCountries) === 0 ? 'include' : 'exclude',
+          countries: listAt(plan, row[SLOT.countries]!).map(countryText),
+        }),
+    ...(row[SLOT.addresses] === NONE
+      ? {}
+      : {
+          ip_match_type: (flags & FLAG.excludeAddresses) === 0 ? 'include' : 'exclude',
+          ips: printAddresses(plan, row[SLOT.addresses]!),
+        }),
+    ...printFields(plan, type, row),
+  };
+}
+
+/** What the rule goes by across plans, if that is not its id. */
+function printKey(plan: Plan, slot: number): Printed {
+  const key = plan.ruleKeys[slot] ?? 0;
+  return key === 0 ? {} : { key: decodeString(plan, key) };
+}
+
+/** The entries of an address filter in the order in which they were listed. */
+function printAddresses({ words }: Plan, at: number): readonly string[] {
+  const listed: string[] = [];
+  let from = at + ADDRESSES.entries;
+  for (const [family, counted, size] of [
+    [4, ADDRESSES.n4, 1],
+    [6, ADDRESSES.n6, 4],
+  ] as const) {
+    const count = words[at + counted]!;
+    const places = from + count * 2 * size;
+    for (let entry = 0; entry < count; entry++) {
+      const first = words.subarray(from + entry * 2 * size, from + (entry * 2 + 1) * size);
+      const last = words.subarray(from + (entry * 2 + 1) * size, from + (entry + 1) * 2 * size);
+      listed[words[places + entry]!] = printRange(family, first, last);
+    }
+    from = places + count;
+  }
+  return listed;
+}
+
+/** An address, a prefix, or `<first>-<last>`. */
+function printRange(family: 4 | 6, first: Uint32Array, last: Uint32Array): string {
+  const at = first.findIndex((word, index) => word !== last[index]);
+  if (at < 0) return formatIp(family, first);
+  const host = (first[at]! ^ last[at]!) >>> 0;
+  const whole =
+    (host & (host + 1)) === 0 &&
+    (first[at]! & host) === 0 &&
+    first.subarray(at + 1).every((word) => word === 0) &&
+    last.subarray(at + 1).every((word) => word === NONE);
+  return whole
+    ? `${formatIp(family, first)}/${at * 32 + Math.clz32(host)}`
+    : `${formatIp(family, first)}-${formatIp(family, last)}`;
+}
+
+function groupName(plan: Plan, group: number): string {
+  const offset = plan.words[plan.meta[META.groups]! + group]!;
+  return decodeString(plan, plan.words[offset + GROUP.records + RECORD.name]!);
+}
+
+const KIND_NAMES = Object.fromEntries(Object.entries(PATTERN_KIND).map(([name, kind]) => [kind, name]));
+
+/** A pattern filter at an offset of `words`, its patterns in the order in which they were listed; `null`: no filter. */
+export function printFilter(plan: Plan, offset: number): Printed | null {
+  if (offset === NONE) return null;
+  const from = offset + FILTER.patterns;
+  const middle = from + plan.words[offset + FILTER.includes]!;
+  const end = middle + plan.words[offset + FILTER.excludes]!;
+  const print = (pattern: number): Printed => ({
+    kind: KIND_NAMES[plan.patterns[pattern * PATTERN.size + PATTERN.kind]!],
+    source: decodeString(plan, plan.patterns[pattern * PATTERN.size + PATTERN.source]!),
+  });
+  return {
+    includes: [...plan.words.subarray(from, middle)].map(print),
+    excludes: [...plan.words.subarray(middle, end)].map(print),
+  };
+}

@@ -1,0 +1,198 @@
+/**
+ * Matches the patterns of a signature program (`@rx`, selectors by regular expression). A DFA decides whether a pattern
+ * matches: the compiled one if the program has it, else a lazy one. Only captured groups need `re2js`, which is slower.
+ */
+import { RE2JS } from 're2js';
+import { readProgram } from '../../../base/regex/program.ts';
+import { PlanFault } from '../../plan/fault.ts';
+import type { WafPattern } from '../../plan/signature-program.ts';
+import type { Meter } from '../octets/meter.ts';
+import { octetsOf } from '../octets/octet-buffer.ts';
+import { type LazyDfa, lazyDfa, lazyDfaEnd } from './lazy-dfa.ts';
+import { type OctetDfa, octetDfa, octetDfaEnd, octetDfaShortest } from './octet-dfa.ts';
+
+/** A pattern with its automata, each built at its first use; `null`: not built, or the pattern has none. */
+export interface Matcher {
+  readonly pattern: WafPattern;
+  /** The compiled DFA. */
+  table: OctetDfa | null;
+  /** The DFA of a simpler pattern that matches whenever this one does. */
+  guard: OctetDfa | null;
+  lazy: LazyDfa | null;
+  /** The `re2js` engine, for groups and for the instructions of a lazy DFA. */
+  regex: RE2JS | null;
+  /** The number of instructions of `regex`; 0 before it is built. */
+  size: number;
+  /** A cache: the groups of short texts; `null`: no match. */
+  readonly groups: Map<string, readonly (string | null)[] | null>;
+}
+
+/** A text to match. */
+export interface PatternSubject {
+  /** Latin-1: one character an octet. */
+  readonly text: string;
+  /** The kinds of its octets (`octets/shape.ts`). */
+  readonly shape: number;
+}
+
+/** Creates the matcher of a pattern; builds no automaton yet. */
+export function matcherOf(pattern: WafPattern): Matcher {
+  return {
+    pattern,
+    table: null,
+    guard: null,
+    lazy: null,
+    regex: null,
+    size: 0,
+    groups: new Map(),
+  };
+}
+
+/** Whether the pattern can match a text of this shape: the text has an octet of a kind that every match contains. */
+export function mayMatch({ pattern: { needed } }: Matcher, shape: number): boolean {
+  return needed === ANY_SHAPE || (shape & needed) !== 0;
+}
+
+/** `WafPattern.needed` of a pattern whose matches have no kind of octet in common. */
+const ANY_SHAPE = -1;
+
+/**
+ * Whether the shape or the guard proves, without the pattern's own automaton, that it does not match. `false` also when
+ * the step budget is exhausted.
+ */
+export function isRuledOut(matcher: Matcher, { text, shape }: PatternSubject, meter: Meter): boolean {
+  if (!mayMatch(matcher, shape)) return true;
+  const { guard } = matcher.pattern;
+  if (guard === undefined) return false;
+  meter.left -= text.length + 1;
+  if (meter.left < 0) return false;
+  return octetDfaEnd(guardOf(matcher, guard), octetsOf(text), text.length) < 0;
+}
+
+/** Whether a lazy DFA matches the pattern, for lack of a compiled one. */
+export function isLazy({ pattern }: Matcher): boolean {
+  return pattern.dfa === null;
+}
+
+/** Whether the pattern matches anywhere in a text; `false` also when the step budget is exhausted. */
+export function patternMatches(matcher: Matcher, { text, shape }: PatternSubject, meter: Meter): boolean {
+  return mayMatch(matcher, shape) && patternEnd(matcher, text, meter) >= 0;
+}
+
+/** Returns how many octets were read when the match was certain; -1: no match, or the step budget is exhausted. */
+export function patternEnd(matcher: Matcher, text: string, meter: Meter): number {
+  const { length } = text;
+  meter.left -= length + 1;
+  if (meter.left < 0) return -1;
+  const octets = octetsOf(text);
+  const { dfa } = matcher.pattern;
+  if (dfa !== null) return octetDfaEnd(tableOf(matcher, dfa), octets, length);
+  return lazyDfaEnd(lazyOf(matcher), { octets, length }, meter);
+}
+
+/** The length in octets of the shortest text that the pattern can match; 0 if it is not known. */
+export function shortestMatch(matcher: Matcher): number {
+  const { dfa, guard } = matcher.pattern;
+  if (dfa !== null) return octetDfaShortest(tableOf(matcher, dfa));
+  return guard === undefined ? 0 : octetDfaShortest(guardOf(matcher, guard));
+}
+
+/** Builds the automata that decide whether the pattern matches, unless they exist. @throws PlanFault as `regexOf` */
+export function prepareMatcher(matcher: Matcher): void {
+  const { dfa, guard } = matcher.pattern;
+  if (guard !== undefined) guardOf(matcher, guard);
+  if (dfa !== null) tableOf(matcher, dfa);
+  else lazyOf(matcher);
+}
+
+/** Builds the engine that finds the pattern's groups, unless it exists. @throws PlanFault as `regexOf` */
+export function prepareGroups(matcher: Matcher): void {
+  regexOf(matcher);
+}
+
+function guardOf(matcher: Matcher, words: Uint16Array): OctetDfa {
+  matcher.guard ??= octetDfa(words);
+  return matcher.guard;
+}
+
+function tableOf(matcher: Matcher, words: Uint16Array): OctetDfa {
+  matcher.table ??= octetDfa(words);
+  return matcher.table;
+}
+
+/** @throws PlanFault if the pattern has more than `MAX_LAZY_PROGRAM` instructions */
+function lazyOf(matcher: Matcher): LazyDfa {
+  if (matcher.lazy === null) {
+    const program = readProgram(regexOf(matcher));
+    if (program.instructions.length > MAX_LAZY_PROGRAM) throw patternFault(matcher, 'is too large to run');
+    matcher.lazy = lazyDfa(program);
+  }
+  return matcher.lazy;
+}
+
+/** Steps of a search for groups for each octet and instruction; `re2js` takes 2 to 20 ns for them. */
+const GROUP_STEPS = 4;
+
+/**
+ * Returns the groups of the leftmost match: first the whole match, then each group, `null` if it did not take part.
+ * Returns `null` if there is no match or the step budget is exhausted.
+ */
+export function patternGroups(
+  matcher: Matcher,
+  text: string,
+  meter: Meter,
+): readonly (string | null)[] | null {
+  const regex = regexOf(matcher);
+  meter.left -= GROUP_STEPS * (text.length + 1) * Math.min(matcher.size, MAX_ACTIVE);
+  if (meter.left < 0) return null;
+  const known = matcher.groups.get(text);
+  if (known !== undefined) return known;
+  const found = groupsIn(regex, text);
+  if (text.length <= MAX_CACHED_TEXT) {
+    if (matcher.groups.size >= MAX_CACHED_TEXTS) matcher.groups.clear();
+    matcher.groups.set(text, found);
+  }
+  return found;
+}
+
+/** The longest text, in characters, whose groups are cached: rules that capture mostly inspect header names. */
+const MAX_CACHED_TEXT = 128;
+/** The most texts in one cache of groups; a full cache is cleared. */
+const MAX_CACHED_TEXTS = 256;
+
+function groupsIn(regex: RE2JS, text: string): readonly (string | null)[] | null {
+  const found = regex.matcher(text);
+  if (!found.find()) return null;
+  const groups: (string | null)[] = [];
+  for (let group = 0; group <= regex.groupCount(); group++) groups.push(found.group(group));
+  return groups;
+}
+
+/** The most instructions charged for an octet: patterns that capture rarely have more of them active at once. */
+const MAX_ACTIVE = 64;
+
+/** The most instructions of a lazy DFA, which numbers them in 16 bits; the compiler accepts a tenth of that. */
+const MAX_LAZY_PROGRAM = 0xffff;
+
+/** @throws PlanFault if `re2js` refuses the pattern, which only a corrupt program contains */
+function regexOf(matcher: Matcher): RE2JS {
+  const { source, ignoreCase, dotAll } = matcher.pattern;
+  if (matcher.regex === null) {
+    const flags = (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | (dotAll ? RE2JS.DOTALL : 0);
+    try {
+      matcher.regex = RE2JS.compile(source, flags);
+    } catch (error) {
+      throw patternFault(matcher, `is invalid: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    matcher.size = matcher.regex.programSize();
+  }
+  return matcher.regex;
+}
+
+/** The most characters of a pattern that a fault quotes. */
+const MAX_QUOTED = 60;
+
+function patternFault({ pattern }: Matcher, reason: string): PlanFault {
+  const quoted = pattern.source.slice(0, MAX_QUOTED);
+  return new PlanFault('layout', `the signature program is not whole: its pattern \`${quoted}\` ${reason}`);
+}

@@ -1,0 +1,180 @@
+/**
+ * Inspects one request with the signatures of one paranoia level. In: the request, its body, the settings of the WAF
+ * rule. Out: the score, and which signatures matched where.
+ *
+ * Each phase tests values first and runs rules second. Every member of the request is tested once for all rules
+ * (`test-value.ts`); equal texts share one result. Only a rule whose tests have hits is run (`rules.ts`).
+ */
+import { WAF_FIXED_STEPS, WAF_OCTET_STEPS } from '../../../base/vocabulary/limits.ts';
+import { releaseOctets } from '../octets/octet-buffer.ts';
+import { exclusionsOf, isExcluded } from './exclusions.ts';
+import { createHits, type Hits, memberNumber } from './hits.ts';
+import type { WafFinding, WafInput, WafMatch, WafSettings } from './inspection.ts';
+import { MAX_REPORTED_MATCHES } from './limits.ts';
+import { reportedMessage, reportedValue, reportedVariable } from './report.ts';
+import type { CompiledRule, CompiledRuleSet } from './rule-set.ts';
+import { type RuleContext, type RuleRun, runRule } from './rules.ts';
+import { scoreOf } from './score.ts';
+import { classOf } from './target-classes.ts';
+import { testValue } from './test-value.ts';
+import { openBody, openTransaction } from './transaction.ts';
+import { THRESHOLD_NAME, writeTx } from './tx.ts';
+import { endRequest, toValue } from './values.ts';
+import { textOf } from './variables/request-line.ts';
+
+/** The state of an inspection. */
+interface Inspection extends RuleContext {
+  readonly matches: WafMatch[];
+  /** The rules that matched and are reported. */
+  readonly ids: Set<number>;
+  /** The rules of `ids` that only compare the score with a threshold. */
+  readonly evaluations: Set<number>;
+  /** By category, the score. */
+  readonly categories: Map<string, number>;
+  /** Whether a rule of the program denied the request. */
+  denied: boolean;
+  /** Whether no further rule runs: denied, allowed, engine off, or step budget exhausted. */
+  stopped: boolean;
+}
+
+/** Inspects a request. Never throws for a program that `loadSignatures` accepts. */
+export function inspectWith(level: CompiledRuleSet, input: WafInput, settings: WafSettings): WafFinding {
+  const transaction = openTransaction(input, {
+    start: level.start,
+    exclusions: exclusionsOf(settings),
+    steps: stepsFor(input),
+  });
+  writeTx(transaction.tx, THRESHOLD_NAME, String(settings.threshold));
+  const inspection: Inspection = {
+    level,
+    transaction,
+    hits: createHits(),
+    matches: [],
+    ids: new Set(),
+    evaluations: new Set(),
+    categories: new Map(),
+    denied: false,
+    stopped: false,
+  };
+  testMembers(inspection, 1);
+  runRules(inspection, 0, level.bodyRules);
+  if (!inspection.stopped) {
+    openBody(transaction);
+    testMembers(inspection, 2);
+    runRules(inspection, level.bodyRules, level.rules.length);
+  }
+  endRequest(level.values);
+  releaseOctets();
+  return findingOf(inspection, settings.threshold);
+}
+
+/** The step budget of an inspection: a fixed number, and a number for each octet of the request. */
+function stepsFor({ request, body }: WafInput): number {
+  let octets = textOf(request.target).length + (body?.length ?? 0);
+  const headers = request.headers ?? {};
+  for (const name of Object.keys(headers)) octets += name.length + lengthOf(headers[name]);
+  return WAF_FIXED_STEPS + WAF_OCTET_STEPS * octets;
+}
+
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  return Array.isArray(value) ? value.reduce<number>((sum, one) => sum + lengthOf(one), 0) : 0;
+}
+
+/** Tests every member of the value sources of a phase. */
+function testMembers({ level, transaction, hits }: Inspection, phase: 1 | 2): void {
+  const { values, sources } = level;
+  const { meter } = transaction;
+  for (const [at, { source, classes }] of sources.entries()) {
+    if (source.phase !== phase) continue;
+    const members = source.members(transaction);
+    hits.members[at] = members;
+    for (let place = 0; place < members.length; place++) {
+      const { name, value } = members[place]!;
+      const valueClass = classOf(classes, name);
+      if (valueClass === null) continue;
+      const using = { meter, hits, member: memberNumber(at, place) };
+      testValue(level, valueClass, toValue(values, source.names ? name : value), using);
+      if (meter.left < 0) return;
+    }
+  }
+}
+
+/** Runs the rules from one place in `rules` up to another, in order, with the skips and ends that rules cause. */
+function runRules(inspection: Inspection, from: number, to: number): void {
+  const { level, transaction, hits } = inspection;
+  for (let at = from; at < to; ) {
+    const levelRule = level.rules[at++]!;
+    if (!mayMatch(levelRule, hits) || isExcluded(transaction.exclusions, levelRule.rule)) continue;
+    if (transaction.meter.left < 0) {
+      inspection.stopped = true;
+      return;
+    }
+    const run = runRule(inspection, levelRule);
+    if (run !== null) recordRule(inspection, levelRule, run);
+    if (inspection.stopped || transaction.engine === 'Off') {
+      inspection.stopped = true;
+      return;
+    }
+    if (run === null) continue;
+    if (levelRule.rule.disruption === 'allowPhase' && transaction.engine === 'On') return;
+    if (levelRule.rule.skipTo > at) at = levelRule.rule.skipTo;
+  }
+}
+
+/** Whether every guard of a rule has a hit. */
+function mayMatch({ guards }: CompiledRule, { byTest }: Hits): boolean {
+  for (let i = 0; i < guards.length; i++) if (byTest[guards[i]!] === undefined) return false;
+  return true;
+}
+
+/** Records a rule that matched: its score, its report, its disruptive action. */
+function recordRule(inspection: Inspection, { rule, evaluates }: CompiledRule, run: RuleRun): void {
+  const { transaction, categories } = inspection;
+  if (run.added !== 0 && rule.category !== '') {
+    categories.set(rule.category, (categories.get(rule.category) ?? 0) + run.added);
+  }
+  if (rule.reported) report(inspection, rule, run);
+  if (evaluates) inspection.evaluations.add(rule.id);
+  if (transaction.engine !== 'On') return;
+  if (rule.disruption === 'deny') inspection.denied = true;
+  if (rule.disruption === 'deny' || rule.disruption === 'allow') inspection.stopped = true;
+}
+
+/** Adds a rule to the reported matches: once, and at most `MAX_REPORTED_MATCHES` rules. */
+function report(
+  { level, transaction, matches, ids }: Inspection,
+  rule: CompiledRule['rule'],
+  run: RuleRun,
+): void {
+  if (ids.has(rule.id) || ids.size >= MAX_REPORTED_MATCHES) return;
+  ids.add(rule.id);
+  const { found } = run;
+  const variable = found === null ? '' : reportedVariable(found, transaction);
+  const value = found === null ? '' : reportedValue(found, level, transaction);
+  matches.push({
+    id: rule.id,
+    message: reportedMessage(rule.message, { variable, value }, transaction),
+    severity: rule.severity,
+    category: rule.category,
+    score: run.added,
+    variable,
+    value,
+  });
+}
+
+function findingOf(inspection: Inspection, threshold: number): WafFinding {
+  const { level, transaction, categories, denied, evaluations } = inspection;
+  const score = scoreOf(transaction.tx, level.scores);
+  // At the threshold the score explains the decision. Below it, a rule that compares the score is the only explanation.
+  const isReported = (id: number): boolean => score < threshold || !evaluations.has(id);
+  return {
+    score,
+    ids: [...inspection.ids].filter(isReported).sort((a, b) => a - b),
+    matches: inspection.matches.filter(({ id }) => isReported(id)).sort((a, b) => a.id - b.id),
+    categories: Object.fromEntries([...categories].sort((a, b) => b[1] - a[1])),
+    denied,
+    bodyError: transaction.body?.parsed.error ?? null,
+    exhausted: transaction.meter.left < 0,
+  };
+}
