@@ -5,16 +5,16 @@
  * The package times one side after the other, on inputs that are made once; the harness interleaves both, on fresh strings.
  */
 import Benchmark from 'benchmark';
-import { proveChanges } from '../src/analysis/changes.ts';
-import { changeInput } from '../src/analysis/compare.ts';
-import { diffPlans } from '../src/analysis/diff.ts';
-import { proveReach } from '../src/analysis/reach.ts';
-import { readSubject } from '../src/analysis/subject.ts';
 import { compile, seal } from '../src/engine/compiler/index.ts';
 import { loadPlan } from '../src/engine/evaluator/index.ts';
 import { openPlan } from '../src/engine/plan/open.ts';
 import { printPlan } from '../src/engine/plan/print.ts';
 import type { DropRule, RuleSet } from '../src/rules/model/types.ts';
+import { proveChanges } from '../src/workbench/proofs/changes.ts';
+import { changeInput } from '../src/workbench/proofs/compare.ts';
+import { diffPlans } from '../src/workbench/proofs/diff.ts';
+import { proveReach } from '../src/workbench/proofs/reach.ts';
+import { readSubject } from '../src/workbench/proofs/subject.ts';
 import { mixed } from './data/mixed.ts';
 import { QUICK_POOL } from './data/requests.ts';
 import { agree, answerOf } from './harness/answer.ts';

@@ -3,14 +3,15 @@
  * of an edit against the comparison of fields. Before it is timed each set is checked for what was planted in it: unreachable
  * rules that must be found, and nothing else.
  */
-import { proveChanges } from '../src/analysis/changes.ts';
-import { changeInput } from '../src/analysis/compare.ts';
-import { diffPlans } from '../src/analysis/diff.ts';
-import { lintRuleSet } from '../src/analysis/lint.ts';
+
 import { compile } from '../src/engine/compiler/compile.ts';
 import { openPlan } from '../src/engine/plan/open.ts';
 import { seal } from '../src/engine/plan/seal.ts';
 import type { DropRule, RuleSet } from '../src/rules/model/types.ts';
+import { proveChanges } from '../src/workbench/proofs/changes.ts';
+import { changeInput } from '../src/workbench/proofs/compare.ts';
+import { diffPlans } from '../src/workbench/proofs/diff.ts';
+import { lintRuleSet } from '../src/workbench/proofs/lint.ts';
 import { seeded } from '../test/support/generate-random.ts';
 import { DOMAIN } from './data/words.ts';
 import { ruleSetOf, type WrittenRule } from './data/written.ts';

@@ -11,7 +11,7 @@ import { sealSignatures } from '../engine/plan/seal-signatures.ts';
 import type { SignatureProgram } from '../engine/plan/signature-program.ts';
 import { compileSignatures, readSignatureDirectory, type Source } from '../engine/waf/seclang/index.ts';
 import { starterBytes } from '../engine/waf/signatures/starter.ts';
-import { visible } from '../simulator/render-text.ts';
+import { visible } from '../workbench/simulation/render-text.ts';
 import { inputFault, usageFault } from './exit.ts';
 import { readBytes } from './input/read-file.ts';
 import { isInside } from './input/refuse-outside.ts';

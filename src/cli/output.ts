@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { withoutCredentials } from '../base/text/credentials.ts';
 import { terminalJson } from '../base/text/terminal-json.ts';
-import { visible } from '../simulator/render-text.ts';
+import { visible } from '../workbench/simulation/render-text.ts';
 import { type CommandFault, EXIT } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 import { jsonDocument, jsonFormat } from './print/json-document.ts';

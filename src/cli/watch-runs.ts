@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { Option } from 'commander';
 import { followPaths } from '../base/platform/followed-paths.ts';
-import { quantity, visible } from '../simulator/render-text.ts';
+import { quantity, visible } from '../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT, usageFault } from './exit.ts';
 import { MAX_WATCHED_FILES } from './limits.ts';
 import { note, noteFault, write } from './output.ts';

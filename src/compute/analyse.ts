@@ -1,8 +1,9 @@
 /** Lints the stored rules of a domain and returns a page of the findings. */
-import { lintRuleSet } from '../analysis/lint.ts';
+
 import { diagnosticFields } from '../base/diagnostics/diagnostic.ts';
 import type { Snapshots } from '../database/snapshots.ts';
 import { readDomainRows, toRuleSet } from '../publisher/rule-set.ts';
+import { lintRuleSet } from '../workbench/proofs/lint.ts';
 import type { AnalysisJob, ListPage } from './job.ts';
 import { MAX_RESULT_PAGE_OCTETS } from './limits.ts';
 

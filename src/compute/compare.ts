@@ -1,7 +1,8 @@
 /** Prints and compares sealed plans, page by page. */
-import { diffPlans, type PlanSide, type RuleChange } from '../analysis/diff.ts';
+
 import { openPlan } from '../engine/plan/open.ts';
 import { diffSealed, printSealed } from '../publisher/printed.ts';
+import { diffPlans, type PlanSide, type RuleChange } from '../workbench/proofs/diff.ts';
 import type { AnswerPage, DiffJob, PrintJob, TextDiffJob, TextPage } from './job.ts';
 import { MAX_RESULT_PAGE_OCTETS } from './limits.ts';
 import { proveOutcomes } from './outcomes.ts';

@@ -2,7 +2,7 @@
  * The draft of a domain: its differences from the published rules, and the checks before it is published. Records and settings
  * take effect at once, so both sides have those of the moment.
  */
-import { serving } from '../analysis/serving.ts';
+
 import { describeDiagnostic, hasErrors } from '../base/diagnostics/diagnostic.ts';
 import type { Snapshots } from '../database/snapshots.ts';
 import { compile } from '../engine/compiler/index.ts';
@@ -11,6 +11,7 @@ import { PublishFault } from '../publisher/fault.ts';
 import { type DomainRows, readDomainRows, readPublishedRows, toRuleSet } from '../publisher/rule-set.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
+import { serving } from '../workbench/proofs/serving.ts';
 import { comparePlans } from './compare.ts';
 import { brokenText } from './invariants.ts';
 import type { CheckedDraft, DraftCheckJob, DraftComparison, DraftDiffJob } from './job.ts';

@@ -1,12 +1,13 @@
 /** Proves the invariants of a domain: for the draft before it is published, and as an answer of the API. */
-import { proveInvariants } from '../analysis/invariants.ts';
+
 import { assert } from '../base/diagnostics/assert.ts';
 import type { Snapshots } from '../database/snapshots.ts';
 import { readDomainRows, toRuleSet } from '../publisher/rule-set.ts';
 import { parseInvariants } from '../rules/model/invariant.ts';
 import type { RuleSet } from '../rules/model/types.ts';
-import { breachText } from '../simulator/rule-tests/invariants.ts';
-import { witnessText } from '../simulator/witness-text.ts';
+import { proveInvariants } from '../workbench/proofs/invariants.ts';
+import { breachText } from '../workbench/rule-tests/invariants.ts';
+import { witnessText } from '../workbench/simulation/witness-text.ts';
 import type { InvariantsJob } from './job.ts';
 
 /** What is known of one invariant. */

@@ -3,10 +3,10 @@ import type { Dimension, TopKind } from '../engine/counts/counts.ts';
 import type { Side } from '../publisher/printed.ts';
 import type { FactsAsked } from '../recommendations/read-facts.ts';
 import type { DnsRecord } from '../rules/model/types.ts';
-import type { SignaturesNote } from '../simulator/document.ts';
-import type { SimulatedRequest } from '../simulator/simulate.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { TrafficPeriod } from '../traffic/period.ts';
+import type { SignaturesNote } from '../workbench/simulation/document.ts';
+import type { SimulatedRequest } from '../workbench/simulation/simulate.ts';
 
 /** The requested part of a long answer. */
 export interface AnswerPage {

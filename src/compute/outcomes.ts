@@ -1,9 +1,10 @@
 /** Proves which outcomes two sealed plans decide differently, as values of an answer. */
-import { proveChanges } from '../analysis/changes.ts';
-import { changeInput } from '../analysis/compare.ts';
+
 import { servesNow } from '../engine/evaluator/facts.ts';
 import { openPlan } from '../engine/plan/open.ts';
-import { describedChanges } from '../simulator/render-changes.ts';
+import { proveChanges } from '../workbench/proofs/changes.ts';
+import { changeInput } from '../workbench/proofs/compare.ts';
+import { describedChanges } from '../workbench/simulation/render-changes.ts';
 
 /** What was proved. */
 interface ProvedOutcomes {

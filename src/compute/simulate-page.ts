@@ -1,7 +1,7 @@
 /** Simulates one request and returns the requested page of its trace. */
 import { openSignatures } from '../engine/plan/open-signatures.ts';
 import { loadSignatures } from '../engine/waf/load/load.ts';
-import { type Signatures, simulate } from '../simulator/simulate.ts';
+import { type Signatures, simulate } from '../workbench/simulation/simulate.ts';
 import type { SealedSignatures, SimulateJob } from './job.ts';
 import { tracePage } from './trace-page.ts';
 

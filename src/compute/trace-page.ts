@@ -3,7 +3,7 @@
  * and conditional rules come first, in evaluation order, then the skipped ones; everything else is on every page. Long
  * texts end in `…` and their length; long lists are shortened and listed in `shortened` with their length.
  */
-import type { RuleNote, TraceDocument } from '../simulator/document.ts';
+import type { RuleNote, TraceDocument } from '../workbench/simulation/document.ts';
 import type { AnswerPage } from './job.ts';
 import { cut, type Shortened, short, takePage } from './take-page.ts';
 

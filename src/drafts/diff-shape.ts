@@ -1,7 +1,7 @@
 /** The form of a comparison of two rule sets: fields that differ and, with a proof, outcomes that differ. */
 import { z } from 'zod';
-import { RULE_CHANGES } from '../analysis/diff.ts';
 import { pageNote, shortenedList } from '../operation/shapes.ts';
+import { RULE_CHANGES } from '../workbench/proofs/diff.ts';
 
 /** A field that differs, with both values. */
 const field = z.object({

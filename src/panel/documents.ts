@@ -5,8 +5,8 @@
 import type { Severity } from '../base/diagnostics/severity.ts';
 import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { RuleSet } from '../rules/model/types.ts';
-import type { SignaturesNote } from '../simulator/document.ts';
-import type { SimulationSubject } from '../simulator/simulate.ts';
+import type { SignaturesNote } from '../workbench/simulation/document.ts';
+import type { SimulationSubject } from '../workbench/simulation/simulate.ts';
 
 /** Names by id; JSON has no maps. */
 type Pairs<Value> = readonly (readonly [number, Value])[];

@@ -5,7 +5,7 @@
 import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 import { RULE_TYPES } from '../base/vocabulary/vocabulary.ts';
 import type { JsonSchema } from '../rules/files/json-schema.ts';
-import { type FieldEntry, fieldSections } from '../simulator/field-reference.ts';
+import { type FieldEntry, fieldSections } from '../workbench/simulation/field-reference.ts';
 import type { FieldDocument, FormField, FormSection } from './documents.ts';
 
 /** Fields of the reference that a file has and the API has not, or that another field replaces. */

@@ -2,8 +2,8 @@
  * What `edgeplan play` knows of its file: the last plans that compiled, the mistakes of the newest text, the findings of lint. In: the
  * results of compilations. Out: the state that browsers show, and plans by digest.
  */
-import type { SignaturesNote } from '../simulator/document.ts';
-import type { SimulationSubject } from '../simulator/simulate.ts';
+import type { SignaturesNote } from '../workbench/simulation/document.ts';
+import type { SimulationSubject } from '../workbench/simulation/simulate.ts';
 import {
   type FindingDocument,
   type PlayedPlan,

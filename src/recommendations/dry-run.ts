@@ -14,10 +14,11 @@
  *
  * Between these there is no advice. A rate limit that nobody exceeded has not acted; error pages do not show in the shadow.
  */
-import { type ApartTest, apartTest } from '../analysis/apart.ts';
+
 import { timeText } from '../base/text/time-text.ts';
 import type { RuleType } from '../base/vocabulary/vocabulary.ts';
 import type { HitSums } from '../traffic/show-hits.ts';
+import { type ApartTest, apartTest } from '../workbench/proofs/apart.ts';
 import {
   DRY_RUN_DAYS,
   DRY_RUN_MATCHES,

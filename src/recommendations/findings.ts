@@ -9,10 +9,11 @@
  *
  * A proposed change is linted before it is returned: if it does not end the finding, there is no change.
  */
-import { lintRuleSet } from '../analysis/lint.ts';
+
 import type { DiagnosticCode } from '../base/diagnostics/codes/codes.ts';
 import { type Diagnostic, describeDiagnostic, formatPath } from '../base/diagnostics/diagnostic.ts';
 import type { Rule } from '../rules/model/types.ts';
+import { lintRuleSet } from '../workbench/proofs/lint.ts';
 import type { DraftRecommendation, ProposedChange } from './shapes.ts';
 import { type RuleFact, ruleName, type StoredFacts } from './stored-facts.ts';
 

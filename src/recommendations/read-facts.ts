@@ -2,7 +2,7 @@
  * Reads the facts of a domain in one snapshot: rules, records, certificates, keys of the account that asks, and the counts of
  * 30 days. Runs in a compute thread: it parses and lints all rules and opens some 50 blocks of counts.
  */
-import { lintRuleSet } from '../analysis/lint.ts';
+
 import { addTrafficCounts, createTrafficCounts, type TrafficCounts } from '../engine/counts/counts.ts';
 import { type DomainRows, readDomainRows, toRuleSet } from '../publisher/rule-set.ts';
 import type { DomainRow } from '../store/rows.ts';
@@ -10,6 +10,7 @@ import type { ReadTransaction } from '../store/store.ts';
 import { STEP_MS } from '../traffic/period.ts';
 import { readTop, readTraffic } from '../traffic/read-traffic.ts';
 import { inEvaluationOrder, sumHits } from '../traffic/show-hits.ts';
+import { lintRuleSet } from '../workbench/proofs/lint.ts';
 import { lacksCertificates } from './certificates.ts';
 import { isOverTls, readEntryRequest } from './entry-request.ts';
 import { DRY_RUN_DAYS, UNUSED_DAYS } from './limits.ts';

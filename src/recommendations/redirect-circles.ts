@@ -4,7 +4,7 @@
  * in a bounded number of requests: the proofs about all rules are left to `…/analysis`. Which of the rules is wrong is not
  * known, so no change is proposed.
  */
-import { type Circle, likelyCircles } from '../analysis/circles.ts';
+import { type Circle, likelyCircles } from '../workbench/proofs/circles.ts';
 import type { DraftRecommendation } from './shapes.ts';
 import { ruleName, type StoredFacts } from './stored-facts.ts';
 

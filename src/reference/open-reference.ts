@@ -4,7 +4,12 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { addOpen, FOREVER, FRESH, type OpenFile, once, openFile, sendFile } from '../operation/open-files.ts';
-import { fileSchema, SCHEMA_FILES, SCHEMA_NAMES, type SchemaName } from '../simulator/file-schemas.ts';
+import {
+  fileSchema,
+  SCHEMA_FILES,
+  SCHEMA_NAMES,
+  type SchemaName,
+} from '../workbench/simulation/file-schemas.ts';
 import { codesPage } from './codes-page.ts';
 import { openDocuments, type PublishedDocuments } from './documents.ts';
 import { SCRIPT } from './script.ts';

@@ -260,7 +260,7 @@ function mayImport(room: string, to: string): boolean {
   return allowed.some((one) => one === target || (one.startsWith(`${target}/`) && isWithin(to, one)));
 }
 
-/** Whether `file` is, or lies in, the part of a room that `part` names (`simulator/render`, `simulator/render-why.ts`). */
+/** Whether `file` is, or lies in, the part of a room that `part` names (`simulator/render`, `workbench/simulation/render-why.ts`). */
 function isWithin(file: string, part: string): boolean {
   return file === `${part}.ts` || file.startsWith(`${part}/`) || file.startsWith(`${part}-`);
 }

@@ -6,10 +6,10 @@ import { compile } from '../../src/engine/compiler/compile.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
 import { readEdgeFile } from '../../src/rules/files/edge-file.ts';
 import { readTestFile } from '../../src/rules/files/test-file.ts';
-import { createCoverage } from '../../src/simulator/rule-tests/coverage.ts';
-import { nameRules } from '../../src/simulator/rule-tests/names.ts';
-import { prepareTests } from '../../src/simulator/rule-tests/prepare.ts';
-import { runTests } from '../../src/simulator/rule-tests/run.ts';
+import { createCoverage } from '../../src/workbench/rule-tests/coverage.ts';
+import { nameRules } from '../../src/workbench/rule-tests/names.ts';
+import { prepareTests } from '../../src/workbench/rule-tests/prepare.ts';
+import { runTests } from '../../src/workbench/rule-tests/run.ts';
 import { starter } from '../support/starter.ts';
 
 const read = (name: string): string =>

@@ -3,14 +3,14 @@
  * same flips from one rule set to another, the same shadows, whatever order the lines of several logs are in.
  */
 import { expect, test } from 'vitest';
-import type { AccessEntry } from '../../src/access-logs/entry.ts';
-import { inOrder, type TimedSource } from '../../src/access-logs/in-order.ts';
 import type { Decision } from '../../src/engine/evaluator/decision.ts';
 import { refText } from '../../src/engine/evaluator/identity.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/index.ts';
 import { loggedDecision } from '../../src/proxy/log/line.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
-import { createRequestReplay } from '../../src/simulator/replay/replay-requests.ts';
+import type { AccessEntry } from '../../src/workbench/access-logs/entry.ts';
+import { inOrder, type TimedSource } from '../../src/workbench/access-logs/in-order.ts';
+import { createRequestReplay } from '../../src/workbench/replay/replay-requests.ts';
 import { generateCase, type Random, seeded } from '../support/generate.ts';
 import { loadRuleSet } from '../support/load.ts';
 import { sizeOf } from '../support/size.ts';

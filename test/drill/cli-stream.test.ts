@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEdgeFile } from '../../src/rules/files/edge-file.ts';
-import { decisionDocument } from '../../src/simulator/decision-document.ts';
+import { decisionDocument } from '../../src/workbench/simulation/decision-document.ts';
 import { createOracle } from '../oracle/index.ts';
 import { builtCli, edgeplan, shell, startEdgeplan } from '../support/built.ts';
 

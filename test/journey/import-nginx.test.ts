@@ -13,9 +13,9 @@ import {
   runNginx,
 } from '../../src/cli/check-nginx/run-nginx.ts';
 import type { Decision } from '../../src/engine/evaluator/decision.ts';
-import { importNginx } from '../../src/importers/nginx/import-nginx.ts';
-import { parseNginx } from '../../src/importers/nginx/parse-nginx.ts';
-import type { ImportOutcome } from '../../src/importers/report.ts';
+import { importNginx } from '../../src/workbench/importers/nginx/import-nginx.ts';
+import { parseNginx } from '../../src/workbench/importers/nginx/parse-nginx.ts';
+import type { ImportOutcome } from '../../src/workbench/importers/report.ts';
 import { type EvaluatedImport, evaluateImport } from '../support/importers/evaluate-import.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { missingProgram, requires } from '../support/requires.ts';

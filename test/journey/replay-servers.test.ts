@@ -15,7 +15,7 @@ import { compileEdge } from '../../src/embed/compile-edge.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/index.ts';
 import { loadPlan } from '../../src/engine/evaluator/index.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
-import { createAgentClassifier } from '../../src/simulator/replay/classify-agents.ts';
+import { createAgentClassifier } from '../../src/workbench/replay/classify-agents.ts';
 import { builtCli, edgeplan } from '../support/built.ts';
 import { freePort } from '../support/free-ports.ts';
 import { findProgram, missingProgram, requires } from '../support/requires.ts';

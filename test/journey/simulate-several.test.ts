@@ -10,7 +10,7 @@ import { journalSubject } from '../support/edge-journal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-'));
 const SITE = 'https://example.com';
-const FORMATS = fileURLToPath(new URL('../../src/simulator/FORMATS.md', import.meta.url));
+const FORMATS = fileURLToPath(new URL('../../src/workbench/simulation/FORMATS.md', import.meta.url));
 
 const RECORDS = [{ id: 1, name: '@', type: 'A', destination: '192.0.2.1', proxied: true }];
 const RULES = [
@@ -136,7 +136,7 @@ describe('--without', () => {
   });
 });
 
-describe('src/simulator/FORMATS.md', () => {
+describe('src/workbench/simulation/FORMATS.md', () => {
   const text = readFileSync(FORMATS, 'utf8');
 
   /** The example of a format: the first block of JSON below its heading. */

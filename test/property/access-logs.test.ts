@@ -1,7 +1,7 @@
 /** What servers write to their logs, readers read back: requests with any octets, written as each server escapes them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { AccessFormat } from '../../src/access-logs/format.ts';
+import type { AccessFormat } from '../../src/workbench/access-logs/format.ts';
 import { readOne, requestOf } from '../support/access-log.ts';
 
 /** A request as the server saw it. */

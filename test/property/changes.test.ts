@@ -3,14 +3,14 @@
  * is among the proved ones, and every proved change is shown by its witness. `EDGEPLAN_CHANGE_SETS` sets how many pairs are tried.
  */
 import { expect, test } from 'vitest';
-import { proveChanges } from '../../src/analysis/changes.ts';
-import { changeInput } from '../../src/analysis/compare.ts';
-import { type ChangeInput, changesAt, type OutcomeChange } from '../../src/analysis/differences.ts';
 import { compile } from '../../src/engine/compiler/compile.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import { openPlan } from '../../src/engine/plan/open.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
+import { proveChanges } from '../../src/workbench/proofs/changes.ts';
+import { changeInput } from '../../src/workbench/proofs/compare.ts';
+import { type ChangeInput, changesAt, type OutcomeChange } from '../../src/workbench/proofs/differences.ts';
 import { generateCase, type Random, seeded } from '../support/generate.ts';
 import { generateRule } from '../support/generate-rules.ts';
 import { sizeOf } from '../support/size.ts';

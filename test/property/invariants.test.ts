@@ -4,8 +4,6 @@
  * `EDGEPLAN_INVARIANT_SETS` sets how many rule sets are tried.
  */
 import { expect, test } from 'vitest';
-import { type InvariantResult, proveInvariants } from '../../src/analysis/invariants.ts';
-import { requestOf } from '../../src/analysis/space/witness.ts';
 import { ACTIONS } from '../../src/base/vocabulary/vocabulary.ts';
 import { compile } from '../../src/engine/compiler/compile.ts';
 import { loadPlan } from '../../src/engine/evaluator/index.ts';
@@ -13,6 +11,8 @@ import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
 import { type Invariant, parseInvariants } from '../../src/rules/model/invariant.ts';
 import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
+import { type InvariantResult, proveInvariants } from '../../src/workbench/proofs/invariants.ts';
+import { requestOf } from '../../src/workbench/proofs/space/witness.ts';
 import { generateCase, type Random, seeded } from '../support/generate.ts';
 import { sizeOf } from '../support/size.ts';
 

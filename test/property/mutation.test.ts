@@ -10,13 +10,13 @@ import type { Decision } from '../../src/engine/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
-import { mutantsOf, mutate } from '../../src/mutation/mutants.ts';
-import { startMutation } from '../../src/mutation/mutate.ts';
 import { readTestFile } from '../../src/rules/files/test-file.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
-import { nameRules } from '../../src/simulator/rule-tests/names.ts';
-import { prepareTests } from '../../src/simulator/rule-tests/prepare.ts';
-import { runTests } from '../../src/simulator/rule-tests/run.ts';
+import { mutantsOf, mutate } from '../../src/workbench/mutation/mutants.ts';
+import { startMutation } from '../../src/workbench/mutation/mutate.ts';
+import { nameRules } from '../../src/workbench/rule-tests/names.ts';
+import { prepareTests } from '../../src/workbench/rule-tests/prepare.ts';
+import { runTests } from '../../src/workbench/rule-tests/run.ts';
 import { generateCase } from '../support/generate.ts';
 import { sizeOf } from '../support/size.ts';
 

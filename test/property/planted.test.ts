@@ -4,10 +4,10 @@
  * `EDGEPLAN_PLANTED_SETS` sets how many rule sets are tried.
  */
 import { expect, test } from 'vitest';
-import { lintRuleSet } from '../../src/analysis/lint.ts';
 import { formatDiagnostic } from '../../src/base/diagnostics/diagnostic.ts';
 import { parseRuleSet } from '../../src/rules/model/parse.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
+import { lintRuleSet } from '../../src/workbench/proofs/lint.ts';
 import { type Random, seeded } from '../support/generate-random.ts';
 import { sizeOf } from '../support/size.ts';
 

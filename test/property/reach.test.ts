@@ -3,12 +3,12 @@
  * its rule. `EDGEPLAN_REACH_SETS` sets how many rule sets are tried, `EDGEPLAN_REACH_REQUESTS` how many requests on each.
  */
 import { expect, test } from 'vitest';
-import { proveReach } from '../../src/analysis/reach.ts';
-import { readSubject } from '../../src/analysis/subject.ts';
 import { compile } from '../../src/engine/compiler/compile.ts';
 import { loadPlan } from '../../src/engine/evaluator/index.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
+import { proveReach } from '../../src/workbench/proofs/reach.ts';
+import { readSubject } from '../../src/workbench/proofs/subject.ts';
 import { generateCase } from '../support/generate.ts';
 import { sizeOf } from '../support/size.ts';
 

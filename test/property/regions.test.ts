@@ -3,15 +3,15 @@
  * shown for a region enters it. `EDGEPLAN_REGION_SETS` sets how many rule sets are tried.
  */
 import { expect, test } from 'vitest';
-import { openRegions, regionsIn } from '../../src/analysis/regions.ts';
-import { compilable } from '../../src/analysis/serving.ts';
-import { requestOf } from '../../src/analysis/space/witness.ts';
-import { readSubject } from '../../src/analysis/subject.ts';
 import { compile } from '../../src/engine/compiler/compile.ts';
 import { createCounters } from '../../src/engine/evaluator/counters.ts';
 import { type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
+import { openRegions, regionsIn } from '../../src/workbench/proofs/regions.ts';
+import { compilable } from '../../src/workbench/proofs/serving.ts';
+import { requestOf } from '../../src/workbench/proofs/space/witness.ts';
+import { readSubject } from '../../src/workbench/proofs/subject.ts';
 import { generateCase } from '../support/generate.ts';
 import { sizeOf } from '../support/size.ts';
 

@@ -4,9 +4,9 @@ import {
   createFactCounts,
   type LineNote,
   type ReaderContext,
-} from '../../src/access-logs/entry.ts';
-import { type AccessFormat, readerOf } from '../../src/access-logs/format.ts';
-import { createHostCache } from '../../src/access-logs/host-cache.ts';
+} from '../../src/workbench/access-logs/entry.ts';
+import { type AccessFormat, readerOf } from '../../src/workbench/access-logs/format.ts';
+import { createHostCache } from '../../src/workbench/access-logs/host-cache.ts';
 
 /** A context without defaults that a test would confuse with the log's own facts. */
 export function readerContext(given: Partial<ReaderContext> = {}): ReaderContext {

@@ -4,7 +4,6 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { serving } from '../../src/analysis/serving.ts';
 import { compile } from '../../src/engine/compiler/index.ts';
 import { countRequest, countTops } from '../../src/engine/counts/count-request.ts';
 import { createTopLists, createTrafficCounts } from '../../src/engine/counts/counts.ts';
@@ -17,6 +16,7 @@ import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
 import { createTrafficLog } from '../../src/proxy/log/traffic-log.ts';
 import { createNode } from '../../src/publisher/node-token.ts';
 import { readDomainRows, toRuleSet } from '../../src/publisher/rule-set.ts';
+import { serving } from '../../src/workbench/proofs/serving.ts';
 import { send } from './api.ts';
 import type { Subject } from './api-rules-subject.ts';
 import { batchOf } from './log-lines.ts';

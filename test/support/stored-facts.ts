@@ -1,5 +1,5 @@
 /** Facts of a domain as plain values, for tests of recommendations. */
-import { lintRuleSet } from '../../src/analysis/lint.ts';
+
 import type { RuleType } from '../../src/base/vocabulary/vocabulary.ts';
 import {
   addChange,
@@ -13,6 +13,7 @@ import { countedPeriod } from '../../src/recommendations/read-facts.ts';
 import type { CountedPeriod, StoredFacts } from '../../src/recommendations/stored-facts.ts';
 import { parseRuleSet } from '../../src/rules/model/parse.ts';
 import { inEvaluationOrder } from '../../src/traffic/show-hits.ts';
+import { lintRuleSet } from '../../src/workbench/proofs/lint.ts';
 
 export const DAY = 86_400_000;
 export const HOUR = 3_600_000;

@@ -22,8 +22,8 @@ import { badRequest, conflict, notFound, Refusal } from '../../operation/refusal
 import { type Call, jsonText, operation } from '../../operation/route.ts';
 import type { Services } from '../../operation/services.ts';
 import { findBlob } from '../../publisher/blob.ts';
-import { requestMistake } from '../../simulator/request-fields.ts';
-import type { SimulatedRequest } from '../../simulator/simulate.ts';
+import { requestMistake } from '../../workbench/simulation/request-fields.ts';
+import type { SimulatedRequest } from '../../workbench/simulation/simulate.ts';
 import { queryTime } from '../traffic/period.ts';
 import { trace } from './simulate.ts';
 

@@ -12,10 +12,10 @@ import { jsonText, operation } from '../../operation/route.ts';
 import { shortenedList } from '../../operation/shapes.ts';
 import { findBlob } from '../../publisher/blob.ts';
 import { currentOf } from '../../publisher/current.ts';
-import { requestMistake } from '../../simulator/request-fields.ts';
-import type { SimulatedRequest } from '../../simulator/simulate.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
+import { requestMistake } from '../../workbench/simulation/request-fields.ts';
+import type { SimulatedRequest } from '../../workbench/simulation/simulate.ts';
 
 /** The body of a simulation. */
 const question = z.strictObject({

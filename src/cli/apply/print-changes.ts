@@ -1,5 +1,5 @@
 /** Prints planned changes: a heading per change, and its fields before and after. */
-import { quantity, type RenderedLine, span, type Tone } from '../../simulator/render-text.ts';
+import { quantity, type RenderedLine, span, type Tone } from '../../workbench/simulation/render-text.ts';
 import type { ChangePlan, FieldChange, PlannedChange } from './plan-changes.ts';
 
 /** The sign of each kind of change. */

@@ -2,7 +2,7 @@
  * `apply` to a domain that publishes by hand: changes of rules wait in its draft; with `--publish` the draft is published after
  * them. A draft that others have begun is never published along the way.
  */
-import { quantity } from '../../simulator/render-text.ts';
+import { quantity } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import type { ServerAccess } from '../remote/call-api.ts';
 import { publishDraft, readDraft } from '../remote/draft.ts';

@@ -3,7 +3,7 @@
  * servers, and what names certificates, logs or users is left out.
  */
 import { join } from 'node:path';
-import type { NginxDirective } from '../../importers/nginx/parse-nginx.ts';
+import type { NginxDirective } from '../../workbench/importers/nginx/parse-nginx.ts';
 
 /** What stands for the machine of the configuration. */
 export interface LocalParts {

@@ -1,8 +1,8 @@
 /** Generates the requests of a check: hosts, paths and addresses that a configuration names, with the neighbours of each. */
-import { withFiniteNames } from '../../importers/nginx/finite-names.ts';
-import type { NginxDirective } from '../../importers/nginx/parse-nginx.ts';
-import { hostRegexes, readServer, recordOfRegex } from '../../importers/nginx/servers.ts';
-import { passes } from '../../importers/text-test.ts';
+import { withFiniteNames } from '../../workbench/importers/nginx/finite-names.ts';
+import type { NginxDirective } from '../../workbench/importers/nginx/parse-nginx.ts';
+import { hostRegexes, readServer, recordOfRegex } from '../../workbench/importers/nginx/servers.ts';
+import { passes } from '../../workbench/importers/text-test.ts';
 import { MAX_CHECKED_REQUESTS } from '../limits.ts';
 import type { CheckedRequest } from './run-nginx.ts';
 

@@ -7,7 +7,7 @@ import { request as requestHttps } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { NginxDirective } from '../../importers/nginx/parse-nginx.ts';
+import type { NginxDirective } from '../../workbench/importers/nginx/parse-nginx.ts';
 import { inputFault } from '../exit.ts';
 import { localise, socketOf } from './localise.ts';
 

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { createAccount, setAccountActive } from '../../access/keys.ts';
-import { shellWord } from '../../simulator/shell-word.ts';
+import { shellWord } from '../../workbench/simulation/shell-word.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { dataFolder, hasEmbeddedStore, openData, openExistingData, type StoreFlags } from '../open-data.ts';
 import { jsonOption } from '../options.ts';

@@ -1,7 +1,7 @@
 /** `edgeplan apply`: makes a domain of a server equal to an edge file. */
 import { Command, Option } from 'commander';
-import { paint } from '../../simulator/paint.ts';
-import { quantity, visible } from '../../simulator/render-text.ts';
+import { paint } from '../../workbench/simulation/paint.ts';
+import { quantity, visible } from '../../workbench/simulation/render-text.ts';
 import { type DesiredState, readDesiredState } from '../apply/desired-state.ts';
 import { executeChanges } from '../apply/execute-changes.ts';
 import { lockPath } from '../apply/lock-file.ts';

@@ -1,7 +1,7 @@
 /** `edgeplan cache`: shows, purges and refreshes what nodes have cached of a domain. */
 import { Command, Option } from 'commander';
 import { MAX_PURGE_VALUES } from '../../base/vocabulary/limits.ts';
-import { visible } from '../../simulator/render-text.ts';
+import { visible } from '../../workbench/simulation/render-text.ts';
 import { limitOption } from '../input/limit.ts';
 import { jsonOption } from '../options.ts';
 import { write, writeDocument } from '../output.ts';

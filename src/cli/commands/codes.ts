@@ -2,8 +2,8 @@
 import { Argument, Command } from 'commander';
 import { type ListedCode, listedCodes } from '../../base/diagnostics/codes/codes.ts';
 import { nearest } from '../../rules/model/nearest.ts';
-import { paint } from '../../simulator/paint.ts';
-import { type RenderedLine, span } from '../../simulator/render-text.ts';
+import { paint } from '../../workbench/simulation/paint.ts';
+import { type RenderedLine, span } from '../../workbench/simulation/render-text.ts';
 import { usageFault } from '../exit.ts';
 import { colourOption } from '../options.ts';
 import { type ColourChoice, colourFor, write, writeDocument } from '../output.ts';

@@ -5,7 +5,7 @@ import { terminalJson } from '../../base/text/terminal-json.ts';
 import { META, NONE } from '../../engine/plan/layout.ts';
 import { printPlan } from '../../engine/plan/print.ts';
 import { sizeText } from '../../rules/files/size.ts';
-import { quantity } from '../../simulator/render-text.ts';
+import { quantity } from '../../workbench/simulation/render-text.ts';
 import { usageFault } from '../exit.ts';
 import { domainFiles, isFolder } from '../input/domain-files.ts';
 import { type OpenedSubject, openSubject } from '../input/open-subject.ts';

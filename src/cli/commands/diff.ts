@@ -1,15 +1,15 @@
 /** `edgeplan diff`: compares two rule sets by their rules and, with requests, by their decisions. */
 import { Command, Option } from 'commander';
-import { type ProvedChanges, proveChanges } from '../../analysis/changes.ts';
-import { changeInput, type SealedSide } from '../../analysis/compare.ts';
-import { diffPlans, type PlanDiff } from '../../analysis/diff.ts';
-import type { Subject } from '../../analysis/subject.ts';
 import { servesNow } from '../../engine/evaluator/facts.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
 import { loggedDecision } from '../../proxy/log/line.ts';
-import { changesDocument, changesText } from '../../simulator/render-changes.ts';
-import { requests } from '../../simulator/requests.ts';
-import { fixedEvaluator } from '../../simulator/simulate.ts';
+import { type ProvedChanges, proveChanges } from '../../workbench/proofs/changes.ts';
+import { changeInput, type SealedSide } from '../../workbench/proofs/compare.ts';
+import { diffPlans, type PlanDiff } from '../../workbench/proofs/diff.ts';
+import type { Subject } from '../../workbench/proofs/subject.ts';
+import { changesDocument, changesText } from '../../workbench/simulation/render-changes.ts';
+import { requests } from '../../workbench/simulation/requests.ts';
+import { fixedEvaluator } from '../../workbench/simulation/simulate.ts';
 import { nothingCompared, printGaps, replayText } from '../decision-log/print-replay.ts';
 import { readLog } from '../decision-log/read-log.ts';
 import { createReplay, type ReplayEntry, type ReplayReport, replayDocument } from '../decision-log/replay.ts';

@@ -1,6 +1,6 @@
 /** `edgeplan doctor`: checks what a server or a node needs before it is started, and says what to do. */
 import { Command, Option } from 'commander';
-import { paint } from '../../simulator/paint.ts';
+import { paint } from '../../workbench/simulation/paint.ts';
 import { certificates } from '../doctor/certificates.ts';
 import type { Check, DoctorFlags } from '../doctor/check.ts';
 import { clock } from '../doctor/clock.ts';

@@ -3,12 +3,16 @@ import { Command, Option } from 'commander';
 import { RESPONSE_FAULT_CODES } from '../../base/diagnostics/codes/faults.ts';
 import { compile, seal } from '../../engine/compiler/index.ts';
 import type { DecisionLine, LoggedDecision, LoggedUnserved } from '../../proxy/log/line.ts';
-import type { TraceDocument } from '../../simulator/document.ts';
-import { paint } from '../../simulator/paint.ts';
-import { renderTrace } from '../../simulator/render.ts';
-import { quantity, visible } from '../../simulator/render-text.ts';
-import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
 import { COUNTED_FORMAT, type CountedLine } from '../../sync/counted-requests.ts';
+import type { TraceDocument } from '../../workbench/simulation/document.ts';
+import { paint } from '../../workbench/simulation/paint.ts';
+import { renderTrace } from '../../workbench/simulation/render.ts';
+import { quantity, visible } from '../../workbench/simulation/render-text.ts';
+import {
+  type SimulatedRequest,
+  type SimulationSubject,
+  simulate,
+} from '../../workbench/simulation/simulate.ts';
 import { readLog } from '../decision-log/read-log.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';

@@ -2,7 +2,11 @@
 import { Command } from 'commander';
 import { habitRemedy, habitualType } from '../../rules/model/habits.ts';
 import { nearest } from '../../rules/model/nearest.ts';
-import { type FieldEntry, type FieldSection, fieldSections } from '../../simulator/field-reference.ts';
+import {
+  type FieldEntry,
+  type FieldSection,
+  fieldSections,
+} from '../../workbench/simulation/field-reference.ts';
 import { usageFault } from '../exit.ts';
 import { colourOption } from '../options.ts';
 import { type ColourChoice, colourFor, outputWidth, write } from '../output.ts';

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { Command } from 'commander';
 import { type Diagnostic, hasErrors } from '../../base/diagnostics/diagnostic.ts';
 import { partsOf } from '../../embed/node/edge-input.ts';
-import { quantity } from '../../simulator/render-text.ts';
+import { quantity } from '../../workbench/simulation/render-text.ts';
 import { EXIT, inputFault, usageFault } from '../exit.ts';
 import { edgeFileOf, type FormattedSource, formatInput } from '../format-input.ts';
 import { domainFiles, isFolder } from '../input/domain-files.ts';

@@ -1,6 +1,6 @@
 /** `edgeplan import zone`: imports the records of a BIND zone file into a domain of a server. */
 import { Command } from 'commander';
-import { visible } from '../../simulator/render-text.ts';
+import { visible } from '../../workbench/simulation/render-text.ts';
 import { EXIT } from '../exit.ts';
 import { readText } from '../input/read-text.ts';
 import { jsonOption } from '../options.ts';

@@ -1,10 +1,10 @@
 /** `edgeplan import`: a zone file into a domain of a server, and rules of other products into an edge file. */
 import { Command, Option } from 'commander';
-import { importBunny } from '../../importers/bunny/import-bunny.ts';
-import { importCloudflare } from '../../importers/cloudflare/import-cloudflare.ts';
-import { importFastly } from '../../importers/fastly/import-fastly.ts';
-import { importNginx } from '../../importers/nginx/import-nginx.ts';
-import { parseNginx } from '../../importers/nginx/parse-nginx.ts';
+import { importBunny } from '../../workbench/importers/bunny/import-bunny.ts';
+import { importCloudflare } from '../../workbench/importers/cloudflare/import-cloudflare.ts';
+import { importFastly } from '../../workbench/importers/fastly/import-fastly.ts';
+import { importNginx } from '../../workbench/importers/nginx/import-nginx.ts';
+import { parseNginx } from '../../workbench/importers/nginx/parse-nginx.ts';
 import {
   countOpened,
   countOutcomes,
@@ -14,8 +14,8 @@ import {
   type ImportOutcome,
   type ImportRefusal,
   type SourceFile,
-} from '../../importers/report.ts';
-import { visible } from '../../simulator/render-text.ts';
+} from '../../workbench/importers/report.ts';
+import { visible } from '../../workbench/simulation/render-text.ts';
 import { checkNginx, type NginxCheck } from '../check-nginx/check.ts';
 import { type CheckedOutcome, findNginx } from '../check-nginx/run-nginx.ts';
 import { EXIT, inputFault } from '../exit.ts';

@@ -1,6 +1,6 @@
 /** `edgeplan invitation`: the pending invitations of an account to domains of others, accepted or declined. */
 import { Command } from 'commander';
-import { visible } from '../../simulator/render-text.ts';
+import { visible } from '../../workbench/simulation/render-text.ts';
 import { idParser } from '../input/id.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';

@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
 import { readEdgeBytes } from '../../rules/files/edge-file.ts';
-import { quantity } from '../../simulator/render-text.ts';
+import { quantity } from '../../workbench/simulation/render-text.ts';
 import { type CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturePaths } from '../input/choose-signatures.ts';
 import { domainFiles, edgePaths } from '../input/domain-files.ts';

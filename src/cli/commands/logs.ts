@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { terminalJson } from '../../base/text/terminal-json.ts';
 import { timeText } from '../../base/text/time-text.ts';
 import { LOG_ACTIONS } from '../../logs/log-store.ts';
-import { paint } from '../../simulator/paint.ts';
+import { paint } from '../../workbench/simulation/paint.ts';
 import { type CommandFault, usageFault } from '../exit.ts';
 import { colourOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, noteFault, write } from '../output.ts';

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { curlCommand, exampleHost } from '../../answers/unserved.ts';
 import type { NodeSignatures, RunningNode } from '../../node/options.ts';
-import { visible } from '../../simulator/render-text.ts';
+import { visible } from '../../workbench/simulation/render-text.ts';
 import { digestOf } from '../input/digest.ts';
 import { type NodeFlags, nodeOptions } from '../node-options.ts';
 import { refusal } from '../node-refusal.ts';

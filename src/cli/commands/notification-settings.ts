@@ -1,6 +1,6 @@
 /** The commands below `edgeplan notifications` that set where an account is notified, and of what. */
 import { Argument, Command, Option } from 'commander';
-import { visible } from '../../simulator/render-text.ts';
+import { visible } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';

@@ -1,6 +1,6 @@
 /** `edgeplan notifications`: prints the feed of an account, marks it as read, sends a test, and sets where it goes. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { visible } from '../../simulator/render-text.ts';
+import { visible } from '../../workbench/simulation/render-text.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { callApi, keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';

@@ -1,6 +1,6 @@
 /** `edgeplan recommend`: prints what a domain's stored facts say should be changed, or one change for `edgeplan apply`. */
 import { Command, Option } from 'commander';
-import { paint } from '../../simulator/paint.ts';
+import { paint } from '../../workbench/simulation/paint.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { colourOption, jsonOption } from '../options.ts';
 import { type ColourChoice, colourFor, outputWidth, write, writeDocument } from '../output.ts';

@@ -1,12 +1,12 @@
 /** `edgeplan replay`: evaluates logged requests with other rules, and reports which decisions would change. */
 import { Command, Option } from 'commander';
-import { LOG_FORMATS, type LogFormat } from '../../access-logs/format.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
 import { loggedDecision } from '../../proxy/log/line.ts';
 import { redactTarget } from '../../proxy/log/redact.ts';
-import { lackedFacts } from '../../simulator/replay/dependencies.ts';
-import { createRequestReplay } from '../../simulator/replay/replay-requests.ts';
-import { fixedEvaluator, type SimulationSubject } from '../../simulator/simulate.ts';
+import { LOG_FORMATS, type LogFormat } from '../../workbench/access-logs/format.ts';
+import { lackedFacts } from '../../workbench/replay/dependencies.ts';
+import { createRequestReplay } from '../../workbench/replay/replay-requests.ts';
+import { fixedEvaluator, type SimulationSubject } from '../../workbench/simulation/simulate.ts';
 import { nothingCompared, printGaps, replayNote, replayText } from '../decision-log/print-replay.ts';
 import { createReplay, replayDocument } from '../decision-log/replay.ts';
 import { usageFault } from '../exit.ts';

@@ -12,7 +12,7 @@ import { inspectCopy } from '../../database/sqlite/inspect.ts';
 import { APPLICATION_ID } from '../../database/sqlite/migrate.ts';
 import { replacementSteps, undoReplacement } from '../../database/sqlite/replace.ts';
 import { beginEpoch } from '../../publisher/epoch.ts';
-import { quantity } from '../../simulator/render-text.ts';
+import { quantity } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { readFault, writeFault } from '../file-fault.ts';
 import { dataFolder, openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';

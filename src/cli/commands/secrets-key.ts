@@ -4,8 +4,8 @@ import { Command } from 'commander';
 import { type KeyRing, newKeyText, SecretsKeyFault } from '../../certificates/key-ring.ts';
 import { type Resealed, resealKeys } from '../../certificates/reseal-keys.ts';
 import { resealIssuance } from '../../issuance/reseal.ts';
-import { quantity } from '../../simulator/render-text.ts';
 import type { Store } from '../../store/store.ts';
+import { quantity } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import {
   KEY_VARIABLE,

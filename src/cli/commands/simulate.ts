@@ -3,18 +3,22 @@ import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
 import { terminalJson } from '../../base/text/terminal-json.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
-import { asTest } from '../../simulator/as-test.ts';
-import type { World } from '../../simulator/assume.ts';
-import type { RuleNote, TraceDocument } from '../../simulator/document.ts';
-import { findRules, remedyFor } from '../../simulator/find-rule.ts';
-import { nearMatch } from '../../simulator/near-match.ts';
-import { paint } from '../../simulator/paint.ts';
-import { renderTrace } from '../../simulator/render.ts';
-import { labelOf } from '../../simulator/render-rule.ts';
-import { renderWhy } from '../../simulator/render-why.ts';
-import { type RequestFlags, readRequest } from '../../simulator/request-line.ts';
-import { requestText } from '../../simulator/requests.ts';
-import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
+import { asTest } from '../../workbench/simulation/as-test.ts';
+import type { World } from '../../workbench/simulation/assume.ts';
+import type { RuleNote, TraceDocument } from '../../workbench/simulation/document.ts';
+import { findRules, remedyFor } from '../../workbench/simulation/find-rule.ts';
+import { nearMatch } from '../../workbench/simulation/near-match.ts';
+import { paint } from '../../workbench/simulation/paint.ts';
+import { renderTrace } from '../../workbench/simulation/render.ts';
+import { labelOf } from '../../workbench/simulation/render-rule.ts';
+import { renderWhy } from '../../workbench/simulation/render-why.ts';
+import { type RequestFlags, readRequest } from '../../workbench/simulation/request-line.ts';
+import { requestText } from '../../workbench/simulation/requests.ts';
+import {
+  type SimulatedRequest,
+  type SimulationSubject,
+  simulate,
+} from '../../workbench/simulation/simulate.ts';
 import { EXIT, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturePaths, signaturesFor } from '../input/choose-signatures.ts';
 import { edgePaths } from '../input/domain-files.ts';

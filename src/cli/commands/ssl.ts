@@ -1,7 +1,7 @@
 /** `edgeplan ssl`: the certificates of a domain, over the API. */
 import { Command, Option } from 'commander';
 import { pause } from '../../base/platform/backoff.ts';
-import { visible } from '../../simulator/render-text.ts';
+import { visible } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { idParser } from '../input/id.ts';
 import { readBytes } from '../input/read-file.ts';

@@ -2,10 +2,10 @@
 import { Command } from 'commander';
 import { showMessage, showTicket } from '../../billing/ticket-shapes.ts';
 import { answerTicket, closeTicket } from '../../billing/tickets.ts';
-import { visible } from '../../simulator/render-text.ts';
 import type { NamedTicket } from '../../store/billing-repositories.ts';
 import type { TicketStatus } from '../../store/billing-rows.ts';
 import type { WriteTransaction } from '../../store/store.ts';
+import { visible } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { limitOption } from '../input/limit.ts';
 import { messageOption, readMessage } from '../input/message.ts';

@@ -4,7 +4,7 @@ import { terminalJson } from '../../base/text/terminal-json.ts';
 import type { SignatureProgram } from '../../engine/plan/signature-program.ts';
 import { type SignatureSummary, summariseSignatures } from '../../engine/waf/seclang/index.ts';
 import { sizeText } from '../../rules/files/size.ts';
-import { quantity } from '../../simulator/render-text.ts';
+import { quantity } from '../../workbench/simulation/render-text.ts';
 import { inputFault, usageFault } from '../exit.ts';
 import { digestOf } from '../input/digest.ts';
 import { openSignatureInput, openStarter, type SignatureFlags } from '../open-signatures.ts';

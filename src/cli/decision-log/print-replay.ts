@@ -1,6 +1,7 @@
 /** Prints the report of a replay. */
-import { quantity, visible } from '../../simulator/render-text.ts';
-import type { ReplayExample, ReplayGroup } from '../../simulator/replay/groups.ts';
+
+import type { ReplayExample, ReplayGroup } from '../../workbench/replay/groups.ts';
+import { quantity, visible } from '../../workbench/simulation/render-text.ts';
 import { inputFault } from '../exit.ts';
 import { note } from '../output.ts';
 import type { ReplayReport } from './replay.ts';

@@ -7,9 +7,9 @@ import type { Decision } from '../../engine/evaluator/decision.ts';
 import { refText } from '../../engine/evaluator/identity.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
 import { type DecisionLine, loggedDecision } from '../../proxy/log/line.ts';
-import { differenceOf } from '../../simulator/replay/difference.ts';
-import { createGroups, type ReplayExample, type ReplayGroup } from '../../simulator/replay/groups.ts';
-import { requestText } from '../../simulator/requests.ts';
+import { differenceOf } from '../../workbench/replay/difference.ts';
+import { createGroups, type ReplayExample, type ReplayGroup } from '../../workbench/replay/groups.ts';
+import { requestText } from '../../workbench/simulation/requests.ts';
 import type { LogEntry } from './read-log.ts';
 
 /** The result of a replay. */

@@ -1,5 +1,5 @@
 /** The report of `edgeplan doctor` as lines and as JSON. */
-import { type RenderedLine, span, type Tone, visible } from '../../simulator/render-text.ts';
+import { type RenderedLine, span, type Tone, visible } from '../../workbench/simulation/render-text.ts';
 import type { CheckFinding, FindingState } from './check.ts';
 
 /** A finding with the check that it comes from. */

@@ -2,13 +2,14 @@
  * Chooses and opens the signatures that `waf` rules inspect with: those of the flags or the environment, else the
  * starter set.
  */
-import type { LintSignatures } from '../../analysis/lint/finding.ts';
+
 import type { SealedSignatures } from '../../compute/job.ts';
 import { META, typeIndex } from '../../engine/plan/layout.ts';
 import { openPlan } from '../../engine/plan/open.ts';
 import { loadSignatures } from '../../engine/waf/load/load.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
-import type { Signatures } from '../../simulator/simulate.ts';
+import type { LintSignatures } from '../../workbench/proofs/lint/finding.ts';
+import type { Signatures } from '../../workbench/simulation/simulate.ts';
 import { usageFault } from '../exit.ts';
 import { type OpenedSignatures, openSignatureInput, openStarter } from '../open-signatures.ts';
 import type { ColourChoice } from '../output.ts';

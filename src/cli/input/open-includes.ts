@@ -4,9 +4,9 @@
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
-import { MAX_SOURCE_OCTETS } from '../../importers/limits.ts';
-import type { OpenIncludes } from '../../importers/nginx/parse-nginx.ts';
-import type { SourceFile } from '../../importers/report.ts';
+import { MAX_SOURCE_OCTETS } from '../../workbench/importers/limits.ts';
+import type { OpenIncludes } from '../../workbench/importers/nginx/parse-nginx.ts';
+import type { SourceFile } from '../../workbench/importers/report.ts';
 import { reasonOf } from '../file-fault.ts';
 import { isInside } from './refuse-outside.ts';
 

@@ -1,10 +1,10 @@
 /** `edgeplan test --mutate`: its options, and the run with its progress on a terminal. */
 import { InvalidArgumentError, Option } from 'commander';
-import { MAX_MUTANTS } from '../../mutation/limits.ts';
-import { type MutantResult, type MutationSubject, startMutation } from '../../mutation/mutate.ts';
-import { type MutationReport, mutationReport } from '../../mutation/report.ts';
 import type { EdgeSources } from '../../rules/files/edge-file.ts';
-import { percentText } from '../../simulator/rule-tests/report.ts';
+import { MAX_MUTANTS } from '../../workbench/mutation/limits.ts';
+import { type MutantResult, type MutationSubject, startMutation } from '../../workbench/mutation/mutate.ts';
+import { type MutationReport, mutationReport } from '../../workbench/mutation/report.ts';
+import { percentText } from '../../workbench/rule-tests/report.ts';
 import { grouped } from '../print/quantities.ts';
 import { barText } from '../replay/progress.ts';
 

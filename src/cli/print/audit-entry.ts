@@ -1,7 +1,7 @@
 /** Prints an entry of the audit log: who did what and when, then each changed field. */
 import { same } from '../../rules/files/print-edge.ts';
 import { isMapping } from '../../rules/files/yaml.ts';
-import { type RenderedLine, span } from '../../simulator/render-text.ts';
+import { type RenderedLine, span } from '../../workbench/simulation/render-text.ts';
 import { fieldLines } from '../apply/print-changes.ts';
 
 /** An entry of the audit log, as the API returns it. */

@@ -1,5 +1,5 @@
 /** Prints certificates: those of a domain, and what a sent one is. */
-import { visible } from '../../simulator/render-text.ts';
+import { visible } from '../../workbench/simulation/render-text.ts';
 import { tableText } from './table.ts';
 
 /** A certificate as the API answers it. */

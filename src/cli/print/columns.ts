@@ -1,5 +1,10 @@
 /** Lays out cells with tones in columns: each as wide as its widest cell, numbers on the right. */
-import { lineColumns, type RenderedLine, span, type TextSpan } from '../../simulator/render-text.ts';
+import {
+  lineColumns,
+  type RenderedLine,
+  span,
+  type TextSpan,
+} from '../../workbench/simulation/render-text.ts';
 
 /** A column of a table. */
 export interface Column {

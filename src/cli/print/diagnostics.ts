@@ -1,6 +1,6 @@
 /** Prints diagnostics as compilers do: place, severity, code, message, the source line with a caret, the remedy. */
 import { type Diagnostic, formatPath } from '../../base/diagnostics/diagnostic.ts';
-import { paint } from '../../simulator/paint.ts';
+import { paint } from '../../workbench/simulation/paint.ts';
 import {
   columns,
   quantity,
@@ -8,7 +8,7 @@ import {
   span,
   type Tone,
   visible,
-} from '../../simulator/render-text.ts';
+} from '../../workbench/simulation/render-text.ts';
 
 /** Options of printing. */
 export interface DiagnosticOptions {

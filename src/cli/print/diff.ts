@@ -1,7 +1,8 @@
 /** Prints the difference of two plans: a line per rule with its fields below. */
-import type { FieldDifference, HostChange, PlanDiff, RuleChange } from '../../analysis/diff.ts';
+
 import { same } from '../../rules/files/print-edge.ts';
-import { quantity, visible } from '../../simulator/render-text.ts';
+import type { FieldDifference, HostChange, PlanDiff, RuleChange } from '../../workbench/proofs/diff.ts';
+import { quantity, visible } from '../../workbench/simulation/render-text.ts';
 
 /** The sign of each kind of change. */
 const MARKS = { added: '+', removed: '-', changed: '~', moved: '>' } as const;

@@ -1,7 +1,7 @@
 /** Prints a draft: the rules it changes, and what it would decide differently. */
-import type { PlanDiff } from '../../analysis/diff.ts';
-import { changeLines, type DescribedChange } from '../../simulator/render-changes.ts';
-import { quantity, visible } from '../../simulator/render-text.ts';
+import type { PlanDiff } from '../../workbench/proofs/diff.ts';
+import { changeLines, type DescribedChange } from '../../workbench/simulation/render-changes.ts';
+import { quantity, visible } from '../../workbench/simulation/render-text.ts';
 import type { RemoteDraft } from '../remote/draft.ts';
 import { diffText } from './diff.ts';
 import { tableText } from './table.ts';

@@ -1,8 +1,13 @@
 /** Prints the field reference: a list of sections, the fields of one as a table, or one field in full. */
-import { describeDefault, describeType, exampleText, valueText } from '../../simulator/describe-field.ts';
-import type { FieldEntry, FieldSection } from '../../simulator/field-reference.ts';
-import { paint } from '../../simulator/paint.ts';
-import { hang, pad, type RenderedLine, span, wrap } from '../../simulator/render-text.ts';
+import {
+  describeDefault,
+  describeType,
+  exampleText,
+  valueText,
+} from '../../workbench/simulation/describe-field.ts';
+import type { FieldEntry, FieldSection } from '../../workbench/simulation/field-reference.ts';
+import { paint } from '../../workbench/simulation/paint.ts';
+import { hang, pad, type RenderedLine, span, wrap } from '../../workbench/simulation/render-text.ts';
 import { tableText } from './table.ts';
 
 /** Options of printing; `width` in columns, `Infinity` for lines that are not broken. */

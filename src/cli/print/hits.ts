@@ -3,15 +3,6 @@
  * Below a dry_run rule: what enforcing it would have changed.
  */
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
-import {
-  hang,
-  lineColumns,
-  quantity,
-  type RenderedLine,
-  span,
-  type TextSpan,
-  wrap,
-} from '../../simulator/render-text.ts';
 import { startsOf } from '../../traffic/period.ts';
 import type { TrafficStep } from '../../traffic/read-traffic.ts';
 import {
@@ -21,6 +12,15 @@ import {
   type ShownRule,
   UNKNOWN_EFFECT,
 } from '../../traffic/show-hits.ts';
+import {
+  hang,
+  lineColumns,
+  quantity,
+  type RenderedLine,
+  span,
+  type TextSpan,
+  wrap,
+} from '../../workbench/simulation/render-text.ts';
 import { periodText } from '../traffic/period-flags.ts';
 import { type Column, columnWidths, headingLine, roomBeside, rowLine } from './columns.ts';
 import { durationText, grouped, sparkline } from './quantities.ts';

@@ -1,8 +1,14 @@
 /** Prints an entry of a domain's decision log as one line, its columns aligned with those of other lines. */
 import { decisionMistake } from '../../logs/entry-schema.ts';
 import { type DecisionLine, GAP_FORMAT, type GapLine } from '../../proxy/log/line.ts';
-import { columns, quantity, type RenderedLine, span, type Tone } from '../../simulator/render-text.ts';
 import { COUNTED_FORMAT, type CountedLine } from '../../sync/counted-requests.ts';
+import {
+  columns,
+  quantity,
+  type RenderedLine,
+  span,
+  type Tone,
+} from '../../workbench/simulation/render-text.ts';
 
 /** A decision as the API returns it. */
 export type RemoteDecision = DecisionLine & { readonly node: string | null };

@@ -9,7 +9,7 @@ import {
   span,
   type Tone,
   wrap,
-} from '../../simulator/render-text.ts';
+} from '../../workbench/simulation/render-text.ts';
 import { grouped } from './quantities.ts';
 
 /** All pages of the API's answer as one. */

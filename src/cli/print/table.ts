@@ -1,5 +1,5 @@
 /** Prints rows of text in aligned columns. */
-import { visible } from '../../simulator/render-text.ts';
+import { visible } from '../../workbench/simulation/render-text.ts';
 
 /** Formats a table with headings; each column is as wide as its widest cell. Empty without rows. */
 export function tableText(headings: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,6 +1,7 @@
 /** Prints support tickets: lists as tables, one ticket with its messages. Texts of others are escaped. */
-import { visible } from '../../simulator/render-text.ts';
+
 import type { TicketStatus } from '../../store/billing-rows.ts';
+import { visible } from '../../workbench/simulation/render-text.ts';
 import { tableText } from './table.ts';
 
 /** A ticket as the API answers it, and as the operator's commands print it. */

@@ -1,5 +1,5 @@
 /** Prints zones: the version with its problems, and what secondaries answer. */
-import { visible } from '../../simulator/render-text.ts';
+import { visible } from '../../workbench/simulation/render-text.ts';
 import { tableText } from './table.ts';
 
 /** A zone as the API answers it. */

@@ -1,5 +1,5 @@
 /** Reads, requires and proves the invariants of a domain over the API: the actions of `draft require` and `draft prove`. */
-import { quantity, visible } from '../../simulator/render-text.ts';
+import { quantity, visible } from '../../workbench/simulation/render-text.ts';
 import { EXIT, usageFault } from '../exit.ts';
 import { readTests } from '../input/test-files.ts';
 import { write, writeDocument } from '../output.ts';

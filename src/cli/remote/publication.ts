@@ -3,8 +3,8 @@
  * served.
  */
 import { mayServe } from '../../publisher/plan-subject.ts';
-import { visible } from '../../simulator/render-text.ts';
 import type { DomainRow } from '../../store/rows.ts';
+import { visible } from '../../workbench/simulation/render-text.ts';
 import type { ServerAccess } from './call-api.ts';
 import { getDomain } from './remote-domain.ts';
 

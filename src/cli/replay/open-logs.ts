@@ -5,8 +5,8 @@
 import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { detectFormat, LOG_FORMATS, type LogFormat } from '../../access-logs/format.ts';
-import { LONGEST_LOG_LINE, MAX_LOGS } from '../../access-logs/limits.ts';
+import { detectFormat, LOG_FORMATS, type LogFormat } from '../../workbench/access-logs/format.ts';
+import { LONGEST_LOG_LINE, MAX_LOGS } from '../../workbench/access-logs/limits.ts';
 import { inputFault, usageFault } from '../exit.ts';
 import { readFault } from '../file-fault.ts';
 

@@ -1,9 +1,9 @@
 /** Prints the report of a replay of access logs. */
-import { REORDERED_LINES } from '../../access-logs/limits.ts';
-import type { LogTally } from '../../access-logs/source.ts';
-import { quantity, visible } from '../../simulator/render-text.ts';
-import type { LackedFact } from '../../simulator/replay/dependencies.ts';
-import type { ReplayOutcome, RequestsReport } from '../../simulator/replay/replay-requests.ts';
+import { REORDERED_LINES } from '../../workbench/access-logs/limits.ts';
+import type { LogTally } from '../../workbench/access-logs/source.ts';
+import type { LackedFact } from '../../workbench/replay/dependencies.ts';
+import type { ReplayOutcome, RequestsReport } from '../../workbench/replay/replay-requests.ts';
+import { quantity, visible } from '../../workbench/simulation/render-text.ts';
 import { countedText, exampleLine, printedGroups } from '../decision-log/print-replay.ts';
 import { EXIT, type ExitCode, inputFault } from '../exit.ts';
 import { note } from '../output.ts';

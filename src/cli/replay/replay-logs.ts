@@ -1,23 +1,24 @@
 /** Reads opened logs in order of time: as lines of decision logs, or as requests whatever the format. */
+
+import type { Evaluator } from '../../engine/evaluator/index.ts';
 import {
   type AccessEntry,
   createFactCounts,
   type FactCounts,
   type LineReader,
   type ReaderContext,
-} from '../../access-logs/entry.ts';
-import { readerOf } from '../../access-logs/format.ts';
-import { createHostCache } from '../../access-logs/host-cache.ts';
-import { inOrder, type TimedSource } from '../../access-logs/in-order.ts';
+} from '../../workbench/access-logs/entry.ts';
+import { readerOf } from '../../workbench/access-logs/format.ts';
+import { createHostCache } from '../../workbench/access-logs/host-cache.ts';
+import { inOrder, type TimedSource } from '../../workbench/access-logs/in-order.ts';
 import {
   countedReader,
   countUnreadable,
   createSource,
   createTally,
   type LogTally,
-} from '../../access-logs/source.ts';
-import type { Evaluator } from '../../engine/evaluator/index.ts';
-import { createAgentClassifier } from '../../simulator/replay/classify-agents.ts';
+} from '../../workbench/access-logs/source.ts';
+import { createAgentClassifier } from '../../workbench/replay/classify-agents.ts';
 import { type LogEntry, readDecisionLine } from '../decision-log/read-log.ts';
 import { usageFault } from '../exit.ts';
 import type { OpenedLog } from './open-logs.ts';

@@ -4,10 +4,10 @@
  * of a step as annotations; all others are in its log.
  */
 import { type Diagnostic, describeDiagnostic, type SourcePlace } from '../../base/diagnostics/diagnostic.ts';
-import { type MutantReport, mutantText, survivorText } from '../../mutation/report.ts';
-import { paint } from '../../simulator/paint.ts';
-import { quantity } from '../../simulator/render-text.ts';
-import { failureText, summaryLine, tallyOf } from '../../simulator/rule-tests/report.ts';
+import { type MutantReport, mutantText, survivorText } from '../../workbench/mutation/report.ts';
+import { failureText, summaryLine, tallyOf } from '../../workbench/rule-tests/report.ts';
+import { paint } from '../../workbench/simulation/paint.ts';
+import { quantity } from '../../workbench/simulation/render-text.ts';
 import { fileName, isStdin, type LintReport, type Reporter, type TestReport } from './report.ts';
 
 /** The commands of the severities. */

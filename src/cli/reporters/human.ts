@@ -1,7 +1,7 @@
 /** Reports for people: text for a terminal. */
-import { mutationLines } from '../../mutation/report.ts';
-import { paint } from '../../simulator/paint.ts';
-import { coverageLines, resultLines, summaryLine, tallyOf } from '../../simulator/rule-tests/report.ts';
+import { mutationLines } from '../../workbench/mutation/report.ts';
+import { coverageLines, resultLines, summaryLine, tallyOf } from '../../workbench/rule-tests/report.ts';
+import { paint } from '../../workbench/simulation/paint.ts';
 import { diagnosticsText } from '../print/diagnostics.ts';
 import type { LintReport, Reporter, TestReport } from './report.ts';
 

@@ -1,8 +1,8 @@
 /** Reports for programs: one JSON document. */
 import { type Diagnostic, diagnosticFields } from '../../base/diagnostics/diagnostic.ts';
 import { terminalJson } from '../../base/text/terminal-json.ts';
-import { mutationDocument } from '../../mutation/report.ts';
-import { reportDocument } from '../../simulator/rule-tests/report.ts';
+import { mutationDocument } from '../../workbench/mutation/report.ts';
+import { reportDocument } from '../../workbench/rule-tests/report.ts';
 import { jsonDocument } from '../print/json-document.ts';
 import type { LintReport, Reporter, TestReport } from './report.ts';
 

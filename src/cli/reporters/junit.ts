@@ -3,9 +3,9 @@
  * each edge file, a case for each finding, and one that passes for a file without findings. An attribute `time` is in seconds.
  */
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
-import { type MutationReport, mutantText, survivorText } from '../../mutation/report.ts';
-import { failureText, percentText } from '../../simulator/rule-tests/report.ts';
-import type { TestFailure, TestResult } from '../../simulator/rule-tests/run.ts';
+import { type MutationReport, mutantText, survivorText } from '../../workbench/mutation/report.ts';
+import { failureText, percentText } from '../../workbench/rule-tests/report.ts';
+import type { TestFailure, TestResult } from '../../workbench/rule-tests/run.ts';
 import { fails, fileName, type LintReport, type Reporter, type TestReport } from './report.ts';
 
 /** The outcome of a case: passed, not as expected, or not run. */

@@ -1,9 +1,9 @@
 /** What a reporter is given: the findings of `lint`, or the results of `test`. */
 import { relative, resolve } from 'node:path';
 import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
-import type { MutationReport } from '../../mutation/report.ts';
-import type { CoverageReport } from '../../simulator/rule-tests/coverage.ts';
-import type { TestResult } from '../../simulator/rule-tests/run.ts';
+import type { MutationReport } from '../../workbench/mutation/report.ts';
+import type { CoverageReport } from '../../workbench/rule-tests/coverage.ts';
+import type { TestResult } from '../../workbench/rule-tests/run.ts';
 
 /** How a report is printed. */
 export interface ReportStyle {

@@ -3,11 +3,11 @@
  */
 import { refText } from '../../engine/evaluator/identity.ts';
 import { nearest } from '../../rules/model/nearest.ts';
-import type { World } from '../../simulator/assume.ts';
-import { readCounted } from '../../simulator/counted.ts';
-import { planConditions } from '../../simulator/plan-conditions.ts';
-import { type RequestFlags, readTime, type Typed } from '../../simulator/request-line.ts';
-import type { SimulationSubject } from '../../simulator/simulate.ts';
+import type { World } from '../../workbench/simulation/assume.ts';
+import { readCounted } from '../../workbench/simulation/counted.ts';
+import { planConditions } from '../../workbench/simulation/plan-conditions.ts';
+import { type RequestFlags, readTime, type Typed } from '../../workbench/simulation/request-line.ts';
+import type { SimulationSubject } from '../../workbench/simulation/simulate.ts';
 import { usageFault } from '../exit.ts';
 
 /** The flags for conditions. */

@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { ACTIONS, type Action, type Decision } from '../../engine/evaluator/decision.ts';
 import { nearest } from '../../rules/model/nearest.ts';
-import { quantity, visible } from '../../simulator/render-text.ts';
+import { quantity, visible } from '../../workbench/simulation/render-text.ts';
 import { EXIT } from '../exit.ts';
 import { note } from '../output.ts';
 

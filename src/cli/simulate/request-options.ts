@@ -1,7 +1,7 @@
 /** The options of `simulate` that describe a request; named as curl's, so that a pasted command line works. */
 import { type Command, Option } from 'commander';
-import { basicHeader } from '../../simulator/curl-line.ts';
-import type { RequestFlags } from '../../simulator/request-line.ts';
+import { basicHeader } from '../../workbench/simulation/curl-line.ts';
+import type { RequestFlags } from '../../workbench/simulation/request-line.ts';
 import { usageFault } from '../exit.ts';
 import { gather } from '../options.ts';
 

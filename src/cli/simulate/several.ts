@@ -1,8 +1,8 @@
 /** `edgeplan simulate URL URL …`: evaluates several requests in order and prints one decision per line. */
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
-import type { World } from '../../simulator/assume.ts';
-import { answerJson, requestText } from '../../simulator/requests.ts';
-import { classified, fixedEvaluator, type SimulationSubject } from '../../simulator/simulate.ts';
+import type { World } from '../../workbench/simulation/assume.ts';
+import { answerJson, requestText } from '../../workbench/simulation/requests.ts';
+import { classified, fixedEvaluator, type SimulationSubject } from '../../workbench/simulation/simulate.ts';
 import { write } from '../output.ts';
 import type { FailOn } from './fail-on.ts';
 import { sentenceOf } from './stream.ts';

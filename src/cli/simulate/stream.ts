@@ -1,10 +1,10 @@
 /** `edgeplan simulate --requests`: evaluates a stream of requests and prints one decision per line. */
 import type { Decision } from '../../engine/evaluator/decision.ts';
-import type { World } from '../../simulator/assume.ts';
-import { headline } from '../../simulator/describe.ts';
-import { quantity, visible } from '../../simulator/render-text.ts';
-import { answerJson, answers, type RequestResult, requestText } from '../../simulator/requests.ts';
-import { fixedEvaluator, type SimulationSubject } from '../../simulator/simulate.ts';
+import type { World } from '../../workbench/simulation/assume.ts';
+import { headline } from '../../workbench/simulation/describe.ts';
+import { quantity, visible } from '../../workbench/simulation/render-text.ts';
+import { answerJson, answers, type RequestResult, requestText } from '../../workbench/simulation/requests.ts';
+import { fixedEvaluator, type SimulationSubject } from '../../workbench/simulation/simulate.ts';
 import { readChunks } from '../input/read-file.ts';
 import { note, write } from '../output.ts';
 import type { FailOn } from './fail-on.ts';

@@ -1,6 +1,6 @@
 /** Parses the operands of `simulate`: URLs, each with a method before it if any, or pasted curl command lines. */
 import { existsSync, statSync } from 'node:fs';
-import { type CurlRequest, isCurlLine, readCurl } from '../../simulator/curl-line.ts';
+import { type CurlRequest, isCurlLine, readCurl } from '../../workbench/simulation/curl-line.ts';
 import { usageFault } from '../exit.ts';
 import { orUsageFault } from './conditions.ts';
 

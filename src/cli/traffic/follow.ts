@@ -4,8 +4,8 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option } from 'commander';
-import { paint } from '../../simulator/paint.ts';
-import type { RenderedLine } from '../../simulator/render-text.ts';
+import { paint } from '../../workbench/simulation/paint.ts';
+import type { RenderedLine } from '../../workbench/simulation/render-text.ts';
 import type { CommandFault } from '../exit.ts';
 import { type ColourChoice, colourFor, noteFault, write, writeDocument, writeLine } from '../output.ts';
 import { isTransient } from '../remote/call-api.ts';

@@ -1,5 +1,5 @@
 /** What differs between the traces of one request under two plans, rule by rule. */
-import type { RuleNote, TraceDocument } from '../../simulator/document.ts';
+import type { RuleNote, TraceDocument } from '../../workbench/simulation/document.ts';
 
 /** A rule that came out otherwise, or that only one plan has. */
 export interface RuleDifference {

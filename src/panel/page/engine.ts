@@ -3,11 +3,20 @@
  * for the same request, or why the form is no request.
  */
 import { openSignatures } from '../../engine/plan/open-signatures.ts';
-import { readCounted } from '../../simulator/counted.ts';
-import { readCurl } from '../../simulator/curl-line.ts';
-import type { TraceDocument } from '../../simulator/document.ts';
-import { type RequestFlags, readRequest, readTime, type Typed } from '../../simulator/request-line.ts';
-import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
+import { readCounted } from '../../workbench/simulation/counted.ts';
+import { readCurl } from '../../workbench/simulation/curl-line.ts';
+import type { TraceDocument } from '../../workbench/simulation/document.ts';
+import {
+  type RequestFlags,
+  readRequest,
+  readTime,
+  type Typed,
+} from '../../workbench/simulation/request-line.ts';
+import {
+  type SimulatedRequest,
+  type SimulationSubject,
+  simulate,
+} from '../../workbench/simulation/simulate.ts';
 import { EMPTY_FORM, type RequestForm, wordsOf } from './form.ts';
 import { type FormConditions, formConditions } from './form-conditions.ts';
 import { withLibraries } from './later/libraries.ts';

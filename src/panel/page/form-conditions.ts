@@ -1,8 +1,8 @@
 /** What the form may assume of a plan, as its fields list it; part of the evaluator's chunk. */
 import type { RuleRef } from '../../engine/evaluator/decision.ts';
 import { isContentAddressed, refText } from '../../engine/evaluator/identity.ts';
-import { planConditions } from '../../simulator/plan-conditions.ts';
-import { labelOf } from '../../simulator/render-rule.ts';
+import { planConditions } from '../../workbench/simulation/plan-conditions.ts';
+import { labelOf } from '../../workbench/simulation/render-rule.ts';
 
 /** An entry of a field that lists words. */
 export interface FormCondition {

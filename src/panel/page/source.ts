@@ -2,7 +2,7 @@
  * Where plans, rules and findings come from. The page asks a `PageSource` and nothing else; `sources/` has one implementation for
  * each server that serves the page.
  */
-import type { SimulationSubject } from '../../simulator/simulate.ts';
+import type { SimulationSubject } from '../../workbench/simulation/simulate.ts';
 import type { FindingDocument } from '../documents.ts';
 
 /** A plan that can be evaluated. */

@@ -1,5 +1,5 @@
 /** The state of the page: one value, replaced as a whole. Views read it; handlers replace parts of it with `setState`. */
-import type { SimulationSubject } from '../../simulator/simulate.ts';
+import type { SimulationSubject } from '../../workbench/simulation/simulate.ts';
 import type { FindingDocument } from '../documents.ts';
 import type { ApiState } from './api/api-state.ts';
 import type { Answer } from './engine.ts';

@@ -1,5 +1,5 @@
 /** Prints an answer as a test, a chunk of its own, since it needs a printer of YAML. */
-import { asTest } from '../../simulator/as-test.ts';
+import { asTest } from '../../workbench/simulation/as-test.ts';
 import type { Answered } from './engine.ts';
 
 /** The test, or why the request cannot be one. */

@@ -1,7 +1,7 @@
 /**
  * Reads `edge.test.yaml`: requests with expected decisions. The input is text; the output is a list of tests in
  * which every `cases` table and every inherited field is expanded, or all mistakes with their lines. An expectation
- * stays a node of the file here; `simulator/rule-tests/expectation.ts` interprets it against the rules.
+ * stays a node of the file here; `workbench/rule-tests/expectation.ts` interprets it against the rules.
  *
  * A file has `tests`, a list, and optionally `defaults`, a `with` for all of them; and `invariants`, a list that
  * `rules/model/invariant.ts` reads. A test has

@@ -1,6 +1,10 @@
 /** The reference of every field, as Markdown, from the schemas that the readers of files and the API are made of. */
-import { describeDefault, describeType, exampleText } from '../../../src/simulator/describe-field.ts';
-import { type FieldSection, fieldSections } from '../../../src/simulator/field-reference.ts';
+import {
+  describeDefault,
+  describeType,
+  exampleText,
+} from '../../../src/workbench/simulation/describe-field.ts';
+import { type FieldSection, fieldSections } from '../../../src/workbench/simulation/field-reference.ts';
 
 export const FIELDS_FILE = 'src/rules/model/FIELDS.md';
 

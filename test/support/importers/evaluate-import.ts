@@ -4,8 +4,8 @@ import type { Decision } from '../../../src/engine/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../../src/engine/evaluator/evaluate.ts';
 import type { EdgeRequest } from '../../../src/engine/evaluator/request.ts';
 import { seal } from '../../../src/engine/plan/seal.ts';
-import type { ImportedEdge, ImportRefusal } from '../../../src/importers/report.ts';
 import { readEdgeFile } from '../../../src/rules/files/edge-file.ts';
+import type { ImportedEdge, ImportRefusal } from '../../../src/workbench/importers/report.ts';
 
 /** An import with the evaluator of its file. */
 export interface EvaluatedImport {

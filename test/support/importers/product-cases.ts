@@ -1,7 +1,7 @@
 /** Cases of importers: a configuration of a product, the report that it gives, and decisions as its documentation says. */
 import { expect } from 'vitest';
 import type { Decision } from '../../../src/engine/evaluator/decision.ts';
-import type { ImportedEdge, ImportOutcome, ImportRefusal } from '../../../src/importers/report.ts';
+import type { ImportedEdge, ImportOutcome, ImportRefusal } from '../../../src/workbench/importers/report.ts';
 import { evaluateImport } from './evaluate-import.ts';
 
 /** What a request is, in short: URL, then address, country and User-Agent where they matter. */

@@ -1,8 +1,8 @@
 /** The findings of lint that become recommendations, and the changes that end them. */
 import { describe, expect, test } from 'vitest';
-import { lintRuleSet } from '../../../src/analysis/lint.ts';
 import { findings } from '../../../src/recommendations/findings.ts';
 import type { Rule } from '../../../src/rules/model/types.ts';
+import { lintRuleSet } from '../../../src/workbench/proofs/lint.ts';
 import { factsOf } from '../../support/stored-facts.ts';
 
 const found = (rule: object) => findings(factsOf({ rules: [{ id: 7, ...rule }] }));

@@ -8,7 +8,7 @@ import { html } from './html.ts';
 /** Methods that are proposed. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** Whether a text is a curl command line (`simulator/curl-line.ts` reads it). */
+/** Whether a text is a curl command line (`workbench/simulation/curl-line.ts` reads it). */
 function isCurl(text: string): boolean {
   return /^\s*curl(?:\.exe)?\s/.test(text);
 }

@@ -1,6 +1,6 @@
 /** The fields of the form that a plan gives: challenges that were solved, requests that were counted, origins that are down. */
 import type { VNode } from 'preact';
-import { refOf } from '../../../simulator/document.ts';
+import { refOf } from '../../../workbench/simulation/document.ts';
 import { type RequestForm, wordsOf } from '../form.ts';
 import type { FormCondition, LimitEntry } from '../form-conditions.ts';
 import { type PageState, setForm } from '../state.ts';

@@ -1,7 +1,12 @@
 /** The decision: what happens to the request and by what; below it what `dry_run` rules would do, and what was assumed. */
 import type { VNode } from 'preact';
-import { type Headline, type RuleNote, refOf, type TraceDocument } from '../../../simulator/document.ts';
-import { labelOf } from '../../../simulator/render-rule.ts';
+import {
+  type Headline,
+  type RuleNote,
+  refOf,
+  type TraceDocument,
+} from '../../../workbench/simulation/document.ts';
+import { labelOf } from '../../../workbench/simulation/render-rule.ts';
 import { chooseRule } from '../choose-rule.ts';
 import type { Answer } from '../engine.ts';
 import type { RequestForm } from '../form.ts';

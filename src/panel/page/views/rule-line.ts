@@ -1,9 +1,9 @@
 /** One rule of the trace: its outcome and the reason; unfolded, every check, and what its signatures found. */
 import type { VNode } from 'preact';
 import type { CheckTrace } from '../../../engine/evaluator/trace.ts';
-import type { InspectionDocument } from '../../../simulator/decision-document.ts';
-import { type RuleNote, refOf } from '../../../simulator/document.ts';
-import { failedEntry, idOf, verdictOf } from '../../../simulator/render-rule.ts';
+import type { InspectionDocument } from '../../../workbench/simulation/decision-document.ts';
+import { type RuleNote, refOf } from '../../../workbench/simulation/document.ts';
+import { failedEntry, idOf, verdictOf } from '../../../workbench/simulation/render-rule.ts';
 import type { FindingDocument } from '../../documents.ts';
 import { elementOf } from '../choose-rule.ts';
 import { html } from './html.ts';

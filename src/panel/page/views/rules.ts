@@ -1,8 +1,8 @@
 /** The rules of the plan: what each looks at, what became of it in this request, and what lint has to say about it. */
 import type { VNode } from 'preact';
 import type { Rule } from '../../../rules/model/types.ts';
-import { type RuleNote, refOf, type TraceDocument } from '../../../simulator/document.ts';
-import { idOf, verdictOf } from '../../../simulator/render-rule.ts';
+import { type RuleNote, refOf, type TraceDocument } from '../../../workbench/simulation/document.ts';
+import { idOf, verdictOf } from '../../../workbench/simulation/render-rule.ts';
 import { chooseRule } from '../choose-rule.ts';
 import { findingsByRule, type PageState } from '../state.ts';
 import { html } from './html.ts';

@@ -1,7 +1,7 @@
 /** Texts to take away: the trace as JSON, the request as command lines, the outcome as a test. */
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { shellWord } from '../../../simulator/shell-word.ts';
+import { shellWord } from '../../../workbench/simulation/shell-word.ts';
 import type { Answered } from '../engine.ts';
 import { html } from './html.ts';
 

@@ -1,8 +1,13 @@
 /** The trace: every phase in order with its rules; rules that were skipped for one kind of reason are folded, as in a terminal. */
 import type { VNode } from 'preact';
-import { type PhaseNote, type RuleNote, refOf, type TraceDocument } from '../../../simulator/document.ts';
-import { foldLine, foldRules } from '../../../simulator/fold.ts';
-import { labelOf, verdictOf } from '../../../simulator/render-rule.ts';
+import {
+  type PhaseNote,
+  type RuleNote,
+  refOf,
+  type TraceDocument,
+} from '../../../workbench/simulation/document.ts';
+import { foldLine, foldRules } from '../../../workbench/simulation/fold.ts';
+import { labelOf, verdictOf } from '../../../workbench/simulation/render-rule.ts';
 import { differencesOf, identityOf, type RuleDifference } from '../differences.ts';
 import { findingsByRule, type PageState, setState } from '../state.ts';
 import { html } from './html.ts';

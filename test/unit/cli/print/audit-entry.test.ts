@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AuditLogEntry, auditLines } from '../../../../src/cli/print/audit-entry.ts';
-import { paint } from '../../../../src/simulator/paint.ts';
+import { paint } from '../../../../src/workbench/simulation/paint.ts';
 
 const ENTRY = {
   id: 1,

@@ -1,9 +1,9 @@
 /** The table of hits: what a terminal of 80 columns shows. */
 import { describe, expect, test } from 'vitest';
 import { type HitsReport, hitsLines, ofType } from '../../../../src/cli/print/hits.ts';
-import { paint } from '../../../../src/simulator/paint.ts';
-import { columns } from '../../../../src/simulator/render-text.ts';
 import type { ShownRule } from '../../../../src/traffic/show-hits.ts';
+import { paint } from '../../../../src/workbench/simulation/paint.ts';
+import { columns } from '../../../../src/workbench/simulation/render-text.ts';
 
 const NOW = Date.parse('2026-11-25T04:37:12Z');
 const DAY = Array.from({ length: 24 }, (_, hour) => ({

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { type TrafficReport, trafficLines } from '../../../../src/cli/print/traffic.ts';
 import { createTrafficCounts } from '../../../../src/engine/counts/counts.ts';
-import { paint } from '../../../../src/simulator/paint.ts';
-import { columns } from '../../../../src/simulator/render-text.ts';
 import type { TrafficPeriod } from '../../../../src/traffic/period.ts';
 import { showTraffic } from '../../../../src/traffic/show-traffic.ts';
+import { paint } from '../../../../src/workbench/simulation/paint.ts';
+import { columns } from '../../../../src/workbench/simulation/render-text.ts';
 
 const HOUR = 3_600_000;
 const from = Date.parse('2026-11-24T05:00:00Z');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type UptimeReport, uptimeLines } from '../../../../src/cli/print/uptime.ts';
-import { paint } from '../../../../src/simulator/paint.ts';
+import { paint } from '../../../../src/workbench/simulation/paint.ts';
 
 const NOW = Date.parse('2026-11-25T05:04:00.000Z');
 const HOURS: UptimeReport['hours'] = [1, 0.995, 0.5, 0, null, 1].map((availability, at) => ({

@@ -5,7 +5,7 @@ import type { Diagnostic } from '../../../../src/base/diagnostics/diagnostic.ts'
 import { GITHUB } from '../../../../src/cli/reporters/github.ts';
 import { JUNIT } from '../../../../src/cli/reporters/junit.ts';
 import type { LintReport, TestReport } from '../../../../src/cli/reporters/report.ts';
-import type { TestResult } from '../../../../src/simulator/rule-tests/run.ts';
+import type { TestResult } from '../../../../src/workbench/rule-tests/run.ts';
 
 interface Element {
   readonly name: string;

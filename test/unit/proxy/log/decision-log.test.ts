@@ -11,7 +11,7 @@ import {
 } from '../../../../src/proxy/log/decision-log.ts';
 import type { DecisionLine } from '../../../../src/proxy/log/line.ts';
 import type { RequestLogEntry } from '../../../../src/proxy/log/request-log.ts';
-import { requestMistake } from '../../../../src/simulator/request-fields.ts';
+import { requestMistake } from '../../../../src/workbench/simulation/request-fields.ts';
 import { DOMAIN, journalSubject, RECORDS } from '../../../support/edge-journal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-log-'));

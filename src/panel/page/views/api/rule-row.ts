@@ -2,8 +2,8 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Rule } from '../../../../rules/model/types.ts';
-import type { RuleNote } from '../../../../simulator/document.ts';
-import { verdictOf } from '../../../../simulator/render-rule.ts';
+import type { RuleNote } from '../../../../workbench/simulation/document.ts';
+import { verdictOf } from '../../../../workbench/simulation/render-rule.ts';
 import type { FindingDocument } from '../../../documents.ts';
 import type { HitsShown, RuleShown } from '../../api/documents.ts';
 import { ruleName, switchMode, toggleRule } from '../../api/writes.ts';

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { RULE_TYPES, type RuleType } from '../../../../base/vocabulary/vocabulary.ts';
 import type { Rule } from '../../../../rules/model/types.ts';
-import { type RuleNote, refOf } from '../../../../simulator/document.ts';
+import { type RuleNote, refOf } from '../../../../workbench/simulation/document.ts';
 import type { RuleShown } from '../../api/documents.ts';
 import { getApi, may } from '../../api/state.ts';
 import { deleteRule, reorderRules, ruleName } from '../../api/writes.ts';

@@ -1,0 +1,100 @@
+/**
+ * Lint: finds rules that very likely do something else than their author intended. It reads stored rules and
+ * changes nothing; a rule set that compiles may have findings. Input: a rule set and, if known, the places its
+ * parts were written at. Output: diagnostics in the order of the rules.
+ */
+import type { Diagnostic, FieldPath, SourcePlace } from '../../base/diagnostics/diagnostic.ts';
+import type { Rule, RuleSet } from '../../rules/model/types.ts';
+import { lintBots } from './lint/bots.ts';
+import { lintDeprecated } from './lint/deprecated.ts';
+import { lintExcludes } from './lint/excludes.ts';
+import { indexHosts, indexPaths } from './lint/filter-index.ts';
+import type { Finding, LintContext, LintFamily, LintSignatures } from './lint/finding.ts';
+import { lintHosts } from './lint/hosts.ts';
+import { lintKeys } from './lint/keys.ts';
+import { lintNeedless } from './lint/needless.ts';
+import { lintOriginDifferences } from './lint/origin-differences.ts';
+import { lintPaths } from './lint/paths.ts';
+import { lintProved } from './lint/proved.ts';
+import { lintRedirects } from './lint/redirects.ts';
+import { lintScope } from './lint/scope.ts';
+import { lintWaf } from './lint/waf.ts';
+import { readZone } from './lint/zone.ts';
+
+// Every lint family, in the order their findings of one rule are listed.
+const FAMILIES: readonly LintFamily[] = [
+  lintScope,
+  lintHosts,
+  lintPaths,
+  lintNeedless,
+  lintExcludes,
+  lintRedirects,
+  lintBots,
+  lintWaf,
+  lintDeprecated,
+  lintOriginDifferences,
+  lintKeys,
+];
+
+/** The places at which the parts of a rule set were written. */
+export interface LintSources {
+  /**
+   * Returns the place of a rule's field, or of the nearest enclosing part; `undefined` when the rule is not in the
+   * source.
+   */
+  place(rule: Rule, field: FieldPath): SourcePlace | undefined;
+  /** Whether the author wrote the field, as opposed to its default. */
+  written(rule: Rule, field: string): boolean;
+  /** The path of the rule in the author's terms: `['rules', 'drop', 'office-only']`. */
+  path(rule: Rule): FieldPath;
+}
+
+/** Options of a lint run. */
+export interface LintOptions {
+  /** The signatures that waf rules inspect with; `none`: they inspect with none. Absent: exclusions are not checked. */
+  readonly signatures?: LintSignatures | 'none' | null;
+  /** Whether to prove what is about several entries or rules together (`lint/proved.ts`). Default: true. */
+  readonly proofs?: boolean;
+}
+
+/**
+ * Returns every finding, in the order of the rules, then of the families. Disabled rules are checked for deprecated
+ * fields only.
+ */
+export function lintRuleSet(
+  ruleSet: RuleSet,
+  sources?: LintSources,
+  { signatures = null, proofs = true }: LintOptions = {},
+): readonly Diagnostic[] {
+  const enabled = ruleSet.rules.filter((rule) => rule.enabled);
+  const context: LintContext = {
+    ruleSet,
+    zone: readZone(ruleSet),
+    enabled,
+    paths: indexPaths(enabled),
+    hosts: indexHosts(enabled),
+    written: (rule, field) => sources?.written(rule, field) ?? false,
+    signatures,
+  };
+  const order = new Map(ruleSet.rules.map((rule, index) => [rule, index]));
+  const found = FAMILIES.flatMap((family) => family(context));
+  const findings = proofs ? [...found, ...lintProved(context, found)] : found;
+  return [...findings]
+    .sort((a, b) => order.get(a.rule)! - order.get(b.rule)!)
+    .map((finding) => toDiagnostic(finding, order.get(finding.rule)!, sources));
+}
+
+/** A finding as a diagnostic, with the place of its field. */
+function toDiagnostic(finding: Finding, index: number, sources: LintSources | undefined): Diagnostic {
+  const { code, severity, rule, field, message, found, remedy } = finding;
+  const at = sources?.place(rule, field);
+  return {
+    code,
+    severity,
+    path: [...(sources?.path(rule) ?? ['rules', index]), ...field],
+    message,
+    ...(found === undefined ? {} : { found }),
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(at === undefined ? {} : { at }),
+  };
+}

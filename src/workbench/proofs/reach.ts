@@ -1,0 +1,162 @@
+/**
+ * Which rules can be reached: for every enabled rule a request that reaches it, confirmed by the evaluator, or the smallest set
+ * of earlier rules that take all its requests, or neither if a budget ended. In: a subject. Out: a result for each rule.
+ */
+import type { RuleRef } from '../../engine/evaluator/decision.ts';
+import { type Confirmation, changedUntil, tryDecision } from './confirm.ts';
+import { redirectExtras, type Situation, type SubjectSpace, situationsOf } from './situations.ts';
+import { createBudget, type StepBudget, shareOf } from './space/budget.ts';
+import { type CoverResult, findUncovered, type Point } from './space/cover.ts';
+import { MAX_MINIMISED, MAX_RULE_STEPS, MAX_TOTAL_STEPS } from './space/limits.ts';
+import { createSpace, type Space } from './space/space.ts';
+import { requestOf, type Witness, witnessOf } from './space/witness.ts';
+import type { Subject, SubjectRule } from './subject.ts';
+
+/** What is known of a rule. */
+export type ReachResult =
+  /** The request reaches it. */
+  | { readonly kind: 'reached'; readonly witness: Witness }
+  /** These rules take every request that it matches, and no smaller selection of them does. */
+  | { readonly kind: 'shadowed'; readonly by: readonly SubjectRule[] }
+  /** It matches no request. */
+  | { readonly kind: 'unmatched' }
+  | { readonly kind: 'unknown' };
+
+/** The result of one rule. */
+export interface Reach {
+  readonly rule: SubjectRule;
+  readonly result: ReachResult;
+}
+
+const UNKNOWN: ReachResult = { kind: 'unknown' };
+
+/** The space of one subject; `null`: its host filters are too complex for proofs. `work`: steps of its patterns. */
+export function subjectSpace(subject: Subject, work?: number): SubjectSpace | null {
+  const extras = redirectExtras([subject]);
+  const space = createSpace([subject.loaded], work === undefined ? extras : { ...extras, work });
+  return space === null ? null : { space, subject, plan: 0, lists: new Map() };
+}
+
+/** Options of `proveReach`. */
+export interface ReachOptions {
+  /** The space of the subject. Default: a new one. */
+  readonly around?: SubjectSpace | null;
+  /** The rules that are asked about. Default: every enabled rule. */
+  readonly rules?: readonly SubjectRule[];
+  /** Steps of all questions. */
+  readonly steps?: number;
+}
+
+/** Proves or disproves for rules of a plan that they can be reached. */
+export function proveReach(
+  subject: Subject,
+  { around = subjectSpace(subject), rules = subject.rules, steps = MAX_TOTAL_STEPS }: ReachOptions = {},
+): readonly Reach[] {
+  if (around === null) return rules.map((rule) => ({ rule, result: UNKNOWN }));
+  const total = createBudget(steps);
+  return rules.map((rule) => ({ rule, result: reachOf(around, rule, total) }));
+}
+
+function reachOf(around: SubjectSpace, rule: SubjectRule, total: StepBudget): ReachResult {
+  const situations = situationsOf(around, rule);
+  if (situations === null) return UNKNOWN;
+  const budget = shareOf(total, MAX_RULE_STEPS);
+  for (const one of situations) {
+    const witness = confirmed(around, rule, one, budget);
+    if (witness !== null) return { kind: 'reached', witness };
+  }
+  const used = new Set<SubjectRule>();
+  for (const one of situations) {
+    const found = ask(one, null, { space: around.space, budget });
+    if (found.kind === 'unknown') return UNKNOWN;
+    if (found.kind === 'point') {
+      const reached = confirm(around, rule, one, found.point);
+      return reached === null ? UNKNOWN : { kind: 'reached', witness: reached };
+    }
+    for (const place of found.by) used.add(one.blockers.rules[place]!);
+  }
+  if (used.size === 0) return { kind: 'unmatched' };
+  return {
+    kind: 'shadowed',
+    by: minimal(situations, [...used], { space: around.space, budget: shareOf(total, MAX_RULE_STEPS) }),
+  };
+}
+
+/** The first request of a situation, whatever blocks it: most rules are reached by it. */
+function confirmed(
+  around: SubjectSpace,
+  rule: SubjectRule,
+  one: Situation,
+  budget: StepBudget,
+): Witness | null {
+  const found = ask(one, new Set(), { space: around.space, budget });
+  return found.kind === 'point' ? confirm(around, rule, one, found.point) : null;
+}
+
+/**
+ * The witness of a point, if the evaluator reaches the rule with it: maybe after challenges are solved, or with the scheme and
+ * query that make a redirect's location the request's own URL.
+ */
+function confirm(
+  { space, subject }: SubjectSpace,
+  rule: SubjectRule,
+  one: Situation,
+  point: Point,
+): Witness | null {
+  const witness = witnessOf(point, space, one.acme);
+  const reached = changedUntil(witness, subject, (changed) => tryWitness(subject, rule, changed));
+  return reached === null || rule.type === 'error_page' ? reached : { ...reached, status: null };
+}
+
+/** Whether the evaluator records that a request reaches a rule, and if not, what has ended it. */
+function tryWitness(subject: Subject, { ref }: SubjectRule, witness: Witness): Confirmation {
+  const isRef = ({ type, id }: RuleRef): boolean => type === ref.type && id === ref.id;
+  if (ref.type === 'error_page') {
+    const request = requestOf(witness, subject.moment());
+    const { matches } = subject.evaluator.errorPage(request, witness.status ?? 500, 'origin');
+    return { isShown: matches.some(isRef), endedBy: null };
+  }
+  return tryDecision(subject, witness, ({ matches }) => matches.some(isRef));
+}
+
+interface Asking {
+  readonly space: Space;
+  readonly budget: StepBudget;
+}
+
+/** Asks whether a situation is covered. `rules`: the blockers that count; `null`: all. */
+function ask(
+  { target, blockers, count, within, outside }: Situation,
+  rules: ReadonlySet<SubjectRule> | null,
+  { space, budget }: Asking,
+): CoverResult {
+  const { boxes, rules: owners } = blockers;
+  if (rules === null)
+    return findUncovered({ target, blockers: boxes, count, within, outside }, space, budget);
+  const chosen =
+    rules.size === 0 ? [] : boxes.slice(0, count).filter((_, place) => rules.has(owners[place]!));
+  return findUncovered({ target, blockers: chosen, count: chosen.length, within, outside }, space, budget);
+}
+
+/** A selection of the rules that still covers every situation, and that covers them no more without any one of its rules. */
+function minimal(
+  situations: readonly Situation[],
+  rules: readonly SubjectRule[],
+  asking: Asking,
+): readonly SubjectRule[] {
+  if (rules.length > MAX_MINIMISED) return sorted(rules);
+  const covers = (chosen: readonly SubjectRule[]): boolean =>
+    situations.every((one) => ask(one, new Set(chosen), asking).kind === 'covered');
+  const single = sorted(rules).find((rule) => covers([rule]));
+  if (single !== undefined) return [single];
+  let left = rules;
+  for (const rule of rules) {
+    const rest = left.filter((other) => other !== rule);
+    if (covers(rest)) left = rest;
+  }
+  return sorted(left);
+}
+
+function sorted(rules: readonly SubjectRule[]): readonly SubjectRule[] {
+  return [...rules].sort((a, b) => a.slot - b.slot);
+}

@@ -1,0 +1,293 @@
+/**
+ * When a rule is evaluated (semantics §4), as questions about boxes. A rule is reached if in one of its situations its box is
+ * not covered: by rules of earlier phases that end the request, and by rules of its own phase that take its place.
+ */
+import { parseHost } from '../../base/addresses/host.ts';
+import { createTargetFacts, parseTarget } from '../../base/paths/path.ts';
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
+import { splitReference } from '../../engine/evaluator/phases/redirect.ts';
+import { META, typeIndex } from '../../engine/plan/layout.ts';
+import type { LetterAutomaton } from './space/automaton.ts';
+import { AXES } from './space/axis.ts';
+import { type Box, commonSets, withAxis } from './space/box.ts';
+import { subtract } from './space/int-set.ts';
+import type { Space, SpaceExtras } from './space/space.ts';
+import type { Subject, SubjectRule } from './subject.ts';
+
+/** Boxes, and for each the rule whose matches it consists of; ascending by the rules' places. */
+export interface BlockerList {
+  readonly boxes: readonly Box[];
+  readonly rules: readonly SubjectRule[];
+}
+
+/** A place in the order of evaluation: a rule's, or one after all rules of a type, where none of them has acted. */
+export interface Evaluated {
+  readonly slot: number;
+  /** `end`: after all phases, where the request is forwarded. */
+  readonly type: RuleType | 'end';
+  readonly isTag: boolean;
+}
+
+/** The place after all phases. */
+export const END: Evaluated = { slot: Number.POSITIVE_INFINITY, type: 'end', isTag: false };
+
+/** The place after the last rule of a type. `isTag`: as the tags of that type come to it. */
+export function placeAfter({ loaded }: Subject, type: RuleType, isTag = false): Evaluated {
+  return { slot: loaded.plan.meta[META.phases + typeIndex(type) + 1]!, type, isTag };
+}
+
+/** The place before the first rule of a type. `isTag`: as the tags of that type come to it. */
+export function placeBefore({ loaded }: Subject, type: RuleType, isTag = false): Evaluated {
+  return { slot: loaded.plan.meta[META.phases + typeIndex(type)]!, type, isTag };
+}
+
+/** Requests of one kind that a rule may act on. */
+export interface Situation {
+  readonly kind: PathKind;
+  readonly target: Box;
+  readonly blockers: BlockerList;
+  /** Boxes of rules before the rule: so many, from the first. */
+  readonly count: number;
+  readonly within: readonly LetterAutomaton[];
+  readonly outside: readonly LetterAutomaton[];
+  /** The method of a witness whose path is an ACME token's. */
+  readonly acme: 'GET' | 'POST';
+}
+
+/** Phases by which requests for ACME tokens pass untouched (semantics §4). */
+const PASSED_BY_ACME: readonly Evaluated['type'][] = ['bot_route', 'redirect', 'captcha', 'rewrite', 'cache'];
+/** Phases that a pinned origin passes. */
+const PASSED_BY_PINNED: readonly Evaluated['type'][] = [
+  'redirect',
+  'rewrite',
+  'cache',
+  'origin_route',
+  'origin_pool',
+];
+/** Types of which the first enforced match alone acts. */
+const FIRST_MATCH: readonly Evaluated['type'][] = [
+  'drop',
+  'waf',
+  'captcha',
+  'rewrite',
+  'cache',
+  'origin_route',
+  'origin_pool',
+  'error_page',
+];
+
+const HOST = AXES.indexOf('host');
+const BOT = AXES.indexOf('bot');
+
+/** The rules of a subject in a space. */
+export interface SubjectSpace {
+  readonly space: Space;
+  readonly subject: Subject;
+  /** The subject's place among the plans of the space. */
+  readonly plan: number;
+  /** Lists of blockers that several rules share, by what they depend on. */
+  readonly lists: Map<string, BlockerList>;
+}
+
+/** The place of a type among the phases. */
+function phaseOf(type: Evaluated['type']): number {
+  return type === 'end' ? RULE_TYPES.length : RULE_TYPES.indexOf(type);
+}
+
+/** The requests that a rule matches; `null`: its filter is too complex for a proof. */
+export function matchedBy({ space, plan }: SubjectSpace, rule: SubjectRule): Box | null {
+  const box = space.boxOf(plan, rule.slot);
+  if (box === null) return null;
+  const served = withServed(space, plan, box);
+  if (rule.type !== 'captcha') return served;
+  // Verified search crawlers pass this phase.
+  const others = subtract(space.axes.bot.all, space.axes.bot.crawlers);
+  return { ...served, sets: commonSets(served.sets, only(BOT, others)) };
+}
+
+/** Every request to a host that the plan serves. */
+export function servedBox({ space, plan }: SubjectSpace): Box {
+  return { sets: only(HOST, space.axes.host.served(plan)), paths: null };
+}
+
+function withServed(space: Space, plan: number, box: Box): Box {
+  return { ...box, sets: commonSets(box.sets, only(HOST, space.axes.host.served(plan))) };
+}
+
+function only(axis: number, set: Box['sets'][number]): Box['sets'] {
+  return AXES.map((_, at) => (at === axis ? set : null));
+}
+
+/**
+ * The requests that an enforced rule ends for certain. A redirect is left out where its location may be the request's own URL,
+ * and a rule whose filter is too complex everywhere.
+ */
+export function endedBy(around: SubjectSpace, rule: SubjectRule): readonly Box[] {
+  const box = matchedBy(around, rule);
+  if (box === null) return [];
+  return rule.ending === 'unless_own_url' ? elsewhere(around.space, rule, box) : [box];
+}
+
+/** The part of a redirect's box whose location certainly differs from the request's URL. */
+function elsewhere(space: Space, { target, preservesPath }: SubjectRule, box: Box): readonly Box[] {
+  const { host, path } = splitTarget(target);
+  const isOtherPath = preservesPath && path.replace(/\/+$/, '') !== '';
+  if (isOtherPath) return [box];
+  const parts: Box[] = [];
+  if (host !== null) {
+    const atom = space.axes.host.atomOf(host);
+    const set = box.sets[HOST] ?? space.axes.host.all;
+    // The plans serve no host without an atom.
+    if (atom === null) return [box];
+    parts.push({ ...box, sets: withAxis(box.sets, HOST, subtract(set, Int32Array.of(atom, atom + 1))) });
+  }
+  if (preservesPath) return parts;
+  const own = canonicalPath(path);
+  if (own === null) return parts;
+  const paths = space.without(box.paths, { name: `one ${own}`, automaton: space.onePath(own) });
+  return paths === null ? parts : [...parts, { ...box, paths }];
+}
+
+/** The canonical path of a redirect's target; `null`: a request with it is refused. */
+function canonicalPath(path: string): string | null {
+  const facts = createTargetFacts();
+  return parseTarget(path === '' ? '/' : path, facts) === 0 ? facts.path : null;
+}
+
+/** What a space must distinguish beside filters: whether a redirect leads to the request's own URL. */
+export function redirectExtras(subjects: readonly Subject[]): SpaceExtras {
+  const targets = subjects.flatMap(({ rules }) =>
+    rules.filter(({ type }) => type === 'redirect').map(({ target }) => splitTarget(target)),
+  );
+  const hosts = targets.flatMap(({ host }) => (host === null || host === '' ? [] : [host]));
+  const paths = targets.flatMap(({ path }) => canonicalPath(path) ?? []);
+  return { hosts: [...new Set(hosts)], paths: [...new Set(paths)] };
+}
+
+/** The host and path of a redirect's target; `host` is `null` for a path, and empty if it is no host. */
+export function splitTarget(target: string): { readonly host: string | null; readonly path: string } {
+  const { authority, path } = splitReference(target);
+  if (authority === '') return { host: null, path };
+  const facts = { host: '', port: -1, literal: false };
+  return { host: parseHost(authority, facts) ? facts.host : '', path };
+}
+
+/** The situations in which a rule is evaluated; `null`: its filter is too complex for a proof. */
+export function situationsOf(around: SubjectSpace, rule: SubjectRule): readonly Situation[] | null {
+  const target = matchedBy(around, rule);
+  return target === null ? null : situationsAt(around, rule, target);
+}
+
+/** The situations in which requests of a box come to a place in the order of evaluation. */
+export function situationsAt(around: SubjectSpace, place: Evaluated, target: Box): readonly Situation[] {
+  const { space } = around;
+  if (place.type === 'error_page') return [responses(around, place, target)];
+  const ordinary = pinnings(around, place, target, 'ordinary');
+  const own = phaseOf(place.type) <= phaseOf('rate_limit') ? pinnings(around, place, target, 'own') : [];
+  const acme = PASSED_BY_ACME.includes(place.type) ? [] : pinnings(around, place, target, 'acme');
+  return [
+    ...ordinary.map((one) => ({ ...one, outside: [space.own] })),
+    ...acme.map((one) => ({ ...one, within: [space.acme], acme: 'GET' as const })),
+    ...own.map((one) => ({ ...one, within: [space.own] })),
+  ];
+}
+
+/** Error pages are chosen for every response, whatever ended the request. */
+function responses(around: SubjectSpace, rule: Evaluated, target: Box): Situation {
+  const blockers = listOf(around, 'error pages', (other) => other.type === rule.type);
+  return { kind: 'ordinary', target, ...before(blockers, rule), within: [], outside: [], acme: 'POST' };
+}
+
+/** The enforced rules that block, with their boxes, made once for all rules that share them. */
+function listOf(
+  { lists, ...around }: SubjectSpace,
+  name: string,
+  isBlocker: (other: SubjectRule) => boolean,
+): BlockerList {
+  const known = lists.get(name);
+  if (known !== undefined) return known;
+  const pairs = around.subject.rules
+    .filter((other) => !other.isDryRun && isBlocker(other))
+    .flatMap((rule) => endedBy({ lists, ...around }, rule).map((box) => ({ box, rule })));
+  const made = { boxes: pairs.map(({ box }) => box), rules: pairs.map(({ rule }) => rule) };
+  lists.set(name, made);
+  return made;
+}
+
+/** The blockers, and how many of them belong to rules before a rule. */
+function before(blockers: BlockerList, { slot }: Evaluated): Pick<Situation, 'blockers' | 'count'> {
+  let [low, high] = [0, blockers.rules.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (blockers.rules[middle]!.slot < slot) low = middle + 1;
+    else high = middle;
+  }
+  return { blockers, count: low };
+}
+
+/** Requests for ordinary paths, for ACME tokens, or for the edge's own paths. */
+type PathKind = 'ordinary' | 'acme' | 'own';
+
+/** The situations by what has pinned the origin: nothing, or each rule that may. */
+function pinnings(around: SubjectSpace, rule: Evaluated, target: Box, kind: PathKind): readonly Situation[] {
+  const pins = kind === 'acme' ? [] : pinsBefore(around, rule);
+  const free = situation(around, rule, { target, kind, pinned: null });
+  // A pinned origin passes these, and of bot_route rules all but tags.
+  if (PASSED_BY_PINNED.includes(rule.type) || (rule.type === 'bot_route' && !rule.isTag)) return [free];
+  const pinned = pins.map((pin): Situation => {
+    const box = matchedBy(around, pin);
+    // A box that is too complex to narrow stays as it is: it has more requests than the situation, and lacks none.
+    const both = box === null ? null : commonBox(around.space, target, box);
+    return situation(around, rule, { target: both ?? target, kind, pinned: pin });
+  });
+  return [free, ...pinned];
+}
+
+/** Enforced rules that pin the origin and are evaluated before a rule. */
+function pinsBefore({ subject }: SubjectSpace, rule: Evaluated): readonly SubjectRule[] {
+  return subject.pins.filter(({ slot }) => slot < rule.slot);
+}
+
+/** What two boxes have in common; `null`: too complex. */
+export function commonBox(space: Space, a: Box, b: Box): Box | null {
+  const sets = commonSets(a.sets, b.sets);
+  if (a.paths === null || b.paths === null || a.paths.name === b.paths.name) {
+    return { sets, paths: a.paths ?? b.paths };
+  }
+  const paths = space.common(a.paths, b.paths);
+  return paths === null ? null : { sets, paths };
+}
+
+/** One situation: the target, and the rules that come before. */
+function situation(
+  around: SubjectSpace,
+  rule: Evaluated,
+  {
+    target,
+    kind,
+    pinned,
+  }: { readonly target: Box; readonly kind: PathKind; readonly pinned: SubjectRule | null },
+): Situation {
+  const name = [rule.type, rule.isTag, kind, pinned?.slot].join(' ');
+  const blockers = listOf(around, name, (other) => blocks(other, rule, { kind, pinned }));
+  return { kind, target, ...before(blockers, rule), within: [], outside: [], acme: 'POST' };
+}
+
+/** Whether an enforced match of an earlier rule prevents that a rule is evaluated. */
+function blocks(
+  other: SubjectRule,
+  rule: Evaluated,
+  { kind, pinned }: { readonly kind: PathKind; readonly pinned: SubjectRule | null },
+): boolean {
+  if (kind === 'acme' && PASSED_BY_ACME.includes(other.type)) return false;
+  if (other.type === 'bot_route') return !other.isTag && botBlocks(other, pinned);
+  if (pinned !== null && PASSED_BY_PINNED.includes(other.type)) return false;
+  if (other.type === rule.type) return FIRST_MATCH.includes(rule.type) || other.ending !== 'never';
+  if (other.type === 'origin_route' && rule.type === 'origin_pool') return true;
+  return other.ending === 'always' || other.ending === 'unless_own_url';
+}
+
+/** Of bot_route rules other than tags the first enforced match alone acts; one that pins ends nothing but takes the place. */
+function botBlocks(other: SubjectRule, pinned: SubjectRule | null): boolean {
+  return pinned === null || other.slot < pinned.slot;
+}

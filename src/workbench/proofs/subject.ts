@@ -1,0 +1,136 @@
+/** A plan that proofs are about: its rules, their order, and an evaluator that confirms every witness. */
+import { hasDotSegment } from '../../base/paths/path.ts';
+import {
+  BOT_ACTIONS,
+  FINGERPRINT_ACTIONS,
+  RULE_TYPES,
+  type RuleType,
+} from '../../base/vocabulary/vocabulary.ts';
+import { createCounters } from '../../engine/evaluator/counters.ts';
+import type { RuleRef } from '../../engine/evaluator/decision.ts';
+import { type Evaluator, loadPlan } from '../../engine/evaluator/evaluate.ts';
+import { refOfSlot } from '../../engine/evaluator/identity.ts';
+import { createLoaded, type LoadedPlan, textOf } from '../../engine/evaluator/loaded.ts';
+import { REDIRECT_FIELDS, REWRITE_FIELDS } from '../../engine/plan/fields.ts';
+import { FLAG, FLAG_ACTION_SHIFT, META, SLOT } from '../../engine/plan/layout.ts';
+import { openPlan } from '../../engine/plan/open.ts';
+
+/** What an enforced match of a rule does to the phases after it. */
+export type RuleEnding =
+  /** Ends the request. */
+  | 'always'
+  /** Ends the request, unless the location is the request's own URL. */
+  | 'unless_own_url'
+  /** Fixes the origin: redirect, rewrite, cache and origin rules are passed. */
+  | 'pins'
+  /** Depends on what is no property of the request: counters, scores, solved challenges. Or ends nothing. */
+  | 'never';
+
+/** One enabled rule of a plan. */
+export interface SubjectRule {
+  readonly slot: number;
+  readonly type: RuleType;
+  readonly ref: RuleRef;
+  readonly isDryRun: boolean;
+  readonly ending: RuleEnding;
+  /** A `tag` rule of fingerprints or bots, which takes no slot. */
+  readonly isTag: boolean;
+  /** Of a redirect. */
+  readonly target: string;
+  readonly preservesPath: boolean;
+}
+
+/** A plan and its rules in evaluation order. */
+export interface Subject {
+  readonly loaded: LoadedPlan;
+  readonly domain: string;
+  readonly rules: readonly SubjectRule[];
+  /** Enforced rules that pin the origin. */
+  readonly pins: readonly SubjectRule[];
+  /** The enabled rule of a type and id. */
+  ruleOf(type: string, id: number): SubjectRule | null;
+  readonly evaluator: Evaluator;
+  /** A time so long after the one before that no rate limit counts both: milliseconds. */
+  moment(): number;
+}
+
+/** The first moment: long after every developer mode. */
+const FIRST_MOMENT = Date.UTC(2100, 0, 1);
+/** Twice the longest window of a rate limit. */
+const APART_MS = 2 * 86_400_000;
+
+/** Reads the plan in sealed bytes. `trusted`: this process has compiled them. @throws PlanFault */
+export function readSubject(
+  bytes: Uint8Array,
+  { trusted = false }: { readonly trusted?: boolean } = {},
+): Subject {
+  const { plan, revision } = openPlan(bytes, { trusted });
+  const loaded = createLoaded(plan, revision);
+  const count = plan.slots.length / SLOT.size;
+  const rules = Array.from({ length: count }, (_, slot) => readRule(loaded, slot)).filter(
+    (rule): rule is SubjectRule => rule !== null,
+  );
+  const evaluator = loadPlan(bytes, { trusted: true, counters: createCounters({ random: () => 0.5 }) });
+  const byName = new Map(rules.map((rule) => [`${rule.type}/${rule.ref.id}`, rule]));
+  let moments = 0;
+  return {
+    ruleOf: (type, id) => byName.get(`${type}/${id}`) ?? null,
+    loaded,
+    domain: textOf(loaded, plan.meta[META.domain]!),
+    rules,
+    pins: rules.filter(({ ending, isDryRun }) => ending === 'pins' && !isDryRun),
+    evaluator,
+    moment: () => FIRST_MOMENT + APART_MS * moments++,
+  };
+}
+
+function readRule(loaded: LoadedPlan, slot: number): SubjectRule | null {
+  const { slots, words } = loaded.plan;
+  const row = slot * SLOT.size;
+  const flags = slots[row + SLOT.flags]!;
+  if ((flags & FLAG.enabled) === 0) return null;
+  const type = RULE_TYPES[flags & FLAG.type]!;
+  const fields = slots[row + SLOT.fields]!;
+  const isRedirect = type === 'redirect';
+  const action = flags >>> FLAG_ACTION_SHIFT;
+  return {
+    slot,
+    type,
+    ref: refOfSlot(loaded, slot),
+    isDryRun: (flags & FLAG.dryRun) !== 0,
+    ending: type === 'rewrite' ? endingOfRewrite(loaded, fields) : endingOf(type, action),
+    isTag: isTagRule(type, action),
+    target: isRedirect ? textOf(loaded, words[fields + REDIRECT_FIELDS.target]!) : '',
+    preservesPath: isRedirect && words[fields + REDIRECT_FIELDS.preservePath] === 1,
+  };
+}
+
+function isTagRule(type: RuleType, action: number): boolean {
+  if (type === 'fingerprint') return FINGERPRINT_ACTIONS[action] === 'tag';
+  return type === 'bot_route' && BOT_ACTIONS[action] === 'tag';
+}
+
+/** A rewrite to a path with a dot segment refuses the request; one that takes groups may, which is not followed. */
+function endingOfRewrite(loaded: LoadedPlan, fields: number): RuleEnding {
+  const { words } = loaded.plan;
+  if (words[fields + REWRITE_FIELDS.regex] === 1) return 'never';
+  return hasDotSegment(textOf(loaded, words[fields + REWRITE_FIELDS.target]!)) ? 'always' : 'never';
+}
+
+function endingOf(type: RuleType, action: number): RuleEnding {
+  switch (type) {
+    case 'drop':
+      return 'always';
+    case 'fingerprint':
+      return FINGERPRINT_ACTIONS[action] === 'drop' ? 'always' : 'never';
+    case 'bot_route': {
+      const does = BOT_ACTIONS[action];
+      if (does === 'tag') return 'never';
+      return does === 'alt_origin' ? 'pins' : 'always';
+    }
+    case 'redirect':
+      return 'unless_own_url';
+    default:
+      return 'never';
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Replays the requests of access logs against one plan or two. Requests come in order of time, and the clock is the
+ * log's, so that rate limits count as they would have. With one plan the report has what the rules decide and what
+ * enforcing its `dry_run` rules would change; with two, which decisions flip.
+ */
+
+import type { Decision } from '../../engine/evaluator/decision.ts';
+import { refText } from '../../engine/evaluator/identity.ts';
+import type { Evaluator } from '../../engine/evaluator/index.ts';
+import type { AccessEntry } from '../access-logs/entry.ts';
+import { requestText } from '../simulation/requests.ts';
+import { type DecisionSummary, difference, differenceOf, isSameDecision } from './difference.ts';
+import { createGroups, EXAMPLES, MAX_GROUPS, type ReplayExample, type ReplayGroup } from './groups.ts';
+
+/** Requests with the same outcome. */
+export interface ReplayOutcome {
+  /** `block 403 by drop/office`. */
+  readonly outcome: string;
+  readonly lines: number;
+  /** How many of them were answered then: `2xx`, `3xx` and so on; `other` for those without a status. */
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly examples: readonly ReplayExample[];
+}
+
+/** What access logs come to under the rules. */
+export interface RequestsReport {
+  /** Requests that were evaluated. */
+  readonly compared: number;
+  /** Requests whose decision flips from the older plan to the newer; 0 with one plan. */
+  readonly changed: number;
+  readonly groups: readonly ReplayGroup[];
+  readonly ungrouped: number;
+  /** What the newer plan decides, most frequent first; requests that no rule settled are `forward`. */
+  readonly outcomes: readonly ReplayOutcome[];
+  /** What enforcing every `dry_run` rule of the newer plan would change. */
+  readonly shadow: {
+    readonly changed: number;
+    readonly groups: readonly ReplayGroup[];
+    readonly ungrouped: number;
+  };
+  /** Requests to hosts that no proxied record of the newer plan serves. */
+  readonly otherHosts: number;
+}
+
+/** What a replay of access logs works with. */
+export interface RequestReplayOptions {
+  /** Creates an evaluator of the older rules; `null`: there is one plan. */
+  readonly before: (() => Evaluator) | null;
+  /** Creates an evaluator of the newer rules, with counters of its own. */
+  readonly after: () => Evaluator;
+  /** The compared part of a decision, without secrets. */
+  readonly summarise: (decision: Decision) => DecisionSummary;
+  /** A target without secrets, for examples. */
+  readonly redact: (target: string) => string;
+}
+
+/** A replay of access logs: takes requests in order of time, then reports. */
+export interface RequestReplay {
+  add(entry: AccessEntry): void;
+  report(): RequestsReport;
+}
+
+/** An outcome while requests are added. */
+interface OpenOutcome {
+  readonly outcome: string;
+  lines: number;
+  /** By the first digit of the logged status; 0: none. */
+  readonly statuses: number[];
+  readonly examples: ReplayExample[];
+}
+
+/** Status of a request to a host that is not served. */
+const MISDIRECTED = 421;
+
+/** Creates a replay. */
+export function createRequestReplay(options: RequestReplayOptions): RequestReplay {
+  const { summarise, redact } = options;
+  const after = options.after();
+  const before = options.before?.() ?? null;
+  const tracer = options.after();
+  const flips = createGroups();
+  const shadows = createGroups();
+  const outcomes = new Map<string, OpenOutcome>();
+  const forwarded = openOutcome('forward');
+  // Beyond the largest number of outcomes.
+  const others = openOutcome('other outcomes');
+  const counts = { compared: 0, changed: 0, shadow: 0, otherHosts: 0 };
+
+  function countOutcome(entry: AccessEntry, decision: Decision): void {
+    const outcome = isPlain(decision) ? forwarded : outcomeOf(decision);
+    outcome.lines++;
+    outcome.statuses[statusClass(entry.status)]!++;
+    if (outcome !== forwarded && outcome.examples.length < EXAMPLES)
+      outcome.examples.push(exampleOf(entry, redact));
+  }
+
+  function outcomeOf({ action, status, rule }: Decision): OpenOutcome {
+    const text = `${action}${status === null ? '' : ` ${status}`}${rule === null ? '' : ` by ${refText(rule)}`}`;
+    let known = outcomes.get(text);
+    if (known === undefined) {
+      if (outcomes.size >= MAX_GROUPS) return others;
+      known = openOutcome(text);
+      outcomes.set(text, known);
+    }
+    return known;
+  }
+
+  function compareShadow(entry: AccessEntry, decision: Decision): void {
+    const { shadow } = decision;
+    if (shadow === null || isSameDecision(decision, shadow)) return;
+    const found = difference({ was: summarise(decision), now: summarise(shadow) });
+    if (found === null) return;
+    counts.shadow++;
+    shadows.add(found, entry.weight, () => exampleOf(entry, redact));
+  }
+
+  function compare(entry: AccessEntry, was: Decision, now: Decision): void {
+    if (isSameDecision(was, now)) return;
+    const { request } = entry;
+    const found = differenceOf({ tracer, request, was: summarise(was), now: summarise(now) });
+    if (found === null) return;
+    counts.changed++;
+    flips.add(found, entry.weight, () => exampleOf(entry, redact));
+  }
+
+  return {
+    add(entry) {
+      const { request } = entry;
+      // Both count the request, whatever the other decides.
+      const was = before === null ? null : before.evaluate(request);
+      const now = after.evaluate(request);
+      if (isUnserved(now) && (was === null || isUnserved(was))) {
+        counts.otherHosts++;
+        return;
+      }
+      counts.compared++;
+      countOutcome(entry, now);
+      compareShadow(entry, now);
+      if (was !== null) compare(entry, was, now);
+    },
+    report() {
+      const { compared, changed, shadow, otherHosts } = counts;
+      const all = [forwarded, ...outcomes.values(), others].filter(({ lines }) => lines > 0);
+      return {
+        compared,
+        changed,
+        ungrouped: flips.ungrouped(),
+        groups: flips.sorted(),
+        outcomes: all.sort((left, right) => right.lines - left.lines).map(closedOutcome),
+        shadow: { changed: shadow, ungrouped: shadows.ungrouped(), groups: shadows.sorted() },
+        otherHosts,
+      };
+    },
+  };
+}
+
+/** Forwarded without a rule that settled where to: most of the requests. */
+function isPlain({ action, rule }: Decision): boolean {
+  return action === 'forward' && rule === null;
+}
+
+function isUnserved({ action, status }: Decision): boolean {
+  return action === 'refuse' && status === MISDIRECTED;
+}
+
+function openOutcome(outcome: string): OpenOutcome {
+  return { outcome, lines: 0, statuses: [0, 0, 0, 0, 0, 0], examples: [] };
+}
+
+/** The first digit of a status; 0 for none and for what is no status. */
+function statusClass(status: number): number {
+  const digit = Math.floor(status / 100);
+  return digit >= 1 && digit <= 5 ? digit : 0;
+}
+
+function closedOutcome({ outcome, lines, statuses, examples }: OpenOutcome): ReplayOutcome {
+  const named = statuses.map((count, digit) => [digit === 0 ? 'other' : `${digit}xx`, count] as const);
+  return { outcome, lines, statuses: Object.fromEntries(named.filter(([, count]) => count > 0)), examples };
+}
+
+/** The place, time and request of a line, without secrets in its target. */
+function exampleOf(
+  { file, line, time, status, request }: AccessEntry,
+  redact: (target: string) => string,
+): ReplayExample {
+  const text = requestText({ ...request, target: redact(request.target) });
+  return {
+    id: `${file}:${line}`,
+    time: Number.isFinite(time) ? new Date(time).toISOString() : '',
+    // A copy: a part of a line refers to the text of its whole chunk.
+    request: Buffer.from(text).toString(),
+    status: status === 0 ? null : status,
+    change: null,
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * Evaluates a stream of requests: one JSON object per input line, one decision per output line, in order. Memory is
+ * constant: only the current line is stored, and reading pauses while the output is not consumed.
+ */
+import type { Decision } from '../../engine/evaluator/decision.ts';
+import type { Evaluator } from '../../engine/evaluator/index.ts';
+import type { EdgeRequest } from '../../engine/evaluator/request.ts';
+import { sizeText } from '../../rules/files/size.ts';
+import { decisionDocument } from './decision-document.ts';
+import { requestMistake } from './request-fields.ts';
+
+/**
+ * The longest line in octets. A request with a 16 KiB target, 64 KiB of headers and a 1 MiB body is shorter even if
+ * every octet is escaped.
+ */
+export const LONGEST_LINE = 8 * 1024 * 1024;
+
+/** The format of a line of output. */
+const SIMULATION_FORMAT = 'edgeplan.simulation/v1';
+
+/** A decision, or the mistake of its line. Lines count from 1. */
+export type RequestResult =
+  | { readonly line: number; readonly request: EdgeRequest; readonly decision: Decision }
+  | { readonly line: number; readonly error: string };
+
+/** One line of input. */
+export interface Bytes {
+  readonly line: number;
+  /** `null`: longer than `LONGEST_LINE`. */
+  readonly bytes: Uint8Array | null;
+}
+
+const NEWLINE = 0x0a;
+
+/** Concatenates the pieces of a line; a single piece is not copied. */
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const only = pieces[0];
+  if (only !== undefined && pieces.length === 1) return only;
+  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+/** Yields the lines that end in each chunk. */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Bytes[]> {
+  let line = 1;
+  let pieces: Uint8Array[] = [];
+  let size = 0;
+  const append = (piece: Uint8Array) => {
+    size += piece.length;
+    if (size > LONGEST_LINE) pieces = [];
+    else if (piece.length > 0) pieces.push(piece);
+  };
+  const finish = (): Bytes => {
+    const done = { line, bytes: size > LONGEST_LINE ? null : joined(pieces) };
+    line += 1;
+    pieces = [];
+    size = 0;
+    return done;
+  };
+  for await (const chunk of chunks) {
+    const lines: Bytes[] = [];
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+      append(chunk.subarray(from, at));
+      lines.push(finish());
+      from = at + 1;
+    }
+    // A copy, because the stream may reuse the chunk's buffer.
+    append(new Uint8Array(chunk.subarray(from)));
+    if (lines.length > 0) yield lines;
+  }
+  if (size > 0) yield [finish()];
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Parses a line: a request, `null` for a blank line, or a message. */
+function readLine(bytes: Uint8Array): EdgeRequest | string | null {
+  let text: string;
+  try {
+    text = UTF8.decode(bytes);
+  } catch {
+    return 'the line is not UTF-8';
+  }
+  if (text.trim() === '') return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return 'the line is not JSON; write one request as a JSON object on each line';
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return 'the line is JSON but not an object; write one request as a JSON object on each line';
+  }
+  return requestMistake(value as Readonly<Record<string, unknown>>) ?? (value as EdgeRequest);
+}
+
+/** A request, or the mistake of its line. */
+export type Read =
+  | { readonly line: number; readonly request: EdgeRequest }
+  | { readonly line: number; readonly error: string };
+
+/** Parses a line with its number; `null` for a blank line. */
+function read({ line, bytes }: Bytes): Read | null {
+  if (bytes === null) return { line, error: `the line is longer than ${sizeText(LONGEST_LINE)}` };
+  const request = readLine(bytes);
+  if (request === null) return null;
+  return typeof request === 'string' ? { line, error: request } : { line, request };
+}
+
+/** Yields the requests of each chunk in order, without blank lines. Lines count from 1, blank lines included. */
+export async function* requests(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Read[]> {
+  for await (const lines of linesOf(chunks)) yield lines.flatMap((source) => read(source) ?? []);
+}
+
+/** Yields the decisions of each chunk in order. */
+export async function* answers(
+  chunks: AsyncIterable<Uint8Array>,
+  evaluator: Evaluator,
+): AsyncGenerator<readonly RequestResult[]> {
+  for await (const asked of requests(chunks)) {
+    yield asked.map((one) => ('error' in one ? one : { ...one, decision: evaluator.evaluate(one.request) }));
+  }
+}
+
+/** The result as a line of JSON: the request with its decision, or the mistake of its line. */
+export function answerJson(answer: RequestResult): string {
+  const { line } = answer;
+  if ('error' in answer) return JSON.stringify({ format: SIMULATION_FORMAT, line, error: answer.error });
+  const request = requestText(answer.request);
+  const decision = decisionDocument(answer.decision);
+  return JSON.stringify({ format: SIMULATION_FORMAT, line, request, decision });
+}
+
+/** `GET https://shop.example.com/api`; what is absent is left out. */
+export function requestText({
+  method = '',
+  scheme = '',
+  host = '',
+  target = '',
+}: Partial<EdgeRequest>): string {
+  const address = scheme === '' ? `${String(host)}${target}` : `${scheme}://${String(host)}${target}`;
+  return method === '' ? address : `${method} ${address}`;
+}

@@ -1,0 +1,125 @@
+/** Changes of rewrites that write groups of their patterns: what they do depends on the first pattern that matches. */
+import { describe, expect, test } from 'vitest';
+import { formatDiagnostic } from '../../../../src/base/diagnostics/diagnostic.ts';
+import { compile } from '../../../../src/engine/compiler/compile.ts';
+import { openPlan } from '../../../../src/engine/plan/open.ts';
+import { seal } from '../../../../src/engine/plan/seal.ts';
+import { parseRuleSet } from '../../../../src/rules/model/parse.ts';
+import { type ProvedChanges, proveChanges } from '../../../../src/workbench/proofs/changes.ts';
+import { changeInput } from '../../../../src/workbench/proofs/compare.ts';
+import { changesAt } from '../../../../src/workbench/proofs/differences.ts';
+
+const RECORDS = [{ id: 1, name: '@', type: 'A', destination: '198.51.100.1', proxied: true }];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function sealed(rules: readonly Fields[]): Uint8Array {
+  const numbered = rules.map((rule, index) => ({ id: index + 1, priority: index + 1, ...rule }));
+  const parsed = parseRuleSet({ domain: { name: 'example.com' }, records: RECORDS, rules: numbered });
+  if (!parsed.ok) throw new Error(parsed.diagnostics.map(formatDiagnostic).join('\n'));
+  return seal(compile(parsed.ruleSet).plan, { revision: 1 });
+}
+
+function changesOf(before: readonly Fields[], after: readonly Fields[]): ProvedChanges {
+  const [was, now] = [sealed(before), sealed(after)];
+  return proveChanges(
+    changeInput({ opened: openPlan(was), bytes: was }, { opened: openPlan(now), bytes: now }),
+  );
+}
+
+const rewrite = (target: string, ...patterns: readonly string[]): Fields => ({
+  type: 'rewrite',
+  path_match_type: 'regex',
+  path_includes: patterns,
+  path_target: target,
+});
+
+test('patterns of a rewrite that match the same paths and capture others are a change, or open', () => {
+  const { changes, open } = changesOf(
+    [rewrite('/v2/$1', '^/api/(.*)$', '^/api/(a).*$')],
+    [rewrite('/v2/$1', '^/api/(a).*$', '^/api/(.*)$')],
+  );
+  const named = [...changes, ...open].map(({ component, before, after }) => [
+    component,
+    before?.ref.id,
+    after?.ref.id,
+  ]);
+  expect(named).toEqual([['rewrite', 1, 1]]);
+});
+
+test('patterns of a rewrite that captures nothing are compared by what they match', () => {
+  const [before, after] = [
+    [rewrite('/v2', '^/api/(.*)$', '^/api/(a).*$')],
+    [rewrite('/v2', '^/api/(a).*$', '^/api/(.*)$')],
+  ];
+  expect(changesOf(before, after)).toMatchObject({ changes: [], open: [], isIncomplete: false });
+});
+
+test('what a rewrite refuses for a dot segment is a change of the rewrite alone', () => {
+  const route = { type: 'origin_route', path_includes: ['/x/*'], address: '203.0.113.1' };
+  const { changes, open } = changesOf(
+    [rewrite('/.$1', '^/x(/.*)$'), { ...route, id: 9 }],
+    [{ ...route, id: 9 }],
+  );
+  expect(open).toEqual([]);
+  expect(changes.map(({ component, before, after }) => [component, before?.type, after])).toEqual([
+    ['rewrite', 'rewrite', null],
+  ]);
+  const [{ profiles }] = changes as [ProvedChanges['changes'][number]];
+  expect([profiles.before.decision.action, profiles.after.decision.action]).toEqual(['refuse', 'forward']);
+});
+
+test('a rule that pins the origin of requests that the edge answers itself changes nothing', () => {
+  const pin = {
+    type: 'bot_route',
+    bot_kinds: ['gptbot'],
+    action: 'alt_origin',
+    alt_dest: '203.0.113.7',
+    host_match_type: 'exact',
+    host_includes: ['example.com'],
+  };
+  const route = { id: 9, type: 'origin_route', address: '203.0.113.1' };
+  const [was, now] = [sealed([pin, route]), sealed([route])];
+  const input = changeInput({ opened: openPlan(was), bytes: was }, { opened: openPlan(now), bytes: now });
+  const url = 'https://example.com/.well-known/edgeplan/solve';
+  const bot = { kind: 'gptbot', verified: true };
+  const facts = { ip: null, country: null, ja4: null, ja4h: null, cleared: [], status: null };
+  expect(changesAt(input, { method: 'GET', url, bot, ...facts })).toEqual([]);
+  expect(changesAt(input, { method: 'GET', url: 'https://example.com/', bot, ...facts })).toHaveLength(1);
+});
+
+describe('a tag of requests that end in its own phase', () => {
+  const fingerprint = (action: string): Fields => ({ type: 'fingerprint', action, match_ja4: ['t13d*'] });
+  const bots = (action: string): Fields => ({ type: 'bot_route', action, bot_kinds: ['gptbot'] });
+
+  test.each([
+    ['fingerprint', [fingerprint('tag'), { ...fingerprint('drop'), id: 9 }]],
+    ['bot_tag', [bots('tag'), { ...bots('block'), id: 9 }]],
+  ] as const)('is a change of %s where it is deleted, or added', (component, rules) => {
+    const [, drop] = rules;
+    const removed = changesOf(rules, [drop]);
+    expect(removed.changes.map((change) => [change.component, change.before?.ref.id, change.after])).toEqual([
+      [component, 1, null],
+    ]);
+    const added = changesOf([drop], rules);
+    expect(added.changes.map((change) => [change.component, change.before, change.after?.ref.id])).toEqual([
+      [component, null, 1],
+    ]);
+    expect([removed.open, added.open]).toEqual([[], []]);
+  });
+
+  test('is no change where the rule that ends the request is before it', () => {
+    const rules = [{ ...fingerprint('drop'), id: 9 }, fingerprint('tag')];
+    expect(changesOf(rules, [rules[0]!])).toMatchObject({ changes: [], open: [], isIncomplete: false });
+  });
+
+  test('is a change where a tag and a challenge change places', () => {
+    const [first, second] = [fingerprint('tag'), fingerprint('challenge')];
+    const drop = { ...fingerprint('drop'), id: 9, priority: 9 };
+    const { changes } = changesOf(
+      [{ ...first, id: 1, priority: 1 }, { ...second, id: 2, priority: 2 }, drop],
+      [{ ...first, id: 1, priority: 2 }, { ...second, id: 2, priority: 1 }, drop],
+    );
+    expect(changes.map(({ component, kind }) => [component, kind])).toContainEqual(['fingerprint', 'order']);
+  });
+});

@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import { parseInvariants } from '../../../../src/rules/model/invariant.ts';
+import { parseRuleSet } from '../../../../src/rules/model/parse.ts';
+import { type InvariantResult, proveInvariants } from '../../../../src/workbench/proofs/invariants.ts';
+import { breachText } from '../../../../src/workbench/rule-tests/invariants.ts';
+
+const RECORDS = [
+  { id: 1, name: '@', type: 'A', destination: '198.51.100.1', proxied: true },
+  { id: 2, name: 'login', type: 'A', destination: '198.51.100.2', proxied: true, captcha: true },
+];
+
+function prove(rules: readonly object[], invariant: object): InvariantResult {
+  const numbered = rules.map((rule, index) => ({ id: index + 1, ...rule }));
+  const parsed = parseRuleSet({ domain: { name: 'example.com' }, records: RECORDS, rules: numbered });
+  const read = parseInvariants([{ name: 'it holds', ...invariant }]);
+  if (!parsed.ok || !read.ok) throw new Error(JSON.stringify([parsed.diagnostics, read.diagnostics]));
+  return proveInvariants(parsed.ruleSet, read.invariants)[0]!.result;
+}
+
+function summary(rules: readonly object[], invariant: object): string {
+  const result = prove(rules, invariant);
+  if (result.kind === 'unknown') return `unknown: ${result.open}`;
+  return result.kind === 'broken' ? `${result.witness.url} ${breachText(result)}` : result.kind;
+}
+
+const OFFICE = {
+  type: 'drop',
+  path_includes: ['/admin', '/admin/*'],
+  ip_match_type: 'exclude',
+  ips: ['198.51.100.0/24'],
+};
+const ADMIN = { path: ['/admin', '/admin/*'], ip: { not: ['198.51.100.0/24'] } };
+
+describe('never forward', () => {
+  test('is proved where a rule ends every request', () => {
+    expect(summary([OFFICE], { when: ADMIN, never: 'forward' })).toBe('proved');
+    expect(summary([OFFICE], { when: ADMIN, always: 'block' })).toBe('proved');
+  });
+
+  test('is proved where rules of several phases end them together', () => {
+    const rules = [
+      { ...OFFICE, host_match_type: 'exact', host_includes: ['example.com'] },
+      {
+        type: 'redirect',
+        host_match_type: 'exact',
+        host_includes: ['login.example.com'],
+        target: 'https://example.net/',
+      },
+    ];
+    expect(summary(rules, { when: ADMIN, never: 'forward' })).toBe('proved');
+    expect(summary(rules, { when: ADMIN, always: ['block', 'redirect'] })).toBe('proved');
+  });
+
+  test('is broken by a rule in dry run', () => {
+    const rules = [{ ...OFFICE, action_mode: 'dry_run' }];
+    expect(summary(rules, { when: ADMIN, never: 'forward' })).toMatch(
+      /\/admin\/? forward to 198\.51\.100\.\d$/,
+    );
+  });
+
+  test('is broken by a solved challenge', () => {
+    const rules = [{ type: 'captcha', path_includes: ['/admin/*'] }];
+    const invariant = { when: { host: 'example.com', path: '/admin/*' }, never: 'forward' };
+    const result = prove(rules, invariant);
+    expect(result).toMatchObject({ kind: 'broken', witness: { cleared: ['captcha/1'] } });
+  });
+
+  test('is broken by a spelling that the rule does not cover', () => {
+    const rules = [{ ...OFFICE, path_includes: ['/admin/*'] }];
+    expect(summary(rules, { when: ADMIN, never: 'forward' })).toMatch(/\/admin forward/);
+  });
+});
+
+describe('states', () => {
+  test('a rate limit may be exceeded, and a score may reach the threshold', () => {
+    const limit = { type: 'rate_limit', path_includes: ['/login'], limit: 5, window_sec: 60 };
+    const waf = { type: 'waf', path_includes: ['/form'] };
+    const when = (path: string): object => ({ when: { host: 'example.com', path }, never: 'block' });
+    expect(summary([limit, waf], when('/login'))).toMatch(
+      /\/login block by rate_limit\/1, once its limit is exceeded$/,
+    );
+    expect(summary([limit, waf], when('/form'))).toMatch(
+      /\/form block by waf\/2, if its score reaches the threshold$/,
+    );
+    expect(summary([limit, waf], when('/other'))).toBe('proved');
+  });
+
+  test('a record challenges all but verified crawlers', () => {
+    const when = { host: 'login.example.com', path: '/x' };
+    expect(summary([], { when, never: 'challenge' })).toMatch(/challenge 403$/);
+    expect(summary([], { when: { ...when, bot: 'googlebot:verified' }, never: 'challenge' })).toBe('proved');
+    expect(
+      summary([], { when: { ...when, bot: { not: 'googlebot:verified' } }, never: 'challenge' }),
+    ).toMatch(/challenge/);
+  });
+
+  test('the edge answers its own paths', () => {
+    const when = { host: 'example.com' };
+    expect(summary([], { when, never: 'respond' })).toMatch(/\/\.well-known\/edgeplan\/.* respond 200$/);
+    expect(
+      summary([], {
+        when: { ...when, path: { not: '/.well-known*' } },
+        always: 'forward',
+      }),
+    ).toBe('proved');
+  });
+});
+
+test('an invariant that means no request says so', () => {
+  expect(summary([OFFICE], { when: { host: 'example.org' }, never: 'forward' })).toBe('empty');
+  expect(
+    summary([OFFICE], {
+      when: { path: '/a', ip: '203.0.113.1', host: 'nope.example.com' },
+      never: 'forward',
+    }),
+  ).toBe('empty');
+});
+
+test('an unknown address is among those that `not` means', () => {
+  const rules = [
+    {
+      ...OFFICE,
+      ip_match_type: 'include',
+      ips: ['0.0.0.0-198.51.99.255', '198.51.101.0-255.255.255.255', '::/0'],
+    },
+  ];
+  const result = prove(rules, { when: ADMIN, never: 'forward' });
+  expect(result).toMatchObject({ kind: 'broken', witness: { ip: null } });
+});
+
+describe('mistakes', () => {
+  const codes = (input: unknown): readonly string[] => {
+    const parsed = parseInvariants(input);
+    return parsed.diagnostics.map(({ code, path }) => `${code} ${path.join('.')}`);
+  };
+
+  test.each([
+    [{ never: 'forward' }, 'not a list', 'invalid_type '],
+    [[5], 'no mapping', 'invalid_type 0'],
+    [[{ never: 'forward' }], 'no name', 'missing_field 0.name'],
+    [[{ name: 'a' }], 'no claim', 'missing_field 0'],
+    [[{ name: 'a', never: 'forward', always: 'block' }], 'two claims', 'invalid_value 0'],
+    [[{ name: 'a', never: 'forwrd' }], 'an unknown outcome', 'invalid_value 0.never'],
+    [[{ name: 'a', never: [] }], 'no outcome', 'missing_field 0.never'],
+    [[{ name: 'a', never: 'block', when: 5 }], 'when is no mapping', 'invalid_type 0.when'],
+    [[{ name: 'a', never: 'block', when: { hots: 'x' } }], 'an unknown filter', 'unknown_field 0.when.hots'],
+    [
+      [{ name: 'a', never: 'block', when: { path: ['/a', 'b'] } }],
+      'a path without slash',
+      'relative_path 0.when.path.1',
+    ],
+    [
+      [{ name: 'a', never: 'block', when: { ip: { not: ['1.2.3'] } } }],
+      'no address',
+      'invalid_ip 0.when.ip.not.0',
+    ],
+    [
+      [{ name: 'a', never: 'block', when: { ip: { in: '192.0.2.1', not: '192.0.2.2' } } }],
+      'in and not',
+      'invalid_value 0.when.ip',
+    ],
+    [[{ name: 'a', never: 'block', when: { bot: 'gptbott' } }], 'an unknown bot', 'unknown_bot 0.when.bot'],
+    [
+      [
+        { name: 'a', never: 'block' },
+        { name: 'a', never: 'block' },
+      ],
+      'a name twice',
+      'duplicate_name 1.name',
+    ],
+    [Array.from({ length: 101 }, (_, at) => ({ name: `${at}`, never: 'block' })), 'too many', 'too_many '],
+  ])('%#: %2$s', (input, _, expected) => {
+    expect(codes(input)).toContain(expected);
+  });
+});

@@ -1,0 +1,58 @@
+/** Which rules depend on what a log lacks. */
+import { expect, it } from 'vitest';
+import { compileEdge } from '../../../../src/embed/compile-edge.ts';
+import { type OpenedPlan, openPlan } from '../../../../src/engine/plan/open.ts';
+import { seal } from '../../../../src/engine/plan/seal.ts';
+import { createFactCounts } from '../../../../src/workbench/access-logs/entry.ts';
+import { lackedFacts } from '../../../../src/workbench/replay/dependencies.ts';
+
+const RECORDS = [{ name: '@', type: 'A', destination: '192.0.2.1', proxied: true }];
+
+function plan(rules: readonly object[]): OpenedPlan {
+  const edge = JSON.stringify({ domain: 'example.com', records: RECORDS, rules });
+  const compiled = compileEdge(new TextEncoder().encode(edge), 'edge.yaml');
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
+  return openPlan(seal(compiled.plan, { revision: 0 }));
+}
+
+const RULES = [
+  { key: 'kp', type: 'drop', countries: ['KP'] },
+  { key: 'off', type: 'drop', countries: ['CN'], enabled: false },
+  { key: 'office', type: 'drop', ips: ['192.0.2.0/24'] },
+  { key: 'rate', type: 'rate_limit', limit: 5, window_sec: 60, on_breach: 'captcha' },
+  { key: 'print', type: 'fingerprint', match_ja4: ['t13d1516h2_8daaf6152771_02713d6af862'], action: 'tag' },
+  { key: 'bots', type: 'bot_route', bot_kinds: ['gptbot'], action: 'block', require_verified: true },
+  { key: 'guard', type: 'waf' },
+  { key: 'human', type: 'captcha', path_includes: ['/login'] },
+  { key: 'plain', type: 'redirect', path_includes: ['/old'], target: 'https://example.com/new' },
+];
+
+it('names each fact that is lacking with the enabled rules that depend on it', () => {
+  const lacks = { ...createFactCounts(), host: 7, country: 5, ja4: 9, headers: 9 };
+  const facts = lackedFacts([plan(RULES)], { requests: 9, lacks, host: 'example.com', scheme: 'https' });
+  expect(facts.map(({ fact, requests, rules }) => [fact, requests, rules])).toEqual([
+    ['host', 7, []],
+    ['country', 5, ['drop/kp']],
+    ['ja4', 9, ['fingerprint/print']],
+    ['verified_bot', 9, ['bot_route/bots', 'captcha/human']],
+    ['headers', 9, ['waf/guard']],
+    ['body', 9, ['waf/guard']],
+    ['solved_challenge', 9, ['rate_limit/rate', 'captcha/human']],
+  ]);
+  expect(facts[0]).toMatchObject({ assumed: 'example.com' });
+});
+
+it('names a rule of two plans once', () => {
+  const lacks = { ...createFactCounts(), country: 1 };
+  const plans = [
+    plan(RULES.slice(0, 1)),
+    plan([RULES[0]!, { ...RULES[0]!, key: 'other', countries: ['IR'] }]),
+  ];
+  const facts = lackedFacts(plans, { requests: 1, lacks, host: '', scheme: 'https' });
+  expect(facts.map(({ rules }) => rules)).toEqual([['drop/kp', 'drop/other']]);
+});
+
+it('names none for rules that depend on nothing that is lacking', () => {
+  const lacks = { ...createFactCounts(), country: 1, ja4: 1, headers: 1 };
+  expect(lackedFacts([plan(RULES.slice(-1))], { requests: 1, lacks, host: '', scheme: '' })).toEqual([]);
+});

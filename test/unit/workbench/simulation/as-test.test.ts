@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { readTestFile } from '../../../../src/rules/files/test-file.ts';
+import { asTest } from '../../../../src/workbench/simulation/as-test.ts';
+import type { RequestFlags } from '../../../../src/workbench/simulation/request-line.ts';
+import { type SimulatedRequest, simulate } from '../../../../src/workbench/simulation/simulate.ts';
+import { asked, SHOP, subjectOf } from './shop.ts';
+
+function testFor(url: string, flags: RequestFlags = {}, more: Partial<SimulatedRequest> = {}): string {
+  const given = asked(url, flags, more);
+  const typed = asTest(simulate(SHOP, given), given, SHOP);
+  if (!typed.ok) throw new Error(typed.error);
+  return typed.value;
+}
+
+describe('asTest', () => {
+  it('prints request, facts, outcome and shadow in the syntax of a test file', () => {
+    expect(testFor('https://shop.example.com/api/orders?id=7', { ip: '203.0.113.7', country: 'RU' })).toBe(
+      [
+        '  - name: GET /api/orders?id=7 is forwarded by api',
+        '    request: GET https://shop.example.com/api/orders?id=7',
+        '    with: { ip: 203.0.113.7, country: RU }',
+        '    expect: forward to https://10.0.4.9:8443/v2/orders?id=7 by origin_route/api',
+        '    would: block 403 by drop/embargo',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('expects the error page when a status was given', () => {
+    const response = { status: 502, madeBy: 'edge' as const };
+    const text = testFor('https://shop.example.com/', { cleared: ['captcha/shop-captcha'] }, { response });
+    expect(text).toContain(
+      '    response: { status: 502, by: edge }\n    expect: page custom by error_page/shop-down\n',
+    );
+  });
+
+  it('names clearances by key and origins by address, and prints the clock only when it was set', () => {
+    const { world } = asked('https://x');
+    const text = testFor(
+      'https://shop.example.com/checkout/x',
+      { cleared: ['captcha/shop-captcha'] },
+      { world: { ...world, down: ['80/0'], nodeId: 3, nowGiven: true } },
+    );
+    const rule = SHOP.ruleSet?.rules.find((one) => one.id === 80);
+    const address = rule?.type === 'origin_pool' ? rule.origins[0]?.address : '';
+    expect(text).toContain(
+      `    with: { cleared: [captcha/shop-captcha], at: "2026-01-02T00:00:00.000Z", node: 3, down: [${address}] }\n`,
+    );
+  });
+
+  it('sends the request as often as its rate limits have counted it, which all must have alike', () => {
+    const url = 'https://shop.example.com/api/x';
+    const { world } = asked(url);
+    const counted = new Map([
+      ['rate_limit/api-rate', 120],
+      ['rate_limit/login-rate', 3],
+    ]);
+    const text = testFor(url, { ip: '203.0.113.7' }, { world: { ...world, counted } });
+    expect(text).toContain('    repeat: 121\n    expect: block 429 by rate_limit/api-rate\n');
+    const two = subjectOf(`domain: example.com
+records: [{ name: "@", type: A, destination: 192.0.2.1, proxied: true }]
+rules:
+  - { key: a, type: rate_limit, limit: 5 }
+  - { key: b, type: rate_limit, limit: 9 }
+`);
+    const given = asked(
+      'https://example.com/',
+      {},
+      { world: { ...world, counted: new Map([['rate_limit/a', 2]]) } },
+    );
+    expect(asTest(simulate(two, given), given, two)).toEqual({
+      ok: false,
+      error: expect.stringContaining('each rate limit counts the same'),
+    });
+  });
+
+  it('prints a test that the test file reader accepts', () => {
+    const texts = [
+      testFor('https://shop.example.com/admin/', {
+        userAgent: 'it\'s: #1 "bot"',
+        header: ['X-A: 1', 'X-A: 2', 'X-B: yes'],
+      }),
+      testFor('https://www.example.com/a?b=%20&c', { bot: 'googlebot:verified', ja4: 't13d' }),
+      testFor('https://example.org/', { method: 'POST', data: 'a: b\n- c' }),
+      testFor('https://shop.example.com/x', { country: 'no', userAgent: 'curl/8' }),
+    ];
+    const read = readTestFile(`tests:\n${texts.join('')}`, 'edge.test.yaml');
+    expect(read.diagnostics).toEqual([]);
+    const requests = read.tests.map((test) => test.steps[0]?.request);
+    expect(requests[0]?.headers).toEqual({
+      'user-agent': 'it\'s: #1 "bot"',
+      'x-a': ['1', '2'],
+      'x-b': 'yes',
+    });
+    expect(requests[1]).toMatchObject({
+      target: '/a?b=%20&c',
+      bot: { kind: 'googlebot', verified: true },
+      ja4: 't13d',
+    });
+    expect(requests[2]).toMatchObject({ method: 'POST', body: 'a: b\n- c' });
+    expect(requests[3]).toMatchObject({ country: 'NO', bot: { kind: 'generic-bot', verified: false } });
+  });
+
+  it('is refused for a request line that a test file cannot contain', () => {
+    for (const [url, flags] of [
+      ['https://shop.example.com/a b', {}],
+      ['https://shop.example.com/', { header: ['Host: a', 'Host: b'] }],
+      ['https://shop.example.com/', { method: 'M-SEARCH' }],
+    ] as const) {
+      const given = asked(url, flags);
+      expect(asTest(simulate(SHOP, given), given, SHOP).ok).toBe(false);
+    }
+  });
+});
