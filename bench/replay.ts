@@ -3,8 +3,8 @@
  * with the log. First the replay must decide every line as an evaluator that is asked line by line, in order of time.
  */
 
+import { loggedDecision } from '../src/edge/proxy/log/line.ts';
 import type { EdgeRequest } from '../src/engine/evaluator/request.ts';
-import { loggedDecision } from '../src/proxy/log/line.ts';
 import { createFactCounts, type ReaderContext } from '../src/workbench/access-logs/entry.ts';
 import { readerOf } from '../src/workbench/access-logs/format.ts';
 import { createHostCache } from '../src/workbench/access-logs/host-cache.ts';

@@ -5,17 +5,17 @@
 import { join } from 'node:path';
 import { createLog } from '../../src/base/telemetry/redacting-log.ts';
 import { serveEdgeFile } from '../../src/cli/watch-file.ts';
-import { createFeedTokens } from '../../src/node/domain-tokens.ts';
-import { OPEN_OCTETS } from '../../src/node/limits.ts';
-import { createNodeProcess } from '../../src/node/node-process.ts';
-import type { ResourceShare } from '../../src/node/resource-shares.ts';
-import { createClearanceSecrets, randomClearance } from '../../src/node/secrets.ts';
-import { listenHttp } from '../../src/proxy/listen/http.ts';
-import { createTrafficLog } from '../../src/proxy/log/traffic-log.ts';
-import { trustProxies } from '../../src/proxy/visitor.ts';
-import { createControl } from '../../src/sync/control-plane.ts';
-import { createTrafficCounter } from '../../src/sync/traffic/counter.ts';
-import { openTraffic } from '../../src/sync/traffic/traffic.ts';
+import { createControl } from '../../src/edge/following/control-plane.ts';
+import { createTrafficCounter } from '../../src/edge/following/traffic/counter.ts';
+import { openTraffic } from '../../src/edge/following/traffic/traffic.ts';
+import { createFeedTokens } from '../../src/edge/node/domain-tokens.ts';
+import { OPEN_OCTETS } from '../../src/edge/node/limits.ts';
+import { createNodeProcess } from '../../src/edge/node/node-process.ts';
+import type { ResourceShare } from '../../src/edge/node/resource-shares.ts';
+import { createClearanceSecrets, randomClearance } from '../../src/edge/node/secrets.ts';
+import { listenHttp } from '../../src/edge/proxy/listen/http.ts';
+import { createTrafficLog } from '../../src/edge/proxy/log/traffic-log.ts';
+import { trustProxies } from '../../src/edge/proxy/visitor.ts';
 
 const [file, folder, controlPlane] = process.argv.slice(2) as [string, string, string];
 

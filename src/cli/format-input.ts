@@ -2,8 +2,8 @@
 import { basename, dirname, join } from 'node:path';
 import { assert } from '../base/diagnostics/assert.ts';
 import { type Diagnostic, hasErrors } from '../base/diagnostics/diagnostic.ts';
-import { compileEdge } from '../embed/compile-edge.ts';
-import type { EdgeInput } from '../embed/node/edge-input.ts';
+import { compileEdge } from '../edge/middleware/compile-edge.ts';
+import type { EdgeInput } from '../edge/middleware/node/edge-input.ts';
 import { seal } from '../engine/plan/seal.ts';
 import { formatFile } from '../rules/files/format.ts';
 import { readTestBytes } from '../rules/files/test-file.ts';

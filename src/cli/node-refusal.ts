@@ -1,7 +1,7 @@
 /** Translates the error of a start that failed into a sentence with a remedy. */
 import { resolve } from 'node:path';
 import { StoreFault } from '../base/storage/fault.ts';
-import { WorkerFault } from '../workers/events.ts';
+import { WorkerFault } from '../edge/workers/events.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from './exit.ts';
 import { writeFault } from './file-fault.ts';
 import { listenFault } from './listen-fault.ts';

@@ -1,5 +1,5 @@
 /**
- * Translates the flags of `edgeplan node` into the options of `node/start-node.ts`, and checks what one flag demands of
+ * Translates the flags of `edgeplan node` into the options of `edge/node/start-node.ts`, and checks what one flag demands of
  * another. In: flags as commander parsed them. Out: options, or a CommandFault that names the flag.
  */
 import type { Logger } from 'pino';
@@ -9,7 +9,7 @@ import type {
   NodeSignatures,
   NodeTlsOptions,
   PlanOrigin,
-} from '../node/options.ts';
+} from '../edge/node/options.ts';
 import { usageFault } from './exit.ts';
 import type { NodeFlags } from './node-options.ts';
 import { collectorOf } from './options.ts';

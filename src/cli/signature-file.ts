@@ -1,5 +1,5 @@
 /** Recognises a sealed signature program, and other files that are given in its place. */
-import { isPlan } from '../embed/compile-edge.ts';
+import { isPlan } from '../edge/middleware/compile-edge.ts';
 
 /** The first four octets of a sealed program. */
 const SEALED = 'EPSG';

@@ -8,7 +8,7 @@ import { parseIpEntry } from '../base/addresses/ip.ts';
 import { formatPath } from '../base/diagnostics/diagnostic.ts';
 import { MAX_ENTRY_LIST, MAX_TEXT } from './limits.ts';
 
-/** The formats of entries (`proxy/log/line.ts`). */
+/** The formats of entries (`edge/proxy/log/line.ts`). */
 export const LOG_LINE_FORMAT = 'edgeplan.decision/v1';
 export const LOG_GAP_FORMAT = 'edgeplan.gap/v1';
 export const LOG_COUNTED_FORMAT = 'edgeplan.counted/v1';
@@ -126,7 +126,7 @@ const UNSERVED = z.object(
   must('an object with a `host`'),
 );
 
-/** A logged decision of a domain, as nodes ship it; `src/node/README.md` has every field. */
+/** A logged decision of a domain, as nodes ship it; `src/edge/node/README.md` has every field. */
 export const loggedDecision = z.object({
   format: z.literal(LOG_LINE_FORMAT, must(`\`${LOG_LINE_FORMAT}\``)),
   time: TIME.describe('the arrival of the request'),

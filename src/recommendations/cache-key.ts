@@ -28,7 +28,7 @@ import { ruleName, type StoredFacts } from './stored-facts.ts';
 import { isTrackingParameter } from './tracking-parameters.ts';
 
 const HOUR_MS = 3_600_000;
-/** What nodes log in place of a value that may be a secret (`proxy/log/redact.ts`). */
+/** What nodes log in place of a value that may be a secret (`edge/proxy/log/redact.ts`). */
 const REDACTED = 'REDACTED';
 /** Cache results of requests whose response could be stored. */
 const STORABLE: readonly string[] = ['hit', 'stale', 'miss', 'revalidated', 'shared'];

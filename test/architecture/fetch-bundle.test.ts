@@ -4,12 +4,12 @@
  */
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { createEdge } from '../../src/embed/fetch/index.ts';
+import type { createEdge } from '../../src/edge/middleware/fetch/index.ts';
 import { solve } from '../support/ask.ts';
 import { type Bundle, bundleOf, foreignIn, runBundle, sharesOf } from '../support/bundle.ts';
 import { sealedPlan, sealedSignatures } from '../support/embed.ts';
 
-const ENTRY = new URL('../../src/embed/fetch/index.ts', import.meta.url).pathname;
+const ENTRY = new URL('../../src/edge/middleware/fetch/index.ts', import.meta.url).pathname;
 
 /** Octets, minified. Raised only with a reason: a Worker of Cloudflare's free plan holds 3 MB gzipped. */
 const MOST_OCTETS = 690_000;

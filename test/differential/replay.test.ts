@@ -3,10 +3,10 @@
  * same flips from one rule set to another, the same shadows, whatever order the lines of several logs are in.
  */
 import { expect, test } from 'vitest';
+import { loggedDecision } from '../../src/edge/proxy/log/line.ts';
 import type { Decision } from '../../src/engine/evaluator/decision.ts';
 import { refText } from '../../src/engine/evaluator/identity.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/index.ts';
-import { loggedDecision } from '../../src/proxy/log/line.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
 import type { AccessEntry } from '../../src/workbench/access-logs/entry.ts';
 import { inOrder, type TimedSource } from '../../src/workbench/access-logs/in-order.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { NAME_RECHECK_MS, ORIGIN_DNS_MS } from '../../src/proxy/limits.ts';
+import { NAME_RECHECK_MS, ORIGIN_DNS_MS } from '../../src/edge/proxy/limits.ts';
 import {
   a,
   fromTable,

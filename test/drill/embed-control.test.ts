@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createEdge, type NodeEdge, type NodeEdgeOptions } from '../../src/embed/node/index.ts';
+import { createEdge, type NodeEdge, type NodeEdgeOptions } from '../../src/edge/middleware/node/index.ts';
 import { ask, hand, solve } from '../support/ask.ts';
 import { listenLocally } from '../support/embed.ts';
 import { type Served, serve } from '../support/served.ts';

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RULE_SLUGS } from '../../src/api/rules/slugs.ts';
-import type { DecisionLine } from '../../src/proxy/log/line.ts';
+import type { DecisionLine } from '../../src/edge/proxy/log/line.ts';
 import { builtCli } from '../support/built.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
 import { markedRequest, siteCountries, siteOrigin, siteRequest, siteRules } from '../support/counted-site.ts';

@@ -6,12 +6,12 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createHttpAcceptor } from '../../dist/proxy/listen/http.js';
-import { combineRequestLogs, createDecisionLog } from '../../dist/proxy/log/decision-log.js';
-import { createNodeMetrics } from '../../dist/proxy/log/metrics.js';
-import { createNode } from '../../dist/proxy/node.js';
-import { trustProxies } from '../../dist/proxy/visitor.js';
-import { joinPrimary } from '../../dist/workers/worker.js';
+import { createHttpAcceptor } from '../../dist/edge/proxy/listen/http.js';
+import { combineRequestLogs, createDecisionLog } from '../../dist/edge/proxy/log/decision-log.js';
+import { createNodeMetrics } from '../../dist/edge/proxy/log/metrics.js';
+import { createNode } from '../../dist/edge/proxy/node.js';
+import { trustProxies } from '../../dist/edge/proxy/visitor.js';
+import { joinPrimary } from '../../dist/edge/workers/worker.js';
 
 const onFault = (error) => console.error(error);
 let last = null;

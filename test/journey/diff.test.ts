@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDecisionLog } from '../../src/proxy/log/decision-log.ts';
+import { createDecisionLog } from '../../src/edge/proxy/log/decision-log.ts';
 import { builtCli, edgeplan, type Run } from '../support/built.ts';
 import { testDatabases } from '../support/databases.ts';
 import { DOMAIN, journalSubject } from '../support/edge-journal.ts';

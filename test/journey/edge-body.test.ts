@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { decisionLine } from '../../src/edge/proxy/log/line.ts';
 import type { Decision } from '../../src/engine/evaluator/index.ts';
-import { decisionLine } from '../../src/proxy/log/line.ts';
 import { startEdge, type TestEdge } from '../support/edge-node.ts';
 import { signatures } from '../support/signatures.ts';
 

@@ -4,7 +4,7 @@ import { type ClientHttp2Session, connect as connectHttp2, constants } from 'nod
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { HELLO_MS, MAX_STREAM_RESETS, MAX_STREAMS } from '../../src/proxy/limits.ts';
+import { HELLO_MS, MAX_STREAM_RESETS, MAX_STREAMS } from '../../src/edge/proxy/limits.ts';
 import { planOf, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { requires } from '../support/requires.ts';

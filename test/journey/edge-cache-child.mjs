@@ -1,5 +1,5 @@
 // Fills a cache directory with answers as fast as it can, until it is killed. Arguments: the directory.
-import { createCache } from '../../dist/http-cache/cache.js';
+import { createCache } from '../../dist/edge/cache/cache.js';
 
 const cache = createCache({
   memoryOctets: 1 << 20,

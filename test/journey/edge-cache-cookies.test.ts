@@ -4,8 +4,8 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { createDisk } from '../../src/http-cache/disk.ts';
-import type { ServedDomain } from '../../src/sync/plan-table.ts';
+import { createDisk } from '../../src/edge/cache/disk.ts';
+import type { ServedDomain } from '../../src/edge/following/plan-table.ts';
 import {
   CACHE_HOST,
   type CacheNode,

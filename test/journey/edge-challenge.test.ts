@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createChallenges } from '../../src/answers/challenge/challenge.ts';
-import type { Secrets } from '../../src/answers/challenge/keys.ts';
-import type { Challenges } from '../../src/proxy/services.ts';
+import { createChallenges } from '../../src/edge/answers/challenge/challenge.ts';
+import type { Secrets } from '../../src/edge/answers/challenge/keys.ts';
+import type { Challenges } from '../../src/edge/proxy/services.ts';
 import { type Answer, ask as askAt, hand as handAt, type Sent, solve } from '../support/ask.ts';
 import { missingBrowser, startBrowser } from '../support/browser.ts';
 import { startEdge, type TestEdge } from '../support/edge-node.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createChallenges } from '../../src/answers/challenge/challenge.ts';
+import { createChallenges } from '../../src/edge/answers/challenge/challenge.ts';
 import { missingBrowser, startBrowser } from '../support/browser.ts';
 import { startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';

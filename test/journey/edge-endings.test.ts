@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createCache } from '../../src/http-cache/cache.ts';
+import { createCache } from '../../src/edge/cache/cache.ts';
 import { startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type Asked, type RawOrigin, startRawOrigin } from '../support/raw.ts';

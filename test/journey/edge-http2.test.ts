@@ -11,8 +11,8 @@ import {
   MAX_CONTROL_FRAMES,
   MAX_STREAM_RESETS,
   MAX_STREAMS,
-} from '../../src/proxy/limits.ts';
-import { createConnectionBounds } from '../../src/proxy/listen/connection-limits.ts';
+} from '../../src/edge/proxy/limits.ts';
+import { createConnectionBounds } from '../../src/edge/proxy/listen/connection-limits.ts';
 import { startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type RawOrigin, say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';

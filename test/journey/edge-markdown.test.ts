@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { BUFFERED_OCTETS, MAX_PAGE_OCTETS } from '../../src/markdown/limits.ts';
-import type { MarkdownRenderer } from '../../src/markdown/renderer.ts';
-import { createMarkdownRenderer, type RendererOptions } from '../../src/markdown/renderer.ts';
+import { BUFFERED_OCTETS, MAX_PAGE_OCTETS } from '../../src/edge/markdown/limits.ts';
+import type { MarkdownRenderer } from '../../src/edge/markdown/renderer.ts';
+import { createMarkdownRenderer, type RendererOptions } from '../../src/edge/markdown/renderer.ts';
 import { builtCli } from '../support/built.ts';
 import {
   CACHE_HOST,
@@ -21,7 +21,7 @@ import {
 } from '../support/edge-cache.ts';
 import { get } from '../support/edge-cache-client.ts';
 
-const THREAD = new URL('../../dist/markdown/thread.js', import.meta.url);
+const THREAD = new URL('../../dist/edge/markdown/thread.js', import.meta.url);
 /** Far beyond what a page takes on a machine that is busy with other things. */
 const PATIENT = { gatherMs: 60_000, waitMs: 60_000, renderMs: 60_000 };
 const PAGE = '<title>Shop</title><main><h1>Tea</h1><p>See <a href="/list">all</a>.</main>';

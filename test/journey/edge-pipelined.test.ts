@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
+import type { RequestLogEntry } from '../../src/edge/proxy/log/request-log.ts';
 import { planOf, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type RawOrigin, say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';

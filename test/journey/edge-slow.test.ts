@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_HEAD_OCTETS, MAX_HEADERS } from '../../src/proxy/limits.ts';
+import { MAX_HEAD_OCTETS, MAX_HEADERS } from '../../src/edge/proxy/limits.ts';
 import { startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type RawOrigin, say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';

@@ -1,7 +1,7 @@
 /** Origins at special addresses: nothing reaches this machine through any of them, unless the operator allows it. */
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { OriginBounds } from '../../src/proxy/origin/guard.ts';
+import type { OriginBounds } from '../../src/edge/proxy/origin/guard.ts';
 import { a, fromTable, NXDOMAIN, type ScriptedServer, startDnsServer } from '../support/dns-server.ts';
 import { type PlanParts, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';

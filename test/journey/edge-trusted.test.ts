@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
+import type { RequestLogEntry } from '../../src/edge/proxy/log/request-log.ts';
 import { type Echo, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { say } from '../support/raw.ts';

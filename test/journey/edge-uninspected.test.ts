@@ -1,7 +1,7 @@
 /** `on_uninspected` of waf rules over real sockets: what becomes of a body that signatures cannot inspect whole. */
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type DecisionLine, decisionLine } from '../../src/proxy/log/line.ts';
+import { type DecisionLine, decisionLine } from '../../src/edge/proxy/log/line.ts';
 import { ask } from '../support/ask.ts';
 import { startEdge, type TestEdge } from '../support/edge-node.ts';
 import { say, statusesOf } from '../support/raw.ts';

@@ -13,8 +13,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Fastify from 'fastify';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createEdge as createFetchEdge } from '../../src/embed/fetch/index.ts';
-import { createEdge, type NodeEdge, type NodeEdgeOptions, PlanFault } from '../../src/embed/node/index.ts';
+import { createEdge as createFetchEdge } from '../../src/edge/middleware/fetch/index.ts';
+import {
+  createEdge,
+  type NodeEdge,
+  type NodeEdgeOptions,
+  PlanFault,
+} from '../../src/edge/middleware/node/index.ts';
 import { ask } from '../support/ask.ts';
 import { listenLocally, sealedPlan, sealedSignatures } from '../support/embed.ts';
 

@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type EdgeVerdict, PlanFault } from '../../src/embed/node/index.ts';
+import { type EdgeVerdict, PlanFault } from '../../src/edge/middleware/node/index.ts';
 import { type Answer, ask, hand, type Sent, solve } from '../support/ask.ts';
 import { sealedPlan, sealedSignatures } from '../support/embed.ts';
 import { APPLICATIONS, type Application, type ApplicationOptions, type Seen } from '../support/embed-apps.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DecisionLine } from '../../src/proxy/log/line.ts';
+import type { DecisionLine } from '../../src/edge/proxy/log/line.ts';
 import type { TraceDocument } from '../../src/workbench/simulation/document.ts';
 import { ask } from '../support/ask.ts';
 import { builtCli, edgeplan, type Run } from '../support/built.ts';

@@ -2,8 +2,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ControlPlaneClient, createControl } from '../../src/sync/control-plane.ts';
-import { createReports } from '../../src/sync/reports.ts';
+import { type ControlPlaneClient, createControl } from '../../src/edge/following/control-plane.ts';
+import { createReports } from '../../src/edge/following/reports.ts';
 import { until } from '../support/until.ts';
 
 interface Answer {

@@ -4,10 +4,14 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ControlPlaneClient, createControl } from '../../src/sync/control-plane.ts';
-import { ANSWER_MS } from '../../src/sync/limits.ts';
-import { UNWRITTEN_RETRY_MS } from '../../src/sync/traffic/limits.ts';
-import { type NodeTraffic, openTraffic, type TrafficBounds } from '../../src/sync/traffic/traffic.ts';
+import { type ControlPlaneClient, createControl } from '../../src/edge/following/control-plane.ts';
+import { ANSWER_MS } from '../../src/edge/following/limits.ts';
+import { UNWRITTEN_RETRY_MS } from '../../src/edge/following/traffic/limits.ts';
+import {
+  type NodeTraffic,
+  openTraffic,
+  type TrafficBounds,
+} from '../../src/edge/following/traffic/traffic.ts';
 import { countedSecond } from '../support/counted-seconds.ts';
 import { requires } from '../support/requires.ts';
 import { NO_SMALL_DISK, smallDisk } from '../support/small-disk.ts';

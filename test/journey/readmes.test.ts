@@ -5,8 +5,8 @@
 import { transformSync } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../src/base/diagnostics/diagnostic.ts';
+import { decisionLine } from '../../src/edge/proxy/log/line.ts';
 import { compile } from '../../src/engine/compiler/compile.ts';
-import { decisionLine } from '../../src/proxy/log/line.ts';
 import { readEdgeFile } from '../../src/rules/files/edge-file.ts';
 import { readTestFile } from '../../src/rules/files/test-file.ts';
 import { builtCli } from '../support/built.ts';
@@ -36,7 +36,7 @@ const SERVED = [
 /** What a reader has done before a file's first command. */
 const PRELUDES: Readonly<Record<string, readonly string[]>> = {
   'src/api/OPERATIONS.md': SERVED,
-  'src/node/README.md': SERVED,
+  'src/edge/node/README.md': SERVED,
 };
 
 beforeAll(builtCli, PATIENCE);
@@ -192,7 +192,7 @@ describe('the references', () => {
         null,
       ),
     );
-    const { text } = PAPERS.find(({ path }) => path === 'src/node/README.md')!;
+    const { text } = PAPERS.find(({ path }) => path === 'src/edge/node/README.md')!;
     const [, table = ''] = text.split('## Decision log');
     const named = table
       .split('\n')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDecisionLog } from '../../src/proxy/log/decision-log.ts';
+import { createDecisionLog } from '../../src/edge/proxy/log/decision-log.ts';
 import { builtCli, edgeplan, type Run } from '../support/built.ts';
 import { DOMAIN, journalSubject } from '../support/edge-journal.ts';
 import { writeMmdb } from '../support/mmdb.ts';

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startNginx } from '../../bench/harness/nginx.ts';
-import { compileEdge } from '../../src/embed/compile-edge.ts';
+import { compileEdge } from '../../src/edge/middleware/compile-edge.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/index.ts';
 import { loadPlan } from '../../src/engine/evaluator/index.ts';
 import { seal } from '../../src/engine/plan/seal.ts';

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDecisionLog } from '../../src/proxy/log/decision-log.ts';
-import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
+import { createDecisionLog } from '../../src/edge/proxy/log/decision-log.ts';
+import type { RequestLogEntry } from '../../src/edge/proxy/log/request-log.ts';
 import { builtCli, edgeplan, type Run } from '../support/built.ts';
 import { DOMAIN, journalSubject } from '../support/edge-journal.ts';
 

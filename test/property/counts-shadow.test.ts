@@ -1,8 +1,8 @@
 /** What dry_run rules would have changed, against the naive account of the logged fields. */
 import { expect, test } from 'vitest';
+import { loggedDecision } from '../../src/edge/proxy/log/line.ts';
 import { type ShadowedDecision, shadowChanges } from '../../src/engine/counts/shadow-changes.ts';
 import { refText } from '../../src/engine/evaluator/identity.ts';
-import { loggedDecision } from '../../src/proxy/log/line.ts';
 import { changesOfLine, type LineFields } from '../oracle/shadow-changes.ts';
 import { generatedDecisions } from '../support/counted-requests.ts';
 import { sizeOf } from '../support/size.ts';

@@ -1,8 +1,8 @@
 /** Any text at all as a page: it becomes Markdown or is refused, never grows beyond its bound, and holds no tag. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { convert } from '../../src/markdown/convert.ts';
-import { GROWTH, GROWTH_FLOOR } from '../../src/markdown/limits.ts';
+import { convert } from '../../src/edge/markdown/convert.ts';
+import { GROWTH, GROWTH_FLOOR } from '../../src/edge/markdown/limits.ts';
 
 const NAMES = [
   ...['a', 'article', 'b', 'blockquote', 'br', 'caption', 'dd', 'div', 'dl', 'dt', 'em', 'form', 'h1', 'h2'],

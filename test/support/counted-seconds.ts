@@ -1,5 +1,6 @@
 /** Seconds as the processes of a node send them, made of sums instead of requests, and what batches contain. */
 import { gunzipSync } from 'node:zlib';
+import type { CountedSecond } from '../../src/edge/following/traffic/counter.ts';
 import { addHits, addKey, createTopLists, createTrafficCounts } from '../../src/engine/counts/counts.ts';
 import {
   openBatch,
@@ -10,7 +11,6 @@ import {
   sealTops,
 } from '../../src/engine/counts/layout.ts';
 import { offer } from '../../src/engine/counts/space-saving.ts';
-import type { CountedSecond } from '../../src/sync/traffic/counter.ts';
 
 const MINUTE_MS = 60_000;
 

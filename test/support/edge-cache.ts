@@ -2,17 +2,17 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createCache } from '../../src/edge/cache/cache.ts';
+import type { Installed } from '../../src/edge/following/plan-table.ts';
+import type { MarkdownRenderer } from '../../src/edge/markdown/renderer.ts';
+import type { Classifier } from '../../src/edge/proxy/classifier.ts';
+import { listenHttp } from '../../src/edge/proxy/listen/http.ts';
+import type { RequestLogEntry } from '../../src/edge/proxy/log/request-log.ts';
+import { createNode, type EdgeNode } from '../../src/edge/proxy/node.ts';
+import type { Challenges } from '../../src/edge/proxy/services.ts';
+import { trustProxies } from '../../src/edge/proxy/visitor.ts';
 import { compile, parseRuleSet, seal } from '../../src/engine/compiler/index.ts';
 import type { PurgeList } from '../../src/engine/plan/purges.ts';
-import { createCache } from '../../src/http-cache/cache.ts';
-import type { MarkdownRenderer } from '../../src/markdown/renderer.ts';
-import type { Classifier } from '../../src/proxy/classifier.ts';
-import { listenHttp } from '../../src/proxy/listen/http.ts';
-import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
-import { createNode, type EdgeNode } from '../../src/proxy/node.ts';
-import type { Challenges } from '../../src/proxy/services.ts';
-import { trustProxies } from '../../src/proxy/visitor.ts';
-import type { Installed } from '../../src/sync/plan-table.ts';
 import { LOCAL_ORIGINS } from './origin-bounds.ts';
 
 /** The name that the node serves. */

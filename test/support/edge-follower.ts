@@ -2,11 +2,11 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CertificateSink } from '../../src/edge/following/certificates/install-sets.ts';
+import type { SyncOptions, SyncTimes } from '../../src/edge/following/options.ts';
+import { createPlanTable, type PlanTable } from '../../src/edge/following/plan-table.ts';
+import { type ControlPlaneSync, syncWithControlPlane } from '../../src/edge/following/sync.ts';
 import type { Clearance } from '../../src/engine/plan/manifest.ts';
-import type { CertificateSink } from '../../src/sync/certificates/install-sets.ts';
-import type { SyncOptions, SyncTimes } from '../../src/sync/options.ts';
-import { createPlanTable, type PlanTable } from '../../src/sync/plan-table.ts';
-import { type ControlPlaneSync, syncWithControlPlane } from '../../src/sync/sync.ts';
 
 export interface TestFollower extends ControlPlaneSync {
   readonly plans: PlanTable;

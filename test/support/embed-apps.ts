@@ -9,13 +9,13 @@ import {
   createEdge as createFetchEdge,
   type FetchEdgeOptions,
   type FetchFacts,
-} from '../../src/embed/fetch/index.ts';
+} from '../../src/edge/middleware/fetch/index.ts';
 import {
   createEdge,
   type EdgeVerdict,
   type NodeEdge,
   type NodeEdgeOptions,
-} from '../../src/embed/node/index.ts';
+} from '../../src/edge/middleware/node/index.ts';
 import { type Listening, listenLocally } from './embed.ts';
 
 /** What the application says it got. */

@@ -2,7 +2,7 @@
  * Counts lines of the decision log, one by one and in plain maps: what semantics §10 asks of the API, written from the text
  * and the format of the log alone. Shares no code with `src/engine/counts`.
  */
-import type { DecisionLine, LoggedDecision, LoggedMatch } from '../../src/proxy/log/line.ts';
+import type { DecisionLine, LoggedDecision, LoggedMatch } from '../../src/edge/proxy/log/line.ts';
 
 /** Requests by name. */
 export type Tally = Map<string, number>;

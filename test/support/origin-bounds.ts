@@ -1,5 +1,5 @@
 /** Where the origins of tests are, as nodes and servers accept them. */
-import type { OriginBounds } from '../../src/proxy/origin/guard.ts';
+import type { OriginBounds } from '../../src/edge/proxy/origin/guard.ts';
 
 /**
  * Addresses that the servers of tests accept as origins: this machine, private networks, and those of documentation,

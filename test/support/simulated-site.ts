@@ -4,6 +4,9 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { decisionLine } from '../../src/edge/proxy/log/line.ts';
+import type { RequestLogEntry } from '../../src/edge/proxy/log/request-log.ts';
+import { createTrafficLog } from '../../src/edge/proxy/log/traffic-log.ts';
 import { compile } from '../../src/engine/compiler/index.ts';
 import { countRequest, countTops } from '../../src/engine/counts/count-request.ts';
 import { createTopLists, createTrafficCounts } from '../../src/engine/counts/counts.ts';
@@ -11,9 +14,6 @@ import { sealBatch, sealCounts, sealTops } from '../../src/engine/counts/layout.
 import type { Decision, EdgeRequest, Evaluator } from '../../src/engine/evaluator/index.ts';
 import { loadPlan } from '../../src/engine/evaluator/index.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
-import { decisionLine } from '../../src/proxy/log/line.ts';
-import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
-import { createTrafficLog } from '../../src/proxy/log/traffic-log.ts';
 import { createNode } from '../../src/publisher/node-token.ts';
 import { readDomainRows, toRuleSet } from '../../src/publisher/rule-set.ts';
 import { serving } from '../../src/workbench/proofs/serving.ts';

@@ -3,8 +3,8 @@
  * and a seed. Adds seconds of made-up requests without a pause and prints the sum of requests that are written after each;
  * ends in order when its standard input ends.
  */
-import { createControl } from '../../src/sync/control-plane.ts';
-import { openTraffic } from '../../src/sync/traffic/traffic.ts';
+import { createControl } from '../../src/edge/following/control-plane.ts';
+import { openTraffic } from '../../src/edge/following/traffic/traffic.ts';
 import { countedSecond } from './counted-seconds.ts';
 import { seeded } from './generate-random.ts';
 

@@ -7,14 +7,14 @@ const DOCUMENTED: Readonly<Record<string, readonly string[]>> = {
   'src/engine/compiler/compile.ts': ['compile'],
   'src/engine/plan/seal.ts': ['seal'],
   'src/engine/evaluator/evaluate.ts': ['evaluate', 'explain', 'loadPlan'],
-  'src/embed/node/edge.ts': ['createEdge'],
-  'src/embed/fetch/edge.ts': ['createEdge'],
+  'src/edge/middleware/node/edge.ts': ['createEdge'],
+  'src/edge/middleware/fetch/edge.ts': ['createEdge'],
   'src/client/client.ts': ['createClient'],
 };
 
 describe('the check of examples', () => {
   test('finds the `ts` blocks of a Markdown file', () => {
-    const examples = markdownExamples('src/embed/README.md');
+    const examples = markdownExamples('src/edge/middleware/README.md');
     expect(examples.length).toBeGreaterThan(3);
     for (const { name, code } of examples) {
       expect(name).toMatch(/^src\/embed\/README\.md:\d+$/);

@@ -30,7 +30,7 @@ import { trace } from './simulate.ts';
 /** The node that an entry is of. */
 const NODE = z.string().nullable().describe('the name of the node; `null`: it was removed');
 
-/** A logged decision; `src/node/README.md` has every field. */
+/** A logged decision; `src/edge/node/README.md` has every field. */
 const DECISION = loggedDecision.extend({ node: NODE }).meta({ id: 'LogEntry' });
 
 /** A number of requests without an entry each. */

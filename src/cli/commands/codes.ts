@@ -26,7 +26,7 @@ function chosen(code: string | undefined): readonly ListedCode[] {
   const remedy = meant === null ? 'edgeplan codes lists all codes' : `did you mean \`${meant}\`?`;
   if (/^[1-5]\d\d$/.test(code)) {
     const remedy =
-      'a code is a word; the table of statuses is in src/node/README.md#troubleshooting, and the fault of a response in the decision log';
+      'a code is a word; the table of statuses is in src/edge/node/README.md#troubleshooting, and the fault of a response in the decision log';
     throw usageFault(`\`${code}\` is a status, and no code`, remedy);
   }
   throw usageFault(`there is no code \`${code}\``, remedy);

@@ -1,8 +1,8 @@
 /** `edgeplan diff`: compares two rule sets by their rules and, with requests, by their decisions. */
 import { Command, Option } from 'commander';
+import { loggedDecision } from '../../edge/proxy/log/line.ts';
 import { servesNow } from '../../engine/evaluator/facts.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
-import { loggedDecision } from '../../proxy/log/line.ts';
 import { type ProvedChanges, proveChanges } from '../../workbench/proofs/changes.ts';
 import { changeInput, type SealedSide } from '../../workbench/proofs/compare.ts';
 import { diffPlans, type PlanDiff } from '../../workbench/proofs/diff.ts';

@@ -1,9 +1,9 @@
 /** `edgeplan explain`: explains a logged decision, found by the decision id on the visitor's page: in a file, or at a server. */
 import { Command, Option } from 'commander';
 import { RESPONSE_FAULT_CODES } from '../../base/diagnostics/codes/faults.ts';
+import { COUNTED_FORMAT, type CountedLine } from '../../edge/following/counted-requests.ts';
+import type { DecisionLine, LoggedDecision, LoggedUnserved } from '../../edge/proxy/log/line.ts';
 import { compile, seal } from '../../engine/compiler/index.ts';
-import type { DecisionLine, LoggedDecision, LoggedUnserved } from '../../proxy/log/line.ts';
-import { COUNTED_FORMAT, type CountedLine } from '../../sync/counted-requests.ts';
 import type { TraceDocument } from '../../workbench/simulation/document.ts';
 import { paint } from '../../workbench/simulation/paint.ts';
 import { renderTrace } from '../../workbench/simulation/render.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Command } from 'commander';
 import { type Diagnostic, hasErrors } from '../../base/diagnostics/diagnostic.ts';
-import { partsOf } from '../../embed/node/edge-input.ts';
+import { partsOf } from '../../edge/middleware/node/edge-input.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
 import { EXIT, inputFault, usageFault } from '../exit.ts';
 import { edgeFileOf, type FormattedSource, formatInput } from '../format-input.ts';

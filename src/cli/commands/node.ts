@@ -1,7 +1,7 @@
 /** `edgeplan node`: parses flags, starts an edge node, prints where it listens, and stops it on a signal. */
 import { Command } from 'commander';
-import { curlCommand, exampleHost } from '../../answers/unserved.ts';
-import type { NodeSignatures, RunningNode } from '../../node/options.ts';
+import { curlCommand, exampleHost } from '../../edge/answers/unserved.ts';
+import type { NodeSignatures, RunningNode } from '../../edge/node/options.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
 import { digestOf } from '../input/digest.ts';
 import { type NodeFlags, nodeOptions } from '../node-options.ts';
@@ -87,7 +87,7 @@ async function start(
 ): Promise<RunningNode> {
   const { createLog } = await import('../../base/telemetry/redacting-log.ts');
   const { checkNodeInputs } = await import('../check-node-inputs.ts');
-  const { startNode } = await import('../../node/start-node.ts');
+  const { startNode } = await import('../../edge/node/start-node.ts');
   const log = createLog(flags.logLevel, (line) => void process.stderr.write(line));
   await checkNodeInputs(settings);
   const onRefused = (fault: Error): void =>

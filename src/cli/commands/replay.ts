@@ -1,8 +1,8 @@
 /** `edgeplan replay`: evaluates logged requests with other rules, and reports which decisions would change. */
 import { Command, Option } from 'commander';
+import { loggedDecision } from '../../edge/proxy/log/line.ts';
+import { redactTarget } from '../../edge/proxy/log/redact.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
-import { loggedDecision } from '../../proxy/log/line.ts';
-import { redactTarget } from '../../proxy/log/redact.ts';
 import { LOG_FORMATS, type LogFormat } from '../../workbench/access-logs/format.ts';
 import { lackedFacts } from '../../workbench/replay/dependencies.ts';
 import { createRequestReplay } from '../../workbench/replay/replay-requests.ts';

@@ -3,11 +3,11 @@
  * the reason.
  */
 
+import { COUNTED_FORMAT, type CountedLine } from '../../edge/following/counted-requests.ts';
+import { type DecisionLine, GAP_FORMAT, LINE_FORMAT } from '../../edge/proxy/log/line.ts';
 import { countedMistake, decisionMistake } from '../../logs/entry-schema.ts';
-import { type DecisionLine, GAP_FORMAT, LINE_FORMAT } from '../../proxy/log/line.ts';
 import { sizeText } from '../../rules/files/size.ts';
 import { isMapping } from '../../rules/files/yaml.ts';
-import { COUNTED_FORMAT, type CountedLine } from '../../sync/counted-requests.ts';
 import { requestMistake } from '../../workbench/simulation/request-fields.ts';
 import { type Bytes, LONGEST_LINE, linesOf } from '../../workbench/simulation/requests.ts';
 import { readChunks } from '../input/read-file.ts';

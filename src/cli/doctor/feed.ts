@@ -1,7 +1,7 @@
 /** Checks the control plane of a node: it is reachable, accepts the token, and signs with a key that the node trusts. */
-import { ControlPlaneFault, createControl } from '../../sync/control-plane.ts';
-import { epochOf } from '../../sync/session.ts';
-import { createTrust, readTransitions, TrustFault } from '../../sync/trust.ts';
+import { ControlPlaneFault, createControl } from '../../edge/following/control-plane.ts';
+import { epochOf } from '../../edge/following/session.ts';
+import { createTrust, readTransitions, TrustFault } from '../../edge/following/trust.ts';
 import { openTokenFile } from '../token-file.ts';
 import { type Check, type CheckFinding, type DoctorFlags, reasonText } from './check.ts';
 

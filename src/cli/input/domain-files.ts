@@ -4,7 +4,7 @@
  */
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join, normalize } from 'node:path';
-import { partsFolder } from '../../embed/node/edge-input.ts';
+import { partsFolder } from '../../edge/middleware/node/edge-input.ts';
 import { inputFault } from '../exit.ts';
 import { readFault } from '../file-fault.ts';
 import { MAX_DOMAIN_FILES, MAX_FOLDER_DEPTH } from '../limits.ts';

@@ -1,8 +1,8 @@
 /** Opens the rules that a command works on: an edge file is compiled and sealed, a sealed plan is opened. */
 import { basename, dirname, relative } from 'node:path';
 import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
-import { compileEdge, isPlan } from '../../embed/compile-edge.ts';
-import { type EdgeInput, partsFolder, readEdgeInput } from '../../embed/node/edge-input.ts';
+import { compileEdge, isPlan } from '../../edge/middleware/compile-edge.ts';
+import { type EdgeInput, partsFolder, readEdgeInput } from '../../edge/middleware/node/edge-input.ts';
 import { loadPlan } from '../../engine/evaluator/index.ts';
 import { PlanFault } from '../../engine/plan/fault.ts';
 import { type OpenedPlan, openPlan } from '../../engine/plan/open.ts';

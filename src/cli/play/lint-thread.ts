@@ -1,7 +1,7 @@
 /** The code of the thread that lints for `edgeplan play`; `linter.ts` starts one for each text. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../../base/platform/low-priority.ts';
-import type { EdgeInput } from '../../embed/node/edge-input.ts';
+import type { EdgeInput } from '../../edge/middleware/node/edge-input.ts';
 import type { FindingDocument } from '../../panel/documents.ts';
 import { readEdgeBytes } from '../../rules/files/edge-file.ts';
 import type { ChoiceFlags } from '../input/choose-signatures.ts';

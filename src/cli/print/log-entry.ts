@@ -1,7 +1,8 @@
 /** Prints an entry of a domain's decision log as one line, its columns aligned with those of other lines. */
+
+import { COUNTED_FORMAT, type CountedLine } from '../../edge/following/counted-requests.ts';
+import { type DecisionLine, GAP_FORMAT, type GapLine } from '../../edge/proxy/log/line.ts';
 import { decisionMistake } from '../../logs/entry-schema.ts';
-import { type DecisionLine, GAP_FORMAT, type GapLine } from '../../proxy/log/line.ts';
-import { COUNTED_FORMAT, type CountedLine } from '../../sync/counted-requests.ts';
 import {
   columns,
   quantity,

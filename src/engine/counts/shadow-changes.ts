@@ -1,6 +1,6 @@
 /**
  * What dry_run rules would have changed, from the decision and its shadow. In: the fields that a line of the decision log
- * has (`proxy/log/line.ts`), so that lines and counts agree. Out: for each dry_run rule at most one change.
+ * has (`edge/proxy/log/line.ts`), so that lines and counts agree. Out: for each dry_run rule at most one change.
  *
  * Definition. The decision and the shadow *differ* in
  * - the outcome, if action or status differ; then nothing else is compared,

@@ -1,6 +1,6 @@
 /**
  * Converts what the evaluator returns to JSON documents: field names in snake_case, and for what the decision log
- * contains the names and forms of its lines (`proxy/log/line.ts`).
+ * contains the names and forms of its lines (`edge/proxy/log/line.ts`).
  */
 import type { ActionMode, CacheMode, UninspectedMode } from '../../base/vocabulary/vocabulary.ts';
 import type {

@@ -8,9 +8,9 @@ import { KIND_NAMES, KINDS } from '../../../src/notify/kinds.ts';
 import { optionTables } from './options.ts';
 import { formatted, withSection } from './sections.ts';
 
-export const NODE_PAPER = 'src/node/README.md';
+export const NODE_PAPER = 'src/edge/node/README.md';
 export const API_PAPER = 'src/api/README.md';
-export const EMBED_PAPER = 'src/embed/README.md';
+export const EMBED_PAPER = 'src/edge/middleware/README.md';
 
 /** The programs, in the order of the document. */
 const PROGRAMS = ['http', 'express', 'fastify', 'hono', 'worker'] as const;

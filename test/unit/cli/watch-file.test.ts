@@ -9,8 +9,8 @@ import {
   type Watching,
   type WatchOptions,
 } from '../../../src/cli/watch-file.ts';
-import { PlanRefusal } from '../../../src/sync/fetch-plan.ts';
-import { createPlanTable, type PlanTable } from '../../../src/sync/plan-table.ts';
+import { PlanRefusal } from '../../../src/edge/following/fetch-plan.ts';
+import { createPlanTable, type PlanTable } from '../../../src/edge/following/plan-table.ts';
 import { until } from '../../support/publish-setup.ts';
 
 let folder: string;

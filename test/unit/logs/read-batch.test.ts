@@ -1,11 +1,11 @@
 /** What of a batch is stored: entries as nodes write them, and nothing that a database or a search cannot take. */
 import { expect, test } from 'vitest';
 import { logLine } from '../../../src/cli/print/log-entry.ts';
+import { decisionLine } from '../../../src/edge/proxy/log/line.ts';
+import type { RequestLogEntry } from '../../../src/edge/proxy/log/request-log.ts';
 import { decisionMistake } from '../../../src/logs/entry-schema.ts';
 import { LogRefusal } from '../../../src/logs/fault.ts';
 import { type LogRow, readBatch, readHead } from '../../../src/logs/read-batch.ts';
-import { decisionLine } from '../../../src/proxy/log/line.ts';
-import type { RequestLogEntry } from '../../../src/proxy/log/request-log.ts';
 import { DOMAIN, journalSubject, RECORDS } from '../../support/edge-journal.ts';
 import { batchOf, type LineParts, lineOf } from '../../support/log-lines.ts';
 

@@ -1,6 +1,6 @@
 /** The arguments of `loadPlan`, checked before anything is opened. */
 import { afterEach, expect, test, vi } from 'vitest';
-import { loadSignatures } from '../../../../src/embed/fetch/index.ts';
+import { loadSignatures } from '../../../../src/edge/middleware/fetch/index.ts';
 import { loadPlan } from '../../../../src/engine/evaluator/index.ts';
 import { sealedPlan, sealedSignatures } from '../../../support/embed.ts';
 

@@ -1,0 +1,158 @@
+/**
+ * Challenges. In: a decision to challenge, and later a proof of work. Out: a page whose script solves it in the browser
+ * without the visitor's help, and a signed cookie (the clearance) that is valid for a while. The only state is which proofs
+ * were used.
+ *
+ * A proof and a clearance are bound to the domain, the challenger (a rule, or a record's own switch), the client's network
+ * and its User-Agent. An unknown address is never cleared.
+ */
+
+import type { EdgeAnswer } from '../../../base/http/answer.ts';
+import { refText } from '../../../engine/evaluator/identity.ts';
+import { type Decided, requestHeader } from '../decided.ts';
+import { ID_HEADER, listsHtml, pageAnswer } from '../kinds.ts';
+import { fromBase64, toBase64url } from './base64.ts';
+import { clearedBy, grant, mayHoldOwn, withoutOwn } from './clearance.ts';
+import { type ClearanceKeys, createKeyring, type Secrets, sign } from './keys.ts';
+import { COST, MAX_BACK } from './limits.ts';
+import { challengeCsp, challengePage, PROOF_PATH } from './page.ts';
+import { createProofs } from './proof.ts';
+import { networkOf } from './visitor-key.ts';
+
+/** Makes challenges, checks proofs, and issues and checks clearances. */
+export interface Challenges {
+  /** The challenges that the visitor has solved and whose clearance is valid, from its cookies; synchronous without one. */
+  cleared(visit: ChallengeVisit): readonly string[] | Promise<readonly string[]>;
+  /** A Cookie header without the edge's own cookies, which no origin gets. */
+  withoutOwn(cookies: string): string;
+  /** The answer to a decision to challenge. */
+  ask(decided: Decided): EdgeAnswer | Promise<EdgeAnswer>;
+  /** Answers `/.well-known/edgeplan/*`. `body` is at most `MAX_PROOF_OCTETS`. */
+  answerOwn(decided: Decided, body: Uint8Array): EdgeAnswer | Promise<EdgeAnswer>;
+}
+
+/** The request whose cookies are checked. */
+export interface ChallengeVisit {
+  readonly domain: string;
+  readonly ip: string | null;
+  readonly userAgent: string;
+  /** The Cookie header. */
+  readonly cookies: string;
+  readonly now: number;
+}
+
+/** Secrets, and the cost of a proof. */
+export interface ChallengeOptions {
+  /** The secrets of a domain; called at every use, so that they may change while the node runs. */
+  readonly secrets: (domain: string) => Secrets;
+  /** For tests: rounds of PBKDF2 for one attempt; default `COST`. */
+  readonly cost?: number;
+}
+
+const NOT_STORED = ['Cache-Control', 'no-store'] as const;
+const OWN_PREFIX = '/.well-known/edgeplan/';
+const NOTHING: readonly string[] = Object.freeze([]);
+
+/** Challenges without any used proof. */
+export function createChallenges(options: ChallengeOptions): Challenges {
+  const keys = createKeyring(options.secrets);
+  const proofs = createProofs({ keys });
+
+  return {
+    withoutOwn,
+    cleared({ domain, ip, userAgent, cookies, now }) {
+      const network = mayHoldOwn(cookies) ? networkOf(ip) : null;
+      if (network === null) return NOTHING;
+      return keys(domain, now).then((all) => clearedBy(all, cookies, { domain, network, userAgent, now }));
+    },
+    async ask(decided) {
+      const { id, request, decision, domain } = decided;
+      if (!listsHtml(requestHeader(decided, 'accept'))) return jsonAnswer(id);
+      const network = networkOf(request.ip ?? null);
+      const { rule } = decision;
+      const cost = options.cost ?? COST;
+      const userAgent = requestHeader(decided, 'user-agent');
+      const now = request.now ?? Date.now();
+      const tooMany = rule !== null && request.cleared?.includes(refText(rule)) === true;
+      const challenge =
+        network === null || rule === null || tooMany
+          ? null
+          : await proofs.ask(
+              {
+                domain: domain.name,
+                asker: refText(rule),
+                seconds: domain.evaluator.clearanceSec(rule),
+                visitor: await visitorOf((await keys(domain.name, now))[0]!, { network, userAgent }),
+              },
+              { now, cost },
+            );
+      // A rate limit has a second bound for those who solved its challenge: to solve it again is no help.
+      const waitSec = tooMany ? domain.evaluator.clearanceSec(rule) : null;
+      const body = challengePage({ id, challenge, waitSec, back: safeBack(request.target) });
+      const html = ['Content-Type', 'text/html; charset=utf-8', ...NOT_STORED, ID_HEADER, id];
+      return { status: 403, headers: [...html, ...(await challengeCsp())], body };
+    },
+    async answerOwn(decided, body) {
+      const { id, request, domain } = decided;
+      const refuse = (status: number, more: readonly string[] = []): EdgeAnswer =>
+        pageAnswer({ status, id }, requestHeader(decided, 'accept'), more);
+      if (request.target.split('?', 1)[0] !== PROOF_PATH) return refuse(404);
+      if (request.method !== 'POST') return refuse(405, ['Allow', 'POST']);
+      const form = new URLSearchParams(new TextDecoder().decode(body));
+      const claimed = readProof(form.get('proof') ?? '');
+      if (claimed === null) return refuse(400);
+      const back = ['Location', safeBack(form.get('back') ?? '/'), ...NOT_STORED, ID_HEADER, id];
+      const network = networkOf(request.ip ?? null);
+      const userAgent = requestHeader(decided, 'user-agent');
+      const now = request.now ?? Date.now();
+      const proven = network === null ? null : await proofs.check(claimed, { domain: domain.name, now });
+      // A visitor that is not cleared is challenged again at the target of this redirect.
+      const elsewhere = { status: 303, headers: back, body: null };
+      if (proven === null || network === null) return elsewhere;
+      const all = await keys(domain.name, now);
+      const visitors = await Promise.all(all.map((one) => visitorOf(one, { network, userAgent })));
+      if (!visitors.includes(proven.visitor)) return elsewhere;
+      const { asker, seconds } = proven;
+      const secure = request.scheme === 'https';
+      const to = { domain: domain.name, network, userAgent };
+      const cookie = await grant(all[0]!, { ...to, asker, seconds, secure, now });
+      return { ...elsewhere, headers: [...back, 'Set-Cookie', cookie] };
+    },
+  };
+}
+
+function jsonAnswer(id: string): EdgeAnswer {
+  const headers = ['Content-Type', 'application/json', ...NOT_STORED, ID_HEADER, id];
+  return { status: 403, headers, body: `${JSON.stringify({ error: 'challenge required' })}\n` };
+}
+
+/** Network and User-Agent as a proof contains them: a digest, from which neither can be read. */
+async function visitorOf(
+  keys: ClearanceKeys,
+  { network, userAgent }: { network: string; userAgent: string },
+): Promise<string> {
+  return toBase64url(await sign(keys.clearance, JSON.stringify(['visitor', network, userAgent])));
+}
+
+function readProof(text: string): unknown {
+  const octets = fromBase64(text);
+  try {
+    return octets === null ? null : JSON.parse(new TextDecoder().decode(octets));
+  } catch {
+    // Not JSON: answered with 400.
+    return null;
+  }
+}
+
+/** A path on this host, whatever the target: it begins with exactly one slash and has no character that a header cannot. */
+function safeBack(target: string): string {
+  if (target.length > MAX_BACK || !target.startsWith('/') || target.startsWith(OWN_PREFIX)) return '/';
+  const second = target.charCodeAt(1);
+  // `//host` and `/\host` lead elsewhere.
+  if (second === 47 || second === 92) return '/';
+  for (let at = 0; at < target.length; at++) {
+    const code = target.charCodeAt(at);
+    if (code <= 32 || code >= 127 || code === 92) return '/';
+  }
+  return target;
+}

@@ -1,0 +1,172 @@
+/**
+ * Stores a node's plans, so that it serves the last good ones after a restart without a control plane:
+ *
+ * - `plans/<digest>`: sealed plans, one file each; per name the plan it is served by and the one before. Also a name's list
+ *   of purges, which is replaced as a plan is
+ * - `names`: the plan of each name, see `journal.ts`
+ *
+ * A plan's file is durable before the line that names it, and the line before anything is served by it: after a crash each
+ * name has its old plan or its new one, whole.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { removeUnfinished, syncFolder, writeAtomically } from '../../base/platform/durable-file.ts';
+import { makeFolder } from '../../base/platform/make-folder.ts';
+import { sha256Hex } from '../../base/platform/sha256.ts';
+import type { JournaledPlan, JournalLine } from './journal.ts';
+import { closeJournal, commitLines, type JournalFile, openJournalFile } from './journal-file.ts';
+import type { SyncLog } from './log.ts';
+
+/** The plans of a folder. */
+export interface PlanStore {
+  /** The plan of each name, as far as it is durable. */
+  readonly names: ReadonlyMap<string, JournaledPlan>;
+  /** The position up to which the manifest was read when everything up to there was installed. */
+  readonly position: number;
+  /** Names of the last journal lines before the start. */
+  readonly recent: readonly string[];
+  /** The error of the last write; `null`: it succeeded. */
+  readonly fault: unknown;
+  /** Whether a plan has a file, intact or not. */
+  hasPlan(digest: string): boolean;
+  /** A plan's octets. @throws DamageFault when the file is missing or has another digest; otherwise the system's error */
+  readPlan(digest: string): Uint8Array;
+  /** Writes a plan's file. It is durable once the line that names it is committed. */
+  putPlan(digest: string, bytes: Uint8Array): Promise<void>;
+  /** Removes the file of a plan that no name has any more. */
+  dropPlan(digest: string): Promise<void>;
+  /** Removes files that were there at the start and belong to no name. */
+  prune(): Promise<void>;
+  /** Commits lines; they are applied and durable when it resolves, and none of them is when it rejects. */
+  commit(lines: readonly JournalLine[]): Promise<void>;
+  /** Waits for running writes. */
+  close(): Promise<void>;
+}
+
+/** A plan's file is missing, or its content has another digest. */
+export class DamageFault extends Error {
+  constructor(message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'DamageFault';
+  }
+}
+
+/** Reads a plan of a store's folder, in this process or another one. @throws as `PlanStore.readPlan` */
+export function readPlanFile(directory: string, digest: string): Uint8Array {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(join(directory, 'plans', digest));
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+    throw new DamageFault(`there is no file of the plan \`${digest}\``, { cause });
+  }
+  const found = sha256Hex(bytes);
+  if (found === digest) return bytes;
+  throw new DamageFault(`the file of the plan \`${digest}\` is damaged: its digest is \`${found}\``);
+}
+
+interface StoreState {
+  readonly directory: string;
+  readonly journal: JournalFile;
+  /** Digests that have a file. */
+  readonly files: Set<string>;
+  /** Digests of files that no name had at the start, or since. */
+  readonly strays: Set<string>;
+  /** Whether the folder of plans has files that are not durable yet. */
+  plansChanged: boolean;
+  fault: unknown;
+}
+
+/** Opens the folder, or creates it. @throws the system's error when it cannot be read or created */
+export async function openPlanStore(directory: string, log: SyncLog): Promise<PlanStore> {
+  const plansFolder = join(directory, 'plans');
+  makeFolder(plansFolder, { mode: 0o700 });
+  for (const folder of [directory, plansFolder]) await removeUnfinished(folder);
+  const beforeAppend = (): Promise<void> => syncPlans(state);
+  const journal = openJournalFile(join(directory, 'names'), { log, beforeAppend });
+  const files = new Set(readdirSync(plansFolder));
+  const strays = new Set(files);
+  for (const digest of digestsOf(journal.names)) strays.delete(digest);
+  const state: StoreState = { directory, journal, files, strays, plansChanged: false, fault: null };
+  return {
+    names: journal.names,
+    get position() {
+      return journal.position;
+    },
+    recent: journal.recent,
+    get fault() {
+      return state.fault;
+    },
+    hasPlan: (digest) => files.has(digest),
+    readPlan(digest) {
+      // A plan that is read is about to get a name.
+      strays.delete(digest);
+      return readPlanFile(directory, digest);
+    },
+    putPlan: (digest, bytes) => putPlan(state, digest, bytes),
+    dropPlan: (digest) => dropPlan(state, digest),
+    prune: () => prune(state),
+    commit: (lines) =>
+      commitLines(journal, lines, async (write) => {
+        try {
+          await attempt(state, write);
+        } catch (error) {
+          // Whether the folder was synced is unknown: the next commit syncs it.
+          state.plansChanged = true;
+          throw error;
+        }
+      }),
+    close: () => closeJournal(journal),
+  };
+}
+
+/** Runs a write and records whether it failed. */
+async function attempt(state: StoreState, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+    state.fault = null;
+  } catch (error) {
+    state.fault = error;
+    throw error;
+  }
+}
+
+/** Makes the files of new plans durable. */
+async function syncPlans(state: StoreState): Promise<void> {
+  if (!state.plansChanged) return;
+  state.plansChanged = false;
+  await syncFolder(join(state.directory, 'plans'));
+}
+
+async function putPlan(state: StoreState, digest: string, bytes: Uint8Array): Promise<void> {
+  const path = join(state.directory, 'plans', digest);
+  await attempt(state, () => writeAtomically(path, (handle) => handle.writeFile(bytes)));
+  state.files.add(digest);
+  state.strays.delete(digest);
+  state.plansChanged = true;
+}
+
+async function dropPlan({ directory, files }: StoreState, digest: string): Promise<void> {
+  files.delete(digest);
+  await rm(join(directory, 'plans', digest), { force: true });
+}
+
+async function prune(state: StoreState): Promise<void> {
+  const { strays, journal } = state;
+  if (strays.size === 0) return;
+  for (const digest of digestsOf(journal.names)) strays.delete(digest);
+  for (const digest of strays) {
+    strays.delete(digest);
+    await dropPlan(state, digest);
+  }
+}
+
+/** The plans that names are served by, or fall back to when the newest file is damaged. */
+function* digestsOf(names: ReadonlyMap<string, JournaledPlan>): Generator<string> {
+  for (const { digest, previous, purges } of names.values()) {
+    if (purges !== null) yield purges.digest;
+    if (digest !== null) yield digest;
+    if (previous !== null) yield previous.digest;
+  }
+}

@@ -1,0 +1,173 @@
+/** Decides one request in front of an application: answers it, or prepares it for the application. */
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { EdgeAnswer } from '../../../base/http/answer.ts';
+import type { ClientRequest, ClientResponse } from '../../../base/http/client-messages.ts';
+import { statusPage } from '../../answers/answer-to.ts';
+import { createClientSink } from '../../proxy/client-response.ts';
+import type { Exchange } from '../../proxy/exchange.ts';
+import { peekBody } from '../../proxy/request-body.ts';
+import {
+  answerOf,
+  createRequestContext,
+  type DecisionServices,
+  exchangeOf,
+  type Incoming,
+  type RequestContext,
+} from '../../proxy/request-context.ts';
+import { answerOnSocket } from '../../proxy/socket-answer.ts';
+import { answerAtEdge } from '../../proxy/stages/answer-at-edge.ts';
+import { decide } from '../../proxy/stages/decide.ts';
+import { inspectBody } from '../../proxy/stages/inspect-body.ts';
+import { read } from '../../proxy/stages/read.ts';
+import { runStages, type Stage } from '../../proxy/stages/stage.ts';
+import { plainAddress, readVisitor, type TrustedProxies } from '../../proxy/visitor.ts';
+import { type DecisionReporter, type EdgeVerdict, verdictOf } from '../verdict.ts';
+import type { NodeEdgeOptions } from './options.ts';
+import { prepareRequest } from './request.ts';
+import { takeOver } from './response.ts';
+
+/** The stages of a request before an application, as those of a node (`edge/proxy/serve-request.ts`) up to the decision. */
+const REQUEST_STAGES: readonly Stage<RequestContext>[] = [
+  { name: 'read', run: read },
+  { name: 'inspect the body', run: inspectBody },
+  { name: 'decide', run: decide },
+];
+
+/** A request to switch protocols has no body. */
+const UPGRADE_STAGES = REQUEST_STAGES.filter(({ run }) => run !== inspectBody);
+
+/** What decides requests. */
+export interface JudgeOptions {
+  readonly services: DecisionServices;
+  readonly reporter: DecisionReporter;
+  readonly trusted: TrustedProxies;
+  readonly options: Pick<NodeEdgeOptions, 'facts' | 'publicPort'>;
+}
+
+/** Decisions for the ways that requests enter an application. */
+export interface RequestJudge {
+  /** Decides a request that the application has routed already; `null`: it is answered. */
+  request(request: ClientRequest, response: ClientResponse): Promise<EdgeVerdict | null>;
+  /** Decides a request and calls `next` if it is forwarded; what `next` throws is answered with 500. */
+  serve(request: ClientRequest, response: ClientResponse, next: () => unknown): Promise<void>;
+  /** Decides a request to switch protocols (RFC 9110 §7.8). */
+  upgrade(request: ClientRequest, socket: Duplex, next: () => void): Promise<void>;
+}
+
+/** How a request leaves the edge. */
+interface Exit {
+  /** Whether the application routes by `url` after this. */
+  readonly rewritable: boolean;
+  /** Sends the edge's own answer. */
+  answer(answer: EdgeAnswer): void;
+}
+
+export function createJudge(parts: JudgeOptions): RequestJudge {
+  const { reporter } = parts;
+  return {
+    async request(message, response) {
+      return (await enter(parts, message, { response, rewritable: false })) ? (message.edge ?? null) : null;
+    },
+    async serve(message, response, next) {
+      if (!(await enter(parts, message, { response, rewritable: true }))) return;
+      try {
+        await next();
+      } catch (error) {
+        reporter.fault(error, 'the application');
+        if (response.headersSent) response.destroy();
+        else answerWhole(message, response, statusPage(message.edge!, 500));
+      }
+    },
+    async upgrade(message, socket, next) {
+      const answer = (whole: EdgeAnswer): void => answerOnSocket(socket, whole);
+      const exchange = await judge(parts, message, { rewritable: true, answer, stages: UPGRADE_STAGES });
+      if (exchange !== null) next();
+    },
+  };
+}
+
+interface Entrance {
+  readonly response: ClientResponse;
+  readonly rewritable: boolean;
+}
+
+/** Decides a request with a response. @returns whether it goes to the application */
+async function enter(
+  parts: JudgeOptions,
+  message: ClientRequest,
+  { response, rewritable }: Entrance,
+): Promise<boolean> {
+  const answer = (whole: EdgeAnswer): void => answerWhole(message, response, whole);
+  const exchange = await judge(parts, message, { rewritable, answer, stages: REQUEST_STAGES });
+  if (exchange === null) return false;
+  takeOver(response as ServerResponse, exchange, answer);
+  return true;
+}
+
+interface Judging extends Exit {
+  readonly stages: readonly Stage<RequestContext>[];
+}
+
+/** Decides a request; answers it, or prepares it for the application. @returns `null`: it is answered */
+async function judge(
+  { services, reporter, trusted, options }: JudgeOptions,
+  message: ClientRequest,
+  { rewritable, answer, stages }: Judging,
+): Promise<Exchange | null> {
+  let context: RequestContext | null = null;
+  try {
+    const incoming = incomingOf(message, { trusted, options });
+    context = createRequestContext({ services, incoming, inspector: peekBody });
+    const refusal = await runStages(stages, context);
+    if (refusal !== null) {
+      reporter.refused({ id: context.id, status: refusal.status });
+      answer(answerOf(context, refusal));
+      return null;
+    }
+    const exchange = exchangeOf(context);
+    const verdict = verdictOf(exchange, rewritable);
+    reporter.decided(verdict);
+    const own = await answerAtEdge(context);
+    if (own !== null) {
+      answer(answerOf(context, own));
+      return null;
+    }
+    prepareRequest(message, exchange, { challenges: services.challenges, rewritable });
+    message.edge = verdict;
+    return exchange;
+  } catch (error) {
+    // Fails closed: a request that could not be decided is not forwarded.
+    reporter.fault(error, 'a request');
+    answer(context === null ? BARE_500 : answerOf(context, context.page(500)));
+    return null;
+  }
+}
+
+/** The proxy's view of a request, with the facts that the embedder supplies. */
+function incomingOf(
+  message: ClientRequest,
+  { trusted, options }: Pick<JudgeOptions, 'trusted' | 'options'>,
+): Incoming {
+  const { socket } = message;
+  const scheme = 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http';
+  const port = options.publicPort ?? socket.localPort ?? (scheme === 'https' ? 443 : 80);
+  const visitor = readVisitor(message, {
+    listener: { scheme, port },
+    // The embedder's server has the certificates, and decides which names a connection may be used for.
+    facts: { peer: plainAddress(socket.remoteAddress), serverName: null },
+    trusted,
+  });
+  const knownFacts = options.facts?.(message);
+  const request = { message, visitor, ja4: null, proceed: nothing, last: nothing };
+  return knownFacts === undefined ? request : { ...request, knownFacts };
+}
+
+function nothing(): void {}
+
+/** The answer without a request context. */
+const BARE_500: EdgeAnswer = { status: 500, headers: [], body: null };
+
+function answerWhole(request: ClientRequest, response: ClientResponse, whole: EdgeAnswer): void {
+  createClientSink({ request, response, failed: nothing, done: nothing }).answer(whole);
+}

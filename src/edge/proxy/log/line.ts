@@ -1,0 +1,282 @@
+/**
+ * One line of the decision log: the request, the decision with its plan and rules, and the response. The field `request` is
+ * an `EdgeRequest` without its secrets, so that `edgeplan replay` can evaluate the same line under another rule set;
+ * `withheld` names what it lacks.
+ */
+import { refText } from '../../../engine/evaluator/identity.ts';
+import type { Decision, EdgeRequest, Match, Uninspected } from '../../../engine/evaluator/index.ts';
+import { originText } from '../../../engine/evaluator/origin-text.ts';
+import { bodyOf } from '../../../engine/evaluator/request-body.ts';
+import type { Exchange } from '../exchange.ts';
+import type { OriginResult } from '../origin/request.ts';
+import type { UnservedHost, UnservedReason } from '../unserved.ts';
+import { MAX_HEADER, MAX_HOST, MAX_MATCHES, MAX_TARGET, MAX_WITHHELD } from './limits.ts';
+import { LOGGED_HEADERS, redactTarget } from './redact.ts';
+import type { RequestLogEntry } from './request-log.ts';
+
+/** The format of a line; a change of its fields raises the version. */
+export const LINE_FORMAT = 'edgeplan.decision/v1';
+/** The format of a line in place of dropped ones. */
+export const GAP_FORMAT = 'edgeplan.gap/v1';
+
+/** The logged part of a decision: what a visitor, a cache or an origin can notice. */
+export interface LoggedDecision {
+  readonly action: Decision['action'];
+  readonly status: number | null;
+  /** `<type>/<id>` of the rule that settled the outcome. */
+  readonly rule: string | null;
+  readonly location: string | null;
+  /** `scheme://address:port`. */
+  readonly origin: string | null;
+  readonly host_header: string | null;
+  /** Path and query for the origin. */
+  readonly path: string | null;
+  readonly cache: {
+    readonly mode: string;
+    readonly edge_ttl_sec: number | null;
+    readonly browser_ttl_sec: number | null;
+  } | null;
+  readonly tags: readonly string[];
+}
+
+/** The logged part of a request. Every field is one of `EdgeRequest`. */
+export type LoggedRequest = Omit<EdgeRequest, 'body' | 'ja4h'>;
+
+/** A line of the decision log. */
+export interface DecisionLine {
+  readonly format: typeof LINE_FORMAT;
+  /** RFC 3339, UTC: the arrival of the request. */
+  readonly time: string;
+  readonly id: string;
+  /** `null`: refused before any plan was evaluated; revision, digest, request and decision are `null` as well. */
+  readonly domain: string | null;
+  readonly revision: number | null;
+  /** SHA-256 of the sealed plan, 64 hex digits. */
+  readonly digest: string | null;
+  /** The share of such requests that is logged, 0 to 1; `null`: all are. */
+  readonly sampled: number | null;
+  readonly request: LoggedRequest | null;
+  /** Of a 421; absent in lines of versions before this field. */
+  readonly unserved?: LoggedUnserved | null;
+  /** What the request had and this line lacks: `target`, `body`, names of headers. */
+  readonly withheld: readonly string[];
+  readonly decision: LoggedDecision | null;
+  /** `<type>/<id>`, the rule's mode and effect; `waf`: the verdict of a waf rule under dry_run. */
+  readonly matches: readonly LoggedMatch[];
+  /** The error_page rules that matched the response; absent: none. */
+  readonly page_matches?: readonly LoggedMatch[];
+  /** The decision had every dry_run rule been enforced. */
+  readonly shadow: LoggedDecision | null;
+  readonly waf: LoggedVerdict | null;
+  /** The response to the visitor. */
+  readonly status: number;
+  readonly octets: number;
+  readonly duration_ms: number;
+  /** Octets of the request's body that were received. This and the next four are absent in lines of earlier versions. */
+  readonly octets_in?: number;
+  /** Milliseconds to the head of the response; `null`: none was sent. */
+  readonly ttfb_ms?: number | null;
+  /** How the origin treated the request; `null`: it did not go to one. */
+  readonly origin?: OriginResult | null;
+  /** Milliseconds from the end of the request to the head of the origin's response; `null`: there was none. */
+  readonly origin_ms?: number | null;
+  /** The request counts for the uptime of a record with `monitor: true`. */
+  readonly monitored?: boolean;
+  readonly cache: string | null;
+  /** The outcome of a request for Markdown. */
+  readonly markdown: string | null;
+  readonly fault: string | null;
+}
+
+/** A rule that matched. */
+export interface LoggedMatch extends Pick<Match, 'mode' | 'effect'> {
+  /** `<type>/<id>`. */
+  readonly rule: string;
+  readonly waf?: LoggedVerdict;
+}
+
+/** Which host of a 421 is not served, and why. */
+export interface LoggedUnserved {
+  readonly host: string;
+  /** The name in the TLS handshake. */
+  readonly server_name: string | null;
+  readonly reason: UnservedReason;
+}
+
+/** The logged part of a WAF verdict; an absent field is `false` or empty. */
+interface LoggedVerdict {
+  readonly score: number;
+  readonly ids: readonly number[];
+  /** The variables that signatures matched, `ARGS:id`, each once; never their values. */
+  readonly targets?: readonly string[];
+  /** The body was longer than the rule inspects. */
+  readonly truncated?: boolean;
+  /** The step budget was exhausted, which counts as reaching the threshold. */
+  readonly exhausted?: boolean;
+  /** Why the body could not be parsed. */
+  readonly body_error?: string;
+  /** Why the body was not inspected whole. */
+  readonly uninspected?: Uninspected;
+}
+
+/** A line that states how many lines are missing at its place. */
+export interface GapLine {
+  readonly format: typeof GAP_FORMAT;
+  readonly time: string;
+  readonly dropped: number;
+}
+
+/** The line for a finished request. @param sampled the share of such requests that is logged; `null`: all are */
+export function decisionLine(entry: RequestLogEntry, sampled: number | null): DecisionLine {
+  const { exchange, id, status, octets, cache, markdown, fault } = entry;
+  const began = exchange?.startedAt ?? Date.now() - entry.durationMs;
+  const { unserved = null } = entry;
+  const logged = exchange === null ? NO_EXCHANGE : logExchange(exchange);
+  return {
+    format: LINE_FORMAT,
+    time: new Date(began).toISOString(),
+    id,
+    ...logged.plan,
+    sampled,
+    ...logged.request,
+    unserved: unserved === null ? null : logUnserved(unserved),
+    ...logged.decision,
+    status,
+    octets,
+    duration_ms: roundMs(entry.durationMs),
+    octets_in: entry.octetsIn,
+    ttfb_ms: entry.firstOctetMs === null ? null : roundMs(entry.firstOctetMs),
+    origin: entry.origin,
+    origin_ms: entry.originMs === null ? null : roundMs(entry.originMs),
+    monitored: entry.monitored,
+    cache,
+    markdown,
+    fault,
+  };
+}
+
+/** Milliseconds, to the microsecond. */
+function roundMs(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000;
+}
+
+function logUnserved({ host, serverName, reason }: UnservedHost): LoggedUnserved {
+  const server_name = serverName === null ? null : cut(serverName, MAX_HOST);
+  return { host: cut(host, MAX_HOST), server_name, reason };
+}
+
+type PlanPart = Pick<DecisionLine, 'domain' | 'revision' | 'digest'>;
+type RequestPart = Pick<DecisionLine, 'request' | 'withheld'>;
+type DecisionPart = Pick<DecisionLine, 'decision' | 'matches' | 'page_matches' | 'shadow' | 'waf'>;
+
+interface LoggedExchange {
+  readonly plan: PlanPart;
+  readonly request: RequestPart;
+  readonly decision: DecisionPart;
+}
+
+const NO_EXCHANGE: LoggedExchange = {
+  plan: { domain: null, revision: null, digest: null },
+  request: { request: null, withheld: [] },
+  decision: { decision: null, matches: [], shadow: null, waf: null },
+};
+
+function logExchange({ domain, request, decision, pageMatches = [] }: Exchange): LoggedExchange {
+  const { waf, shadow } = decision;
+  return {
+    plan: { domain: domain.name, revision: domain.revision, digest: domain.digest },
+    request: logRequest(request),
+    decision: {
+      decision: loggedDecision(decision),
+      matches: decision.matches.slice(0, MAX_MATCHES).map(logMatch),
+      ...(pageMatches.length === 0 ? {} : { page_matches: pageMatches.slice(0, MAX_MATCHES).map(logMatch) }),
+      shadow: shadow === null ? null : loggedDecision(shadow),
+      waf: waf === null ? null : logVerdict(waf),
+    },
+  };
+}
+
+function logMatch(match: Match): LoggedMatch {
+  return {
+    rule: refText(match),
+    mode: match.mode,
+    effect: match.effect,
+    ...(match.waf === undefined ? {} : { waf: logVerdict(match.waf) }),
+  };
+}
+
+function logVerdict({
+  score,
+  ids,
+  truncated,
+  exhausted,
+  bodyError,
+  matches,
+  uninspected,
+}: NonNullable<Decision['waf']>): LoggedVerdict {
+  const targets = new Set(matches.map(({ variable }) => cut(variable, MAX_HOST)));
+  targets.delete('');
+  return {
+    score,
+    ids: ids.slice(0, MAX_MATCHES),
+    ...(targets.size === 0 ? {} : { targets: [...targets].slice(0, MAX_MATCHES) }),
+    ...(truncated ? { truncated } : {}),
+    ...(exhausted ? { exhausted } : {}),
+    ...(bodyError === null ? {} : { body_error: bodyError }),
+    ...(uninspected === null ? {} : { uninspected }),
+  };
+}
+
+function logRequest(request: EdgeRequest): RequestPart {
+  const withheld: string[] = [];
+  const target = cut(redactTarget(request.target), MAX_TARGET);
+  if (target !== request.target) withheld.push('target');
+  const body = bodyOf(request);
+  if (body === 'unread' || (body !== null && body.length > 0)) withheld.push('body');
+  const headers: Record<string, string | readonly string[]> = {};
+  for (const name in request.headers) {
+    const value = request.headers[name];
+    if (value === undefined || name === 'host') continue;
+    const safe = LOGGED_HEADERS.has(name) ? logHeader(name, value) : null;
+    if (safe !== null) headers[name] = safe;
+    if (safe !== value && withheld.length < MAX_WITHHELD) withheld.push(cut(name, MAX_HOST));
+  }
+  const { scheme, method, protocol, port, ip, country, bot, ja4, now, cleared } = request;
+  const line = { scheme, method: cut(method, MAX_HOST), host: cutHost(request.host), target };
+  const facts = { protocol, port, headers, ip, country, bot, ja4, now, cleared };
+  return { request: { ...line, ...facts }, withheld };
+}
+
+/** The loggable part of a header; the very same value if nothing had to be removed, so that callers can compare. */
+function logHeader(name: string, value: string | readonly string[]): string | readonly string[] {
+  const shorten = (one: string): string => cut(name === 'referer' ? redactTarget(one) : one, MAX_HEADER);
+  return typeof value === 'string' ? shorten(value) : value.slice(0, MAX_WITHHELD).map(shorten);
+}
+
+function cutHost(host: string | readonly string[]): string | readonly string[] {
+  return typeof host === 'string' ? cut(host, MAX_HOST) : host.slice(0, 2).map((one) => cut(one, MAX_HOST));
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, most);
+}
+
+/** The logged part of a decision, without secrets; `replay` reduces new decisions in the same way and compares. */
+export function loggedDecision(decision: Decision): LoggedDecision {
+  const { action, status, origin, cache, location, path, query } = decision;
+  const forwarded = path === null ? null : query === null ? path : `${path}?${query}`;
+  return {
+    action,
+    status,
+    rule: decision.rule === null ? null : refText(decision.rule),
+    location: location === null ? null : cut(redactTarget(location), MAX_TARGET),
+    origin: origin === null ? null : originText(origin),
+    host_header: origin === null ? null : origin.hostHeader,
+    path: forwarded === null ? null : cut(redactTarget(forwarded), MAX_TARGET),
+    cache:
+      cache === null
+        ? null
+        : { mode: cache.mode, edge_ttl_sec: cache.edgeTtl, browser_ttl_sec: cache.browserTtl },
+    tags: decision.tags.slice(0, MAX_MATCHES),
+  };
+}

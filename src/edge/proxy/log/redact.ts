@@ -1,0 +1,160 @@
+/**
+ * Removes secrets from what is logged: from a query, the values of parameters whose names suggest a secret; of the headers,
+ * all that are not known to be harmless, since every application has its own names for its keys.
+ */
+import { decodeEscapes } from '../../../base/octets/octets.ts';
+
+/** Replaces a secret value. A plain word, so that a redacted target is still a valid target. */
+export const REDACTED = 'REDACTED';
+
+/** Parts of the names of secrets, in lower case and without `-`, `_`, `.`. */
+const SECRET_PARTS = [
+  'token',
+  'secret',
+  'passw',
+  'passphrase',
+  'passcode',
+  'pwd',
+  'apikey',
+  'accesskey',
+  'privatekey',
+  'authkey',
+  'authcode',
+  'authoriz',
+  'authentic',
+  'session',
+  'signature',
+  'credential',
+  'jwt',
+  'cookie',
+  'ticket',
+  'nonce',
+  'assertion',
+] as const;
+/** Whole names of secrets, too short to be searched for within others. */
+const SECRET_NAMES: ReadonlySet<string> = new Set([
+  'key',
+  'auth',
+  'oauth',
+  'otp',
+  'totp',
+  'sig',
+  'sid',
+  'sess',
+  'code',
+  'state',
+  'pass',
+  'pin',
+  'hmac',
+  'saml',
+]);
+/** Characters of a name; a longer one counts as the name of a secret. */
+const MAX_NAME = 128;
+
+/** Whether a parameter's name, as written in a query, suggests a secret. */
+export function isSecretName(name: string): boolean {
+  if (name.length > MAX_NAME) return true;
+  const plain = lettersOf(name.includes('%') ? decodeEscapes(name) : name);
+  return SECRET_NAMES.has(plain) || SECRET_PARTS.some((part) => plain.includes(part));
+}
+
+/** Letters and digits in lower case, without what separates words and nests names (`user[pass-word]`). */
+function lettersOf(name: string): string {
+  let letters = '';
+  for (const character of name.toLowerCase()) {
+    if ((character >= 'a' && character <= 'z') || (character >= '0' && character <= '9'))
+      letters += character;
+  }
+  return letters;
+}
+
+/** The base64url of `{"`. */
+const TOKEN_START = 'eyJ';
+
+/** Whether a text is a JSON Web Token (RFC 7519), whatever its name. */
+function isToken(text: string): boolean {
+  return text.startsWith(TOKEN_START) && text.length > 16;
+}
+
+/** Characters that end a parameter for some parser; a fragment of parameters may follow a query. */
+const SEPARATORS = '&;?#';
+
+/** A query or fragment with its secret values replaced; the same text if it has none. */
+export function redactQuery(query: string): string {
+  if (!query.includes('=') && !query.includes(TOKEN_START)) return query;
+  let redacted = '';
+  for (let at = 0; at <= query.length; ) {
+    let end = at;
+    let equals = -1;
+    // PERF: one scan for both ends; a search for `=` would read the rest of the query for each parameter without one.
+    for (; end < query.length && !SEPARATORS.includes(query[end]!); end++) {
+      if (equals < 0 && query[end] === '=') equals = end;
+    }
+    const split = equals < 0 ? end : equals;
+    const value = query.slice(split + 1, end);
+    const name = query.slice(at, split);
+    // Some links have a token as their whole query.
+    const isNamed = !isToken(name);
+    const secret = value !== '' && (isToken(value) || !isNamed || isSecretName(name));
+    redacted += isNamed ? name : REDACTED;
+    if (split < end) redacted += `=${secret ? REDACTED : value}`;
+    if (end < query.length) redacted += query[end];
+    at = end + 1;
+  }
+  return redacted;
+}
+
+/** A target or URL without its secrets: user and password before the host, values in the query and the fragment. */
+export function redactTarget(target: string): string {
+  const mark = firstOf(target, '?#');
+  if (mark < 0) return withoutUser(target);
+  return withoutUser(target.slice(0, mark + 1)) + redactQuery(target.slice(mark + 1));
+}
+
+function firstOf(text: string, marks: string): number {
+  for (let at = 0; at < text.length; at++) if (marks.includes(text[at]!)) return at;
+  return -1;
+}
+
+function withoutUser(url: string): string {
+  const authority = url.indexOf('//');
+  if (authority < 0) return url;
+  const slash = url.indexOf('/', authority + 2);
+  const end = slash < 0 ? url.length : slash;
+  const sign = url.lastIndexOf('@', end - 1);
+  return sign < authority + 2 ? url : `${url.slice(0, authority + 2)}${url.slice(sign + 1)}`;
+}
+
+/** Headers that are logged with their values. */
+export const LOGGED_HEADERS: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'cache-control',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'dnt',
+  'expect',
+  'if-modified-since',
+  'origin',
+  'pragma',
+  'priority',
+  'range',
+  'referer',
+  'sec-ch-ua',
+  'sec-ch-ua-mobile',
+  'sec-ch-ua-platform',
+  'sec-fetch-dest',
+  'sec-fetch-mode',
+  'sec-fetch-site',
+  'sec-fetch-user',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+  'upgrade-insecure-requests',
+  'user-agent',
+  'via',
+  'x-requested-with',
+]);

@@ -1,0 +1,229 @@
+/**
+ * Reads request bodies. In: a client's message. Out: the octets that rules inspect, inflated if they are compressed, and
+ * the body for the origin or application.
+ */
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { type BodyFault, brokenOff, tooSlow } from '../../base/buffers/body-fault.ts';
+import type { RateBounds } from '../../base/buffers/limits.ts';
+import { createPace } from '../../base/buffers/pace.ts';
+import type { ClientRequest } from '../../base/http/client-messages.ts';
+import { type CodingFault, codedOctets, codingError, codingOf } from './content-coding.ts';
+
+/** The inspected part of a body. */
+export interface InspectedBody {
+  /**
+   * Why the inspected octets are not the decoded body, `content-encoding: …`; `null`: they are the decoded body, as far
+   * as they go.
+   */
+  readonly error: string | null;
+  /** The first `wanted` octets of the body, inflated if its Content-Encoding states a compression. */
+  readonly inspected: Uint8Array;
+}
+
+/** The octets read of a body, and whether they are all of it. */
+export interface ReadPart {
+  readonly read: Buffer;
+  readonly ended: boolean;
+}
+
+/**
+ * Reads a body until `wanted` octets can be inspected, or all of it when it is shorter.
+ * @throws BodyFault when the client breaks off or is too slow
+ */
+export async function inspectBody(
+  message: ClientRequest,
+  wanted: number,
+  rate: RateBounds,
+): Promise<InspectedBody & { readonly outgoing: ReadPart }> {
+  const coding = codingOfMessage(message);
+  const { chunks, ended } = await readUpTo(message, codedOctets(coding, wanted), rate);
+  const read = Buffer.concat(chunks);
+  const seen = await inspectedPart(coding, { read, ended, wanted });
+  return { ...seen, outgoing: { read, ended } };
+}
+
+/**
+ * As `inspectBody`, but puts the octets back: the next reader of the message gets the whole body.
+ * @throws Error when the client breaks off
+ */
+export async function peekBody(
+  message: ClientRequest,
+  wanted: number,
+): Promise<InspectedBody & { readonly outgoing: ClientRequest }> {
+  // Octets that arrived with the head are parsed by then: reading an empty stream would emit its end at once.
+  await Promise.resolve();
+  const coding = codingOfMessage(message);
+  const { read, ended } = await readAndPutBack(message, codedOctets(coding, wanted));
+  return { ...(await inspectedPart(coding, { read, ended, wanted })), outgoing: message };
+}
+
+function codingOfMessage(message: ClientRequest): string {
+  return codingOf(String(message.headers['content-encoding'] ?? ''));
+}
+
+/** The inspected part of the octets read. */
+async function inspectedPart(
+  coding: string,
+  { read, ended, wanted }: ReadPart & { readonly wanted: number },
+): Promise<Pick<InspectedBody, 'inspected' | 'error'>> {
+  // An empty body has no coded octets that rules could miss (RFC 9110 §8.4).
+  if (coding === '' || (read.length === 0 && ended))
+    return { inspected: read.subarray(0, wanted), error: null };
+  const { octets, fault } = await inflate(read, coding, wanted);
+  const goesOn = !ended && octets.length < wanted;
+  return {
+    inspected: octets.subarray(0, wanted),
+    error: codingError(coding, fault ?? (goesOn ? 'longer' : null)),
+  };
+}
+
+/**
+ * Reads by `readable` and never past the last octet: after a stream has emitted its end nothing can be put back, and a read
+ * of an empty stream emits the end at once.
+ */
+function readAndPutBack(message: ClientRequest, wanted: number): Promise<ReadPart> {
+  const length = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let octets = 0;
+    const isRead = (): boolean =>
+      octets >= Math.min(wanted, length) || (hasArrived(message) && message.readableLength === 0);
+    const stop = (): void => {
+      message.off('readable', onReadable).off('error', onError).off('close', onClose);
+    };
+    const settle = (): void => {
+      const read = Buffer.concat(chunks);
+      const ended = octets >= length || (message.complete && message.readableLength === 0);
+      if (read.length > 0) message.unshift(read);
+      stop();
+      resolve({ read, ended });
+    };
+    const onReadable = (): void => {
+      while (octets < wanted && message.readableLength > 0) {
+        const chunk: Buffer | null = message.read();
+        if (chunk === null) break;
+        chunks.push(chunk);
+        octets += chunk.length;
+      }
+      if (isRead()) settle();
+    };
+    const onError = (error: Error): void => {
+      stop();
+      reject(error);
+    };
+    const onClose = (): void => onError(new Error('the client went away within its body'));
+    if (message.destroyed) onClose();
+    else if (isRead()) settle();
+    else message.on('readable', onReadable).on('error', onError).on('close', onClose);
+  });
+}
+
+/** The chunks read of a body, and whether they are all of it. */
+interface ReadChunks {
+  readonly chunks: readonly Buffer[];
+  readonly ended: boolean;
+}
+
+/** Whether all of a body has arrived, read or not; HTTP/2 sets `complete` only after the stream has emitted its end. */
+function hasArrived(message: ClientRequest): boolean {
+  return 'stream' in message ? message.stream.readableEnded : message.complete;
+}
+
+/** A whole body of at most `most` octets; `null`: it is longer, or the client broke off or is too slow. Never rejects. */
+export async function readBody(
+  message: ClientRequest,
+  most: number,
+  rate: RateBounds,
+): Promise<Uint8Array | null> {
+  if (message.readableEnded) return new Uint8Array(0);
+  const part = await readUpTo(message, most + 1, rate).catch(() => null);
+  if (part === null) return null;
+  const read = Buffer.concat(part.chunks);
+  return read.length > most ? null : read;
+}
+
+/** Reads at least `wanted` octets, or to the end. @throws BodyFault */
+function readUpTo(message: ClientRequest, wanted: number, rate: RateBounds): Promise<ReadChunks> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let octets = 0;
+    const stop = (): void => {
+      pace.end();
+      message.off('data', onData).off('end', onEnd).off('error', onError).off('close', onError);
+    };
+    const settle = (ended: boolean): void => {
+      stop();
+      if (!ended) message.pause();
+      resolve({ chunks, ended });
+    };
+    const fail = (fault: BodyFault): void => {
+      stop();
+      message.pause();
+      // A further error of the stream without a listener would end the process.
+      message.on('error', ignore);
+      reject(fault);
+    };
+    const onData = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      octets += chunk.length;
+      pace.move(chunk.length);
+      if (octets >= wanted) settle(message.readableEnded);
+    };
+    const onEnd = (): void => settle(true);
+    const onError = (): void => fail(brokenOff());
+    const pace = createPace({ bounds: rate, onSlow: (reason) => fail(tooSlow(reason)) });
+    message.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError);
+    pace.wait();
+  });
+}
+
+function ignore(): void {}
+
+/** The result of inflating. */
+interface Inflated {
+  readonly octets: Buffer;
+  /** Why it could not be inflated whole; `null`: it was inflated whole. */
+  readonly fault: CodingFault | null;
+}
+
+interface Inflater extends Transform {
+  /** Octets of coded input that were consumed. */
+  readonly bytesWritten: number;
+}
+
+const INFLATERS: Readonly<Record<string, () => Inflater>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/**
+ * Inflates up to `wanted` octets. A body that does not inflate, or of an unknown coding, is inspected as sent, with a fault:
+ * an origin may be able to read what this node cannot.
+ */
+function inflate(bytes: Buffer, coding: string, wanted: number): Promise<Inflated> {
+  const create = Object.hasOwn(INFLATERS, coding) ? INFLATERS[coding] : undefined;
+  if (create === undefined) {
+    return Promise.resolve({ octets: bytes, fault: 'unknown' });
+  }
+  const stream = create();
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let octets = 0;
+    const settle = (fault: CodingFault | null): void => {
+      stream.destroy();
+      resolve({ octets: octets === 0 && fault !== null ? bytes : Buffer.concat(chunks), fault });
+    };
+    stream.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      octets += chunk.length;
+      if (octets >= wanted) settle(null);
+    });
+    // zlib ignores octets after the end of the coded data, which an origin may read.
+    stream.on('end', () => settle(stream.bytesWritten < bytes.length ? 'brokenOff' : null));
+    stream.on('error', () => settle(octets === 0 ? 'broken' : 'brokenOff'));
+    stream.end(bytes);
+  });
+}

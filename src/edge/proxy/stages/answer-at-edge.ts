@@ -1,0 +1,39 @@
+/**
+ * Stage `answer at the edge`. In: a decided request. Out: the answer that the edge makes itself (page, redirect,
+ * challenge); `null`: the request is forwarded.
+ */
+
+import { type HostFacts, parseHost } from '../../../base/addresses/host.ts';
+import { RATE } from '../../../base/buffers/limits.ts';
+import { answerTo } from '../../answers/answer-to.ts';
+import { readBody } from '../request-body.ts';
+import { exchangeOf, identifiedOf, type RequestContext } from '../request-context.ts';
+import type { StageResult } from './stage.ts';
+import { answerUnserved } from './unserved.ts';
+
+/** PERF: one object for all requests; nothing reads it after the answer is made. */
+const facts: HostFacts = { host: '', port: -1, literal: false };
+
+/** Reads the request's body only if the answer depends on it: the solution of a challenge. */
+export function answerAtEdge(context: RequestContext): StageResult {
+  const exchange = exchangeOf(context);
+  if (exchange.decision.action === 'forward') return null;
+  const { action, status } = exchange.decision;
+  if (action === 'refuse' && status === 421) return answerWithoutRecord(context);
+  const { incoming, services } = context;
+  return answerTo(exchange, {
+    challenges: services.challenges,
+    readBody: async (most) => {
+      incoming.proceed();
+      const body = await readBody(incoming.message, most, RATE);
+      context.octetsRead += body === null ? 0 : body.length;
+      return body;
+    },
+  });
+}
+
+/** The 421 of a plan's gate: the domain serves nothing, or has no proxied record for the host. */
+function answerWithoutRecord(context: RequestContext): StageResult {
+  parseHost(String(identifiedOf(context).request.host), facts);
+  return answerUnserved(context, facts, 'record');
+}

@@ -1,0 +1,90 @@
+/**
+ * Stage `read`. In: the message as Node parsed it. Out: the domain that serves it and the request in the evaluator's form,
+ * or a refusal: 400, 405, 431, 501, 505 for a head that servers read differently, 421 for a host that is not served here.
+ */
+import { type HostFacts, parseHost } from '../../../base/addresses/host.ts';
+import type { ServedDomain } from '../../following/plan-table.ts';
+import { type ReadRequest, readRequest } from '../read-request.ts';
+import type { DecisionServices, RequestContext } from '../request-context.ts';
+import type { StageResult } from './stage.ts';
+import { answerUnserved } from './unserved.ts';
+
+/** PERF: one object for all requests; `parseHost` overwrites it, and nothing reads it after the stage. */
+const host: HostFacts = { host: '', port: -1, literal: false };
+
+const NO_CLEARANCES: readonly string[] = Object.freeze([]);
+
+/** PERF: returns a promise only if a visitor's clearance cookie has to be verified. */
+export function read(context: RequestContext): StageResult {
+  const { services, incoming, startedAt } = context;
+  const { message, visitor } = incoming;
+  const head = readRequest(message);
+  if (!head.ok || !parseHost(head.host, host)) {
+    // The octets behind it may be its body, which one of two servers would parse as another request (RFC 9112 §11.2).
+    incoming.last();
+    const status = head.ok ? 400 : head.status;
+    return context.page(status, status === 405 ? context.allow : []);
+  }
+  // A connection made for one name must not be used for another whose certificate was never checked (RFC 9110 §15.5.20).
+  if (visitor.serverName !== null && visitor.serverName !== host.host) {
+    return answerUnserved(context, host, 'handshake');
+  }
+  const domain = services.plans.find(head.host);
+  if (domain === null) return answerUnserved(context, host, 'unknown');
+  if (domain === 'refused') return answerUnserved(context, host, 'refused');
+  const cookies = String(message.headers.cookie ?? '');
+  if (cookies === '') return identify(context, { head, domain, cleared: NO_CLEARANCES });
+  const cleared = services.challenges.cleared({
+    domain: domain.name,
+    ip: visitor.ip,
+    userAgent: userAgentOf(context),
+    cookies,
+    now: startedAt,
+  });
+  return cleared instanceof Promise
+    ? cleared.then((list) => identify(context, { head, domain, cleared: list }))
+    : identify(context, { head, domain, cleared });
+}
+
+interface Identification {
+  readonly head: ReadRequest;
+  readonly domain: ServedDomain;
+  /** The challenges that the visitor's clearance cookie covers. */
+  readonly cleared: readonly string[];
+}
+
+/** Adds what is known of the visitor, and stores the request in the evaluator's form. */
+function identify(context: RequestContext, { head, domain, cleared }: Identification): null {
+  const { services, incoming } = context;
+  const { visitor, ja4, knownFacts } = incoming;
+  const { ip } = visitor;
+  context.identified = {
+    hasBody: head.hasBody,
+    domain,
+    request: {
+      scheme: visitor.scheme,
+      method: head.method,
+      host: head.host,
+      target: head.target,
+      protocol: head.protocol,
+      port: visitor.port,
+      headers: head.headers,
+      ip,
+      country: knownFacts?.country !== undefined ? knownFacts.country : countryOf(services, ip),
+      bot: knownFacts?.bot !== undefined ? knownFacts.bot : services.classifier.bot(ip, userAgentOf(context)),
+      ja4: knownFacts?.ja4 ?? ja4,
+      ja4h: knownFacts?.ja4h ?? null,
+      now: context.startedAt,
+      cleared,
+    },
+  };
+  return null;
+}
+
+function userAgentOf({ incoming }: RequestContext): string {
+  return String(incoming.message.headers['user-agent'] ?? '');
+}
+
+function countryOf({ classifier }: DecisionServices, ip: string | null): string | null {
+  return ip === null ? null : classifier.country(ip);
+}

@@ -1,0 +1,175 @@
+/**
+ * TLS in front of HTTP. In: a TCP connection. Its start is read and put back: the client's address from a trusted proxy, then
+ * the ClientHello, for the fingerprint and the requested name (SNI). Out: a refusal of a name that is not served, or a
+ * handshake with the name's certificate, after which HTTP/2 or HTTP/1.1 serves the connection.
+ */
+import { isIP, type Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { type HostFacts, parseHost } from '../../../base/addresses/host.ts';
+import { sha256Hex } from '../../../base/platform/sha256.ts';
+import { type ClientHello, readClientHello } from '../../../engine/classification/client-hello.ts';
+import { ja4 } from '../../../engine/classification/ja4.ts';
+import type { Plans } from '../../following/plan-table.ts';
+import { HELLO_MS, MAX_HELLO_RECORD_OCTETS } from '../limits.ts';
+import { type Acceptor, createAcceptor, listenWith, type RunningListener } from '../listen/acceptor.ts';
+import { type ConnectionOrigin, createHttpFront, type ListenOptions } from '../listen/http.ts';
+import { readPreamble } from '../listen/preamble.ts';
+import type { Listener } from '../visitor.ts';
+import type { CertificatePair } from './certificate-pairs.ts';
+import { createHelloReader } from './hello-reader.ts';
+import { createHttp2Front } from './http2.ts';
+import type { HandshakeRefusal, RefusedHandshakes } from './refused-handshakes.ts';
+import { createTlsServers } from './servers.ts';
+
+/** Where the certificates of handshakes come from. */
+export interface HandshakeCertificates {
+  /**
+   * The pair for a canonical name; `null` as the name: the pair for clients without SNI.
+   * @param domain the domain that has the name; `null` with the name
+   */
+  find(name: string | null, domain: string | null): CertificatePair | null;
+}
+
+export interface TlsOptions extends Omit<ListenOptions, 'host' | 'port' | 'publicPort'> {
+  readonly plans: Pick<Plans, 'find'>;
+  readonly certificates: HandshakeCertificates;
+  /** The 48 octets that encrypt session tickets, shared by the processes of a node; `null`: random ones. */
+  readonly ticketKeys: Buffer | null;
+  /** Called with each handshake that is refused for its name. */
+  readonly onRefused?: RefusedHandshakes['record'];
+}
+
+/** TLS 1.3 in the supported_versions extension (RFC 8446 §4.2.1). */
+const TLS_1_3 = 0x0304;
+
+/** A fatal alert unrecognized_name (RFC 6066 §3; RFC 8446 §6), in a record of its own. */
+const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
+
+/** Listens for HTTPS. */
+export async function listenTls(
+  options: TlsOptions & Pick<ListenOptions, 'host' | 'port' | 'publicPort'>,
+): Promise<RunningListener> {
+  const listener = { scheme: 'https' as const, port: options.publicPort ?? options.port };
+  const running = await listenWith(createTlsAcceptor(options, listener), {
+    ...options,
+    allowHalfOpen: false,
+  });
+  if (options.publicPort === null) listener.port = running.address.port;
+  return running;
+}
+
+/** An acceptor for connections from another listener. */
+export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acceptor {
+  /** The facts of connections within their handshake, by the addresses of both ends. */
+  const handshakes = new Map<string, ConnectionOrigin>();
+  const http1 = createHttpFront({ ...options, listener });
+  const http2 = createHttp2Front({ ...options, listener });
+  const servers = createTlsServers({
+    ticketKeys: options.ticketKeys,
+    certificateOf: (sent) => certificateFor(options, sent, nameOf(sent)),
+    onSecure(socket) {
+      const arrival = handshakes.get(endsOf(socket));
+      // The certificate was chosen by the name in the ClientHello, which must be the name that TLS itself has read.
+      if (arrival === undefined || !isAsRead(socket, arrival.serverName)) return void socket.destroy();
+      const front = socket.alpnProtocol === 'h2' ? http2 : http1;
+      front.take(socket, arrival);
+    },
+  });
+
+  /** Registers the facts of a connection until its handshake is over. */
+  function register(socket: Socket, arrival: ConnectionOrigin): void {
+    const ends = endsOf(socket);
+    handshakes.set(ends, arrival);
+    socket.once('close', () => {
+      if (handshakes.get(ends) === arrival) handshakes.delete(ends);
+    });
+  }
+
+  return createAcceptor({
+    ...options,
+    begin(socket, peer) {
+      readHello(socket, (hello) => {
+        if (hello === null) return void socket.destroy();
+        const serverName = nameOf(hello.serverName);
+        const pair = certificateFor(options, hello.serverName, serverName);
+        if (typeof pair === 'string') {
+          options.onRefused?.(pair, hello.serverName);
+          return void socket.end(UNRECOGNIZED_NAME, () => socket.destroy());
+        }
+        register(socket, { peer, serverName, ja4: ja4(hello, sha256Hex) });
+        servers.shake(socket, { serverName, pair, version13: hello.supportedVersions.includes(TLS_1_3) });
+      });
+    },
+    retire() {
+      http1.retire();
+      http2.retire();
+    },
+    closeIdle() {
+      http1.closeIdle();
+      http2.closeIdle();
+    },
+    drain() {
+      http1.drain();
+      http2.drain();
+    },
+    close() {
+      http1.close();
+      http2.close();
+    },
+  });
+}
+
+/** Reads the ClientHello, and puts it back; `null`: there is none, or it is malformed. */
+function readHello(socket: Socket, done: (hello: ClientHello | null) => void): void {
+  readPreamble(socket, {
+    read: createHelloReader(),
+    maxOctets: MAX_HELLO_RECORD_OCTETS,
+    ms: HELLO_MS,
+    done: (outcome) => done(outcome.ok ? readClientHello(outcome.value) : null),
+  });
+}
+
+/** The certificate for the name that a client sent, or the reason of the refusal. */
+function certificateFor(
+  { plans, certificates }: TlsOptions,
+  sent: string | null,
+  name: string | null,
+): CertificatePair | HandshakeRefusal {
+  // An address is not a valid server name (RFC 6066 §3), and counts as none.
+  if (sent === null || isIP(sent) !== 0) return certificates.find(null, null) ?? 'no_name';
+  if (name === null) return 'bad_name';
+  const owner = plans.find(name);
+  if (owner === null) return 'unknown';
+  if (owner === 'refused') return 'suspended';
+  return certificates.find(name, owner.name) ?? 'no_certificate';
+}
+
+const facts: HostFacts = { host: '', port: -1, literal: false };
+
+/** A server name in canonical form; `null`: none was sent, or it is no host name. */
+function nameOf(sent: string | false | null | undefined): string | null {
+  if (
+    typeof sent !== 'string' ||
+    isIP(sent) !== 0 ||
+    !parseHost(sent, facts) ||
+    facts.literal ||
+    facts.port >= 0
+  )
+    return null;
+  return facts.host;
+}
+
+/**
+ * Whether TLS has read the same name as `readHello`. For a resumed session of TLS 1.2 Node reports none, whatever was sent
+ * (`servername` is `false`): the name in the ClientHello counts, whose tickets no other name can use.
+ */
+function isAsRead(socket: TLSSocket, serverName: string | null): boolean {
+  if (socket.servername === false && socket.isSessionReused()) return true;
+  return nameOf(socket.servername) === serverName;
+}
+
+/** The addresses and ports of both ends, as a key. */
+function endsOf(socket: Socket): string {
+  const { remoteAddress, remotePort, localAddress, localPort } = socket;
+  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
+}

@@ -1,0 +1,184 @@
+/**
+ * The primary of a node of several processes. It listens and sends each connection to the worker of its client address, so
+ * that one address always meets the same worker; it restarts workers, adds up their metrics, and drains them. It reads
+ * nothing of what clients send.
+ */
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { Registry } from 'prom-client';
+import type { CacheReport } from '../../engine/plan/cache-report.ts';
+import type { CountedSeconds } from '../following/traffic/counter.ts';
+import { PROBES_DUE } from '../proxy/first-probes.ts';
+import type { WorkerEvent } from './events.ts';
+import { MAX_STARTING_CHECKS, MAX_WORKERS } from './limits.ts';
+import { createTotals, type Totals } from './merge-metrics.ts';
+import type { SharedState } from './shared-state.ts';
+import type { WorkerProgram } from './start-program.ts';
+import { createWorkerRoute, type WorkerRoute } from './worker-of-address.ts';
+import { createWorkerProcess, type WorkerProcess } from './worker-process.ts';
+
+/** What `startPrimary` needs. */
+export interface PrimaryOptions {
+  /** The program of a worker; it calls `joinPrimary`. */
+  readonly program: WorkerProgram;
+  readonly workers: number;
+  /** Addresses to listen on, by listener name; a worker chooses the protocol by that name. */
+  readonly listeners: Readonly<Record<string, { readonly host: string; readonly port: number }>>;
+  /** Proxies that many visitors come through: their connections go to the workers in turn. */
+  readonly isProxy: (address: string) => boolean;
+  /** The workers' shared state; its changes are sent to them from the start on. */
+  readonly sharedState: SharedState;
+  /** Settings for every worker, JSON-safe; called once, when the listeners are open. */
+  readonly settings: (addresses: Readonly<Record<string, AddressInfo>>) => unknown;
+  /** Called with the stdout of each worker process; `null`: they share this process's stdout. */
+  readonly onOutput: ((output: Readable) => void) | null;
+  /** Called with what a worker has counted, once for each count. */
+  readonly onCounted: (counted: CountedSeconds) => void;
+  /** Called with what the cache of a worker has stored, once for each report. */
+  readonly onCached: (report: CacheReport) => void;
+  /** The primary's own metrics, added to the workers'. */
+  readonly registry: Registry;
+  readonly onEvent: (event: WorkerEvent) => void;
+  /** Checks until a started worker has to be ready. Default: `MAX_STARTING_CHECKS`. */
+  readonly startChecks?: number;
+}
+
+/** A primary whose workers have started. */
+export interface RunningPrimary {
+  /** Bound addresses, by listener name. */
+  readonly addresses: Readonly<Record<string, AddressInfo>>;
+  /** Process ids by worker; `null`: it is not running. */
+  pids(): readonly (number | null)[];
+  /** The sum of the metrics of all workers and of the primary. */
+  registry(): Promise<Registry>;
+  /** Which workers are not ready, as a sentence; `null`: all are, or the node is stopping. */
+  unwell(): string | null;
+  /** Why the node is not ready for traffic; `null`: it is ready. */
+  unready(): string | null;
+  /** Reports itself not ready, and makes workers ask clients to close their connections; all are still served. */
+  retire(): void;
+  /**
+   * Stops listening, lets existing connections be served for `graceMs`, also those that wait for a worker, and ends all
+   * workers.
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** The running parts of a primary. */
+interface PrimaryState {
+  readonly options: PrimaryOptions;
+  readonly servers: Map<string, Server>;
+  readonly workers: WorkerProcess[];
+  readonly route: WorkerRoute;
+  readonly totals: Totals;
+  isStopping: boolean;
+}
+
+/**
+ * Opens the listeners and starts the workers; resolves when all workers are ready.
+ * @throws RangeError for an impossible number of workers; Error as `listen` does; WorkerFault when a worker ends before it
+ * is ready
+ */
+export async function startPrimary(options: PrimaryOptions): Promise<RunningPrimary> {
+  const { workers: count } = options;
+  if (!Number.isInteger(count) || count < 1 || count > MAX_WORKERS) {
+    throw new RangeError(`a node has 1 to ${MAX_WORKERS} workers, found ${count}`);
+  }
+  const workers: WorkerProcess[] = [];
+  const state: PrimaryState = {
+    options,
+    servers: new Map(),
+    workers,
+    route: createWorkerRoute({ workers: count, seed: randomInt(2 ** 32), isProxy: options.isProxy }),
+    totals: createTotals(workers, options.registry),
+    isStopping: false,
+  };
+  try {
+    await listen(state);
+    startAll(state);
+    await Promise.all(workers.map((worker) => worker.started));
+  } catch (error) {
+    await stop(state, 0);
+    throw error;
+  }
+  return {
+    addresses: addressesOf(state.servers),
+    pids: () => workers.map((worker) => worker.pid()),
+    registry: state.totals.registry,
+    // Workers end on purpose while the node stops.
+    unwell: () => (state.isStopping ? null : notReady(workers)),
+    unready: () => (state.isStopping ? 'draining' : (notReady(workers) ?? probing(workers))),
+    retire() {
+      state.isStopping = true;
+      for (const worker of workers) worker.retire();
+    },
+    stop: (graceMs) => stop(state, graceMs),
+  };
+}
+
+async function listen(state: PrimaryState): Promise<void> {
+  for (const [name, { host, port }] of Object.entries(state.options.listeners)) {
+    const onConnection = (socket: Socket): void => give(state, socket, name);
+    const server = createServer({ pauseOnConnect: true, noDelay: true }, onConnection);
+    state.servers.set(name, server);
+    server.listen(port, host);
+    await once(server, 'listening');
+  }
+}
+
+function give({ workers, route }: PrimaryState, socket: Socket, listener: string): void {
+  // A connection that breaks while it waits is found by `destroyed`.
+  socket.on('error', () => undefined);
+  const worker = workers[route.of(socket.remoteAddress)];
+  // A connection between the start of the listeners and of the workers.
+  if (worker === undefined) socket.destroy();
+  else worker.give(socket, listener);
+}
+
+function startAll({ options, servers, workers, totals }: PrimaryState): void {
+  const { sharedState, workers: count } = options;
+  const settings = options.settings(addressesOf(servers));
+  sharedState.connect({
+    change: (step) => Promise.all(workers.map((worker) => worker.change(step))),
+    reload: () => Promise.all(workers.map((worker) => worker.reload())),
+  });
+  for (let index = 0; index < count; index++) {
+    const worker = createWorkerProcess({
+      index,
+      program: options.program,
+      startMessage: () => ({ index, count, settings, changes: sharedState.changes() }),
+      onOutput: options.onOutput,
+      onCounted: options.onCounted,
+      onCached: options.onCached,
+      onDamaged: sharedState.verify,
+      onEvent: options.onEvent,
+      onLost: totals.retire,
+      startChecks: options.startChecks ?? MAX_STARTING_CHECKS,
+    });
+    workers.push(worker);
+  }
+}
+
+/** Which workers are not ready, as a sentence; `null`: all are. */
+function notReady(workers: readonly WorkerProcess[]): string | null {
+  const away = workers.flatMap((worker, index) => (worker.ready() ? [] : [index]));
+  return away.length === 0 ? null : `not ready: worker ${away.join(', ')}`;
+}
+
+/** Why visitors would meet origins that no worker has probed yet; `null`: they would not. */
+function probing(workers: readonly WorkerProcess[]): string | null {
+  return workers.some((worker) => worker.isProbing()) ? PROBES_DUE : null;
+}
+
+async function stop(state: PrimaryState, graceMs: number): Promise<void> {
+  state.isStopping = true;
+  // Not awaited: Node would wait for connections that were sent to workers, and those end with the workers.
+  for (const server of state.servers.values()) server.close();
+  await Promise.all(state.workers.map((worker) => worker.stop(graceMs)));
+}
+
+function addressesOf(servers: ReadonlyMap<string, Server>): Readonly<Record<string, AddressInfo>> {
+  return Object.fromEntries([...servers].map(([name, server]) => [name, server.address() as AddressInfo]));
+}

@@ -1,0 +1,230 @@
+/** The worker's side of a node of several processes: receives the primary's messages and drives what serves. */
+import type { Socket } from 'node:net';
+import type { Registry } from 'prom-client';
+import type { CacheReport } from '../../engine/plan/cache-report.ts';
+import type { CountedSeconds } from '../following/traffic/counter.ts';
+import { BEAT_MS, ORPHAN_GRACE_MS, PROBING_BEAT_MS } from './limits.ts';
+import {
+  type ChangeStep,
+  describeMessage,
+  faultOf,
+  type SharedStateChange,
+  type ToPrimary,
+  type ToWorker,
+  type WorkerStart,
+} from './messages.ts';
+
+/** What serves in a worker process. */
+export interface JoinedWorker {
+  /** Serves a connection of a listener. */
+  readonly accept: (listener: string, socket: Socket) => void;
+  readonly registry: Registry;
+  /** Whether the first probes of origin pools are due or under way. */
+  readonly isProbing: () => boolean;
+  /**
+   * Prepares a change and serves as before; the returned function makes the change and must not fail. What it throws is
+   * reported to the primary, and no worker makes the change.
+   */
+  readonly prepare: (change: SharedStateChange) => () => void;
+  /** Makes a change that the other workers have prepared, as at the start. */
+  readonly apply: (change: SharedStateChange) => void;
+  /** Reads changed files. A rejection is reported to the primary; everything is as before then. */
+  readonly reload: () => Promise<void>;
+  /** Asks clients to close their connections; every request is still served. */
+  readonly retire: () => void;
+  /** Lets running requests end within `graceMs`, writes what is buffered, and closes everything. */
+  readonly drain: (graceMs: number) => Promise<void>;
+}
+
+/** Messages that a worker sends without being asked. */
+export interface PrimaryChannel {
+  /** Sends traffic counts; resolves when they are in the channel, rejects when the primary is gone. */
+  counted(counted: CountedSeconds): Promise<void>;
+  /** Sends a report of the cache; resolves and rejects as `counted`. */
+  cached(report: CacheReport): Promise<void>;
+  /** Reports that the plan of a name is damaged. */
+  damaged(name: string): void;
+}
+
+export interface JoinOptions {
+  /** Starts what serves; a rejection is reported to the primary and ends the process. */
+  readonly begin: (start: WorkerStart, primary: PrimaryChannel) => Promise<JoinedWorker>;
+  /** Called with errors that only the log can report. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Exit code of a worker that cannot start, or cannot make a change that the others made. */
+const CANNOT_SERVE = 4;
+
+interface MemberState extends JoinOptions {
+  /** `null` until it serves. */
+  member: JoinedWorker | null;
+  /** `null` until the primary's `start`. */
+  starting: Promise<JoinedWorker> | null;
+  isEnding: boolean;
+  nextBeat: NodeJS.Timeout | undefined;
+  /** Prepared changes, by the id of the change. */
+  readonly prepared: Map<number, () => void>;
+}
+
+/** Handles the primary's messages until `drain`, or until the primary is gone; then the process exits. */
+export function joinPrimary(options: JoinOptions): void {
+  // A terminal sends these to all processes; the primary gets them too, and decides when and how to end.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  const state: MemberState = {
+    ...options,
+    member: null,
+    starting: null,
+    isEnding: false,
+    nextBeat: undefined,
+    prepared: new Map(),
+  };
+  beat(state);
+  process.on('message', (message: ToWorker, socket: Socket | undefined) =>
+    handleMessage(state, message, socket),
+  );
+  process.once('disconnect', () => end(state, ORPHAN_GRACE_MS));
+  // The primary may have ended while this process was loading, without an event.
+  if (!process.connected) end(state, ORPHAN_GRACE_MS);
+}
+
+function handleMessage(state: MemberState, message: ToWorker, socket: Socket | undefined): void {
+  switch (message.kind) {
+    case 'start':
+      state.starting = start(state, message.start);
+      state.starting.catch(fail);
+      return;
+    case 'connection':
+      // Before anything is read: a connection that is not accepted goes to the worker's next process.
+      post({ kind: 'accepted', number: message.number });
+      // No socket: the client closed the connection before it arrived here.
+      if (socket !== undefined) accept(state, message.listener, socket);
+      return;
+    case 'change':
+      whenStarted(state, (member) => {
+        const fault = change(state, member, message);
+        beat(state);
+        post({ kind: 'done', number: message.number, fault });
+      });
+      return;
+    case 'reload':
+      whenStarted(state, async (member) => {
+        const fault = await member.reload().then(
+          () => null,
+          (error: unknown) => faultOf(error).message,
+        );
+        post({ kind: 'done', number: message.number, fault });
+      });
+      return;
+    case 'metrics':
+      void sendMetrics(state, message.number);
+      return;
+    case 'retire':
+      whenStarted(state, (member) => member.retire());
+      return;
+    case 'drain':
+      end(state, message.graceMs);
+      return;
+    default:
+      message satisfies never;
+  }
+}
+
+async function start(state: MemberState, message: WorkerStart): Promise<JoinedWorker> {
+  const member = await state.begin(message, {
+    counted: ({ seconds, droppedTops }) =>
+      send({
+        kind: 'counted',
+        seconds: seconds.map(({ minute, sealed }) => ({ minute, sealed: toBase64(sealed) })),
+        droppedTops,
+      }),
+    cached: (report) => send({ kind: 'cached', report }),
+    damaged: (name) => post({ kind: 'damaged', name }),
+  });
+  state.member = member;
+  beat(state);
+  post({ kind: 'ready' });
+  return member;
+}
+
+/** Sends a heartbeat; soon another one while first probes are under way, so that the primary learns of their end. */
+function beat(state: MemberState): void {
+  const isProbing = state.member?.isProbing() ?? false;
+  post({ kind: 'beat', isProbing });
+  clearTimeout(state.nextBeat);
+  state.nextBeat = setTimeout(() => beat(state), isProbing ? PROBING_BEAT_MS : BEAT_MS);
+}
+
+function toBase64({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('base64');
+}
+
+function accept({ member }: MemberState, listener: string, socket: Socket): void {
+  if (member === null) socket.destroy();
+  else member.accept(listener, socket);
+}
+
+/** Runs `act` once the worker serves; messages that arrive during the start are handled in their order then. */
+function whenStarted({ starting }: MemberState, act: (member: JoinedWorker) => void | Promise<void>): void {
+  // INVARIANT: a worker that cannot commit a prepared change exits, and its next process starts with the change.
+  starting?.then(act, () => undefined).catch(fail);
+}
+
+/** Does a step of a change. @returns why it could not be prepared; `null`: it is done */
+function change({ prepared }: MemberState, member: JoinedWorker, step: ChangeStep): string | null {
+  switch (step.step) {
+    case 'prepare':
+      try {
+        prepared.set(step.id, member.prepare(step.change));
+      } catch (error) {
+        return faultOf(error).message;
+      }
+      return null;
+    case 'commit': {
+      const commit = prepared.get(step.id) ?? (() => member.apply(step.change));
+      prepared.delete(step.id);
+      commit();
+      return null;
+    }
+    case 'abort':
+      prepared.delete(step.id);
+      return null;
+    default:
+      return step satisfies never;
+  }
+}
+
+async function sendMetrics({ member, onFault }: MemberState, number: number): Promise<void> {
+  if (member === null) return;
+  try {
+    post({ kind: 'metrics', number, metrics: await describeMessage(member.registry) });
+  } catch (error) {
+    onFault(error);
+  }
+}
+
+function end(state: MemberState, graceMs: number): void {
+  if (state.isEnding) return;
+  state.isEnding = true;
+  const drained = state.member === null ? Promise.resolve() : state.member.drain(graceMs);
+  drained.catch(state.onFault).finally(() => process.exit());
+}
+
+/** Reports the fault to the primary and exits. */
+function fail(error: unknown): void {
+  const exit = (): never => process.exit(CANNOT_SERVE);
+  send({ kind: 'failed', fault: faultOf(error) }).then(exit, exit);
+}
+
+/** Sends a message; lost when the primary is gone, which ends this process by `disconnect`. */
+function post(message: ToPrimary): void {
+  if (process.connected) process.send?.(message, () => undefined);
+}
+
+/** Sends a message; rejects when the primary is gone. */
+function send(message: ToPrimary): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (process.send === undefined || !process.connected) return reject(new Error('the primary is gone'));
+    process.send(message, (error: Error | null) => (error === null ? resolve() : reject(error)));
+  });
+}

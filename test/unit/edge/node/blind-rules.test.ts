@@ -1,0 +1,85 @@
+/** The warnings of rules that a node cannot evaluate as they are meant. */
+import { describe, expect, test } from 'vitest';
+import type { PlanSink } from '../../../../src/edge/following/plan-table.ts';
+import { compileEdge } from '../../../../src/edge/middleware/compile-edge.ts';
+import { blindRules, warnOfBlindRules } from '../../../../src/edge/node/blind-rules.ts';
+import { MAX_BLIND_RULES } from '../../../../src/edge/node/limits.ts';
+import { seal } from '../../../../src/engine/plan/seal.ts';
+
+function sealed(...rules: readonly string[]): Uint8Array {
+  const text = [
+    'domain: shop.test',
+    "records: [{ name: '@', type: A, destination: 192.0.2.1, proxied: true }]",
+    'rules:',
+    ...rules.map((rule) => `  - ${rule}`),
+  ].join('\n');
+  const compiled = compileEdge(new TextEncoder().encode(text), 'edge.yaml');
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
+  return seal(compiled.plan, { revision: 1 });
+}
+
+const WAF = '{ key: attacks, type: waf }';
+const COUNTRY = '{ key: abroad, type: drop, country_match_type: exclude, countries: [DE] }';
+const JA4H = '{ key: odd, type: fingerprint, action: drop, match_ja4h: [ge11*] }';
+const NOTHING = { signatures: false, countries: false };
+const ALL = { signatures: true, countries: true };
+
+describe('the blind rules of a plan', () => {
+  test.each([
+    ['a waf rule without signatures', WAF, NOTHING, /^waf\/attacks: .*attacks pass.*signatures none/],
+    [
+      'a waf rule under dry_run',
+      '{ key: tried, type: waf, action_mode: dry_run }',
+      NOTHING,
+      /^waf\/tried: .*attacks pass/,
+    ],
+    [
+      'a country filter without a database',
+      COUNTRY,
+      NOTHING,
+      /^drop\/abroad: .*`exclude` everybody.*--countries/,
+    ],
+    ['a JA4H filter', JA4H, ALL, /^fingerprint\/odd: .*`match_ja4h` matches nobody.*match_ja4/],
+  ])('name %s with the remedy', (_name, rule, known, sentence) => {
+    expect(blindRules(sealed(rule), known)).toEqual([expect.stringMatching(sentence)]);
+  });
+
+  test.each([
+    ['a waf rule with signatures', WAF, ALL],
+    ['a country filter with a database', COUNTRY, ALL],
+    ['a JA4 filter', '{ key: known, type: fingerprint, action: drop, match_ja4: [t13*] }', NOTHING],
+    ['a disabled rule', '{ key: off, type: waf, enabled: false }', NOTHING],
+    ['a rule without such filters', '{ key: plain, type: drop, ips: [192.0.2.7] }', NOTHING],
+  ])('are none of %s', (_name, rule, known) => {
+    expect(blindRules(sealed(rule), known)).toEqual([]);
+  });
+
+  test('are counted beyond the first ones', () => {
+    const rules = Array.from({ length: MAX_BLIND_RULES + 2 }, (_, at) => `{ key: waf-${at}, type: waf }`);
+    expect(blindRules(sealed(...rules), NOTHING)).toEqual([expect.stringMatching(/waf\/waf-4 and 2 more: /)]);
+  });
+});
+
+describe('a node', () => {
+  const installed = (revision: number, bytes: Uint8Array) => ({
+    ...{ revision, digest: '', purgeEpoch: 0 },
+    read: () => bytes,
+  });
+
+  test('warns when a plan is installed, and again only of what is new in the next one', async () => {
+    const names: string[] = [];
+    const plans: PlanSink = { set: (name) => void names.push(name), delete: (name) => void names.push(name) };
+    const warned: string[] = [];
+    const sink = warnOfBlindRules(plans, { known: NOTHING, warn: (sentence) => warned.push(sentence) });
+    await sink.set('shop.test', installed(1, sealed(WAF)));
+    expect(warned).toEqual([expect.stringMatching(/^shop\.test: waf\/attacks: /)]);
+    await sink.set('shop.test', installed(2, sealed(WAF, COUNTRY)));
+    expect(warned).toHaveLength(2);
+    expect(warned[1]).toMatch(/^shop\.test: drop\/abroad: /);
+    await sink.delete('shop.test');
+    await sink.set('shop.test', installed(3, sealed(WAF)));
+    await sink.set('shop.test', 'refused');
+    expect(warned).toHaveLength(3);
+    expect(names).toHaveLength(5);
+  });
+});
