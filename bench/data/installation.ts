@@ -2,14 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAccount, createKey } from '../../src/access/keys.ts';
-import { openStore } from '../../src/database/open.ts';
-import { createNode } from '../../src/publisher/node-token.ts';
+import { createAccount, createKey } from '../../src/control/accounts/keys.ts';
+import { createNode } from '../../src/control/publishing/node-token.ts';
+import { openStore } from '../../src/control/store/database/open.ts';
+import type { DomainRow, RuleRow } from '../../src/control/store/rows.ts';
+import { SERVICE, type Store, type WriteTransaction } from '../../src/control/store/store.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
-import type { DomainRow, RuleRow } from '../../src/store/rows.ts';
-import { SERVICE, type Store, type WriteTransaction } from '../../src/store/store.ts';
 import { activeDomain } from '../../test/support/sample-rows.ts';
-import { ruleParts } from '../../test/unit/publisher/rows.ts';
+import { ruleParts } from '../../test/unit/control/publishing/rows.ts';
 
 export interface Installation {
   readonly folder: string;

@@ -1,6 +1,6 @@
 /** The options of `edgeplan serve` for certificates that it obtains by ACME. */
 import { InvalidArgumentError, Option } from 'commander';
-import { USUAL_ORDERS } from '../issuance/limits.ts';
+import { USUAL_ORDERS } from '../control/certificates/issuance/limits.ts';
 import { usageFault } from './exit.ts';
 import { isHttpUrl } from './node-settings.ts';
 

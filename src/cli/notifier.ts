@@ -1,17 +1,17 @@
 /** The notifications of `edgeplan serve`: the outlets that the options name, the delivery worker, and the watch. */
 import type { Logger } from 'pino';
-import type { TierSlug } from '../access/tiers.ts';
 import type { SpecialJudge } from '../base/addresses/special-addresses.ts';
-import type { HostNames } from '../dns/host-names.ts';
-import { createDeliveryWorker, type DeliveryOptions } from '../notify/deliver.ts';
-import { notifyPublicationFailed } from '../notify/events.ts';
-import { PUBLICATION_ATTEMPTS } from '../notify/limits.ts';
-import type { SmsGatewayOptions, SmtpOptions } from '../notify/outlet-options.ts';
-import { createOutlets, type Outlets } from '../notify/outlets.ts';
-import { createNotifyWatch } from '../notify/watch.ts';
-import type { FailedAttempt } from '../publisher/attempts.ts';
-import type { PendingDomain } from '../store/rows.ts';
-import type { Store } from '../store/store.ts';
+import type { TierSlug } from '../control/accounts/tiers.ts';
+import type { HostNames } from '../control/dns/host-names.ts';
+import { createDeliveryWorker, type DeliveryOptions } from '../control/notices/deliver.ts';
+import { notifyPublicationFailed } from '../control/notices/events.ts';
+import { PUBLICATION_ATTEMPTS } from '../control/notices/limits.ts';
+import type { SmsGatewayOptions, SmtpOptions } from '../control/notices/outlet-options.ts';
+import { createOutlets, type Outlets } from '../control/notices/outlets.ts';
+import { createNotifyWatch } from '../control/notices/watch.ts';
+import type { FailedAttempt } from '../control/publishing/attempts.ts';
+import type { PendingDomain } from '../control/store/rows.ts';
+import type { Store } from '../control/store/store.ts';
 
 /** What a notifier is created with; see `ServerOptions`. */
 export interface NotifierOptions {

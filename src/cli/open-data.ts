@@ -4,8 +4,8 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { Option } from 'commander';
 import { StoreFault } from '../base/storage/fault.ts';
-import { type OpenStoreOptions, openStore } from '../database/open.ts';
-import type { Store } from '../store/store.ts';
+import { type OpenStoreOptions, openStore } from '../control/store/database/open.ts';
+import type { Store } from '../control/store/store.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from './exit.ts';
 
 /** The options that name a store. */

@@ -13,7 +13,7 @@ import {
   newKeyText,
   openKeyRing,
   SecretsKeyFault,
-} from '../certificates/key-ring.ts';
+} from '../control/certificates/key-ring.ts';
 import { inputFault, usageFault } from './exit.ts';
 import { reasonOf, writeFault } from './file-fault.ts';
 import { dataFolder, type StoreFlags } from './open-data.ts';

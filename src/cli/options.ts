@@ -4,7 +4,7 @@ import { parseIpEntry } from '../base/addresses/ip.ts';
 import type { CollectorOptions } from '../base/telemetry/options.ts';
 import { MAX_NODE_GROUPS } from '../base/vocabulary/limits.ts';
 import { readGroups } from '../base/vocabulary/node-groups.ts';
-import { parseServerAddress } from '../dns/server-address.ts';
+import { parseServerAddress } from '../control/dns/server-address.ts';
 import { COLOUR_CHOICES } from './output.ts';
 import { jsonFormat } from './print/json-document.ts';
 

@@ -1,8 +1,8 @@
 /** The billing of `edgeplan serve`: the watch over wallets and traffic quotas. */
-import type { Entitlements } from '../access/entitlements.ts';
-import { type BillingWatch, createBillingWatch } from '../billing/watch.ts';
-import type { DomainRow } from '../store/rows.ts';
-import type { ReadTransaction } from '../store/store.ts';
+import type { Entitlements } from '../control/accounts/entitlements.ts';
+import { type BillingWatch, createBillingWatch } from '../control/billing/watch.ts';
+import type { DomainRow } from '../control/store/rows.ts';
+import type { ReadTransaction } from '../control/store/store.ts';
 import type { ServerOptions } from './server-options.ts';
 
 /** Creates the watch; its events go to the log. */

@@ -1,8 +1,8 @@
 /** The certificates of `edgeplan serve` that it obtains by ACME: the issuer and its metrics. */
 import type { Registry } from 'prom-client';
-import type { HostNames } from '../dns/host-names.ts';
-import { createIssuer, type Issuer } from '../issuance/issuer.ts';
-import { addIssuerMetrics } from '../issuance/metrics.ts';
+import { createIssuer, type Issuer } from '../control/certificates/issuance/issuer.ts';
+import { addIssuerMetrics } from '../control/certificates/issuance/metrics.ts';
+import type { HostNames } from '../control/dns/host-names.ts';
 import type { ServerOptions } from './server-options.ts';
 
 /** The issuer of a server; `null`: it obtains no certificates. */

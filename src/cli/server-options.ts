@@ -1,13 +1,13 @@
 /** What `edgeplan serve` starts a server with. */
 import type { Logger } from 'pino';
-import type { TierSlug } from '../access/tiers.ts';
 import type { AllowedOrigins } from '../base/addresses/special-addresses.ts';
 import type { CollectorOptions } from '../base/telemetry/options.ts';
-import type { OverQuota } from '../billing/quota.ts';
-import type { KeyRing } from '../certificates/key-ring.ts';
-import type { SmsGatewayOptions, SmtpOptions } from '../notify/outlet-options.ts';
-import type { Store } from '../store/store.ts';
-import type { Retention } from '../traffic/retention.ts';
+import type { TierSlug } from '../control/accounts/tiers.ts';
+import type { OverQuota } from '../control/billing/quota.ts';
+import type { KeyRing } from '../control/certificates/key-ring.ts';
+import type { SmsGatewayOptions, SmtpOptions } from '../control/notices/outlet-options.ts';
+import type { Store } from '../control/store/store.ts';
+import type { Retention } from '../control/traffic/retention.ts';
 import type { IssuerSettings } from './issuer-options.ts';
 import type { DecisionLogTarget } from './open-decision-logs.ts';
 import type { ZoneOptions } from './zone-options.ts';

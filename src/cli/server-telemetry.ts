@@ -4,8 +4,8 @@ import type { Registry } from 'prom-client';
 import type { Telemetry } from '../base/telemetry/options.ts';
 import type { SpanSource } from '../base/telemetry/spans.ts';
 import { startTelemetry } from '../base/telemetry/start-telemetry.ts';
-import type { HostNames } from '../dns/host-names.ts';
-import type { RevisionRow } from '../store/rows.ts';
+import type { HostNames } from '../control/dns/host-names.ts';
+import type { RevisionRow } from '../control/store/rows.ts';
 import type { ServerOptions } from './server-options.ts';
 import { version } from './version.ts';
 

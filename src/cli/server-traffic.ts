@@ -1,10 +1,10 @@
 /** The traffic and uptime of `edgeplan serve`: the thread that merges counts, the roll-up, and the watch of uptime. */
-import { type Retention, USUAL_RETENTION } from '../traffic/retention.ts';
-import { createRollUp, type RollUp, type RollUpRound } from '../traffic/roll-up.ts';
-import { createTrafficThread, type TrafficThread } from '../traffic/thread.ts';
-import { notifyIncident } from '../uptime/notify-incident.ts';
-import { createReadMinutes } from '../uptime/read-minutes.ts';
-import { type UptimeWatch, watchUptime } from '../uptime/watch.ts';
+import { type Retention, USUAL_RETENTION } from '../control/traffic/retention.ts';
+import { createRollUp, type RollUp, type RollUpRound } from '../control/traffic/roll-up.ts';
+import { createTrafficThread, type TrafficThread } from '../control/traffic/thread.ts';
+import { notifyIncident } from '../control/traffic/uptime/notify-incident.ts';
+import { createReadMinutes } from '../control/traffic/uptime/read-minutes.ts';
+import { type UptimeWatch, watchUptime } from '../control/traffic/uptime/watch.ts';
 import type { ServerOptions } from './server-options.ts';
 
 type TrafficOptions = Pick<ServerOptions, 'store' | 'log' | 'trafficRetention'>;

@@ -1,15 +1,15 @@
 /** The zones of `edgeplan serve`: their publisher, the server of transfers, NOTIFY, and lookups of ALIAS targets. */
 import type { Registry } from 'prom-client';
-import type { Dns } from '../dns/resolver.ts';
-import { createFlattener } from '../zones/flatten.ts';
-import { addZoneMetrics } from '../zones/metrics.ts';
-import { createNotifier } from '../zones/notify.ts';
-import { createZonePublisher } from '../zones/publish-zones.ts';
-import { createZoneServer } from '../zones/server.ts';
-import { createStoreSource } from '../zones/store-source.ts';
-import { createStoreTargets } from '../zones/store-targets.ts';
-import { createZoneMaker } from '../zones/zone-maker.ts';
-import { addressText, createZoneService, type ZoneService } from '../zones/zone-service.ts';
+import type { Dns } from '../control/dns/resolver.ts';
+import { createFlattener } from '../control/zones/flatten.ts';
+import { addZoneMetrics } from '../control/zones/metrics.ts';
+import { createNotifier } from '../control/zones/notify.ts';
+import { createZonePublisher } from '../control/zones/publish-zones.ts';
+import { createZoneServer } from '../control/zones/server.ts';
+import { createStoreSource } from '../control/zones/store-source.ts';
+import { createStoreTargets } from '../control/zones/store-targets.ts';
+import { createZoneMaker } from '../control/zones/zone-maker.ts';
+import { addressText, createZoneService, type ZoneService } from '../control/zones/zone-service.ts';
 import type { ServerOptions } from './server-options.ts';
 import type { ZoneOptions } from './zone-options.ts';
 

@@ -5,12 +5,12 @@
 import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
 import { sha256Hex } from '../base/platform/sha256.ts';
 import { type WatchedFile, watchFile } from '../base/platform/watched-file.ts';
+import { reseal } from '../control/publishing/blob.ts';
+import { mayServe } from '../control/publishing/plan-subject.ts';
 import { PlanRefusal } from '../edge/following/fetch-plan.ts';
 import type { PlanSink } from '../edge/following/plan-table.ts';
 import { digestOfInput, type EdgeInput } from '../edge/middleware/node/edge-input.ts';
 import { selfTest } from '../engine/evaluator/self-test.ts';
-import { reseal } from '../publisher/blob.ts';
-import { mayServe } from '../publisher/plan-subject.ts';
 import { absoluteName } from '../rules/model/record-name.ts';
 import type { RuleSet } from '../rules/model/types.ts';
 import { CommandFault, inputFault } from './exit.ts';

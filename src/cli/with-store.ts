@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import { normalizeName } from '../base/addresses/host.ts';
 import { StoreFault } from '../base/storage/fault.ts';
-import type { DomainRow, NodeRow } from '../store/rows.ts';
-import type { ReadTransaction, Store } from '../store/store.ts';
+import type { DomainRow, NodeRow } from '../control/store/rows.ts';
+import type { ReadTransaction, Store } from '../control/store/store.ts';
 import { CommandFault, EXIT } from './exit.ts';
 import { openExistingData, type StoreFlags, storeFault, storeOptions } from './open-data.ts';
 

@@ -3,8 +3,16 @@
  * its files; a key is sent by the calls that the page makes to the API.
  */
 import type { FastifyInstance } from 'fastify';
-import { addOpen, FOREVER, FRESH, type OpenFile, once, openFile, sendFile } from '../operation/open-files.ts';
-import { notFound } from '../operation/refusal.ts';
+import {
+  addOpen,
+  FOREVER,
+  FRESH,
+  type OpenFile,
+  once,
+  openFile,
+  sendFile,
+} from '../control/api/operation/open-files.ts';
+import { notFound } from '../control/api/operation/refusal.ts';
 import { PANEL_HEADERS, PANEL_PATH, readPanel } from './assets.ts';
 import { fieldDocument } from './field-document.ts';
 

@@ -4,8 +4,8 @@
  */
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import type { Documents } from '../api/openapi.ts';
 import type { JsonObject } from '../base/text/json-object.ts';
+import type { Documents } from '../control/api/openapi.ts';
 import { referencePage } from './reference.ts';
 
 /** The document in the forms that a server publishes. */
@@ -41,8 +41,8 @@ export async function writeDocuments(): Promise<void> {
 /** Generates the document. The imports are dynamic, so that a built server loads no generator. */
 async function generateDocuments(): Promise<PublishedDocuments> {
   const [{ documentRoutes }, { ROUTES }] = await Promise.all([
-    import('../api/openapi.ts'),
-    import('../api/routes.ts'),
+    import('../control/api/openapi.ts'),
+    import('../control/api/routes.ts'),
   ]);
   const { yaml, json } = await documentRoutes(ROUTES);
   return { yaml, json, html: referencePage(JSON.parse(json) as JsonObject) };

@@ -3,7 +3,15 @@
  * files. No key is needed; only GET and HEAD are answered.
  */
 import type { FastifyInstance } from 'fastify';
-import { addOpen, FOREVER, FRESH, type OpenFile, once, openFile, sendFile } from '../operation/open-files.ts';
+import {
+  addOpen,
+  FOREVER,
+  FRESH,
+  type OpenFile,
+  once,
+  openFile,
+  sendFile,
+} from '../control/api/operation/open-files.ts';
 import {
   fileSchema,
   SCHEMA_FILES,

@@ -78,7 +78,7 @@ test.each([
 
 test('the bundled client contains no Node module and stays small', async () => {
   const built = await build({
-    entryPoints: [join(ROOT, 'dist/client/index.js')],
+    entryPoints: [join(ROOT, 'dist/control/client/index.js')],
     bundle: true,
     write: false,
     metafile: true,
@@ -89,6 +89,6 @@ test('the bundled client contains no Node module and stays small', async () => {
   });
   expect(Object.values(built.metafile.outputs).flatMap(({ imports }) => imports)).toEqual([]);
   expect(built.outputFiles[0]!.contents.byteLength).toBeLessThan(12_000);
-  const types = readFileSync(join(ROOT, 'dist/client/client.d.ts'), 'utf8');
+  const types = readFileSync(join(ROOT, 'dist/control/client/client.d.ts'), 'utf8');
   expect(types).not.toContain('node:');
 });

@@ -1,15 +1,15 @@
 /** Computations of the API in threads: a large domain costs its own account, never the others or the process. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_WAITING_JOBS, MAX_WAITING_OF_ACCOUNT } from '../../src/compute/limits.ts';
-import { createCompute } from '../../src/compute/pool.ts';
-import { createPublisher } from '../../src/publisher/publisher.ts';
+import { MAX_WAITING_JOBS, MAX_WAITING_OF_ACCOUNT } from '../../src/control/compute/limits.ts';
+import { createCompute } from '../../src/control/compute/pool.ts';
+import { createPublisher } from '../../src/control/publishing/publisher.ts';
 import { type Answer, startApi, type TestApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';
 import { builtCli } from '../support/built.ts';
 import { testDatabases } from '../support/databases.ts';
 import { until } from '../support/until.ts';
 
-const THREAD = new URL('../../dist/compute/thread.js', import.meta.url);
+const THREAD = new URL('../../dist/control/compute/thread.js', import.meta.url);
 const RULES = 10_000;
 /** Against hangs: threads that compute get a tenth of a processor on a machine that is busy with something else. */
 const PATIENCE_MS = 240_000;

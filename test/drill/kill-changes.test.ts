@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { newKeyText } from '../../src/certificates/key-ring.ts';
+import { newKeyText } from '../../src/control/certificates/key-ring.ts';
 import { type Answer, send } from '../support/api.ts';
 import { builtCli } from '../support/built.ts';
 import { everyDatabase } from '../support/databases.ts';

@@ -175,7 +175,7 @@ describe('a node that follows', requires(WHY), () => {
       .split('\n')
       .filter((line) => /"level":[456]0/.test(line));
     // The origin of `shop.test` is a documentation address, which a node warns of; before the plan, it serves no host. What it
-    // reports of a day ahead is refused and logged (`api/OPERATIONS.md`), if it is sent before the clock jumps back.
+    // reports of a day ahead is refused and logged (`control/api/OPERATIONS.md`), if it is sent before the clock jumps back.
     const expected = /is a documentation address|answered with 421|by the server's clock/;
     expect(warnings.filter((line) => !expected.test(line))).toEqual([]);
     node.signal('SIGTERM');

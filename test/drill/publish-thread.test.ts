@@ -1,15 +1,19 @@
 /** Large plans are made in a thread: the same plans, the same faults, and nothing is lost when it dies. On both stores. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { makePlan } from '../../src/publisher/make-plan.ts';
-import { createPlanMaker, type PlanMaker, type PlanMakerOptions } from '../../src/publisher/plan-maker.ts';
-import { type PlanSubject, readSubject } from '../../src/publisher/plan-subject.ts';
-import { EVERYTHING } from '../../src/publisher/rule-set.ts';
-import type { Store } from '../../src/store/store.ts';
+import { makePlan } from '../../src/control/publishing/make-plan.ts';
+import {
+  createPlanMaker,
+  type PlanMaker,
+  type PlanMakerOptions,
+} from '../../src/control/publishing/plan-maker.ts';
+import { type PlanSubject, readSubject } from '../../src/control/publishing/plan-subject.ts';
+import { EVERYTHING } from '../../src/control/publishing/rule-set.ts';
+import type { Store } from '../../src/control/store/store.ts';
 import { builtCli } from '../support/built.ts';
 import { testDatabases } from '../support/databases.ts';
 import { addDomain, changeDomain, type House, openHouse } from '../support/publish-setup.ts';
 
-const THREAD = new URL('../../dist/publisher/plan-thread.js', import.meta.url);
+const THREAD = new URL('../../dist/control/publishing/plan-thread.js', import.meta.url);
 const RULES = 3_000;
 
 beforeAll(() => builtCli(), 120_000);

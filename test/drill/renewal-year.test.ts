@@ -1,6 +1,6 @@
 /** Certificates over a simulated year with bad days: no name without one, none issued twice, and no limit of a CA exceeded. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { requestCertificate } from '../../src/issuance/request.ts';
+import { requestCertificate } from '../../src/control/certificates/issuance/request.ts';
 import { testDatabases } from '../support/databases.ts';
 import { type IssuanceRig, openIssuance } from '../support/issuance-rig.ts';
 import {

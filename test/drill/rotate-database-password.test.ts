@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStore } from '../../src/database/open.ts';
-import type { Store } from '../../src/store/store.ts';
+import { openStore } from '../../src/control/store/database/open.ts';
+import type { Store } from '../../src/control/store/store.ts';
 import { builtCli, edgeplan } from '../support/built.ts';
 import { missingOwnPostgres, type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
 import { until } from '../support/publish-setup.ts';

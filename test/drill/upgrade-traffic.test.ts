@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openStore } from '../../src/database/open.ts';
+import { openStore } from '../../src/control/store/database/open.ts';
 import { hostOf } from '../../src/edge/proxy/origin/host-name.ts';
 import { PLAN_VERSION } from '../../src/engine/plan/layout.ts';
 import { builtCli } from '../support/built.ts';

@@ -1,6 +1,6 @@
 /** The reads of billing over real sockets: what an account sees, what others do not, and that no key moves money. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { GIGABYTE } from '../../src/billing/quota-use.ts';
+import { GIGABYTE } from '../../src/control/billing/quota-use.ts';
 import { addMember, send, startApi, type TestApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';
 import { billedAt, importLines, invoiceLine, walletLine } from '../support/billing.ts';

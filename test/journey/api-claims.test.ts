@@ -1,15 +1,15 @@
 /** Names that several accounts claim: who sees what, who gets the name, what lapses. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createDns } from '../../src/dns/resolver.ts';
-import { applyEvent } from '../../src/lifecycle/apply-event.ts';
-import { newChallenge } from '../../src/lifecycle/challenge.ts';
-import { createLifecycle } from '../../src/lifecycle/lifecycle.ts';
-import { MAX_UNPROVED_OF_ACCOUNT, MAX_UNPROVED_OF_NAME } from '../../src/lifecycle/limits.ts';
-import type { LifecycleEvent } from '../../src/lifecycle/state.ts';
-import { createPublisher, type Publisher } from '../../src/publisher/publisher.ts';
-import type { DomainRow } from '../../src/store/rows.ts';
-import { SERVICE } from '../../src/store/store.ts';
+import { createDns } from '../../src/control/dns/resolver.ts';
+import { applyEvent } from '../../src/control/domains/apply-event.ts';
+import { newChallenge } from '../../src/control/domains/challenge.ts';
+import { createLifecycle } from '../../src/control/domains/lifecycle.ts';
+import { MAX_UNPROVED_OF_ACCOUNT, MAX_UNPROVED_OF_NAME } from '../../src/control/domains/limits.ts';
+import type { LifecycleEvent } from '../../src/control/domains/state.ts';
+import { createPublisher, type Publisher } from '../../src/control/publishing/publisher.ts';
+import type { DomainRow } from '../../src/control/store/rows.ts';
+import { SERVICE } from '../../src/control/store/store.ts';
 import { type Answer, addMember, type Person, SETS, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 

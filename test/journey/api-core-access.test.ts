@@ -1,9 +1,9 @@
 /** Who may do what: keys, roles, budgets, and the order in which a request is judged (semantics §6). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeKey } from '../../src/access/key.ts';
-import { dayOf } from '../../src/access/key-uses.ts';
-import { revokeKey } from '../../src/access/keys.ts';
-import { MEMBER_ROLES } from '../../src/store/rows.ts';
+import { makeKey } from '../../src/control/accounts/key.ts';
+import { dayOf } from '../../src/control/accounts/key-uses.ts';
+import { revokeKey } from '../../src/control/accounts/keys.ts';
+import { MEMBER_ROLES } from '../../src/control/store/rows.ts';
 import { addMember, type Person, send, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 

@@ -1,10 +1,10 @@
 /** Domains over real sockets: created, read, changed, proven, published, deleted. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { DnsFault } from '../../src/dns/fault.ts';
-import { applyEvent } from '../../src/lifecycle/apply-event.ts';
-import { createPublisher, type Publisher } from '../../src/publisher/publisher.ts';
-import type { DomainRow } from '../../src/store/rows.ts';
-import { SERVICE } from '../../src/store/store.ts';
+import { DnsFault } from '../../src/control/dns/fault.ts';
+import { applyEvent } from '../../src/control/domains/apply-event.ts';
+import { createPublisher, type Publisher } from '../../src/control/publishing/publisher.ts';
+import type { DomainRow } from '../../src/control/store/rows.ts';
+import { SERVICE } from '../../src/control/store/store.ts';
 import { type Person, SETS, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 import { newCertificate } from '../support/sample-rows.ts';

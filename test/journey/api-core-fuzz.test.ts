@@ -1,9 +1,9 @@
 /** Every route with what nobody would send: the answer is never a 5xx, and never anything but the documented shape. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ROUTES } from '../../src/api/routes.ts';
-import { isNodeRoute } from '../../src/operation/node-route.ts';
-import type { ApiRoute } from '../../src/operation/route.ts';
+import { isNodeRoute } from '../../src/control/api/operation/node-route.ts';
+import type { ApiRoute } from '../../src/control/api/operation/route.ts';
+import { ROUTES } from '../../src/control/api/routes.ts';
 import { type Person, send, startApi, type TestApi } from '../support/api.ts';
 import { judgeAnswer } from '../support/api-shapes.ts';
 import { testDatabases } from '../support/databases.ts';

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAccount, createKey } from '../../src/access/keys.ts';
-import { REQUESTS_PER_MINUTE } from '../../src/access/request-budget.ts';
 import { createLog } from '../../src/base/telemetry/redacting-log.ts';
 import { type RunningServer, startServer } from '../../src/cli/start-server.ts';
-import { createClient, dataOf } from '../../src/client/index.ts';
-import { openStore } from '../../src/database/open.ts';
+import { createAccount, createKey } from '../../src/control/accounts/keys.ts';
+import { REQUESTS_PER_MINUTE } from '../../src/control/accounts/request-budget.ts';
+import { createClient, dataOf } from '../../src/control/client/index.ts';
+import { openStore } from '../../src/control/store/database/open.ts';
 import { writeMmdb } from '../support/mmdb.ts';
 import { TEST_ORIGINS } from '../support/origin-bounds.ts';
 

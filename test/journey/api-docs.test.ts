@@ -2,11 +2,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { REFUSALS } from '../../src/api/docs/errors.ts';
-import { EXAMPLES } from '../../src/api/docs/examples.ts';
-import { operationId } from '../../src/api/docs/operation-id.ts';
-import { ROUTES } from '../../src/api/routes.ts';
-import { MAX_BODY_OCTETS } from '../../src/operation/limits.ts';
+import { REFUSALS } from '../../src/control/api/docs/errors.ts';
+import { EXAMPLES } from '../../src/control/api/docs/examples.ts';
+import { operationId } from '../../src/control/api/docs/operation-id.ts';
+import { MAX_BODY_OCTETS } from '../../src/control/api/operation/limits.ts';
+import { ROUTES } from '../../src/control/api/routes.ts';
 import { type Answer, send, startApi, type TestApi } from '../support/api.ts';
 import { addSubject } from '../support/api-rules-subject.ts';
 import { successOf } from '../support/api-shapes.ts';

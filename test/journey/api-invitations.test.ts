@@ -1,6 +1,10 @@
 /** Memberships over real sockets: offered, seen, accepted, declined, withdrawn, lapsed, bounded. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_INVITATIONS, MAX_INVITATIONS_OF_OWNER, MAX_SHARED } from '../../src/operation/limits.ts';
+import {
+  MAX_INVITATIONS,
+  MAX_INVITATIONS_OF_OWNER,
+  MAX_SHARED,
+} from '../../src/control/api/operation/limits.ts';
 import { type Answer, addMember, type Person, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { NODE_BURST_OCTETS, NODE_OCTETS_PER_SEC } from '../../src/logs/limits.ts';
-import { createNodeRates } from '../../src/logs/node-rates.ts';
-import { createNode } from '../../src/publisher/node-token.ts';
+import { NODE_BURST_OCTETS, NODE_OCTETS_PER_SEC } from '../../src/control/logs/limits.ts';
+import { createNodeRates } from '../../src/control/logs/node-rates.ts';
+import { createNode } from '../../src/control/publishing/node-token.ts';
 import { type Answer, addMember, type Person, send, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 import { batchOf, countedOf, lineOf } from '../support/log-lines.ts';

@@ -1,7 +1,7 @@
 /** The response cache of the API: a cached answer has the same octets, and its key passes the same checks. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { dayOf } from '../../src/access/key-uses.ts';
-import { revokeKey } from '../../src/access/keys.ts';
+import { dayOf } from '../../src/control/accounts/key-uses.ts';
+import { revokeKey } from '../../src/control/accounts/keys.ts';
 import { addMember, type Person, send, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 

@@ -1,11 +1,11 @@
 /** The seven operations of every rule type over real sockets, on both stores. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { RULE_SHAPES } from '../../src/api/rules/shapes.ts';
 import { hasErrors } from '../../src/base/diagnostics/diagnostic.ts';
 import { RULE_TYPES, type RuleType } from '../../src/base/vocabulary/vocabulary.ts';
+import { RULE_SHAPES } from '../../src/control/api/rules/shapes.ts';
+import { readDomainRows, toRuleSet } from '../../src/control/publishing/rule-set.ts';
 import { compile } from '../../src/engine/compiler/compile.ts';
-import { readDomainRows, toRuleSet } from '../../src/publisher/rule-set.ts';
 import { send, startApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';
 import { testDatabases } from '../support/databases.ts';

@@ -1,11 +1,11 @@
 /** One request budget for API processes side by side on one PostgreSQL. */
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { createAccount, createKey } from '../../src/access/keys.ts';
-import { createSharedBudget } from '../../src/access/shared-budget.ts';
 import { type RunningServer, startServer } from '../../src/cli/start-server.ts';
-import { openStore } from '../../src/database/open.ts';
-import type { Store } from '../../src/store/store.ts';
+import { createAccount, createKey } from '../../src/control/accounts/keys.ts';
+import { createSharedBudget } from '../../src/control/accounts/shared-budget.ts';
+import { openStore } from '../../src/control/store/database/open.ts';
+import type { Store } from '../../src/control/store/store.ts';
 import { send } from '../support/api.ts';
 import { everyDatabase } from '../support/databases.ts';
 import { TEST_ORIGINS } from '../support/origin-bounds.ts';

@@ -1,6 +1,6 @@
 /** Questions about a domain over real sockets, on both stores: what a request would meet, and what looks like a mistake. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPublisher } from '../../src/publisher/publisher.ts';
+import { createPublisher } from '../../src/control/publishing/publisher.ts';
 import { startApi, type TestApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';
 import { testDatabases } from '../support/databases.ts';

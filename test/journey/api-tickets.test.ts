@@ -1,9 +1,9 @@
 /** Support tickets of an account over real sockets: by the typed client, and every wrong request. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { setAccountActive } from '../../src/access/keys.ts';
-import { MAX_OPEN_TICKETS, MAX_TICKET_MESSAGE } from '../../src/billing/limits.ts';
-import { answerTicket } from '../../src/billing/tickets.ts';
-import { createClient, dataOf, ifMatch } from '../../src/client/index.ts';
+import { setAccountActive } from '../../src/control/accounts/keys.ts';
+import { MAX_OPEN_TICKETS, MAX_TICKET_MESSAGE } from '../../src/control/billing/limits.ts';
+import { answerTicket } from '../../src/control/billing/tickets.ts';
+import { createClient, dataOf, ifMatch } from '../../src/control/client/index.ts';
 import { addMember, type Person, send, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 

@@ -1,9 +1,9 @@
 /** Uptime and incidents over real sockets and a real store, and as `edgeplan uptime` prints them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { WriteTransaction } from '../../src/store/store.ts';
-import { type IncidentChange, judgeDue, settledMinute } from '../../src/uptime/judge-due.ts';
-import { notifyIncident } from '../../src/uptime/notify-incident.ts';
-import { createReadMinutes } from '../../src/uptime/read-minutes.ts';
+import type { WriteTransaction } from '../../src/control/store/store.ts';
+import { type IncidentChange, judgeDue, settledMinute } from '../../src/control/traffic/uptime/judge-due.ts';
+import { notifyIncident } from '../../src/control/traffic/uptime/notify-incident.ts';
+import { createReadMinutes } from '../../src/control/traffic/uptime/read-minutes.ts';
 import { startApi, type TestApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';
 import { builtCli, edgeplan } from '../support/built.ts';

@@ -3,13 +3,18 @@ import { hkdfSync } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openStore } from '../../src/database/open.ts';
+import {
+  clearanceOf,
+  openClearance,
+  readMasters,
+  rotateClearance,
+} from '../../src/control/publishing/clearance.ts';
+import { CLEARANCE_OVERLAP_MS, MAX_PREVIOUS_SECRETS } from '../../src/control/publishing/limits.ts';
+import { readPage } from '../../src/control/publishing/pages.ts';
+import { openSigner } from '../../src/control/publishing/signer.ts';
+import { openStore } from '../../src/control/store/database/open.ts';
+import type { Store } from '../../src/control/store/store.ts';
 import type { Clearance, ManifestEntry } from '../../src/engine/plan/manifest.ts';
-import { clearanceOf, openClearance, readMasters, rotateClearance } from '../../src/publisher/clearance.ts';
-import { CLEARANCE_OVERLAP_MS, MAX_PREVIOUS_SECRETS } from '../../src/publisher/limits.ts';
-import { readPage } from '../../src/publisher/pages.ts';
-import { openSigner } from '../../src/publisher/signer.ts';
-import type { Store } from '../../src/store/store.ts';
 import { testDatabases } from '../support/databases.ts';
 import { newFolder, startFollower } from '../support/edge-follower.ts';
 import { addDomain, type House, openHouse, until } from '../support/publish-setup.ts';

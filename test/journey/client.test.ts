@@ -7,19 +7,26 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAccount, createKey } from '../../src/access/keys.ts';
-import { REQUESTS_PER_MINUTE } from '../../src/access/request-budget.ts';
 import { createLog } from '../../src/base/telemetry/redacting-log.ts';
 import { type RunningServer, startServer } from '../../src/cli/start-server.ts';
-import { ApiFault, type Client, createClient, dataOf, ifMatch, ifNoneMatch } from '../../src/client/index.ts';
-import { openStore } from '../../src/database/open.ts';
+import { createAccount, createKey } from '../../src/control/accounts/keys.ts';
+import { REQUESTS_PER_MINUTE } from '../../src/control/accounts/request-budget.ts';
+import {
+  ApiFault,
+  type Client,
+  createClient,
+  dataOf,
+  ifMatch,
+  ifNoneMatch,
+} from '../../src/control/client/index.ts';
+import { openStore } from '../../src/control/store/database/open.ts';
 import { send, startApi, type TestApi } from '../support/api.ts';
 import { missingBrowser, startBrowser } from '../support/browser.ts';
 import { testDatabases } from '../support/databases.ts';
 import { TEST_ORIGINS } from '../support/origin-bounds.ts';
 import { requires } from '../support/requires.ts';
 
-const ENTRY = fileURLToPath(new URL('../../src/client/index.ts', import.meta.url));
+const ENTRY = fileURLToPath(new URL('../../src/control/client/index.ts', import.meta.url));
 const path = { domain: 'shop.example' };
 
 describe('on a whole server', () => {

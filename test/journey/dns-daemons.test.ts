@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { queryServer } from '../../src/dns/ask.ts';
-import { createDns, type Dns } from '../../src/dns/resolver.ts';
-import { parseZone } from '../../src/dns/zone-file/parse.ts';
-import { printZone } from '../../src/dns/zone-file/print.ts';
-import { checkDelegation } from '../../src/lifecycle/check-delegation.ts';
-import { scanRecords } from '../../src/lifecycle/scan-records.ts';
+import { queryServer } from '../../src/control/dns/ask.ts';
+import { createDns, type Dns } from '../../src/control/dns/resolver.ts';
+import { parseZone } from '../../src/control/dns/zone-file/parse.ts';
+import { printZone } from '../../src/control/dns/zone-file/print.ts';
+import { checkDelegation } from '../../src/control/domains/check-delegation.ts';
+import { scanRecords } from '../../src/control/domains/scan-records.ts';
 import { type Daemon, missingDaemons, startKnot, startNsd } from '../support/dns-daemons.ts';
 import { a, fromTable, ns, type ScriptedServer, startDnsServer } from '../support/dns-server.ts';
 import { freePort } from '../support/free-ports.ts';

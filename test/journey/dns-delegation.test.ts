@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createDns, type Dns } from '../../src/dns/resolver.ts';
-import { parseServerAddress } from '../../src/dns/server-address.ts';
-import { challengeHost, checkChallenge, newChallenge } from '../../src/lifecycle/challenge.ts';
-import { checkDelegation } from '../../src/lifecycle/check-delegation.ts';
+import { createDns, type Dns } from '../../src/control/dns/resolver.ts';
+import { parseServerAddress } from '../../src/control/dns/server-address.ts';
+import { challengeHost, checkChallenge, newChallenge } from '../../src/control/domains/challenge.ts';
+import { checkDelegation } from '../../src/control/domains/check-delegation.ts';
 import {
   a,
   FORMERR,

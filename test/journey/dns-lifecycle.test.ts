@@ -1,14 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSpecialJudge } from '../../src/base/addresses/special-addresses.ts';
-import { openStore } from '../../src/database/open.ts';
-import { SERVER_CONCURRENCY } from '../../src/dns/limits.ts';
-import { createDns, type Dns } from '../../src/dns/resolver.ts';
-import { type Applied, applyEvent } from '../../src/lifecycle/apply-event.ts';
-import { newChallenge } from '../../src/lifecycle/challenge.ts';
-import type { LifecycleNote } from '../../src/lifecycle/context.ts';
-import { createLifecycle, type Lifecycle } from '../../src/lifecycle/lifecycle.ts';
-import { MAX_SCAN_TRIES, SCAN_CLAIM_MS } from '../../src/lifecycle/limits.ts';
-import { createLookups, type DomainLookups, proveChallenge, proveName } from '../../src/lifecycle/lookups.ts';
+import { SERVER_CONCURRENCY } from '../../src/control/dns/limits.ts';
+import { createDns, type Dns } from '../../src/control/dns/resolver.ts';
+import { type Applied, applyEvent } from '../../src/control/domains/apply-event.ts';
+import { newChallenge } from '../../src/control/domains/challenge.ts';
+import type { LifecycleNote } from '../../src/control/domains/context.ts';
+import { createLifecycle, type Lifecycle } from '../../src/control/domains/lifecycle.ts';
+import { MAX_SCAN_TRIES, SCAN_CLAIM_MS } from '../../src/control/domains/limits.ts';
+import {
+  createLookups,
+  type DomainLookups,
+  proveChallenge,
+  proveName,
+} from '../../src/control/domains/lookups.ts';
 import {
   applyDelegation,
   claimManualCheck,
@@ -17,10 +21,11 @@ import {
   type RequestedCheck,
   type RequestedWrite,
   verifyDomain,
-} from '../../src/lifecycle/requests.ts';
-import { initialState, type LifecycleEvent } from '../../src/lifecycle/state.ts';
-import type { Author, DnsMode, DomainRow } from '../../src/store/rows.ts';
-import type { Store } from '../../src/store/store.ts';
+} from '../../src/control/domains/requests.ts';
+import { initialState, type LifecycleEvent } from '../../src/control/domains/state.ts';
+import { openStore } from '../../src/control/store/database/open.ts';
+import type { Author, DnsMode, DomainRow } from '../../src/control/store/rows.ts';
+import type { Store } from '../../src/control/store/store.ts';
 import { type TestDatabase, testDatabases } from '../support/databases.ts';
 import {
   a,

@@ -1,10 +1,10 @@
 import { type Answer, encode } from 'dns-packet';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeReply, encodeQuery, QUERY_TYPES } from '../../src/dns/message.ts';
-import { answerData } from '../../src/dns/record-data.ts';
-import { createDns, type Dns } from '../../src/dns/resolver.ts';
-import { scanRecords } from '../../src/lifecycle/scan-records.ts';
+import { decodeReply, encodeQuery, QUERY_TYPES } from '../../src/control/dns/message.ts';
+import { answerData } from '../../src/control/dns/record-data.ts';
+import { createDns, type Dns } from '../../src/control/dns/resolver.ts';
+import { scanRecords } from '../../src/control/domains/scan-records.ts';
 import { parseRecord } from '../../src/rules/model/parse.ts';
 import {
   a,

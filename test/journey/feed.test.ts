@@ -3,8 +3,8 @@ import { createServer, request as httpRequest } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { SERVICE } from '../../src/control/store/store.ts';
 import type { SignedPage } from '../../src/engine/plan/manifest.ts';
-import { SERVICE } from '../../src/store/store.ts';
 import { send } from '../support/api.ts';
 import { everyDatabase } from '../support/databases.ts';
 import {

@@ -1,9 +1,9 @@
 /** A node token opens the domains of its groups: what nodes read, fetch and report, while nodes and domains are moved. */
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { moveDomain } from '../../src/control/publishing/node-groups.ts';
+import type { DomainRow } from '../../src/control/store/rows.ts';
 import type { SignedPage } from '../../src/engine/plan/manifest.ts';
-import { moveDomain } from '../../src/publisher/node-groups.ts';
-import type { DomainRow } from '../../src/store/rows.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
 import { testDatabases } from '../support/databases.ts';
 import { startFollower, type TestFollower, type TestFollowerOptions } from '../support/edge-follower.ts';

@@ -1,9 +1,9 @@
 /** Notifications reach mailboxes, telephones and webhooks, again where a target fails, and wait for no other target. */
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openStore } from '../../src/database/open.ts';
-import { ATTEMPTS_AT_ONCE, DELIVER_FOR_MS, MAX_PER_HOUR } from '../../src/notify/limits.ts';
-import { newWebhookSecret } from '../../src/notify/webhook.ts';
+import { ATTEMPTS_AT_ONCE, DELIVER_FOR_MS, MAX_PER_HOUR } from '../../src/control/notices/limits.ts';
+import { newWebhookSecret } from '../../src/control/notices/webhook.ts';
+import { openStore } from '../../src/control/store/database/open.ts';
 import { everyDatabase } from '../support/databases.ts';
 import { type NotifyRig, openNotifyRig } from '../support/notify-rig.ts';
 import { until } from '../support/until.ts';

@@ -1,9 +1,9 @@
 /** Notifications to receivers that hang, never end, send too much or lead elsewhere, and with text that is made to break a mail. */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { confirmedContact, emptyContact } from '../../src/notify/contact.ts';
-import { MAX_BEFORE_STRANGERS } from '../../src/notify/limits.ts';
-import { notify } from '../../src/notify/notify.ts';
+import { confirmedContact, emptyContact } from '../../src/control/notices/contact.ts';
+import { MAX_BEFORE_STRANGERS } from '../../src/control/notices/limits.ts';
+import { notify } from '../../src/control/notices/notify.ts';
 import { testDatabases } from '../support/databases.ts';
 import { type NotifyRig, openNotifyRig } from '../support/notify-rig.ts';
 import { startMailServer } from '../support/outlets.ts';

@@ -1,7 +1,7 @@
 /** Ten thousand deliveries that wait for endpoints without an answer hold up nobody else, are bounded, and outlive a restart. */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { ATTEMPTS_PER_ACCOUNT, MAX_WAITING } from '../../src/notify/limits.ts';
+import { ATTEMPTS_PER_ACCOUNT, MAX_WAITING } from '../../src/control/notices/limits.ts';
 import { everyDatabase } from '../support/databases.ts';
 import { type NotifyRig, openNotifyRig, type Subject } from '../support/notify-rig.ts';
 import { until } from '../support/until.ts';

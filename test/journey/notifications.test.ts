@@ -1,18 +1,22 @@
 /** Notifications over real sockets: what is written when, the feed, contacts, webhooks, preferences. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createKey, revokeKey } from '../../src/access/keys.ts';
 import { createSpecialJudge } from '../../src/base/addresses/special-addresses.ts';
-import { createHostNames } from '../../src/dns/host-names.ts';
-import { applyEvent } from '../../src/lifecycle/apply-event.ts';
-import { newChallenge } from '../../src/lifecycle/challenge.ts';
-import type { LifecycleEvent } from '../../src/lifecycle/state.ts';
-import { notifyKeyCreated, notifyKeyRevoked, notifyPublicationFailed } from '../../src/notify/events.ts';
-import { KIND_NAMES } from '../../src/notify/kinds.ts';
-import { MAX_WEBHOOKS, NODE_LOST_MS } from '../../src/notify/limits.ts';
-import { notify } from '../../src/notify/notify.ts';
-import { createOutlets } from '../../src/notify/outlets.ts';
-import { announceInvitations, pruneNotifications, reportLostNodes } from '../../src/notify/watch.ts';
-import { SERVICE } from '../../src/store/store.ts';
+import { createKey, revokeKey } from '../../src/control/accounts/keys.ts';
+import { createHostNames } from '../../src/control/dns/host-names.ts';
+import { applyEvent } from '../../src/control/domains/apply-event.ts';
+import { newChallenge } from '../../src/control/domains/challenge.ts';
+import type { LifecycleEvent } from '../../src/control/domains/state.ts';
+import {
+  notifyKeyCreated,
+  notifyKeyRevoked,
+  notifyPublicationFailed,
+} from '../../src/control/notices/events.ts';
+import { KIND_NAMES } from '../../src/control/notices/kinds.ts';
+import { MAX_WEBHOOKS, NODE_LOST_MS } from '../../src/control/notices/limits.ts';
+import { notify } from '../../src/control/notices/notify.ts';
+import { createOutlets } from '../../src/control/notices/outlets.ts';
+import { announceInvitations, pruneNotifications, reportLostNodes } from '../../src/control/notices/watch.ts';
+import { SERVICE } from '../../src/control/store/store.ts';
 import { addMember, type Person, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 import { type MailServer, type Receiver, startMailServer, startReceiver } from '../support/outlets.ts';

@@ -1,11 +1,11 @@
 /** A domain whose plan takes long holds up no other one, and rests before it is published again. On both stores. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { LONGEST_DOMAIN_REST_MS, SLOW_MS } from '../../src/publisher/limits.ts';
-import { createPlanMaker, type PlanMaker } from '../../src/publisher/plan-maker.ts';
-import { createPublisher, type Publisher } from '../../src/publisher/publisher.ts';
-import type { DomainRow } from '../../src/store/rows.ts';
-import type { Store } from '../../src/store/store.ts';
+import { LONGEST_DOMAIN_REST_MS, SLOW_MS } from '../../src/control/publishing/limits.ts';
+import { createPlanMaker, type PlanMaker } from '../../src/control/publishing/plan-maker.ts';
+import { createPublisher, type Publisher } from '../../src/control/publishing/publisher.ts';
+import type { DomainRow } from '../../src/control/store/rows.ts';
+import type { Store } from '../../src/control/store/store.ts';
 import { testDatabases } from '../support/databases.ts';
 import { addDomain, changeDomain, type House, openHouse } from '../support/publish-setup.ts';
 

@@ -1,10 +1,10 @@
 /** From an accepted write to a numbered, signed plan: on both stores, through real transactions. */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createPublisher } from '../../src/control/publishing/publisher.ts';
+import type { DomainRow, RevisionRow } from '../../src/control/store/rows.ts';
+import { SERVICE, type Store } from '../../src/control/store/store.ts';
 import { loadPlan } from '../../src/engine/evaluator/index.ts';
-import { createPublisher } from '../../src/publisher/publisher.ts';
-import type { DomainRow, RevisionRow } from '../../src/store/rows.ts';
-import { SERVICE, type Store } from '../../src/store/store.ts';
 import { send } from '../support/api.ts';
 import { everyDatabase } from '../support/databases.ts';
 import { asAdmin } from '../support/postgres.ts';
@@ -147,8 +147,8 @@ for (const database of everyDatabase()) {
       const second = await addDomain(house, 'shop.test');
       await addDrop(house, second, '/new');
       // As when two processes have one of the two each: the new domain comes out before the old one's tombstone.
-      const { publishDomain } = await import('../../src/publisher/publish.ts');
-      const { createPlanMaker } = await import('../../src/publisher/plan-maker.ts');
+      const { publishDomain } = await import('../../src/control/publishing/publish.ts');
+      const { createPlanMaker } = await import('../../src/control/publishing/plan-maker.ts');
       const tools = { store, plans: createPlanMaker({ store }), clock: Date.now };
       await publishDomain({ domain_id: second.id, domain: 'shop.test' }, tools);
       await publishDomain({ domain_id: first.id, domain: 'shop.test' }, tools);

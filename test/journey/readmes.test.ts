@@ -35,7 +35,7 @@ const SERVED = [
 ];
 /** What a reader has done before a file's first command. */
 const PRELUDES: Readonly<Record<string, readonly string[]>> = {
-  'src/api/OPERATIONS.md': SERVED,
+  'src/control/api/OPERATIONS.md': SERVED,
   'src/edge/node/README.md': SERVED,
 };
 

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Recommendation } from '../../src/recommendations/shapes.ts';
+import type { Recommendation } from '../../src/control/recommendations/shapes.ts';
 import { startApi, type TestApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';
 import { builtCli, edgeplan, type Run } from '../support/built.ts';

@@ -1,6 +1,6 @@
 /** Support tickets of `edgeplan serve` as a process: the commands of both sides, and the e-mails between them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_TICKET_MESSAGE } from '../../src/billing/limits.ts';
+import { MAX_TICKET_MESSAGE } from '../../src/control/billing/limits.ts';
 import { builtCli, edgeplan, type Run } from '../support/built.ts';
 import { type MailServer, startMailServer } from '../support/outlets.ts';
 import { type Served, serve } from '../support/served.ts';

@@ -2,10 +2,10 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ServerAddress } from '../../src/dns/server-address.ts';
-import { NOTIFY_CONCURRENCY } from '../../src/zones/limits.ts';
-import { createNotifier, type ZoneNotifier } from '../../src/zones/notify.ts';
-import { SOA_TIMERS } from '../../src/zones/soa.ts';
+import type { ServerAddress } from '../../src/control/dns/server-address.ts';
+import { NOTIFY_CONCURRENCY } from '../../src/control/zones/limits.ts';
+import { createNotifier, type ZoneNotifier } from '../../src/control/zones/notify.ts';
+import { SOA_TIMERS } from '../../src/control/zones/soa.ts';
 import {
   OPCODES,
   RCODES,
@@ -13,9 +13,9 @@ import {
   responseFlags,
   writeMessage,
   type ZoneMessage,
-} from '../../src/zones/wire/message.ts';
-import { signMessage, verifyMessage, writeTsigError } from '../../src/zones/wire/tsig.ts';
-import type { ZoneHead } from '../../src/zones/zone-source.ts';
+} from '../../src/control/zones/wire/message.ts';
+import { signMessage, verifyMessage, writeTsigError } from '../../src/control/zones/wire/tsig.ts';
+import type { ZoneHead } from '../../src/control/zones/zone-source.ts';
 import { until } from '../support/until.ts';
 import { createMemoryLog, type MemoryLog, makeKey } from '../support/zone-memory.ts';
 

@@ -3,19 +3,19 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ServerAddress } from '../../src/dns/server-address.ts';
-import { CONNECTIONS_PER_OTHER, FIRST_REQUEST_MS } from '../../src/zones/limits.ts';
-import { createNotifier } from '../../src/zones/notify.ts';
-import { createZoneServer, type ZoneServer } from '../../src/zones/server.ts';
+import type { ServerAddress } from '../../src/control/dns/server-address.ts';
+import { CONNECTIONS_PER_OTHER, FIRST_REQUEST_MS } from '../../src/control/zones/limits.ts';
+import { createNotifier } from '../../src/control/zones/notify.ts';
+import { createZoneServer, type ZoneServer } from '../../src/control/zones/server.ts';
 import {
   RCODES,
   readMessage,
   writeMessage,
   writeQuestion,
   type ZoneMessage,
-} from '../../src/zones/wire/message.ts';
-import { type ResourceRecord, TYPES } from '../../src/zones/wire/records.ts';
-import { signMessage, verifyMessage } from '../../src/zones/wire/tsig.ts';
+} from '../../src/control/zones/wire/message.ts';
+import { type ResourceRecord, TYPES } from '../../src/control/zones/wire/records.ts';
+import { signMessage, verifyMessage } from '../../src/control/zones/wire/tsig.ts';
 import { freePort } from '../support/free-ports.ts';
 import { type KnotSecondary, startKnotSecondary } from '../support/knot-secondary.ts';
 import { missingFile, missingProgram, requires } from '../support/requires.ts';

@@ -1,13 +1,13 @@
 import type { Answer } from 'dns-packet';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createDns, type Dns } from '../../src/dns/resolver.ts';
+import { createDns, type Dns } from '../../src/control/dns/resolver.ts';
 import {
   createFlattener,
   type FlattenedTarget,
   type FlattenedTargets,
   type FlattenerNote,
   newTarget,
-} from '../../src/zones/flatten.ts';
+} from '../../src/control/zones/flatten.ts';
 import {
   a,
   fromTable,

@@ -7,8 +7,8 @@ import {
   judgeMinutes,
   type UptimeMinute,
   type UptimeSettings,
-} from '../../src/uptime/state.ts';
-import { readState, writeState } from '../../src/uptime/stored-state.ts';
+} from '../../src/control/traffic/uptime/state.ts';
+import { readState, writeState } from '../../src/control/traffic/uptime/stored-state.ts';
 import { type NaiveIncident, naiveIncidents } from '../oracle/uptime.ts';
 import { sizeOf } from '../support/size.ts';
 

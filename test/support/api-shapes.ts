@@ -1,8 +1,8 @@
 /** Holds answers to the schemas of the route table: nothing missing, nothing more, and the one error shape. */
 import { isDeepStrictEqual } from 'node:util';
-import { ROUTES } from '../../src/api/routes.ts';
-import { type AnyRoute, isNodeRoute } from '../../src/operation/node-route.ts';
-import { methodsAt, segmentsOf } from '../../src/operation/paths.ts';
+import { type AnyRoute, isNodeRoute } from '../../src/control/api/operation/node-route.ts';
+import { methodsAt, segmentsOf } from '../../src/control/api/operation/paths.ts';
+import { ROUTES } from '../../src/control/api/routes.ts';
 import type { Answer } from './api.ts';
 
 /** What a route answers where nothing is wrong. */

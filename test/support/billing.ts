@@ -1,7 +1,7 @@
 /** Lines of the operator's billing for tests, and their import. */
-import type { BillingCounts, BillingLine } from '../../src/billing/import.ts';
-import { importBilling } from '../../src/billing/import.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { BillingCounts, BillingLine } from '../../src/control/billing/import.ts';
+import { importBilling } from '../../src/control/billing/import.ts';
+import type { Store } from '../../src/control/store/store.ts';
 
 /** The time of the first line, in milliseconds since the epoch. */
 export const BILLED = Date.UTC(2026, 0, 1);

@@ -1,6 +1,6 @@
 /** Generates domains whose records collide: names that enclose each other, aliases to each other, several spellings. */
 import fc from 'fast-check';
-import type { ZoneRecord } from '../../src/dns/zone-file/parse.ts';
+import type { ZoneRecord } from '../../src/control/dns/zone-file/parse.ts';
 import type { NaiveRow } from '../oracle/zone-content.ts';
 
 export const ZONE_DOMAIN = 'example.com';

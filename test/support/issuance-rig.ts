@@ -1,10 +1,15 @@
 /** A store with an issuer on it, an authority with faults, and a scripted clock: domains are added as the API would. */
-import { newKeyText, openKeyRing } from '../../src/certificates/key-ring.ts';
-import { openStore } from '../../src/database/open.ts';
-import { createHostNames } from '../../src/dns/host-names.ts';
-import { createIssuer, type Issuer, type IssuerOptions } from '../../src/issuance/issuer.ts';
-import type { DomainRow } from '../../src/store/rows.ts';
-import type { Store } from '../../src/store/store.ts';
+
+import {
+  createIssuer,
+  type Issuer,
+  type IssuerOptions,
+} from '../../src/control/certificates/issuance/issuer.ts';
+import { newKeyText, openKeyRing } from '../../src/control/certificates/key-ring.ts';
+import { createHostNames } from '../../src/control/dns/host-names.ts';
+import { openStore } from '../../src/control/store/database/open.ts';
+import type { DomainRow } from '../../src/control/store/rows.ts';
+import type { Store } from '../../src/control/store/store.ts';
 import { type ChallengeCheck, startAuthority, type TestAuthority } from './acme-authority.ts';
 import type { TestDatabase } from './databases.ts';
 import { activeDomain, newRecord, publication, T } from './sample-rows.ts';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ServerAddress } from '../../src/dns/server-address.ts';
+import type { ServerAddress } from '../../src/control/dns/server-address.ts';
 
 export interface KnotSecondary {
   /** What it has logged so far. */

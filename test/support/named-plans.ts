@@ -1,9 +1,9 @@
 /** What a node's folder says it holds. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { versionOf } from '../../src/control/publishing/republish-survey.ts';
 import { readLines } from '../../src/edge/following/journal.ts';
 import { readPlanFile } from '../../src/edge/following/plan-store.ts';
-import { versionOf } from '../../src/publisher/republish-survey.ts';
 
 /** Digests of the plans that the list of names in `directory` gives, those before the served ones included. */
 export function namedPlans(directory: string): ReadonlySet<string> {

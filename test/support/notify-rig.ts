@@ -1,14 +1,14 @@
 /** A store with accounts that are notified, real receivers on this machine, and workers that deliver to them. */
 import { createSpecialJudge } from '../../src/base/addresses/special-addresses.ts';
-import { openStore } from '../../src/database/open.ts';
-import { createHostNames, type HostNamesOptions } from '../../src/dns/host-names.ts';
-import { confirmedContact, emptyContact } from '../../src/notify/contact.ts';
-import { createDeliveryWorker, type DeliveryWorker } from '../../src/notify/deliver.ts';
-import { notify } from '../../src/notify/notify.ts';
-import { createOutlets } from '../../src/notify/outlets.ts';
-import { newWebhookSecret } from '../../src/notify/webhook.ts';
-import type { DeliveryRow, DomainRow, NotificationRow, WebhookRow } from '../../src/store/rows.ts';
-import type { Store } from '../../src/store/store.ts';
+import { createHostNames, type HostNamesOptions } from '../../src/control/dns/host-names.ts';
+import { confirmedContact, emptyContact } from '../../src/control/notices/contact.ts';
+import { createDeliveryWorker, type DeliveryWorker } from '../../src/control/notices/deliver.ts';
+import { notify } from '../../src/control/notices/notify.ts';
+import { createOutlets } from '../../src/control/notices/outlets.ts';
+import { newWebhookSecret } from '../../src/control/notices/webhook.ts';
+import { openStore } from '../../src/control/store/database/open.ts';
+import type { DeliveryRow, DomainRow, NotificationRow, WebhookRow } from '../../src/control/store/rows.ts';
+import type { Store } from '../../src/control/store/store.ts';
 import type { TestDatabase } from './databases.ts';
 import { type MailServer, type Receiver, startMailServer, startReceiver } from './outlets.ts';
 import { seed } from './sample-rows.ts';

@@ -5,9 +5,9 @@
  * domains again whose plans are of an older version.
  */
 import { writeSync } from 'node:fs';
-import { openStore } from '../../dist/database/open.js';
-import { createPublisher } from '../../dist/publisher/publisher.js';
-import { createRepublisher } from '../../dist/publisher/republisher.js';
+import { createPublisher } from '../../dist/control/publishing/publisher.js';
+import { createRepublisher } from '../../dist/control/publishing/republisher.js';
+import { openStore } from '../../dist/control/store/database/open.js';
 
 const [database, point, turn, again] = process.argv.slice(2);
 const store = await openStore({ database });

@@ -2,9 +2,9 @@
  * A simulated time of renewals: domains of several kinds, two issuers on one store that pass in turn, and a script of bad
  * days. In: the script and its length. Out: records of the authority, and every interval in which a name had no certificate.
  */
-import type { Issuer } from '../../src/issuance/issuer.ts';
+import type { Issuer } from '../../src/control/certificates/issuance/issuer.ts';
+import type { DomainRow } from '../../src/control/store/rows.ts';
 import { isNameCovered } from '../../src/rules/model/covered-names.ts';
-import type { DomainRow } from '../../src/store/rows.ts';
 import type { TestAuthority } from './acme-authority.ts';
 import type { IssuanceRig } from './issuance-rig.ts';
 import { newRecord, publication, T } from './sample-rows.ts';

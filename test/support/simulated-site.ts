@@ -4,6 +4,8 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { createNode } from '../../src/control/publishing/node-token.ts';
+import { readDomainRows, toRuleSet } from '../../src/control/publishing/rule-set.ts';
 import { decisionLine } from '../../src/edge/proxy/log/line.ts';
 import type { RequestLogEntry } from '../../src/edge/proxy/log/request-log.ts';
 import { createTrafficLog } from '../../src/edge/proxy/log/traffic-log.ts';
@@ -14,8 +16,6 @@ import { sealBatch, sealCounts, sealTops } from '../../src/engine/counts/layout.
 import type { Decision, EdgeRequest, Evaluator } from '../../src/engine/evaluator/index.ts';
 import { loadPlan } from '../../src/engine/evaluator/index.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
-import { createNode } from '../../src/publisher/node-token.ts';
-import { readDomainRows, toRuleSet } from '../../src/publisher/rule-set.ts';
 import { serving } from '../../src/workbench/proofs/serving.ts';
 import { send } from './api.ts';
 import type { Subject } from './api-rules-subject.ts';

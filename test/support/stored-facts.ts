@@ -1,6 +1,10 @@
 /** Facts of a domain as plain values, for tests of recommendations. */
 
 import type { RuleType } from '../../src/base/vocabulary/vocabulary.ts';
+import type { EntryRequest } from '../../src/control/recommendations/entry-request.ts';
+import { countedPeriod } from '../../src/control/recommendations/read-facts.ts';
+import type { CountedPeriod, StoredFacts } from '../../src/control/recommendations/stored-facts.ts';
+import { inEvaluationOrder } from '../../src/control/traffic/show-hits.ts';
 import {
   addChange,
   addHits,
@@ -8,11 +12,7 @@ import {
   type TrafficCounts,
 } from '../../src/engine/counts/counts.ts';
 import type { Effect } from '../../src/engine/evaluator/decision.ts';
-import type { EntryRequest } from '../../src/recommendations/entry-request.ts';
-import { countedPeriod } from '../../src/recommendations/read-facts.ts';
-import type { CountedPeriod, StoredFacts } from '../../src/recommendations/stored-facts.ts';
 import { parseRuleSet } from '../../src/rules/model/parse.ts';
-import { inEvaluationOrder } from '../../src/traffic/show-hits.ts';
 import { lintRuleSet } from '../../src/workbench/proofs/lint.ts';
 
 export const DAY = 86_400_000;

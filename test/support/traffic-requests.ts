@@ -1,5 +1,7 @@
 /** Requests as nodes count them, made for tests, and their way into a store. */
 import type { ActionMode, RuleType } from '../../src/base/vocabulary/vocabulary.ts';
+import type { Store } from '../../src/control/store/store.ts';
+import { columnsOf } from '../../src/control/traffic/blocks.ts';
 import { countRequest, countTops } from '../../src/engine/counts/count-request.ts';
 import type { CountedRequest } from '../../src/engine/counts/counted-request.ts';
 import {
@@ -10,8 +12,6 @@ import {
 } from '../../src/engine/counts/counts.ts';
 import { sealCounts, sealTops } from '../../src/engine/counts/layout.ts';
 import type { Action, Decision, Effect, Match } from '../../src/engine/evaluator/decision.ts';
-import type { Store } from '../../src/store/store.ts';
-import { columnsOf } from '../../src/traffic/blocks.ts';
 
 const MINUTE_MS = 60_000;
 

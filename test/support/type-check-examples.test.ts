@@ -9,7 +9,7 @@ const DOCUMENTED: Readonly<Record<string, readonly string[]>> = {
   'src/engine/evaluator/evaluate.ts': ['evaluate', 'explain', 'loadPlan'],
   'src/edge/middleware/node/edge.ts': ['createEdge'],
   'src/edge/middleware/fetch/edge.ts': ['createEdge'],
-  'src/client/client.ts': ['createClient'],
+  'src/control/client/client.ts': ['createClient'],
 };
 
 describe('the check of examples', () => {

@@ -1,11 +1,16 @@
 /** A source of zones in memory, with every version; and what tests of the room share. */
 import { execFile } from 'node:child_process';
 import { createSecretKey, randomBytes } from 'node:crypto';
-import type { ZoneLog } from '../../src/zones/log.ts';
-import { encodeName } from '../../src/zones/wire/name.ts';
-import { diffContents, packRecords, type ResourceRecord, TYPES } from '../../src/zones/wire/records.ts';
-import type { TsigAlgorithm, TsigKey } from '../../src/zones/wire/tsig.ts';
-import type { ZoneHead, ZoneSource } from '../../src/zones/zone-source.ts';
+import type { ZoneLog } from '../../src/control/zones/log.ts';
+import { encodeName } from '../../src/control/zones/wire/name.ts';
+import {
+  diffContents,
+  packRecords,
+  type ResourceRecord,
+  TYPES,
+} from '../../src/control/zones/wire/records.ts';
+import type { TsigAlgorithm, TsigKey } from '../../src/control/zones/wire/tsig.ts';
+import type { ZoneHead, ZoneSource } from '../../src/control/zones/zone-source.ts';
 
 export interface MemoryZones extends ZoneSource {
   /** Makes the records the content of a version. */

@@ -1,6 +1,6 @@
 /** Records in wire form as lines of text, decoded by dns-packet: `<name> <ttl> <type> <data>`. */
 import { type Answer, decode } from 'dns-packet';
-import { encodeRecord, type ResourceRecord } from '../../src/zones/wire/records.ts';
+import { encodeRecord, type ResourceRecord } from '../../src/control/zones/wire/records.ts';
 
 /** Sorted lines of records. */
 export function zoneLines(records: readonly ResourceRecord[]): readonly string[] {

@@ -1,6 +1,6 @@
 /** Reads the desired state of a domain from an edge file, in the form in which the server stores it. */
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import { canonicalData } from '../../dns/zone-file/rdata.ts';
+import { canonicalData } from '../../control/dns/zone-file/rdata.ts';
 import type { EdgeSources } from '../../rules/files/edge-file.ts';
 import { readYamlBytes } from '../../rules/files/yaml.ts';
 import { SETTING_NAMES } from '../../rules/model/settings.ts';

@@ -1,7 +1,12 @@
 /** `edgeplan account contact`: shows and sets where an account is notified, on the word of the operator. */
 import { Command } from 'commander';
-import { type ContactChannel, confirmedContact, emptyContact, readAddress } from '../../notify/contact.ts';
-import type { WriteTransaction } from '../../store/store.ts';
+import {
+  type ContactChannel,
+  confirmedContact,
+  emptyContact,
+  readAddress,
+} from '../../control/notices/contact.ts';
+import type { WriteTransaction } from '../../control/store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { jsonOption } from '../options.ts';

@@ -1,7 +1,7 @@
 /** `edgeplan account`: creates, lists, disables and enables accounts, which own domains and API keys; their contacts. */
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { createAccount, setAccountActive } from '../../access/keys.ts';
+import { createAccount, setAccountActive } from '../../control/accounts/keys.ts';
 import { shellWord } from '../../workbench/simulation/shell-word.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { dataFolder, hasEmbeddedStore, openData, openExistingData, type StoreFlags } from '../open-data.ts';

@@ -11,8 +11,8 @@ import {
   openClearance,
   readMasters,
   rotateClearance,
-} from '../../publisher/clearance.ts';
-import { CLEARANCE_OVERLAP_MS } from '../../publisher/limits.ts';
+} from '../../control/publishing/clearance.ts';
+import { CLEARANCE_OVERLAP_MS } from '../../control/publishing/limits.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { jsonOption, overlapOption } from '../options.ts';

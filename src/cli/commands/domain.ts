@@ -4,12 +4,12 @@
  */
 import { Command } from 'commander';
 import { groupNames, shareGroup } from '../../base/vocabulary/node-groups.ts';
-import { applyEvent } from '../../lifecycle/apply-event.ts';
-import { newChallenge } from '../../lifecycle/challenge.ts';
-import type { LifecycleEvent } from '../../lifecycle/state.ts';
-import { moveDomain } from '../../publisher/node-groups.ts';
-import type { AccountRow, DomainRow, ManifestRow } from '../../store/rows.ts';
-import { SERVICE } from '../../store/store.ts';
+import { applyEvent } from '../../control/domains/apply-event.ts';
+import { newChallenge } from '../../control/domains/challenge.ts';
+import type { LifecycleEvent } from '../../control/domains/state.ts';
+import { moveDomain } from '../../control/publishing/node-groups.ts';
+import type { AccountRow, DomainRow, ManifestRow } from '../../control/store/rows.ts';
+import { SERVICE } from '../../control/store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { jsonOption, readNodeGroups } from '../options.ts';

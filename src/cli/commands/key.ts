@@ -8,8 +8,8 @@ import {
   type KeyReport,
   reportKeys,
   revokeKey,
-} from '../../access/keys.ts';
-import { notifyKeyCreated, notifyKeyRevoked } from '../../notify/events.ts';
+} from '../../control/accounts/keys.ts';
+import { notifyKeyCreated, notifyKeyRevoked } from '../../control/notices/events.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { openExistingData, type StoreFlags } from '../open-data.ts';
 import { jsonOption } from '../options.ts';

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { terminalJson } from '../../base/text/terminal-json.ts';
 import { timeText } from '../../base/text/time-text.ts';
-import { LOG_ACTIONS } from '../../logs/log-store.ts';
+import { LOG_ACTIONS } from '../../control/logs/log-store.ts';
 import { paint } from '../../workbench/simulation/paint.ts';
 import { type CommandFault, usageFault } from '../exit.ts';
 import { colourOption } from '../options.ts';

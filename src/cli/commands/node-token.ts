@@ -5,11 +5,11 @@
 import { Command, Option } from 'commander';
 import { isStoreFault } from '../../base/storage/fault.ts';
 import { DEFAULT_GROUP, groupNames } from '../../base/vocabulary/node-groups.ts';
-import { TOKEN_OVERLAP_MS } from '../../publisher/limits.ts';
-import { createNode, NODE_NAME_SHAPE, rotateToken } from '../../publisher/node-token.ts';
-import { openSigner } from '../../publisher/signer.ts';
-import type { NodeRow, ReplacedTokenRow } from '../../store/rows.ts';
-import type { Store } from '../../store/store.ts';
+import { TOKEN_OVERLAP_MS } from '../../control/publishing/limits.ts';
+import { createNode, NODE_NAME_SHAPE, rotateToken } from '../../control/publishing/node-token.ts';
+import { openSigner } from '../../control/publishing/signer.ts';
+import type { NodeRow, ReplacedTokenRow } from '../../control/store/rows.ts';
+import type { Store } from '../../control/store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { jsonOption, overlapOption, readNodeGroups } from '../options.ts';

@@ -1,10 +1,10 @@
 /** `edgeplan secrets-key`: rotates the key that private keys in the store are encrypted with, beside a running server. */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { type KeyRing, newKeyText, SecretsKeyFault } from '../../certificates/key-ring.ts';
-import { type Resealed, resealKeys } from '../../certificates/reseal-keys.ts';
-import { resealIssuance } from '../../issuance/reseal.ts';
-import type { Store } from '../../store/store.ts';
+import { resealIssuance } from '../../control/certificates/issuance/reseal.ts';
+import { type KeyRing, newKeyText, SecretsKeyFault } from '../../control/certificates/key-ring.ts';
+import { type Resealed, resealKeys } from '../../control/certificates/reseal-keys.ts';
+import type { Store } from '../../control/store/store.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import {

@@ -1,15 +1,20 @@
 /** `edgeplan serve`: runs the management API, on an embedded store by default. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { MAX_REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE } from '../../access/request-budget.ts';
-import { DEFAULT_TIER, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
 import { normalizeName } from '../../base/addresses/host.ts';
-import { OVER_QUOTA, type OverQuota } from '../../billing/quota.ts';
-import { DnsFault } from '../../dns/fault.ts';
-import { DEFAULT_DAYS, MAX_DAYS } from '../../logs/limits.ts';
-import { judgePublicUrl } from '../../notify/link.ts';
-import { judgeGatewayUrl, judgeSender, judgeSmtpUrl } from '../../notify/outlet-options.ts';
+import { MAX_REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE } from '../../control/accounts/request-budget.ts';
+import { DEFAULT_TIER, TIER_SLUGS, type TierSlug } from '../../control/accounts/tiers.ts';
+import { OVER_QUOTA, type OverQuota } from '../../control/billing/quota.ts';
+import { DnsFault } from '../../control/dns/fault.ts';
+import { DEFAULT_DAYS, MAX_DAYS } from '../../control/logs/limits.ts';
+import { judgePublicUrl } from '../../control/notices/link.ts';
+import { judgeGatewayUrl, judgeSender, judgeSmtpUrl } from '../../control/notices/outlet-options.ts';
+import {
+  DAYS_FOR_MS,
+  HOURS_FOR_MS,
+  LEAST_HOURS_FOR_MS,
+  MINUTES_FOR_MS,
+} from '../../control/traffic/limits.ts';
 import { PANEL_PATH } from '../../panel/assets.ts';
-import { DAYS_FOR_MS, HOURS_FOR_MS, LEAST_HOURS_FOR_MS, MINUTES_FOR_MS } from '../../traffic/limits.ts';
 import { usageFault } from '../exit.ts';
 import { type IssuerFlags, issuerOptions, readIssuer } from '../issuer-options.ts';
 import { listenFault } from '../listen-fault.ts';

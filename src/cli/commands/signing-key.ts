@@ -3,9 +3,15 @@
  * server.
  */
 import { Command } from 'commander';
-import { SIGNING_OVERLAP_MS } from '../../publisher/limits.ts';
-import { openSigner } from '../../publisher/signer.ts';
-import { openKey, readKeys, rotateKeys, type StoredKeys, signingAt } from '../../publisher/signing-keys.ts';
+import { SIGNING_OVERLAP_MS } from '../../control/publishing/limits.ts';
+import { openSigner } from '../../control/publishing/signer.ts';
+import {
+  openKey,
+  readKeys,
+  rotateKeys,
+  type StoredKeys,
+  signingAt,
+} from '../../control/publishing/signing-keys.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { jsonOption, overlapOption } from '../options.ts';

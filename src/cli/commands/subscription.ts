@@ -3,7 +3,7 @@
  * only.
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { allowancesOf, inForce } from '../../access/entitlements.ts';
+import { allowancesOf, inForce } from '../../control/accounts/entitlements.ts';
 import {
   changeSubscription,
   type Override,
@@ -11,12 +11,12 @@ import {
   removeSubscription,
   type ShownSubscription,
   showSubscription,
-} from '../../access/subscriptions.ts';
-import { type Allowances, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
-import { causeText, resumeDomain, suspendDomain } from '../../lifecycle/suspensions.ts';
-import type { SuspensionCause, SuspensionRow } from '../../store/billing-rows.ts';
-import type { DomainRow, SubscriptionRow } from '../../store/rows.ts';
-import { type ReadTransaction, SERVICE } from '../../store/store.ts';
+} from '../../control/accounts/subscriptions.ts';
+import { type Allowances, TIER_SLUGS, type TierSlug } from '../../control/accounts/tiers.ts';
+import { causeText, resumeDomain, suspendDomain } from '../../control/domains/suspensions.ts';
+import type { SuspensionCause, SuspensionRow } from '../../control/store/billing-rows.ts';
+import type { DomainRow, SubscriptionRow } from '../../control/store/rows.ts';
+import { type ReadTransaction, SERVICE } from '../../control/store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { jsonOption } from '../options.ts';

@@ -1,6 +1,6 @@
 /** `edgeplan support`: the support tickets of an account for its customer, at a server. */
 import { Command } from 'commander';
-import type { TicketStatus } from '../../store/billing-rows.ts';
+import type { TicketStatus } from '../../control/store/billing-rows.ts';
 import { limitOption } from '../input/limit.ts';
 import { messageOption, readMessage } from '../input/message.ts';
 import { readTicketId, statusOption } from '../input/ticket.ts';

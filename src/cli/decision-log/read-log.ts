@@ -3,9 +3,9 @@
  * the reason.
  */
 
+import { countedMistake, decisionMistake } from '../../control/logs/entry-schema.ts';
 import { COUNTED_FORMAT, type CountedLine } from '../../edge/following/counted-requests.ts';
 import { type DecisionLine, GAP_FORMAT, LINE_FORMAT } from '../../edge/proxy/log/line.ts';
-import { countedMistake, decisionMistake } from '../../logs/entry-schema.ts';
 import { sizeText } from '../../rules/files/size.ts';
 import { isMapping } from '../../rules/files/yaml.ts';
 import { requestMistake } from '../../workbench/simulation/request-fields.ts';

@@ -1,5 +1,5 @@
 /** Compares this machine's clock with that of the database's server and of the control plane. */
-import { inspectPostgres } from '../../database/inspect-store.ts';
+import { inspectPostgres } from '../../control/store/database/inspect-store.ts';
 import { type Check, type CheckFinding, type DoctorFlags, reasonText } from './check.ts';
 import { accessOf } from './database.ts';
 import { CONTROL_MS } from './feed.ts';

@@ -1,9 +1,9 @@
 /** Checks that the store opens and which tables it has; takes no step to newer ones. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { inspectFolder, inspectPostgres } from '../../database/inspect-store.ts';
-import type { StoreReport } from '../../database/store-report.ts';
-import { type PostgresAccess, withoutPassword } from '../../store/place.ts';
+import { inspectFolder, inspectPostgres } from '../../control/store/database/inspect-store.ts';
+import type { StoreReport } from '../../control/store/database/store-report.ts';
+import { type PostgresAccess, withoutPassword } from '../../control/store/place.ts';
 import { dataFolder } from '../open-data.ts';
 import { type Check, type CheckFinding, type DoctorFlags, reasonText } from './check.ts';
 

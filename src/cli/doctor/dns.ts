@@ -1,6 +1,6 @@
 /** Checks that each DNS resolver answers, with the client that servers and nodes use. */
-import { createDns, type Dns } from '../../dns/resolver.ts';
-import type { ServerAddress } from '../../dns/server-address.ts';
+import { createDns, type Dns } from '../../control/dns/resolver.ts';
+import type { ServerAddress } from '../../control/dns/server-address.ts';
 import { type Check, type CheckFinding, reasonText } from './check.ts';
 
 /** The servers of the root: every resolver of the internet has them in its cache. */

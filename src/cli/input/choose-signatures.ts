@@ -3,7 +3,7 @@
  * starter set.
  */
 
-import type { SealedSignatures } from '../../compute/job.ts';
+import type { SealedSignatures } from '../../control/compute/job.ts';
 import { META, typeIndex } from '../../engine/plan/layout.ts';
 import { openPlan } from '../../engine/plan/open.ts';
 import { loadSignatures } from '../../engine/waf/load/load.ts';

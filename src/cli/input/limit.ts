@@ -1,6 +1,6 @@
 /** Parses `--limit` of commands that print a page of a list. */
 import { InvalidArgumentError, Option } from 'commander';
-import { MAX_PAGE } from '../../operation/limits.ts';
+import { MAX_PAGE } from '../../control/api/operation/limits.ts';
 
 /** The default of `--limit`: a few screens. */
 const USUAL_LIMIT = 100;

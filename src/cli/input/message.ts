@@ -1,6 +1,6 @@
 /** Reads the text of a ticket's message from the command line or stdin. */
 import { Option } from 'commander';
-import { judgeMessage } from '../../billing/ticket-shapes.ts';
+import { judgeMessage } from '../../control/billing/ticket-shapes.ts';
 import { inputFault, usageFault } from '../exit.ts';
 import { readBytes } from './read-file.ts';
 

@@ -1,6 +1,6 @@
 /** Parses the arguments and options that the commands of tickets share. */
 import { Option } from 'commander';
-import { TICKET_STATUSES } from '../../store/billing-rows.ts';
+import { TICKET_STATUSES } from '../../control/store/billing-rows.ts';
 import { idParser } from './id.ts';
 
 /** Parses the id of a ticket. */

@@ -3,15 +3,15 @@
  * Below a dry_run rule: what enforcing it would have changed.
  */
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
-import { startsOf } from '../../traffic/period.ts';
-import type { TrafficStep } from '../../traffic/read-traffic.ts';
+import { startsOf } from '../../control/traffic/period.ts';
+import type { TrafficStep } from '../../control/traffic/read-traffic.ts';
 import {
   type HitSums,
   type RemovedRule,
   type ShownChange,
   type ShownRule,
   UNKNOWN_EFFECT,
-} from '../../traffic/show-hits.ts';
+} from '../../control/traffic/show-hits.ts';
 import {
   hang,
   lineColumns,

@@ -1,8 +1,8 @@
 /** Prints an entry of a domain's decision log as one line, its columns aligned with those of other lines. */
 
+import { decisionMistake } from '../../control/logs/entry-schema.ts';
 import { COUNTED_FORMAT, type CountedLine } from '../../edge/following/counted-requests.ts';
 import { type DecisionLine, GAP_FORMAT, type GapLine } from '../../edge/proxy/log/line.ts';
-import { decisionMistake } from '../../logs/entry-schema.ts';
 import {
   columns,
   quantity,

@@ -1,6 +1,6 @@
 /** Prints recommendations: a paragraph for each, with its evidence in one line and the command that makes its change. */
 import type { Severity } from '../../base/diagnostics/severity.ts';
-import type { Recommendation } from '../../recommendations/shapes.ts';
+import type { Recommendation } from '../../control/recommendations/shapes.ts';
 import {
   dotted,
   hang,

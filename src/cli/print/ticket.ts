@@ -1,6 +1,6 @@
 /** Prints support tickets: lists as tables, one ticket with its messages. Texts of others are escaped. */
 
-import type { TicketStatus } from '../../store/billing-rows.ts';
+import type { TicketStatus } from '../../control/store/billing-rows.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
 import { tableText } from './table.ts';
 

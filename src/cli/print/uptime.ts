@@ -1,6 +1,6 @@
 /** Prints the uptime of a domain: its state with the reasons, the share of answered requests by hour, and incidents. */
 
-import type { UptimeStatus } from '../../uptime/explain.ts';
+import type { UptimeStatus } from '../../control/traffic/uptime/explain.ts';
 import { hang, type RenderedLine, span, type Tone, wrap } from '../../workbench/simulation/render-text.ts';
 import { type Column, columnWidths, headingLine, rowLine } from './columns.ts';
 import { durationText, grouped } from './quantities.ts';

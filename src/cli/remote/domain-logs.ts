@@ -1,8 +1,8 @@
 /** Reads the decision log of a domain over the API: pages of entries, one decision, its explanation. */
 
+import { countedMistake, decisionMistake } from '../../control/logs/entry-schema.ts';
 import { COUNTED_FORMAT, type CountedLine } from '../../edge/following/counted-requests.ts';
 import type { DecisionLine } from '../../edge/proxy/log/line.ts';
-import { countedMistake, decisionMistake } from '../../logs/entry-schema.ts';
 import type { TraceDocument } from '../../workbench/simulation/document.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import type { RemoteEntry } from '../print/log-entry.ts';

@@ -1,5 +1,5 @@
 /** Reads, publishes and discards the draft of a domain over the API. */
-import type { PublishMode } from '../../store/rows.ts';
+import type { PublishMode } from '../../control/store/rows.ts';
 import type { ApiResponse, ServerAccess } from './call-api.ts';
 import { callDomainApi, domainPath } from './remote-domain.ts';
 

@@ -2,8 +2,8 @@
  * Describes the outcome of a publication. A revision of a domain that must not be served is published but not
  * served.
  */
-import { mayServe } from '../../publisher/plan-subject.ts';
-import type { DomainRow } from '../../store/rows.ts';
+import { mayServe } from '../../control/publishing/plan-subject.ts';
+import type { DomainRow } from '../../control/store/rows.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
 import type { ServerAccess } from './call-api.ts';
 import { getDomain } from './remote-domain.ts';

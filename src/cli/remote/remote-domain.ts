@@ -1,7 +1,8 @@
 /** Reads a domain of a server over the API. */
-import { RULE_SLUGS } from '../../api/rules/slugs.ts';
+
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
+import { RULE_SLUGS } from '../../control/api/rules/slugs.ts';
 import { parseRecord, parseRule } from '../../rules/model/parse.ts';
 import { SETTING_NAMES } from '../../rules/model/settings.ts';
 import type { DnsRecord, Rule } from '../../rules/model/types.ts';

@@ -1,7 +1,7 @@
 /** The options that choose a period of traffic, and the query that they make. */
 import { type Command, Option } from 'commander';
-import { suitsStep, TRAFFIC_STEPS } from '../../traffic/period.ts';
-import type { TrafficStep } from '../../traffic/read-traffic.ts';
+import { suitsStep, TRAFFIC_STEPS } from '../../control/traffic/period.ts';
+import type { TrafficStep } from '../../control/traffic/read-traffic.ts';
 import { usageFault } from '../exit.ts';
 import { durationText } from '../print/quantities.ts';
 import { type GivenTime, readDuration, readTime, timeAt } from '../time-option.ts';

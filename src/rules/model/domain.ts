@@ -1,6 +1,6 @@
 /**
  * The form of a domain in a rule set: its name, its status and the settings that nodes read. The API has forms of its
- * own for what a customer may write (`api/domain-forms.ts`).
+ * own for what a customer may write (`control/api/domain-forms.ts`).
  */
 import { z } from 'zod';
 import { normalizeName } from '../../base/addresses/host.ts';

@@ -3,12 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openStore } from '../../../src/database/open.ts';
-import { LogFault, LogRefusal } from '../../../src/logs/fault.ts';
-import { MAX_SEARCHES_OF_ACCOUNT } from '../../../src/logs/limits.ts';
-import type { LogAction, LogQuery, LogStore } from '../../../src/logs/log-store.ts';
-import { openLogs } from '../../../src/logs/open-logs.ts';
-import type { LogPlaceOfStore } from '../../../src/logs/place.ts';
+import { LogFault, LogRefusal } from '../../../src/control/logs/fault.ts';
+import { MAX_SEARCHES_OF_ACCOUNT } from '../../../src/control/logs/limits.ts';
+import type { LogAction, LogQuery, LogStore } from '../../../src/control/logs/log-store.ts';
+import { openLogs } from '../../../src/control/logs/open-logs.ts';
+import type { LogPlaceOfStore } from '../../../src/control/logs/place.ts';
+import { openStore } from '../../../src/control/store/database/open.ts';
 import { everyDatabase, type TestDatabase } from '../../support/databases.ts';
 import { batchOf, type CountedParts, countedOf, type LineParts, lineOf } from '../../support/log-lines.ts';
 

@@ -1,14 +1,14 @@
 /** Imports of wallets and invoices, on both databases: idempotent, in any order, at once, and what they suspend. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { LINES_AT_ONCE, SETTLED_AT_ONCE } from '../../../src/billing/limits.ts';
-import { settleDomain } from '../../../src/billing/settle.ts';
-import { createBillingWatch } from '../../../src/billing/watch.ts';
-import { applyEvent } from '../../../src/lifecycle/apply-event.ts';
-import { newChallenge } from '../../../src/lifecycle/challenge.ts';
-import type { LifecycleEvent } from '../../../src/lifecycle/state.ts';
-import { resumeDomain, suspendDomain } from '../../../src/lifecycle/suspensions.ts';
-import type { AccountRow, DomainRow } from '../../../src/store/rows.ts';
-import { SERVICE, type Store } from '../../../src/store/store.ts';
+import { LINES_AT_ONCE, SETTLED_AT_ONCE } from '../../../src/control/billing/limits.ts';
+import { settleDomain } from '../../../src/control/billing/settle.ts';
+import { createBillingWatch } from '../../../src/control/billing/watch.ts';
+import { applyEvent } from '../../../src/control/domains/apply-event.ts';
+import { newChallenge } from '../../../src/control/domains/challenge.ts';
+import type { LifecycleEvent } from '../../../src/control/domains/state.ts';
+import { resumeDomain, suspendDomain } from '../../../src/control/domains/suspensions.ts';
+import type { AccountRow, DomainRow } from '../../../src/control/store/rows.ts';
+import { SERVICE, type Store } from '../../../src/control/store/store.ts';
 import { billedAt, importLines, invoiceLine, walletLine } from '../../support/billing.ts';
 import { activeDomain, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';

@@ -4,10 +4,10 @@
  */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createBillingWatch } from '../../../src/billing/watch.ts';
-import { resumeDomain, suspendDomain } from '../../../src/lifecycle/suspensions.ts';
-import type { SuspensionCause } from '../../../src/store/billing-rows.ts';
-import { SERVICE, type Store } from '../../../src/store/store.ts';
+import { createBillingWatch } from '../../../src/control/billing/watch.ts';
+import { resumeDomain, suspendDomain } from '../../../src/control/domains/suspensions.ts';
+import type { SuspensionCause } from '../../../src/control/store/billing-rows.ts';
+import { SERVICE, type Store } from '../../../src/control/store/store.ts';
 import { billedAt, type Imported, importLines, invoiceLine, walletLine } from '../../support/billing.ts';
 import { activeDomain, T } from '../../support/sample-rows.ts';
 import { FULL } from '../../support/size.ts';

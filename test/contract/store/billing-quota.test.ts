@@ -1,13 +1,13 @@
 /** Traffic against quotas, on both databases: notices, and suspensions where the operator refuses traffic over a quota. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { resolveEntitlements } from '../../../src/access/entitlements.ts';
-import { changeSubscription } from '../../../src/access/subscriptions.ts';
-import type { OverQuota } from '../../../src/billing/quota.ts';
-import { GIGABYTE } from '../../../src/billing/quota-use.ts';
-import { type BillingNote, createBillingWatch } from '../../../src/billing/watch.ts';
-import { suspendDomain } from '../../../src/lifecycle/suspensions.ts';
-import type { AccountRow, DomainRow } from '../../../src/store/rows.ts';
-import { SERVICE, type Store } from '../../../src/store/store.ts';
+import { resolveEntitlements } from '../../../src/control/accounts/entitlements.ts';
+import { changeSubscription } from '../../../src/control/accounts/subscriptions.ts';
+import type { OverQuota } from '../../../src/control/billing/quota.ts';
+import { GIGABYTE } from '../../../src/control/billing/quota-use.ts';
+import { type BillingNote, createBillingWatch } from '../../../src/control/billing/watch.ts';
+import { suspendDomain } from '../../../src/control/domains/suspensions.ts';
+import type { AccountRow, DomainRow } from '../../../src/control/store/rows.ts';
+import { SERVICE, type Store } from '../../../src/control/store/store.ts';
 import { activeDomain } from '../../support/sample-rows.ts';
 import { storeTraffic } from '../../support/traffic-requests.ts';
 import { kinds, type Place } from './databases.ts';

@@ -1,13 +1,13 @@
 /** What nodes report of their caches, on both databases: what replaces a report, what ends it, and what is answered from it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_DOMAIN_REPORT_OCTETS } from '../../../src/base/vocabulary/limits.ts';
+import type { DomainRow, NodeRow } from '../../../src/control/store/rows.ts';
+import type { Store } from '../../../src/control/store/store.ts';
+import { REPORT_COUNTS_MS } from '../../../src/control/traffic/footprint/limits.ts';
+import { readEntries } from '../../../src/control/traffic/footprint/read-entries.ts';
+import { readFootprint } from '../../../src/control/traffic/footprint/read-footprint.ts';
+import { takeCacheReport } from '../../../src/control/traffic/footprint/take-report.ts';
 import type { ReportedContents, ReportedUrl } from '../../../src/engine/plan/cache-report.ts';
-import { REPORT_COUNTS_MS } from '../../../src/footprint/limits.ts';
-import { readEntries } from '../../../src/footprint/read-entries.ts';
-import { readFootprint } from '../../../src/footprint/read-footprint.ts';
-import { takeCacheReport } from '../../../src/footprint/take-report.ts';
-import type { DomainRow, NodeRow } from '../../../src/store/rows.ts';
-import type { Store } from '../../../src/store/store.ts';
 import { activeDomain, seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
 

@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/storage/sqlite.ts';
-import { POSTGRES_MIGRATIONS } from '../../../src/schema/postgres.ts';
-import { SQLITE_MIGRATIONS } from '../../../src/schema/sqlite.ts';
-import type { DomainRow } from '../../../src/store/rows.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { DomainRow } from '../../../src/control/store/rows.ts';
+import { POSTGRES_MIGRATIONS } from '../../../src/control/store/schema/postgres.ts';
+import { SQLITE_MIGRATIONS } from '../../../src/control/store/schema/sqlite.ts';
+import type { Store } from '../../../src/control/store/store.ts';
 import { asAdmin } from '../../support/postgres.ts';
 import { newCertificate, publication, seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';

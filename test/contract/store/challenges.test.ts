@@ -1,14 +1,14 @@
 /** HTTP-01 challenges in the manifest, on both databases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CHALLENGE_MS, MAX_CHALLENGES } from '../../../src/base/vocabulary/limits.ts';
+import { openClearance } from '../../../src/control/publishing/clearance.ts';
+import { readPage } from '../../../src/control/publishing/pages.ts';
+import { openSigner } from '../../../src/control/publishing/signer.ts';
+import type { DomainRow } from '../../../src/control/store/rows.ts';
+import type { Store } from '../../../src/control/store/store.ts';
+import { freshChallenges } from '../../../src/control/store/stored-challenges.ts';
 import { MAX_MANIFEST_OCTETS } from '../../../src/edge/following/limits.ts';
 import { createTrust } from '../../../src/edge/following/trust.ts';
-import { openClearance } from '../../../src/publisher/clearance.ts';
-import { readPage } from '../../../src/publisher/pages.ts';
-import { openSigner } from '../../../src/publisher/signer.ts';
-import type { DomainRow } from '../../../src/store/rows.ts';
-import type { Store } from '../../../src/store/store.ts';
-import { freshChallenges } from '../../../src/store/stored-challenges.ts';
 import { activeDomain, publication, seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
 

@@ -1,6 +1,6 @@
 /** A process of its own that works on a store folder, made to be killed: bundled by the tests, run by plain Node. */
 import { writeSync } from 'node:fs';
-import { openSqlite } from '../../../src/database/sqlite/open.ts';
+import { openSqlite } from '../../../src/control/store/database/sqlite/open.ts';
 import { auditEntry, newRule, outboxRow, publication } from '../../support/sample-rows.ts';
 
 const [, , folder, command, ...rest] = process.argv;

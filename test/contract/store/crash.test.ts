@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isStoreFault } from '../../../src/base/storage/fault.ts';
 import { openDatabase } from '../../../src/base/storage/sqlite.ts';
-import { openSqlite } from '../../../src/database/sqlite/open.ts';
+import { openSqlite } from '../../../src/control/store/database/sqlite/open.ts';
 import { seed } from '../../support/sample-rows.ts';
 import { sizeOf } from '../../support/size.ts';
 import { acknowledged, buildChild, type Child, startChild } from './children.ts';

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, inject } from 'vitest';
-import { openPostgres } from '../../../src/database/postgres/open.ts';
-import { openSqlite } from '../../../src/database/sqlite/open.ts';
-import type { Migration } from '../../../src/schema/migration.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { openPostgres } from '../../../src/control/store/database/postgres/open.ts';
+import { openSqlite } from '../../../src/control/store/database/sqlite/open.ts';
+import type { Migration } from '../../../src/control/store/schema/migration.ts';
+import type { Store } from '../../../src/control/store/store.ts';
 import { asAdmin, POSTGRES } from '../../support/postgres.ts';
 
 /** A place to keep a store; opening it twice opens the same data. */

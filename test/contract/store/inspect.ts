@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { openDatabase } from '../../../src/base/storage/sqlite.ts';
-import { openSqlite } from '../../../src/database/sqlite/open.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { openSqlite } from '../../../src/control/store/database/sqlite/open.ts';
+import type { Store } from '../../../src/control/store/store.ts';
 
 /** The numbers of the writes a folder holds, after checking that the database hangs together. */
 export async function inspectFolder(where: string, domainId: number): Promise<ReadonlySet<number>> {

@@ -1,9 +1,9 @@
 /** Notifications, their deliveries and contacts, on both databases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isStoreFault } from '../../../src/base/storage/fault.ts';
-import { emptyContact } from '../../../src/notify/contact.ts';
-import type { DeliveryRow, DomainRow, NotifyChannel } from '../../../src/store/rows.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { emptyContact } from '../../../src/control/notices/contact.ts';
+import type { DeliveryRow, DomainRow, NotifyChannel } from '../../../src/control/store/rows.ts';
+import type { Store } from '../../../src/control/store/store.ts';
 import { seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
 

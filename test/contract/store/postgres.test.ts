@@ -1,9 +1,9 @@
 /** What only PostgreSQL can do to a store: lose it in the middle, tell other processes, be set up wrongly. */
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { isStoreFault } from '../../../src/base/storage/fault.ts';
-import { openStore } from '../../../src/database/open.ts';
-import type { DomainRow } from '../../../src/store/rows.ts';
-import type { Store, StoreChange } from '../../../src/store/store.ts';
+import { openStore } from '../../../src/control/store/database/open.ts';
+import type { DomainRow } from '../../../src/control/store/rows.ts';
+import type { Store, StoreChange } from '../../../src/control/store/store.ts';
 import { asAdmin } from '../../support/postgres.ts';
 import { requires } from '../../support/requires.ts';
 import { newRule, outboxRow, seed } from '../../support/sample-rows.ts';

@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openSqlite } from '../../../src/database/sqlite/open.ts';
+import { openSqlite } from '../../../src/control/store/database/sqlite/open.ts';
 import { missingProgram, requires } from '../../support/requires.ts';
 import { seed } from '../../support/sample-rows.ts';
 import { sizeOf } from '../../support/size.ts';

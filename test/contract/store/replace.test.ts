@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/storage/sqlite.ts';
-import { openStore } from '../../../src/database/open.ts';
-import { isReplacing, replacementSteps } from '../../../src/database/sqlite/replace.ts';
+import { openStore } from '../../../src/control/store/database/open.ts';
+import { isReplacing, replacementSteps } from '../../../src/control/store/database/sqlite/replace.ts';
 import { builtCli, edgeplan } from '../../support/built.ts';
 import { T } from '../../support/sample-rows.ts';
 

@@ -9,13 +9,18 @@ import {
   MAX_TICKET_MESSAGES,
   MESSAGES_PERIOD_MS,
   PRUNED_TICKETS,
-} from '../../../src/billing/limits.ts';
-import { answerTicket, closeTicket, openTicket, writeToTicket } from '../../../src/billing/tickets.ts';
-import { confirmedContact, emptyContact } from '../../../src/notify/contact.ts';
-import { MAX_BEFORE_TICKETS } from '../../../src/notify/limits.ts';
-import { notify } from '../../../src/notify/notify.ts';
-import type { TicketAuthor, TicketStatus } from '../../../src/store/billing-rows.ts';
-import type { Store } from '../../../src/store/store.ts';
+} from '../../../src/control/billing/limits.ts';
+import {
+  answerTicket,
+  closeTicket,
+  openTicket,
+  writeToTicket,
+} from '../../../src/control/billing/tickets.ts';
+import { confirmedContact, emptyContact } from '../../../src/control/notices/contact.ts';
+import { MAX_BEFORE_TICKETS } from '../../../src/control/notices/limits.ts';
+import { notify } from '../../../src/control/notices/notify.ts';
+import type { TicketAuthor, TicketStatus } from '../../../src/control/store/billing-rows.ts';
+import type { Store } from '../../../src/control/store/store.ts';
 import { seeded } from '../../support/generate-random.ts';
 import { seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';

@@ -4,6 +4,21 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DomainRow, NodeRow } from '../../../src/control/store/rows.ts';
+import type { Store } from '../../../src/control/store/store.ts';
+import { TRAFFIC_SUMS } from '../../../src/control/store/traffic-repositories.ts';
+import { readSums } from '../../../src/control/traffic/read-sums.ts';
+import {
+  readMonitoredMinutes,
+  readTop,
+  readTotal,
+  readTraffic,
+  STEP_MINUTES,
+  type TrafficStep,
+} from '../../../src/control/traffic/read-traffic.ts';
+import { createRollUp, type RollUp } from '../../../src/control/traffic/roll-up.ts';
+import { takeBatch } from '../../../src/control/traffic/take-batch.ts';
+import { createTrafficThread, type TrafficThread } from '../../../src/control/traffic/thread.ts';
 import {
   addTopLists,
   addTrafficCounts,
@@ -15,21 +30,6 @@ import {
 } from '../../../src/engine/counts/counts.ts';
 import { sealBatch } from '../../../src/engine/counts/layout.ts';
 import { mergeSpaceSaving } from '../../../src/engine/counts/space-saving.ts';
-import type { DomainRow, NodeRow } from '../../../src/store/rows.ts';
-import type { Store } from '../../../src/store/store.ts';
-import { TRAFFIC_SUMS } from '../../../src/store/traffic-repositories.ts';
-import { readSums } from '../../../src/traffic/read-sums.ts';
-import {
-  readMonitoredMinutes,
-  readTop,
-  readTotal,
-  readTraffic,
-  STEP_MINUTES,
-  type TrafficStep,
-} from '../../../src/traffic/read-traffic.ts';
-import { createRollUp, type RollUp } from '../../../src/traffic/roll-up.ts';
-import { takeBatch } from '../../../src/traffic/take-batch.ts';
-import { createTrafficThread, type TrafficThread } from '../../../src/traffic/thread.ts';
 import {
   plainCounts,
   plainTops,

@@ -1,11 +1,15 @@
 /** Incidents of generated series are those of the naive reading, with two processes at once and passes that break off. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { IncidentRow } from '../../../src/store/rows.ts';
-import type { Store } from '../../../src/store/store.ts';
-import { type IncidentChange, judgeDue, type UptimeJudgeOptions } from '../../../src/uptime/judge-due.ts';
-import { SETTLING_MINUTES } from '../../../src/uptime/limits.ts';
-import type { UptimeMinute } from '../../../src/uptime/state.ts';
+import type { IncidentRow } from '../../../src/control/store/rows.ts';
+import type { Store } from '../../../src/control/store/store.ts';
+import {
+  type IncidentChange,
+  judgeDue,
+  type UptimeJudgeOptions,
+} from '../../../src/control/traffic/uptime/judge-due.ts';
+import { SETTLING_MINUTES } from '../../../src/control/traffic/uptime/limits.ts';
+import type { UptimeMinute } from '../../../src/control/traffic/uptime/state.ts';
 import { type NaiveIncident, naiveIncidents } from '../../oracle/uptime.ts';
 import { activeDomain, newRecord, T } from '../../support/sample-rows.ts';
 import { sizeOf } from '../../support/size.ts';

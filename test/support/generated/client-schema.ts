@@ -2,7 +2,7 @@
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import { parse } from 'yaml';
 
-export const SCHEMA_FILE = 'src/client/schema.ts';
+export const SCHEMA_FILE = 'src/control/client/schema.ts';
 
 const HEADER = `/**
  * Every operation of the API with its parameters, bodies and answers, from \`/docs/openapi.yaml\`. Generated: \`npm run

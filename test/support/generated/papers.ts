@@ -1,15 +1,15 @@
 /** The generated sections of the READMEs: tables of options, and the programs of `fixtures/embed`. */
 import { readFileSync } from 'node:fs';
-import { type Allowances, TIERS } from '../../../src/access/tiers.ts';
 import { nodeCommand } from '../../../src/cli/commands/node.ts';
 import { serveCommand } from '../../../src/cli/commands/serve.ts';
-import type { Audience } from '../../../src/notify/kind.ts';
-import { KIND_NAMES, KINDS } from '../../../src/notify/kinds.ts';
+import { type Allowances, TIERS } from '../../../src/control/accounts/tiers.ts';
+import type { Audience } from '../../../src/control/notices/kind.ts';
+import { KIND_NAMES, KINDS } from '../../../src/control/notices/kinds.ts';
 import { optionTables } from './options.ts';
 import { formatted, withSection } from './sections.ts';
 
 export const NODE_PAPER = 'src/edge/node/README.md';
-export const API_PAPER = 'src/api/README.md';
+export const API_PAPER = 'src/control/api/README.md';
 export const EMBED_PAPER = 'src/edge/middleware/README.md';
 
 /** The programs, in the order of the document. */

@@ -1,10 +1,10 @@
 /** The parts of the reference page: escaping, Markdown, examples. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { documentRoutes } from '../../../src/api/openapi.ts';
-import { ROUTES } from '../../../src/api/routes.ts';
 import { html } from '../../../src/base/text/html.ts';
 import type { Json, JsonObject } from '../../../src/base/text/json-object.ts';
+import { documentRoutes } from '../../../src/control/api/openapi.ts';
+import { ROUTES } from '../../../src/control/api/routes.ts';
 import { json } from '../../../src/reference/code.ts';
 import { type ApiDocument, apiDocument, operationsOf } from '../../../src/reference/document.ts';
 import { inline, markdownParts } from '../../../src/reference/markdown.ts';

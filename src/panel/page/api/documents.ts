@@ -1,6 +1,6 @@
 /** Answers of the management API as the page reads them, by the types of the OpenAPI document. */
 import type { RuleType } from '../../../base/vocabulary/vocabulary.ts';
-import type { components, paths } from '../../../client/schema.ts';
+import type { components, paths } from '../../../control/client/schema.ts';
 
 /** The JSON of a path's 200. */
 type Got<Path extends keyof paths> = paths[Path] extends {

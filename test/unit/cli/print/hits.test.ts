@@ -1,7 +1,7 @@
 /** The table of hits: what a terminal of 80 columns shows. */
 import { describe, expect, test } from 'vitest';
 import { type HitsReport, hitsLines, ofType } from '../../../../src/cli/print/hits.ts';
-import type { ShownRule } from '../../../../src/traffic/show-hits.ts';
+import type { ShownRule } from '../../../../src/control/traffic/show-hits.ts';
 import { paint } from '../../../../src/workbench/simulation/paint.ts';
 import { columns } from '../../../../src/workbench/simulation/render-text.ts';
 

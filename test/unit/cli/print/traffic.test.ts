@@ -1,9 +1,9 @@
 /** The report of traffic: what a terminal of 80 columns shows. */
 import { describe, expect, test } from 'vitest';
 import { type TrafficReport, trafficLines } from '../../../../src/cli/print/traffic.ts';
+import type { TrafficPeriod } from '../../../../src/control/traffic/period.ts';
+import { showTraffic } from '../../../../src/control/traffic/show-traffic.ts';
 import { createTrafficCounts } from '../../../../src/engine/counts/counts.ts';
-import type { TrafficPeriod } from '../../../../src/traffic/period.ts';
-import { showTraffic } from '../../../../src/traffic/show-traffic.ts';
 import { paint } from '../../../../src/workbench/simulation/paint.ts';
 import { columns } from '../../../../src/workbench/simulation/render-text.ts';
 

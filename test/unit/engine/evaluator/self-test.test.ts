@@ -1,10 +1,10 @@
 /** The self-test that the publisher and the node run over the same bytes. */
 import { describe, expect, test } from 'vitest';
+import { assertPublishable } from '../../../../src/control/publishing/self-test.ts';
 import { compile } from '../../../../src/engine/compiler/index.ts';
 import { selfTest } from '../../../../src/engine/evaluator/self-test.ts';
 import { openPlan } from '../../../../src/engine/plan/open.ts';
 import { seal } from '../../../../src/engine/plan/seal.ts';
-import { assertPublishable } from '../../../../src/publisher/self-test.ts';
 import type { RuleSet } from '../../../../src/rules/model/types.ts';
 import { generateRuleSet, seeded } from '../../../support/generate.ts';
 import { SHOP } from '../../../support/golden-shop.ts';

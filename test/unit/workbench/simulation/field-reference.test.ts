@@ -2,9 +2,9 @@
 import { Ajv } from 'ajv';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { documentRoutes } from '../../../../src/api/openapi.ts';
-import { ROUTES } from '../../../../src/api/routes.ts';
 import { RULE_TYPES } from '../../../../src/base/vocabulary/vocabulary.ts';
+import { documentRoutes } from '../../../../src/control/api/openapi.ts';
+import { ROUTES } from '../../../../src/control/api/routes.ts';
 import { documentFields } from '../../../../src/rules/model/document.ts';
 import { domainForm } from '../../../../src/rules/model/domain.ts';
 import type { Fields } from '../../../../src/rules/model/form.ts';

@@ -1,0 +1,207 @@
+/**
+ * `/domains/{domain}/plans/`: published revisions with author, reason and progress on nodes; comparison and rollback.
+ */
+import { z } from 'zod';
+import { currentOf } from '../../publishing/current.ts';
+import type { Side } from '../../publishing/printed.ts';
+import { propagationOf } from '../../publishing/propagation.ts';
+import { rollBack } from '../../publishing/rollback.ts';
+import type { FiledRevision } from '../../store/rows.ts';
+import type { ReadTransaction } from '../../store/store.ts';
+import { accountNames } from '../operation/account-names.ts';
+import { MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';
+import { nextPage } from '../operation/next-page.ts';
+import { queryNumber } from '../operation/query.ts';
+import { conflict, notFound } from '../operation/refusal.ts';
+import { jsonText, message, ok, operation } from '../operation/route.ts';
+import { pageNote, shortenedList } from '../operation/shapes.ts';
+import { findRevision, planOf, revisionOf } from '../operation/stored-revision.ts';
+
+/** A revision in the list. */
+const revisionShape = z.object({
+  revision: z.int(),
+  /** SHA-256 of the sealed plan; `null`: a tombstone, the edge refuses every request. */
+  digest: z.string().nullable(),
+  /** Its plan is too old to be stored; it can be neither read nor compared nor rolled back to. */
+  pruned: z.boolean(),
+  reason: z.string(),
+  /** The account of the change, the last one where a revision covers several. `null`: the service itself. */
+  account_id: z.int().nullable(),
+  account: z.string().nullable(),
+  key_id: z.int().nullable(),
+  created_at: z.iso.datetime(),
+});
+
+/** The progress of a revision on the nodes of the domain's groups. */
+const propagationShape = z.object({
+  live: z.int(),
+  nodes: z.int(),
+  refused: z.int(),
+  /** Milliseconds from the publication to the last ack; `null`: no node has sent one. */
+  ms: z.number().nullable(),
+  summary: z.string(),
+  answers: z.array(
+    z.object({ node: z.string(), outcome: z.enum(['ack', 'nack']), reason: z.string(), ms: z.number() }),
+  ),
+});
+
+/** A single revision: with its progress and a page of its printed plan. */
+const detailShape = revisionShape.extend({
+  /** Whether it is the revision that nodes should serve. */
+  current: z.boolean(),
+  propagation: propagationShape,
+  /** The printed plan; `null` for a tombstone. Its hosts, rules and indexes are those of the page. */
+  plan: z.record(z.string(), z.unknown()).nullable(),
+  /** Its entries are hosts, then rules, then keys of indexes; `null` for a tombstone. */
+  page: pageNote
+    .extend({
+      /** The `cursor` of the next page; `null` on the last one. */
+      next: z.int().nullable(),
+    })
+    .nullable(),
+  shortened: shortenedList,
+});
+
+/** The cursor of a page: the number of entries or lines before it. */
+const cursorQuery = queryNumber(0, Number.MAX_SAFE_INTEGER);
+
+/** A revision in the form of the API. */
+type RevisionAnswer = z.infer<typeof revisionShape>;
+
+/** A stored revision in the form of the API; `names`: account names by id. */
+function answerOf(row: FiledRevision, names: ReadonlyMap<number, string>): RevisionAnswer {
+  const { revision, digest, pruned, reason, account_id, key_id, at } = row;
+  const account = account_id === null ? null : (names.get(account_id) ?? null);
+  const created_at = new Date(at).toISOString();
+  return { revision, digest, pruned, reason, account_id, account, key_id, created_at };
+}
+
+/** `GET /domains/{domain}/plans/`: the newest revisions first, page by page. */
+export const list = operation({
+  summary: 'List what was published, newest first',
+  query: z.object({
+    before: queryNumber(1, Number.MAX_SAFE_INTEGER),
+    limit: queryNumber(1, MAX_PAGE),
+  }),
+  response: z.array(revisionShape),
+  handle: (call) =>
+    call.read(async (tx) => {
+      const { before, limit = USUAL_PAGE } = call.query as { before?: number; limit?: number };
+      const page = before === undefined ? { limit } : { before, limit };
+      const rows = await tx.plans.list(call.domain.id, page);
+      const names = await accountNames(tx, rows);
+      return ok(rows.map((row) => answerOf(row, names)));
+    }),
+});
+
+/**
+ * `GET /domains/{domain}/plans/{revision}`: the printed plan and how far nodes have installed it. 409 for a pruned
+ * plan.
+ */
+export const read = operation({
+  summary: 'Read one revision: its printed plan, page by page, and how far it has come',
+  query: z.object({ limit: queryNumber(1, MAX_PAGE), cursor: cursorQuery }),
+  response: detailShape,
+  statuses: [409],
+  async handle(call) {
+    const { head, bytes } = await call.read(async (tx) => {
+      const row = await findRevision(tx, call.domain.id, revisionOf(call.params['revision']));
+      const names = await accountNames(tx, [row]);
+      const current = await currentOf(tx, call.domain);
+      return {
+        bytes: await planOf(tx, row),
+        head: {
+          ...answerOf(row, names),
+          current: current?.revision === row.revision,
+          propagation: await propagationOf(tx, row),
+        },
+      };
+    });
+    if (bytes === null) return ok({ ...head, plan: null, page: null, shortened: [] });
+    const { caller, services } = call;
+    const { limit = MAX_PAGE, cursor: from = 0 } = call.query as { limit?: number; cursor?: number };
+    const printed = await services.compute.run({ account: caller.account_id, kind: 'print' }, async () => ({
+      kind: 'print',
+      bytes,
+      page: { limit, from },
+    }));
+    return jsonText(`${JSON.stringify(head).slice(0, -1)},${printed.slice(1)}`);
+  },
+});
+
+/**
+ * `GET /domains/{domain}/plans/{revision}/diff/{other}`: a unified diff of the printed plans as plain text, page by
+ * page.
+ */
+export const diff = operation({
+  summary:
+    'Compare two revisions, as a unified diff of their printed plans; `Link` leads to the next page of whole lines',
+  query: z.object({ cursor: cursorQuery }),
+  response: z.string(),
+  produces: 'text/plain; charset=utf-8',
+  statuses: [409],
+  async handle({ caller, domain, params, query, read, services }) {
+    const [revision, other] = [revisionOf(params['revision']), revisionOf(params['other'])];
+    const { cursor: from = 0 } = query as { cursor?: number };
+    const { text, of, next } = await services.compute.run(
+      { account: caller.account_id, kind: 'text_diff' },
+      () =>
+        read(async (tx) => ({
+          kind: 'text_diff',
+          before: await side(tx, domain, revision),
+          after: await side(tx, domain, other),
+          from,
+        })),
+    );
+    const path = `/domains/${domain.name}/plans/${revision}/diff/${other}`;
+    const link = next === null ? {} : nextPage({ path, query: { cursor: next } });
+    const headers = { 'x-total-count': String(of), ...link };
+    return { body: text, type: 'text/plain; charset=utf-8', headers };
+  },
+});
+
+/** One side of a comparison. @throws Refusal 404, and 409 for a pruned revision */
+export async function side(
+  tx: ReadTransaction,
+  domain: { readonly id: number; readonly name: string },
+  revision: number,
+): Promise<Side> {
+  const row = await findRevision(tx, domain.id, revision);
+  return { domain: domain.name, revision, bytes: await planOf(tx, row) };
+}
+
+/** `POST /domains/{domain}/plans/`: publishes the stored rules again, for example after a compiler update. */
+export const publish = operation({
+  summary: 'Publish the domain again as it is stored',
+  response: z.object({ message: z.string() }),
+  handle: (call) =>
+    call.write(async (w) => {
+      await w.audit({ action: 'plan.publish' });
+      await w.publish('published on request');
+      return message(`the next revision of \`${w.domain.name}\` is on its way`);
+    }),
+});
+
+/**
+ * `POST /domains/{domain}/plans/{revision}/rollback`: publishes an earlier revision's plan under a new revision number. The
+ * stored rules stay as they are; the next change publishes them again.
+ */
+export const rollback = operation({
+  summary: 'Publish the content of an old revision as a new, higher one',
+  response: revisionShape,
+  statuses: [409],
+  handle: (call) =>
+    call.write(async (w) => {
+      const revision = revisionOf(call.params['revision']);
+      const { account_id, key_id } = call.caller;
+      const order = { domain: w.domain, revision, author: { account_id, key_id }, at: w.now };
+      const result = await rollBack(w.tx, order);
+      if (!result.ok) throw result.because === 'missing' ? notFound() : conflict(result.message);
+      const names = await accountNames(w.tx, [result.revision]);
+      const after = answerOf({ ...result.revision, pruned: false }, names);
+      await w.audit({ action: 'plan.rollback', subject: `plan/${revision}`, after });
+      return call.validateOnly
+        ? ok(after)
+        : { body: after, headers: { 'x-revision': String(after.revision) } };
+    }),
+});

@@ -1,0 +1,136 @@
+/**
+ * The CA of this server: its account, orders, and renewal windows. In: the directory's address and the store, which has the
+ * account's encrypted key. Out: an acme-client with the account, opened at the first use.
+ */
+import { X509Certificate } from 'node:crypto';
+import acme from 'acme-client';
+import { sha256Hex } from '../../../base/platform/sha256.ts';
+import { isObject } from '../../../base/text/object.ts';
+import type { Store } from '../../store/store.ts';
+import type { KeyRing } from '../key-ring.ts';
+import { openKey, sealKey } from '../seal-key.ts';
+import { answerFault } from './ca-fault.ts';
+import { useCaTransport } from './ca-transport.ts';
+import { readCertificateId } from './certificate-id.ts';
+
+/** The CA and the account at it. */
+export interface AuthorityOptions {
+  readonly store: Store;
+  readonly ring: KeyRing;
+  /** The address of the directory (RFC 8555 §7.1.1). */
+  readonly directory: string;
+  /** The account's address for mail of the CA; `null`: none. */
+  readonly email: string | null;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** A window in which the CA wants a certificate renewed, milliseconds since the epoch. */
+export interface RenewalWindow {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The CA. */
+export interface Authority {
+  /** The client with the account. @throws CaFault, StoreFault, SecretsKeyFault */
+  client(): Promise<acme.Client>;
+  /** Makes the account again at the next use, with its key: the CA does not know it any more. */
+  forget(): void;
+  /** Whether the CA names renewal windows (RFC 9773). @throws CaFault */
+  hasWindows(): Promise<boolean>;
+  /** The window of a certificate, PEM; `null`: the CA names none for it. @throws CaFault */
+  window(chain: string): Promise<RenewalWindow | null>;
+}
+
+/** What the encrypted key of an account is bound to. */
+function accountPlace(directory: string) {
+  return { domain_id: 0, sha256: sha256Hex(`ACME account ${directory}`) };
+}
+
+/** Decrypts the key of an account; `null`: its secrets key is not there. @throws SecretsKeyFault */
+export function openAccountKey(
+  { directory, sealed_key }: { readonly directory: string; readonly sealed_key: Uint8Array },
+  ring: KeyRing,
+): string | null {
+  return openKey(sealed_key, accountPlace(directory), ring);
+}
+
+/** Encrypts the key of an account. @throws SecretsKeyFault */
+export function sealAccountKey(directory: string, pem: string, ring: KeyRing): Uint8Array {
+  return sealKey(pem, accountPlace(directory), ring.current());
+}
+
+export function createAuthority(options: AuthorityOptions): Authority {
+  useCaTransport();
+  let opened: Promise<acme.Client> | null = null;
+  let isForgotten = false;
+  const client = (): Promise<acme.Client> => {
+    opened ??= openAccount(options, isForgotten).catch((error: unknown) => {
+      opened = null;
+      throw error;
+    });
+    return opened;
+  };
+  let directory: Promise<Readonly<Record<string, unknown>>> | null = null;
+  const resources = (): Promise<Readonly<Record<string, unknown>>> => {
+    directory ??= readJson(options.directory).catch((error: unknown) => {
+      directory = null;
+      throw error;
+    });
+    return directory;
+  };
+  return {
+    client,
+    forget() {
+      isForgotten = true;
+      opened = null;
+      directory = null;
+    },
+    async hasWindows() {
+      return typeof (await resources())['renewalInfo'] === 'string';
+    },
+    async window(chain) {
+      const base = (await resources())['renewalInfo'];
+      const id = readCertificateId(new X509Certificate(chain));
+      if (typeof base !== 'string' || id === null) return null;
+      return readWindow(await readJson(`${base.replace(/\/$/, '')}/${id}`));
+    },
+  };
+}
+
+/** Opens the account of the store, else makes one. Two processes that do so at once make two; the later one stays. */
+async function openAccount(
+  { store, ring, directory, email, clock }: AuthorityOptions,
+  isForgotten: boolean,
+): Promise<acme.Client> {
+  const row = await store.latest.issuance.account(directory);
+  const known = row === null ? null : openAccountKey(row, ring);
+  if (row !== null && known !== null && !isForgotten)
+    return new acme.Client({ directoryUrl: directory, accountKey: known, accountUrl: row.url });
+  const key = known ?? (await acme.crypto.createPrivateEcdsaKey()).toString();
+  const client = new acme.Client({ directoryUrl: directory, accountKey: key });
+  await client.createAccount({
+    termsOfServiceAgreed: true,
+    ...(email === null ? {} : { contact: [`mailto:${email}`] }),
+  });
+  const sealed_key = sealAccountKey(directory, key, ring);
+  const account = { directory, url: client.getAccountUrl(), sealed_key, created_at: clock() };
+  await store.write((tx) => tx.issuance.putAccount(account));
+  return client;
+}
+
+/** An answer that is no JSON object is like one of a gateway. @throws CaFault */
+async function readJson(url: string): Promise<Readonly<Record<string, unknown>>> {
+  const { data } = (await acme.axios.request({ url, method: 'get' })) as { readonly data: unknown };
+  if (isObject(data)) return data;
+  throw answerFault({ status: 502, retryAfter: null, body: data }, Date.now());
+}
+
+/** `null`: the answer has none, or one that ends before it begins (RFC 9773 §4.2). */
+function readWindow(answer: Readonly<Record<string, unknown>>): RenewalWindow | null {
+  const { suggestedWindow: window } = answer;
+  if (!isObject(window)) return null;
+  const [start, end] = [Date.parse(String(window['start'])), Date.parse(String(window['end']))];
+  return start < end ? { start, end } : null;
+}

@@ -1,0 +1,160 @@
+/** Prints and compares sealed plans, page by page. */
+
+import { openPlan } from '../../engine/plan/open.ts';
+import { diffPlans, type PlanSide, type RuleChange } from '../../workbench/proofs/diff.ts';
+import { diffSealed, printSealed } from '../publishing/printed.ts';
+import type { AnswerPage, DiffJob, PrintJob, TextDiffJob, TextPage } from './job.ts';
+import { MAX_RESULT_PAGE_OCTETS } from './limits.ts';
+import { proveOutcomes } from './outcomes.ts';
+import { fitEntry, type PageNote, type Shortened, takePage } from './take-page.ts';
+
+/** One entry of a part of the answer: an element of a list (`key: null`), or a member of an object. */
+interface Entry {
+  readonly part: string;
+  readonly key: string | null;
+  readonly value: unknown;
+}
+
+/** A page of the answer of `/diff`. @throws PlanFault */
+export function compareRevisions({ from, to, before, after, proof, page }: DiffJob): string {
+  return comparePlans({ before, after, proof, page, head: { from, to }, cursor: `${from}-${to}` });
+}
+
+/** Two sealed plans, and the page of their differences. */
+export interface ComparedPlans {
+  /** `null`: a tombstone. */
+  readonly before: Uint8Array | null;
+  readonly after: Uint8Array | null;
+  readonly proof: boolean;
+  readonly page: AnswerPage;
+  /** The first fields of the answer. */
+  readonly head: object;
+  /** The beginning of the cursor of the next page. */
+  readonly cursor: string;
+}
+
+/**
+ * The differences of two plans as JSON text. Entries of its pages are the changes of hosts, then those of rules, then those of
+ * outcomes. @throws PlanFault
+ */
+export function comparePlans({ before, after, proof, page, ...around }: ComparedPlans): string {
+  const sides = { before: opened(before), after: opened(after) };
+  const { hosts, rules, ...rest } = diffPlans(sides.before, sides.after);
+  const outcomes = proof ? proveOutcomes(before, after) : null;
+  const entries = [
+    ...entriesOf('hosts', hosts),
+    ...entriesOf('rules', rules),
+    ...entriesOf('outcomes', outcomes?.changes ?? []),
+  ];
+  const counts = { hosts: hosts.length, ...countRules(rules) };
+  const proved = proof ? { proof: outcomes?.summary ?? null } : {};
+  const head = { ...around.head, ...rest, counts, ...proved };
+  const { parts, note, shortened } = pageOf(entries, page, head);
+  const next = note.next === null ? null : `${around.cursor}-${note.next}`;
+  const { hosts: hostsShown = [], rules: rulesShown = [], outcomes: outcomesShown = [] } = parts;
+  return JSON.stringify({
+    ...head,
+    hosts: hostsShown,
+    rules: rulesShown,
+    ...(proof ? { outcomes: outcomesShown } : {}),
+    page: { ...note, next },
+    shortened,
+  });
+}
+
+function opened(bytes: Uint8Array | null): PlanSide {
+  return { opened: bytes === null ? null : openPlan(bytes) };
+}
+
+function countRules(rules: readonly RuleChange[]): Readonly<Record<RuleChange['change'], number>> {
+  const counts = { added: 0, removed: 0, changed: 0, moved: 0 };
+  for (const { change } of rules) counts[change] += 1;
+  return counts;
+}
+
+/** A page of the unified diff of two printed plans: whole lines, as many as fit. @throws PlanFault */
+export function compareTexts({ before, after, from }: TextDiffJob): TextPage {
+  const text = diffSealed(before, after);
+  const lines = text === '' ? [] : text.slice(0, -1).split('\n');
+  let [next, octets] = [from, 0];
+  while (next < lines.length) {
+    octets += Buffer.byteLength(lines[next]!) + 1;
+    // A page has at least one line, so that paging always ends.
+    if (octets > MAX_RESULT_PAGE_OCTETS && next > from) break;
+    next += 1;
+  }
+  const shown = lines.slice(from, next).map((line) => `${line}\n`);
+  return { text: shown.join(''), of: lines.length, next: next < lines.length ? next : null };
+}
+
+/** A page of the printed plan with its page note and its shortened lists, as JSON text. @throws PlanFault */
+export function printRevision({ bytes, page }: PrintJob): string {
+  const { hosts, rules, indexes, ...rest } = printSealed(bytes);
+  const indexParts = Object.entries(indexes as Readonly<Record<string, unknown>>);
+  const entries = [
+    ...entriesOf('hosts', hosts),
+    ...entriesOf('rules', rules),
+    ...indexParts.flatMap(([name, index]) => (isLong(index) ? entriesOf(`indexes.${name}`, index) : [])),
+  ];
+  const { parts, note, shortened } = pageOf(entries, page, rest);
+  const shownIndexes = indexParts.map(([name, index]) => {
+    const empty = Array.isArray(index) ? [] : {};
+    return [name, isLong(index) ? (parts[`indexes.${name}`] ?? empty) : index];
+  });
+  const plan = {
+    ...rest,
+    hosts: parts['hosts'] ?? [],
+    rules: parts['rules'] ?? [],
+    indexes: Object.fromEntries(shownIndexes),
+  };
+  return JSON.stringify({ plan, page: note, shortened });
+}
+
+/** Whether an index lists rules, as a list or by key; other indexes are a few numbers and appear on every page. */
+function isLong(index: unknown): boolean {
+  return (
+    Array.isArray(index) || (typeof index === 'object' && Object.values(index ?? {}).every(Array.isArray))
+  );
+}
+
+function entriesOf(part: string, of: unknown): readonly Entry[] {
+  if (Array.isArray(of)) return of.map((value): Entry => ({ part, key: null, value }));
+  if (typeof of !== 'object' || of === null) return [];
+  return Object.entries(of).map(([key, value]): Entry => ({ part, key, value }));
+}
+
+interface Shown {
+  readonly parts: Readonly<Record<string, unknown>>;
+  readonly note: PageNote;
+  readonly shortened: readonly Shortened[];
+}
+
+/** Takes a page of entries that fits beside `around`. */
+function pageOf(entries: readonly Entry[], page: AnswerPage, around: object): Shown {
+  const shortened: Shortened[] = [];
+  const places = new Map<string, number>();
+  const taken = takePage(entries, { ...page, around }, ({ part, key, value }) => {
+    const place = places.get(part) ?? 0;
+    places.set(part, place + 1);
+    return { part, key, value: fitEntry(value, [part, key ?? place], shortened) };
+  });
+  return { parts: partsOf(taken.shown), note: taken.page, shortened };
+}
+
+/** Entries by their part: a list, or an object if they have keys. */
+function partsOf(entries: readonly Entry[]): Readonly<Record<string, unknown>> {
+  const lists = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const list = lists.get(entry.part);
+    if (list === undefined) lists.set(entry.part, [entry]);
+    else list.push(entry);
+  }
+  const parts = [...lists].map(([part, list]) => {
+    const keyed = list[0]?.key !== null;
+    return [
+      part,
+      keyed ? Object.fromEntries(list.map(({ key, value }) => [key, value])) : list.map(({ value }) => value),
+    ];
+  });
+  return Object.fromEntries(parts);
+}

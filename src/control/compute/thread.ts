@@ -1,0 +1,19 @@
+/** The code of a compute thread, which `pooled-thread.ts` starts. It answers each job before the next one is sent. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { lowerPriority } from '../../base/platform/low-priority.ts';
+import { openSnapshots } from '../store/database/snapshots.ts';
+import type { StorePlace } from '../store/place.ts';
+import { deliver } from './deliver.ts';
+import type { Job } from './job.ts';
+
+/** The `workerData` of a thread. */
+export interface ComputeThreadData {
+  readonly place: StorePlace;
+}
+
+if (parentPort !== null) {
+  lowerPriority();
+  const port = parentPort;
+  const snapshots = openSnapshots((workerData as ComputeThreadData).place);
+  port.on('message', async (job: Job) => port.postMessage(await deliver(job, snapshots)));
+}

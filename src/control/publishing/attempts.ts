@@ -1,0 +1,133 @@
+/**
+ * Publishes one claimed domain at a time: skips those that back off, rest or are under way, stores failures, and releases
+ * a domain again when its back-off or rest is over. A failure concerns its own domain only; the domain's claim remains
+ * until the next attempt.
+ */
+import { isStoreFault } from '../../base/storage/fault.ts';
+import type { PendingDomain, RevisionRow } from '../store/rows.ts';
+import { addFailure, type Failures, isBackingOff, LAST_BACK_OFF } from './failures.ts';
+import { PublishFault } from './fault.ts';
+import { PRUNE_EVERY } from './limits.ts';
+import type { PublishedRevision, PublisherLog } from './log.ts';
+import type { Pacing } from './pacing.ts';
+import { pruneName } from './prune.ts';
+import { type PublishTools, publishDomain } from './publish.ts';
+
+/** How many milliseconds early, by the clock, a timer can fire. */
+const TIMER_SLACK = 5;
+
+/** The state of one publisher's attempts, and what they work with. */
+export interface Attempts extends PublishTools {
+  readonly log: PublisherLog;
+  readonly steady: () => number;
+  readonly failures: Failures;
+  readonly pacing: Pacing;
+  /** Timers of domains that are released later. */
+  readonly retries: Set<NodeJS.Timeout>;
+  /** Domains whose publication is under way: a claim may lapse before a slow one is done. */
+  readonly underWay: Set<number>;
+  /** Those of them that were claimed again meanwhile, and so must be released once more. */
+  readonly claimedAgain: Set<number>;
+  /** Whether the publisher is started: without it nothing rests and nothing is tried again. */
+  started: boolean;
+  /** Starts a look for work. */
+  readonly wake: () => void;
+  readonly onPublished: (published: PublishedRevision) => void;
+  /** Receives each failure of a plan that cannot be made, with the domain's waiting rows. */
+  readonly onFailed: (pending: PendingDomain, failed: FailedAttempt) => void;
+}
+
+/** A failed attempt. */
+export interface FailedAttempt {
+  /** Failed attempts in a row. */
+  readonly attempts: number;
+  readonly code: PublishFault['code'];
+}
+
+/** Publishes a claimed domain. Returns 1 when it made a revision; never rejects. */
+export async function attempt(attempts: Attempts, pending: PendingDomain): Promise<0 | 1> {
+  const { failures, pacing, underWay, claimedAgain, steady } = attempts;
+  const id = pending.domain_id;
+  if (underWay.has(id)) {
+    claimedAgain.add(id);
+    return 0;
+  }
+  const now = steady();
+  if (isBackingOff(failures, id, now)) return 0;
+  const rest = attempts.started ? pacing.restOf(id, now) : 0;
+  if (rest > 0) {
+    releaseLater(attempts, id, rest);
+    return 0;
+  }
+  underWay.add(id);
+  try {
+    return await publishClaimed(attempts, pending, now);
+  } catch (error) {
+    if (!isStoreFault(error, 'closed')) postpone(attempts, pending, error);
+    return 0;
+  } finally {
+    underWay.delete(id);
+    if (claimedAgain.delete(id)) {
+      await release(attempts, id).catch((error: unknown) => reportStore(attempts, error));
+    }
+  }
+}
+
+/** @throws PublishFault, StoreFault as `publishDomain` */
+async function publishClaimed(attempts: Attempts, pending: PendingDomain, began: number): Promise<0 | 1> {
+  const { store, clock, steady } = attempts;
+  const from = clock();
+  const revision = await publishDomain(pending, attempts);
+  attempts.failures.delete(pending.domain_id);
+  if (revision === null) return 0;
+  reportRevision(attempts, { revision, sinceWriteMs: clock() - pending.since, tookMs: clock() - from });
+  const ended = steady();
+  attempts.pacing.published(pending.domain_id, ended, ended - began);
+  if (revision.revision % PRUNE_EVERY === 0) {
+    await pruneName(store, revision.domain, clock()).catch((error: unknown) => reportStore(attempts, error));
+  }
+  return 1;
+}
+
+function reportRevision({ log, onPublished }: Attempts, published: PublishedRevision): void {
+  const { revision, sinceWriteMs, tookMs } = published;
+  const { domain, revision: number, digest, reason }: RevisionRow = revision;
+  log.info({ domain, revision: number, digest, reason, sinceWriteMs, tookMs }, 'published');
+  onPublished(published);
+}
+
+function postpone(attempts: Attempts, pending: PendingDomain, error: unknown): void {
+  const { failure, backOff } = addFailure(attempts.failures, pending, { error, now: attempts.steady() });
+  const { domain, message } = failure;
+  const fields = { domain, attempts: failure.attempts, retryInMs: backOff, err: error };
+  // A store that fails is expected now and then; a plan that cannot be made is a bug that an operator must see.
+  if (error instanceof PublishFault) {
+    attempts.log.error(fields, `cannot publish: ${message}`);
+    attempts.onFailed(pending, { attempts: failure.attempts, code: error.code });
+  } else attempts.log.warn(fields, `publication put off: ${message}`);
+  releaseLater(attempts, pending.domain_id, backOff);
+}
+
+function releaseLater(attempts: Attempts, domainId: number, afterMs: number): void {
+  if (!attempts.started) return;
+  const retry = setTimeout(() => {
+    attempts.retries.delete(retry);
+    release(attempts, domainId).then(attempts.wake, (error: unknown) => {
+      reportStore(attempts, error);
+      releaseLater(attempts, domainId, LAST_BACK_OFF);
+    });
+  }, afterMs + TIMER_SLACK);
+  attempts.retries.add(retry.unref());
+}
+
+/** Ends the claim of a domain, and its failure if another process or a rollback has covered its rows meanwhile. */
+async function release({ store, failures }: Attempts, domainId: number): Promise<void> {
+  await store.write((tx) => tx.outbox.release(domainId));
+  if ((await store.latest.outbox.list(domainId)).length === 0) failures.delete(domainId);
+}
+
+/** Logs a fault of the store, unless the store was closed. */
+export function reportStore({ log }: Pick<Attempts, 'log'>, error: unknown): void {
+  if (isStoreFault(error, 'closed')) return;
+  log.warn({ err: error }, 'the store cannot be read for work; trying again later');
+}

@@ -1,0 +1,179 @@
+/**
+ * The publisher room turns accepted changes into what nodes run. In: a domain with rows in the outbox. Out: its next
+ * revision, sealed, stored under its digest and pointed to by the manifest, or a tombstone if the domain must not
+ * serve. This file makes one publication; `publisher.ts` finds the work and retries, `feed.ts` sends it to nodes.
+ *
+ * The steps, in order: read what waits · read the domain's rows in one snapshot · rule set · compile · seal with the next
+ * revision · open and run · digest · store blob, history, pointer and outbox in one transaction. Of two that publish one
+ * domain at once, the later loses on `manifest.revision` and reads again, so no revision is skipped, given twice, or
+ * holds less than the one before it.
+ */
+import { sha256Hex } from '../../base/platform/sha256.ts';
+import { isStoreFault } from '../../base/storage/fault.ts';
+import type { Author, DomainRow, ManifestRow, OutboxRow, PendingDomain, RevisionRow } from '../store/rows.ts';
+import type { ReadTransaction, Store } from '../store/store.ts';
+import { readBlob, reseal } from './blob.ts';
+import { PublishFault } from './fault.ts';
+import type { PlanMaker } from './plan-maker.ts';
+import { mayServe, type PlanSubject } from './plan-subject.ts';
+import { findRolledBack, type RolledBack } from './republish-content.ts';
+import { EVERYTHING, type PublishedEntitlements } from './rule-set.ts';
+import { assertPublishable } from './self-test.ts';
+
+/** Attempts after which a publication fails as `contended`; the domain is tried again later. */
+const MOST_ATTEMPTS = 8;
+/** Reasons that are listed for a revision that covers several writes; the others are counted. */
+const MOST_REASONS = 3;
+
+/** A domain with waiting rows, read in one snapshot. */
+interface Reading {
+  readonly waiting: readonly OutboxRow[];
+  /** What nodes serve for the name now. */
+  readonly current: ManifestRow | null;
+  /** What to make a plan of; `null` if the domain is gone or must not serve. */
+  readonly subject: PlanSubject | null;
+  readonly successor: Successor | null;
+  /** What to publish instead of the rows. */
+  readonly rolledBack: RolledBack | null;
+}
+
+/**
+ * The domain that now has the name and is already published, for a domain with waiting rows that was deleted. Its content
+ * is published again, after the deleted domain's tombstone.
+ */
+interface Successor {
+  readonly last: RevisionRow;
+  readonly blob: Uint8Array | null;
+}
+
+/** A revision to write and the sealed plan it points to; `null`: a tombstone. */
+interface Made {
+  readonly revision: RevisionRow;
+  readonly bytes: Uint8Array | null;
+}
+
+export interface PublishTools {
+  readonly store: Store;
+  readonly plans: Pick<PlanMaker, 'make'>;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** What the owner of a domain has bought; absent: everything. */
+  readonly entitlementsFor?: EntitlementsFor | undefined;
+}
+
+export type EntitlementsFor = (tx: ReadTransaction, domain: DomainRow) => Promise<PublishedEntitlements>;
+
+/**
+ * Publishes everything that waits for one domain as one revision; `null` when nothing waits any more.
+ * @throws PublishFault, StoreFault; nothing is written then
+ */
+export async function publishDomain(
+  pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
+  { store, plans, clock, entitlementsFor }: PublishTools,
+): Promise<RevisionRow | null> {
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+    const reading = await store.read((tx) => read(tx, pending, entitlementsFor));
+    if (reading.waiting.length === 0) return null;
+    const made = await make(reading, pending, { plans, clock });
+    if (made === null) continue;
+    try {
+      await store.write(async (tx) => {
+        // Locks the domain before its outbox rows, in the order every other writer does.
+        await tx.domains.get(pending.domain_id);
+        await tx.outbox.release(pending.domain_id);
+        for (const { revision, bytes } of made) {
+          if (bytes !== null) await tx.plans.putBlob(revision.digest!, bytes, revision.at);
+        }
+        for (const { revision } of made) await tx.plans.publish(revision);
+      });
+      return made[0]!.revision;
+    } catch (error) {
+      if (!isStoreFault(error, 'conflict', 'manifest.revision')) throw error;
+    }
+  }
+  throw new PublishFault('contended', `others published \`${pending.domain}\` first ${MOST_ATTEMPTS} times`);
+}
+
+async function read(
+  tx: ReadTransaction,
+  pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
+  boughtFor: EntitlementsFor | undefined,
+): Promise<Reading> {
+  const waiting = await tx.outbox.list(pending.domain_id);
+  const current = await tx.plans.current(pending.domain);
+  const domain = await tx.domains.get(pending.domain_id);
+  if (domain !== null) {
+    const none = { waiting, current, subject: null, successor: null, rolledBack: null };
+    if (!mayServe(domain)) return none;
+    const rolledBack = await findRolledBack(tx, domain.id, none);
+    if (rolledBack !== null) return { ...none, rolledBack };
+    const bought = (await boughtFor?.(tx, domain)) ?? EVERYTHING;
+    return { ...none, subject: { domain_id: domain.id, domain: domain.name, entitlements: bought } };
+  }
+  const holder = await tx.domains.byName(pending.domain);
+  const isOut = holder !== null && current !== null && current.domain_id === holder.id;
+  const successor = isOut ? await readSuccessor(tx, holder.id) : null;
+  return { waiting, current, subject: null, successor, rolledBack: null };
+}
+
+async function readSuccessor(tx: ReadTransaction, domainId: number): Promise<Successor | null> {
+  const [last] = await tx.plans.list(domainId, { limit: 1 });
+  if (last === undefined) return null;
+  return { last, blob: last.digest === null ? null : await readBlob(tx, last.digest) };
+}
+
+/** @returns `null` if the domain has changed so that it must be read again */
+async function make(
+  reading: Reading,
+  pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
+  { plans, clock }: Pick<PublishTools, 'plans' | 'clock'>,
+): Promise<readonly Made[] | null> {
+  const { waiting, current, subject, successor, rolledBack } = reading;
+  const number = (current?.revision ?? 0) + 1;
+  const bytes =
+    rolledBack === null
+      ? subject && (await plans.make(subject, number))
+      : testedAgain(rolledBack, { domain: pending.domain, revision: number });
+  // Deleted or stopped since it was read.
+  if (subject !== null && bytes === null) return null;
+  const why = reasonOf(waiting);
+  const at = clock();
+  const first: Made = {
+    revision: {
+      domain: pending.domain,
+      domain_id: pending.domain_id,
+      revision: number,
+      digest: bytes === null ? null : sha256Hex(bytes),
+      reason: rolledBack === null ? why : `${rolledBack.reason}; ${why}`,
+      ...authorOf(waiting),
+      at,
+      through: waiting.at(-1)!.id,
+    },
+    bytes,
+  };
+  if (successor === null) return [first];
+  const again = successor.blob === null ? null : reseal(successor.blob, number + 1);
+  const digest = again === null ? null : sha256Hex(again);
+  const reason = 'published again after the tombstone of an earlier domain of this name';
+  const second = { ...successor.last, revision: number + 1, digest, reason, at };
+  return [first, { revision: second, bytes: again }];
+}
+
+function testedAgain({ bytes }: RolledBack, expected: Parameters<typeof assertPublishable>[1]): Uint8Array {
+  const sealed = reseal(bytes, expected.revision);
+  assertPublishable(sealed, expected);
+  return sealed;
+}
+
+/** Who is named for a revision that covers several writes: the last of them. */
+function authorOf(waiting: readonly OutboxRow[]): Author {
+  const { account_id, key_id } = waiting.at(-1)!;
+  return { account_id, key_id };
+}
+
+function reasonOf(waiting: readonly OutboxRow[]): string {
+  const reasons = [...new Set(waiting.map(({ reason }) => reason))];
+  const listed = reasons.slice(0, MOST_REASONS).join('; ');
+  const more = reasons.length - MOST_REASONS;
+  return more > 0 ? `${listed}; and ${more} more` : listed;
+}

@@ -1,0 +1,115 @@
+/** From the store's rows to what the compiler reads. Checked again on the way: once before writing, once after reading. */
+import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
+import { pick } from '../../rules/model/form.ts';
+import { parseDomain, parseRecord, parseRule } from '../../rules/model/parse.ts';
+import { EDGE_SETTING_NAMES } from '../../rules/model/settings.ts';
+import type { DnsRecord, Domain, Rule, RuleSet } from '../../rules/model/types.ts';
+import type { DomainRow, RecordRow, RuleContentRow, RuleRow } from '../store/rows.ts';
+import type { ReadTransaction } from '../store/store.ts';
+import { PublishFault } from './fault.ts';
+
+/** All rows that shape one domain, as one snapshot saw them. */
+export interface DomainRows {
+  readonly domain: DomainRow;
+  readonly records: readonly RecordRow[];
+  readonly rules: readonly RuleRow[];
+  readonly contents: readonly RuleContentRow[];
+  /** What the owner has bought holds no WebSockets. */
+  readonly websocketsOff: boolean;
+}
+
+/** Of what a domain's owner has bought, what nodes enforce. */
+export interface PublishedEntitlements {
+  /** WebSockets. */
+  readonly ws_enabled: boolean;
+}
+
+export const EVERYTHING: PublishedEntitlements = { ws_enabled: true };
+
+/**
+ * Reads everything that shapes `domain` with its rules as they are stored; call it inside one snapshot or write. It grows with
+ * the domain: see `PlanMaker`.
+ */
+export async function readDomainRows(
+  tx: ReadTransaction,
+  domain: DomainRow,
+  { ws_enabled }: PublishedEntitlements = EVERYTHING,
+): Promise<DomainRows> {
+  const records = await tx.records.list(domain.id);
+  const rules = await tx.rules.listAll(domain.id);
+  const contents = hasPages(rules) ? await tx.rules.contents(domain.id) : [];
+  return { domain, records, rules, contents, websocketsOff: !ws_enabled };
+}
+
+/** The same with the published rules, which are others while the domain publishes by hand and has a draft. */
+export async function readPublishedRows(
+  tx: ReadTransaction,
+  domain: DomainRow,
+  entitlements: PublishedEntitlements = EVERYTHING,
+): Promise<DomainRows> {
+  if (domain.publish_mode === 'automatic') return readDomainRows(tx, domain, entitlements);
+  const records = await tx.records.list(domain.id);
+  const rules = await tx.drafts.publishedRules(domain.id);
+  const contents = hasPages(rules) ? await tx.drafts.publishedContents(domain.id) : [];
+  return { domain, records, rules, contents, websocketsOff: !entitlements.ws_enabled };
+}
+
+function hasPages(rules: readonly RuleRow[]): boolean {
+  return rules.some((rule) => rule.type === 'error_page');
+}
+
+/**
+ * The rule set of a domain's rows. Rules may name records that are gone (semantics §2: a disabled rule keeps its last
+ * id list); such an id matches no host.
+ * @throws PublishFault `stored_rows` naming the row, when one does not read: whatever is stored was accepted once
+ */
+export function toRuleSet(rows: DomainRows): RuleSet {
+  const contents = new Map(rows.contents.map((row) => [row.rule_id, row.content]));
+  return {
+    domain: toDomain(rows),
+    records: rows.records.map((row) => toRecord(row, rows.domain.name)),
+    rules: rows.rules.map((row) => toRule(row, contents.get(row.id))),
+  };
+}
+
+function toDomain({ domain: row, websocketsOff }: DomainRows): Domain {
+  const until = row.developer_mode_until;
+  const parsed = parseDomain({
+    name: row.name,
+    status: row.status,
+    suspended: row.suspended,
+    developer_mode_until: until === null ? null : new Date(until).toISOString(),
+    ...pick(row, EDGE_SETTING_NAMES),
+    websockets_off: websocketsOff,
+  });
+  return parsed.ok ? parsed.domain : refuse(`domain \`${row.name}\``, parsed.diagnostics);
+}
+
+function toRecord(row: RecordRow, domain: string): DnsRecord {
+  const parsed = parseRecord(row, domain, { stored: true });
+  return parsed.ok ? parsed.record : refuse(`record ${row.id}`, parsed.diagnostics);
+}
+
+/** One stored rule as the model has it. `content` is an error page's HTML, kept apart from the row. */
+export function toRule(row: RuleRow, content?: string | undefined): Rule {
+  const name = `rule ${row.type}/${row.id}`;
+  const body = readJson(row.body, name);
+  const pages = content === undefined ? {} : { content: readJson(content, name) };
+  const parsed = parseRule(row.type, { ...body, ...pages, priority: row.priority }, { stored: true });
+  if (!parsed.ok) return refuse(name, parsed.diagnostics);
+  return { id: row.id, type: row.type, ...parsed.fields } as Rule;
+}
+
+function readJson(text: string, name: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch (cause) {
+    throw new PublishFault('stored_rows', `${name} is not JSON in the store`, { cause });
+  }
+}
+
+function refuse(name: string, diagnostics: readonly Diagnostic[]): never {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const said = errors.slice(0, 3).map(describeDiagnostic).join('; ');
+  throw new PublishFault('stored_rows', `${name} no longer reads as what was accepted: ${said}`);
+}

@@ -1,0 +1,51 @@
+/** Groups of domains. Those of a node are in its row. */
+import { sql } from 'kysely';
+import { DEFAULT_GROUP } from '../../../../base/vocabulary/node-groups.ts';
+import type { GroupReads, GroupWrites } from '../../edge-repositories.ts';
+import type { GroupedDomains } from '../../rows.ts';
+import { lockDomain } from '../lock-domain.ts';
+import type { Session } from '../session.ts';
+import { one, statement } from '../statement.ts';
+
+/** The groups of a domain; without a row it is in `default`. */
+const groupsOf = sql<string>`coalesce(domain_groups.node_groups, ${sql.lit(DEFAULT_GROUP)})`;
+
+/** No row if the domain does not exist. */
+const ofDomain = statement((builder, p: { id: number }) =>
+  builder
+    .selectFrom('domains')
+    .leftJoin('domain_groups', 'domain_groups.domain_id', 'domains.id')
+    .select(groupsOf.as('node_groups'))
+    .where('domains.id', '=', p.id),
+);
+
+const countDomains = statement<object, GroupedDomains>((builder, _: object) =>
+  builder
+    .selectFrom('domains')
+    .leftJoin('domain_groups', 'domain_groups.domain_id', 'domains.id')
+    .select(({ fn }) => [groupsOf.as('node_groups'), fn.countAll<number>().as('domains')])
+    .groupBy(groupsOf),
+);
+
+const setDomain = statement((builder, p: { domain_id: number; node_groups: string }) =>
+  builder
+    .insertInto('domain_groups')
+    .values({ domain_id: p.domain_id, node_groups: p.node_groups })
+    .onConflict((conflict) =>
+      conflict.column('domain_id').doUpdateSet((row) => ({ node_groups: row.ref('excluded.node_groups') })),
+    ),
+);
+
+/** The repository of domains' groups. */
+export function groups(session: Session): GroupReads & GroupWrites {
+  return {
+    async ofDomain(domainId) {
+      return (await one(session, ofDomain, { id: domainId }))?.node_groups ?? null;
+    },
+    countDomains: () => countDomains(session, {}),
+    async setDomain(domainId, nodeGroups) {
+      await lockDomain(session, domainId);
+      await setDomain(session, { domain_id: domainId, node_groups: nodeGroups });
+    },
+  };
+}
