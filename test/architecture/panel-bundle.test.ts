@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { BuildResult } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { buildPage } from '../../src/panel/build-page.ts';
+import { buildPage } from '../../src/page/panel/build-page.ts';
 
 /** Octets of gzip: of the script that draws the page, and of the evaluator that an ordinary plan needs. */
 const MOST_PAGE = 40 * 1024;
@@ -63,7 +63,7 @@ describe('the page', () => {
         (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [],
       ),
     );
-    const notices = readFileSync(new URL('../../src/panel/NOTICES.md', import.meta.url), 'utf8');
+    const notices = readFileSync(new URL('../../src/page/panel/NOTICES.md', import.meta.url), 'utf8');
     expect([...packages].filter((name) => !notices.includes(`## ${name}\n`))).toEqual([]);
     const foreign = Object.keys(built.metafile.inputs).filter((path) => path.startsWith('node:'));
     expect(foreign).toEqual([]);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TABS } from '../../src/panel/page/state.ts';
+import { TABS } from '../../src/page/panel/page/state.ts';
 import { accessFaults } from '../support/axe.ts';
 import { missingBrowser, startBrowser } from '../support/browser.ts';
 import { builtCli } from '../support/built.ts';

@@ -26,8 +26,8 @@ function build(): void {
   const steps = [
     [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
     ['dist/engine/waf/signatures/seal-starter.js', 'src/engine/waf/signatures'],
-    ['dist/reference/write-documents.js'],
-    ['dist/panel/write-page.js'],
+    ['dist/page/reference/write-documents.js'],
+    ['dist/page/panel/write-page.js'],
   ];
   for (const step of steps) {
     const { status, stdout, stderr } = spawnSync(process.execPath, step, { cwd: ROOT, encoding: 'utf8' });

@@ -14,7 +14,7 @@ import {
   LEAST_HOURS_FOR_MS,
   MINUTES_FOR_MS,
 } from '../../control/traffic/limits.ts';
-import { PANEL_PATH } from '../../panel/assets.ts';
+import { PANEL_PATH } from '../../page/panel/assets.ts';
 import { usageFault } from '../exit.ts';
 import { type IssuerFlags, issuerOptions, readIssuer } from '../issuer-options.ts';
 import { listenFault } from '../listen-fault.ts';

@@ -1,6 +1,6 @@
 /** A diagnostic as the page receives it. */
 import { type Diagnostic, formatPath } from '../../base/diagnostics/diagnostic.ts';
-import type { FindingDocument } from '../../panel/documents.ts';
+import type { FindingDocument } from '../../page/panel/documents.ts';
 
 /** The document of a diagnostic. @param rule the id of the rule that it is about; `null`: none */
 export function findingDocument(diagnostic: Diagnostic, rule: number | null): FindingDocument {

@@ -5,7 +5,7 @@
 
 import { watchFile } from '../../base/platform/watched-file.ts';
 import { digestOfInput, type EdgeInput } from '../../edge/middleware/node/edge-input.ts';
-import type { PlayedFile } from '../../panel/play-file.ts';
+import type { PlayedFile } from '../../page/panel/play-file.ts';
 import { CommandFault, DiagnosedFault } from '../exit.ts';
 import { type ChoiceFlags, sealedSignaturesFor } from '../input/choose-signatures.ts';
 import { compiledSubject, compileInput, readEdge } from '../input/open-subject.ts';

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../../base/platform/low-priority.ts';
 import type { EdgeInput } from '../../edge/middleware/node/edge-input.ts';
-import type { FindingDocument } from '../../panel/documents.ts';
+import type { FindingDocument } from '../../page/panel/documents.ts';
 import { readEdgeBytes } from '../../rules/files/edge-file.ts';
 import type { ChoiceFlags } from '../input/choose-signatures.ts';
 import { lintEdge } from '../input/lint-edge.ts';

@@ -1,7 +1,7 @@
 /** Lints texts in a thread of their own, so that proofs over many rules delay no answer of the page. A newer text ends the thread. */
 import { Worker } from 'node:worker_threads';
 import type { EdgeInput } from '../../edge/middleware/node/edge-input.ts';
-import type { FindingDocument } from '../../panel/documents.ts';
+import type { FindingDocument } from '../../page/panel/documents.ts';
 import type { ChoiceFlags } from '../input/choose-signatures.ts';
 import { note } from '../output.ts';
 import type { LintThreadData } from './lint-thread.ts';

@@ -1,5 +1,5 @@
 /** The text that `try` prints: addresses, and commands ready to paste. */
-import { PANEL_PATH } from '../../panel/assets.ts';
+import { PANEL_PATH } from '../../page/panel/assets.ts';
 import { shellWord } from '../../workbench/simulation/shell-word.ts';
 import { commandName } from '../print/command-name.ts';
 

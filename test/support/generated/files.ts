@@ -19,7 +19,10 @@ export interface GeneratedFile {
 }
 
 export const GENERATED: readonly GeneratedFile[] = [
-  { path: SCHEMA_FILE, content: () => clientSchema(readFileSync('dist/reference/openapi.yaml', 'utf8')) },
+  {
+    path: SCHEMA_FILE,
+    content: () => clientSchema(readFileSync('dist/page/reference/openapi.yaml', 'utf8')),
+  },
   { path: CODES_FILE, content: codesMarkdown },
   { path: PICTURE_FILE, content: () => drawTerminal(commandOutput()) },
   { path: NODE_PAPER, content: nodePaper },

@@ -41,7 +41,7 @@ export function deadPaths(papers: readonly Paper[]): readonly string[] {
 
 /** Code spans `GET /path` that are no operation of the API. Needs `dist/`. */
 export function deadRoutes(papers: readonly Paper[]): readonly string[] {
-  const { paths } = JSON.parse(readFileSync(join(ROOT, 'dist/reference/openapi.json'), 'utf8')) as {
+  const { paths } = JSON.parse(readFileSync(join(ROOT, 'dist/page/reference/openapi.json'), 'utf8')) as {
     readonly paths: Readonly<Record<string, object>>;
   };
   const operations = new Set(

@@ -1,0 +1,153 @@
+/**
+ * The evaluator of the page, a chunk of its own. In: a plan and the form. Out: the trace document that `edgeplan simulate --json` prints
+ * for the same request, or why the form is no request.
+ */
+import { openSignatures } from '../../../engine/plan/open-signatures.ts';
+import { readCounted } from '../../../workbench/simulation/counted.ts';
+import { readCurl } from '../../../workbench/simulation/curl-line.ts';
+import type { TraceDocument } from '../../../workbench/simulation/document.ts';
+import {
+  type RequestFlags,
+  readRequest,
+  readTime,
+  type Typed,
+} from '../../../workbench/simulation/request-line.ts';
+import {
+  type SimulatedRequest,
+  type SimulationSubject,
+  simulate,
+} from '../../../workbench/simulation/simulate.ts';
+import { EMPTY_FORM, type RequestForm, wordsOf } from './form.ts';
+import { type FormConditions, formConditions } from './form-conditions.ts';
+import { withLibraries } from './later/libraries.ts';
+import type { SourcePlan } from './source.ts';
+
+/** A plan that is ready for evaluations, with what may be assumed of it. */
+export interface ReadyPlan {
+  readonly subject: SimulationSubject;
+  readonly conditions: FormConditions;
+}
+
+/** What became of a request, with what it was evaluated from. */
+export interface Answered extends ReadyPlan {
+  readonly ok: true;
+  readonly document: TraceDocument;
+  readonly asked: SimulatedRequest;
+}
+
+/** An answer, or the mistake in the form. */
+export type Answer = Answered | { readonly ok: false; readonly error: string };
+
+/** Whether a rule may read captures of its pattern, which needs the regex engine; unknown rules may. */
+function mayCapture({ ruleSet }: SimulationSubject): boolean {
+  return (
+    ruleSet === null ||
+    ruleSet.rules.some((rule) => rule.type === 'rewrite' && rule.path_match_type === 'regex')
+  );
+}
+
+/** Prepares a plan for evaluations: loads the regex engine and its signatures if it has rules that need them. */
+export async function openSource({ subject, signatures }: SourcePlan): Promise<ReadyPlan> {
+  const conditions = formConditions(subject.bytes);
+  if (mayCapture(subject)) await (await import('./later/regex.ts')).loadRegexes();
+  if (signatures === null) return { subject, conditions };
+  const [{ loadSignatures }, { loadRegexes }] = await Promise.all([
+    import('../../../engine/waf/load/load.ts'),
+    import('./later/regex.ts'),
+  ]);
+  await loadRegexes();
+  const { name, digest, sealed } = signatures;
+  const loaded = { name, digest, waf: loadSignatures(openSignatures(sealed)) };
+  return { subject: { ...subject, signatures: loaded }, conditions };
+}
+
+/** Evaluates the form's request. */
+export async function answerTo(opened: ReadyPlan, form: RequestForm): Promise<Answer> {
+  const asked = askedOf(form);
+  if (!asked.ok) return asked;
+  const document = await withLibraries(() => simulate(opened.subject, asked.value));
+  return { ok: true, document, asked: asked.value, ...opened };
+}
+
+/** `undefined` for a field that is empty. */
+function given(text: string): string | undefined {
+  const trimmed = text.trim();
+  return trimmed === '' ? undefined : trimmed;
+}
+
+/** The flags of `edgeplan simulate` that state the form's request. */
+function flagsOf(form: RequestForm): RequestFlags {
+  const header = form.headers.split('\n').filter((line) => line.trim() !== '');
+  return {
+    method: given(form.method),
+    header,
+    userAgent: form.agent === '' ? undefined : form.agent,
+    data: form.body === '' ? undefined : form.body,
+    ip: given(form.ip),
+    country: given(form.country),
+    bot: given(form.bot),
+    ja4: given(form.ja4),
+    ja4h: given(form.ja4h),
+    cleared: wordsOf(form.cleared),
+  };
+}
+
+/** The form as a simulated request. */
+export function askedOf(form: RequestForm): Typed<SimulatedRequest> {
+  const now: Typed<number> =
+    form.at.trim() === '' ? { ok: true, value: Date.now() } : readTime(form.at.trim());
+  if (!now.ok) return now;
+  const request = readRequest(form.url.trim(), { ...flagsOf(form), now: now.value });
+  if (!request.ok) return request;
+  const response = responseOf(form.status.trim());
+  if (!response.ok) return response;
+  if (!/^\d{0,9}$/.test(form.node.trim()))
+    return { ok: false, error: `\`${form.node}\` is not the id of a node; write a number` };
+  const counted = readCounted(wordsOf(form.counted));
+  if (!counted.ok) return counted;
+  const { scheme, host, target } = request.value;
+  const world = {
+    ...(counted.value.size === 0 ? {} : { counted: counted.value }),
+    down: wordsOf(form.down),
+    nodeId: form.node.trim() === '' ? null : Number(form.node),
+    now: now.value,
+    nowGiven: form.at.trim() !== '',
+  };
+  const url = `${scheme}://${String(host)}${target}`;
+  return { ok: true, value: { request: request.value, url, world, response: response.value } };
+}
+
+/** Reads `502` and `502:edge`. */
+function responseOf(text: string): Typed<SimulatedRequest['response']> {
+  if (text === '') return { ok: true, value: undefined };
+  const [, status = '', by] = /^([1-5]\d\d)(?::(edge|origin))?$/.exec(text) ?? [];
+  if (status === '') return { ok: false, error: `\`${text}\` is not a status; write 502 or 502:edge` };
+  return { ok: true, value: { status: Number(status), madeBy: by === 'edge' ? 'edge' : 'origin' } };
+}
+
+/** The form of a curl command line; what curl has no option for stays as it is in `form`. */
+export function formOfCurl(line: string, form: RequestForm): Typed<RequestForm> {
+  const read = readCurl(line);
+  if (!read.ok) return read;
+  const { urls, flags } = read.value;
+  const implied = flags.head === true ? 'HEAD' : flags.data === undefined ? 'GET' : 'POST';
+  const headers = [
+    ...(flags.referer === undefined ? [] : [`Referer: ${flags.referer}`]),
+    ...(flags.cookie === undefined ? [] : [`Cookie: ${flags.cookie}`]),
+    ...(flags.header ?? []),
+  ];
+  const named = headers.findIndex((one) => /^user-agent\s*:/i.test(one));
+  const agent =
+    flags.userAgent ?? (named < 0 ? '' : headers[named]!.slice(headers[named]!.indexOf(':') + 1).trim());
+  return {
+    ok: true,
+    value: {
+      ...form,
+      url: urls[0] ?? '',
+      method: flags.method ?? implied,
+      agent,
+      headers: headers.filter((_, index) => index !== named || flags.userAgent !== undefined).join('\n'),
+      body: flags.data ?? EMPTY_FORM.body,
+    },
+  };
+}

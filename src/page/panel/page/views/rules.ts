@@ -1,0 +1,101 @@
+/** The rules of the plan: what each looks at, what became of it in this request, and what lint has to say about it. */
+import type { VNode } from 'preact';
+import type { Rule } from '../../../../rules/model/types.ts';
+import { type RuleNote, refOf, type TraceDocument } from '../../../../workbench/simulation/document.ts';
+import { idOf, verdictOf } from '../../../../workbench/simulation/render-rule.ts';
+import { chooseRule } from '../choose-rule.ts';
+import { findingsByRule, type PageState } from '../state.ts';
+import { html } from './html.ts';
+import { marks } from './marks.ts';
+import { findingLine } from './mistakes.ts';
+
+/** Fields of a rule that say what it looks at, with their words. */
+const FILTERS: Readonly<Record<string, string>> = {
+  host_includes: 'hosts',
+  host_pattern: 'hosts',
+  path_includes: 'paths',
+  countries: 'countries',
+  ips: 'addresses',
+  bot_kinds: 'bots',
+  match_ja4: 'JA4',
+  match_ja4h: 'JA4H',
+  codes: 'statuses',
+};
+
+/** Entries of a list that are named. */
+const MOST_ENTRIES = 3;
+
+/** `paths /admin/*, /admin · not from addresses 198.51.100.0/24`. */
+export function filtersOf(rule: Rule): string {
+  const fields = rule as unknown as Readonly<Record<string, unknown>>;
+  const parts = Object.entries(FILTERS).flatMap(([name, word]) => {
+    const value = fields[name];
+    const entries = Array.isArray(value)
+      ? value.map(String)
+      : typeof value === 'string' && value !== ''
+        ? [value]
+        : [];
+    if (entries.length === 0 || (name === 'path_includes' && entries.join() === '/*')) return [];
+    const kind =
+      name === 'ips'
+        ? fields['ip_match_type']
+        : name === 'countries'
+          ? fields['country_match_type']
+          : 'include';
+    const left = entries.length - MOST_ENTRIES;
+    return [
+      `${kind === 'exclude' ? 'not ' : ''}${word} ${entries.slice(0, MOST_ENTRIES).join(', ')}${left > 0 ? ` and ${left} more` : ''}`,
+    ];
+  });
+  return parts.length === 0 ? 'every request' : parts.join(' · ');
+}
+
+/** One rule of the list. */
+function ruleItem({
+  note,
+  rule,
+  state,
+}: {
+  readonly note: RuleNote;
+  readonly rule: Rule | undefined;
+  readonly state: PageState;
+}): VNode {
+  const findings = findingsByRule(state).get(note.id) ?? [];
+  const { symbol, word, tone } = verdictOf(note);
+  return html`<li key=${refOf(note)} class=${rule?.enabled === false ? 'item off' : 'item'}>
+    <button type="button" onClick=${() => chooseRule(refOf(note))}>
+      <span class="item-name">${idOf(note)}${note.mode === 'dry_run' && html` <span class="badge">dry run</span>`}${rule?.enabled === false && html` <span class="badge">disabled</span>`}<${marks} findings=${findings} /></span>
+      <span class="item-filters">${rule === undefined ? '' : filtersOf(rule)}</span>
+      <span class="item-word ${tone}"><span aria-hidden="true">${symbol}</span> ${word}</span>
+    </button>
+    ${findings.map((finding) => html`<${findingLine} finding=${finding} />`)}
+  </li>`;
+}
+
+/** What lint found, in one sentence. */
+function lintText({ source }: PageState): string {
+  const findings = source?.findings;
+  if (findings == null) return 'Lint is running…';
+  const about = findings.filter(({ rule }) => rule !== null).length;
+  return about === 0 ? 'Lint has no findings.' : `Lint has ${about} ${about === 1 ? 'finding' : 'findings'}.`;
+}
+
+/** The list, by type in the order of evaluation. */
+export function rulesView({
+  state,
+  document,
+}: {
+  readonly state: PageState;
+  readonly document: TraceDocument;
+}): VNode {
+  const byRef = new Map(state.subject?.ruleSet?.rules.map((rule) => [refOf(rule), rule]));
+  const phases = document.phases.filter(({ rules }) => rules.length > 0);
+  return html`<div class="rules">
+    <p class="rules-head">${lintText(state)} A rule opens where it is in the trace.</p>
+    ${phases.map(
+      ({ name, rules }) => html`<section key=${name} aria-label=${name}><h3>${name}</h3>
+        <ul>${rules.map((note) => html`<${ruleItem} key=${refOf(note)} note=${note} rule=${byRef.get(refOf(note))} state=${state} />`)}</ul></section>`,
+    )}
+    ${phases.length === 0 && html`<p class="note">The request was refused before any rule.</p>`}
+  </div>`;
+}

@@ -1,0 +1,154 @@
+/** The trace: every phase in order with its rules; rules that were skipped for one kind of reason are folded, as in a terminal. */
+import type { VNode } from 'preact';
+import {
+  type PhaseNote,
+  type RuleNote,
+  refOf,
+  type TraceDocument,
+} from '../../../../workbench/simulation/document.ts';
+import { foldLine, foldRules } from '../../../../workbench/simulation/fold.ts';
+import { labelOf, verdictOf } from '../../../../workbench/simulation/render-rule.ts';
+import { differencesOf, identityOf, type RuleDifference } from '../differences.ts';
+import { findingsByRule, type PageState, setState } from '../state.ts';
+import { html } from './html.ts';
+import { ruleLine } from './rule-line.ts';
+
+/** What each rule is shown with. */
+interface TraceContext {
+  readonly state: PageState;
+  readonly findings: ReturnType<typeof findingsByRule>;
+  /** Differences from the plan beside by identity; `null`: no plan is beside. */
+  readonly differences: ReadonlyMap<string, RuleDifference> | null;
+}
+
+/** Rules as lines. */
+function lines(rules: readonly RuleNote[], { findings, differences }: TraceContext): readonly VNode[] {
+  return rules.map((rule) => {
+    const difference = differences?.get(identityOf(rule));
+    const before = difference === undefined ? undefined : difference.before;
+    return html`<${ruleLine} key=${refOf(rule)} rule=${rule} findings=${findings.get(rule.id) ?? []} before=${before} />`;
+  });
+}
+
+/** Rules that share a line until they are unfolded. */
+function folded(rules: readonly RuleNote[], text: string, context: TraceContext): VNode | null {
+  if (rules.length === 0) return null;
+  return html`<details class="folded"><summary>${text}</summary>${lines(rules, context)}</details>`;
+}
+
+/** The words for a phase's outcome; `null`: they would say nothing. */
+const OUTCOMES: Readonly<Record<PhaseNote['outcome'], string | null>> = {
+  continue: null,
+  final: 'the request ends here',
+  passed: 'passed',
+  not_reached: 'not reached',
+  conditional: 'depends on the answer',
+};
+
+/** One phase. */
+function phaseView(phase: PhaseNote, number: number, context: TraceContext): VNode {
+  const {
+    shown,
+    waiting,
+    folded: rest,
+  } = context.state.all
+    ? { shown: phase.rules, waiting: [], folded: [] }
+    : phase.outcome === 'not_reached'
+      ? { shown: [], waiting: [], folded: phase.rules }
+      : foldRules(phase);
+  const changed = rest.filter((rule) => context.differences?.has(identityOf(rule)));
+  const counted = rest.filter((rule) => !changed.includes(rule));
+  const countText =
+    phase.outcome === 'not_reached'
+      ? `${counted.length} not reached`
+      : foldLine(counted)
+          .map(({ text }) => text)
+          .join('');
+  // A page for an error ends nothing: the request ended before.
+  const outcome = phase.name === 'error_page' && phase.outcome === 'final' ? null : OUTCOMES[phase.outcome];
+  return html`<li key=${phase.name} class="phase ${phase.outcome}">
+    <h3><span class="number">${number}</span> ${phase.name}${outcome !== null && html` <span class="phase-outcome">${outcome}</span>`}</h3>
+    <div class="phase-rules">
+      ${phase.note !== null && html`<p class="note">${phase.note}</p>`}
+      ${lines([...shown, ...changed], context)}
+      ${folded(waiting, `${waiting.length} depend on the status of the answer`, context)}
+      ${folded(counted, countText, context)}
+      ${phase.rules.length === 0 && phase.note === null && html`<p class="note">no rules</p>`}
+    </div>
+  </li>`;
+}
+
+/** Consecutive phases that were not reached, in one line. */
+function unreachedView(phases: readonly PhaseNote[], first: number, context: TraceContext): VNode {
+  const rules = phases.flatMap((phase) => phase.rules);
+  const names = phases.map(({ name }) => name).join(', ');
+  return html`<li key=${names} class="phase not_reached">
+    <h3><span class="number">${first}–${first + phases.length - 1}</span> not reached</h3>
+    <div class="phase-rules">${folded(rules, `${rules.length} ${rules.length === 1 ? 'rule' : 'rules'} of ${names}`, context)}</div>
+  </li>`;
+}
+
+/** Whether a phase was not reached and no rule of it is shown for itself. */
+function isUnreached({ outcome, rules }: PhaseNote, { state, differences }: TraceContext): boolean {
+  if (outcome !== 'not_reached' || state.all) return false;
+  return !rules.some((rule) => differences?.has(identityOf(rule)));
+}
+
+/** The phases in order; consecutive ones that were not reached share a line. */
+function phaseList(phases: readonly PhaseNote[], context: TraceContext): readonly VNode[] {
+  const views: VNode[] = [];
+  for (let at = 0; at < phases.length; ) {
+    let end = at;
+    while (end < phases.length && isUnreached(phases[end]!, context)) end++;
+    if (end - at > 1) views.push(unreachedView(phases.slice(at, end), at, context));
+    else if (!isSilent(phases[at]!)) views.push(phaseView(phases[at]!, at, context));
+    at = Math.max(end, at + 1);
+  }
+  return views;
+}
+
+/** Whether a phase says nothing: it has no rules and no note. */
+function isSilent({ rules, note, outcome }: PhaseNote): boolean {
+  return rules.length === 0 && (note === null || outcome === 'not_reached');
+}
+
+/** Rules that only the plan beside has. */
+function removedRules({ differences }: TraceContext): VNode | null {
+  const removed = [...(differences?.values() ?? [])].filter(({ now }) => now === null);
+  if (removed.length === 0) return null;
+  return html`<p class="removed">Only in the plan before: ${removed.map(({ before }, index) => html`${index > 0 && ', '}${labelOf(before!)} (${verdictOf(before!).word})`)}</p>`;
+}
+
+/** The differences in one sentence. */
+function differenceText(differences: ReadonlyMap<string, RuleDifference>): string {
+  const { size } = differences;
+  if (size === 0) return 'Every rule comes out as under the plan before.';
+  return `${size} ${size === 1 ? 'rule comes' : 'rules come'} out otherwise than under the plan before.`;
+}
+
+/** The trace of an answer. */
+export function traceView({
+  state,
+  document,
+}: {
+  readonly state: PageState;
+  readonly document: TraceDocument;
+}): VNode {
+  const { olderAnswer } = state;
+  const found = olderAnswer?.ok === true ? differencesOf(document, olderAnswer.document) : null;
+  const differences =
+    found === null ? null : new Map(found.map((one) => [identityOf((one.now ?? one.before)!), one]));
+  const context = { state, findings: findingsByRule(state), differences };
+  const { considered, matched } = document.counts;
+  const silent = document.phases.filter((phase) => isSilent(phase) && phase.outcome !== 'not_reached');
+  return html`<div class="trace">
+    <div class="trace-head">
+      <p>${considered} ${considered === 1 ? 'rule' : 'rules'} considered, ${matched} matched.${differences !== null && ` ${differenceText(differences)}`}</p>
+      <label class="check"><input type="checkbox" checked=${state.all}
+        onChange=${(event: Event) => setState({ all: (event.target as HTMLInputElement).checked })} /> Every rule</label>
+    </div>
+    <ol class="phases">${phaseList(document.phases, context)}</ol>
+    ${silent.length > 0 && html`<p class="silent">Without rules: ${silent.map(({ name }) => name).join(', ')}</p>`}
+    ${removedRules(context)}
+  </div>`;
+}

@@ -1,0 +1,102 @@
+/** Renders the fields of a schema, nested ones included, each with an anchor of its own. */
+import { type Content, html, type Markup } from '../../base/text/html.ts';
+import type { Json } from '../../base/text/json-object.ts';
+import type { Schema } from './document.ts';
+import { inline } from './markdown.ts';
+import { boundTexts, separated, typeText, valueCode } from './type-text.ts';
+
+/** A row of the reference: a field, a parameter or a header. */
+export interface Row {
+  /** The anchor. */
+  readonly id: string;
+  readonly name: string;
+  readonly schema: Schema;
+  readonly required: boolean;
+  /** Replaces the schema's own description. */
+  readonly description?: string | undefined;
+}
+
+/** Rows as a definition list. */
+export function rows(list: readonly Row[]): Markup {
+  return html`<dl class="fields">${list.map(row)}</dl>`;
+}
+
+/** The fields of a schema, or its type where it has none. */
+export function fieldsOf(schema: Schema, id: string): Markup {
+  const inner = innerFields(schema, id);
+  return inner ?? html`<p class="only">${facts(schema)}${inline(schema.description ?? '')}</p>`;
+}
+
+/** The fields of an object or of the entries of a list; `null` where there are none to name. */
+function innerFields(schema: Schema, id: string): Markup | null {
+  const { properties, items, anyOf, allOf, additionalProperties } = schema;
+  if (properties !== undefined && Object.keys(properties).length > 0) {
+    const required = new Set(schema.required ?? []);
+    return rows(
+      Object.entries(properties).map(([name, field]) => ({
+        id: `${id}.${name}`,
+        name,
+        schema: field,
+        required: required.has(name),
+      })),
+    );
+  }
+  if (items !== undefined) return innerFields(items, id);
+  const variants = (anyOf ?? []).flatMap((part) => variantOf(part) ?? []);
+  if (variants.length > 1) return html`${variants.map((variant) => variantFields(variant, id))}`;
+  const parts = [...(allOf ?? []), ...(anyOf ?? [])].map((part) => innerFields(part, id));
+  const found = parts.filter((part) => part !== null);
+  if (found.length > 0) return html`${found}`;
+  if (typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0) {
+    const name = 'any name';
+    return rows([{ id: `${id}.any`, name, schema: additionalProperties, required: false }]);
+  }
+  return null;
+}
+
+/** One of several shapes of an object. */
+interface Variant {
+  /** The value that only this shape has, of the first field with a constant. */
+  readonly value: string;
+  readonly schema: Schema;
+}
+
+/** A shape of a union with the constant that identifies it; `null`: no field of it has a constant. */
+function variantOf(schema: Schema): Variant | null {
+  const constants = Object.values(schema.properties ?? {}).map((field) => field.const);
+  const value = constants.find((constant) => typeof constant === 'string');
+  return typeof value === 'string' ? { value, schema } : null;
+}
+
+/** The fields of a shape, in a part that is closed at first; its anchors have the value of the shape. */
+function variantFields({ value, schema }: Variant, id: string): Markup {
+  const about = schema.description === undefined ? null : html` ${inline(schema.description)}`;
+  return html`<details class="answer"><summary><code>${value}</code>${about}</summary>${innerFields(schema, `${id}.${value}`)}</details>
+`;
+}
+
+function row({ id, name, schema, required, description = schema.description ?? '' }: Row): Markup {
+  const marks = [
+    required ? html`<span class="mark required">required</span>` : null,
+    schema.deprecated === true ? html`<span class="mark">deprecated</span>` : null,
+  ];
+  const text = schema.deprecated === true ? description.replace(/^deprecated: /, '') : description;
+  const inner = innerFields(schema, id);
+  return html`<div class="field" id="${id}"><dt><a class="name" href="#${id}"><code>${name}</code></a> ${marks} ${facts(schema)}</dt>
+<dd>${text === '' ? null : html`<p>${inline(text)}</p>`}${inner === null ? null : html`<div class="inner">${inner}</div>`}</dd></div>
+`;
+}
+
+/** Type, bounds, default and example. */
+function facts(schema: Schema): Content {
+  const value = (label: string, of: Json | undefined): Content =>
+    of === undefined ? null : [label, valueCode(of)];
+  const texts = [
+    ...boundTexts(schema),
+    value('default ', schema.default),
+    value('for example ', schema.example),
+  ].filter((text) => text !== null);
+  return html`<span class="type">${typeText(schema)}</span>${
+    texts.length === 0 ? null : html`<span class="bounds">${separated(texts, '; ')}</span>`
+  }`;
+}
