@@ -4,10 +4,10 @@
  */
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { openCertificates } from '../edge/listeners/tls/certificates.ts';
 import { FILES_MS } from '../edge/node/limits.ts';
 import type { CertificateFolder, EdgeNodeOptions, NodeAcmeOptions } from '../edge/node/options.ts';
 import { openClassificationFiles } from '../edge/proxy/classification-files.ts';
-import { openCertificates } from '../edge/proxy/tls/certificates.ts';
 import { inputFault, usageFault } from './exit.ts';
 import { reasonOf, writeFault } from './file-fault.ts';
 

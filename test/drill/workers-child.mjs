@@ -6,7 +6,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createHttpAcceptor } from '../../dist/edge/proxy/listen/http.js';
+import { createHttpAcceptor } from '../../dist/edge/listeners/http.js';
 import { combineRequestLogs, createDecisionLog } from '../../dist/edge/proxy/log/decision-log.js';
 import { createNodeMetrics } from '../../dist/edge/proxy/log/metrics.js';
 import { createNode } from '../../dist/edge/proxy/node.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import acme from 'acme-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Acme, type AcmeTokens, startAcme } from '../../src/edge/proxy/tls/acme.ts';
+import { type Acme, type AcmeTokens, startAcme } from '../../src/edge/listeners/tls/acme.ts';
 import { NXDOMAIN, type ScriptedServer, startDnsServer } from '../support/dns-server.ts';
 import { startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { PEBBLE_MISSING, type Pebble, startPebble } from '../support/pebble.ts';

@@ -6,7 +6,7 @@ import {
   type ConnectionBounds,
   type ConnectionBoundsOptions,
   createConnectionBounds,
-} from '../../src/edge/proxy/listen/connection-limits.ts';
+} from '../../src/edge/listeners/connection-limits.ts';
 import { startTlsNode, type TlsNode, type TlsNodeOptions } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';

@@ -6,13 +6,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createConnectionBounds } from '../../src/edge/listeners/connection-limits.ts';
 import {
   CONTROL_FRAMES_PER_SECOND,
   MAX_CONTROL_FRAMES,
   MAX_STREAM_RESETS,
   MAX_STREAMS,
 } from '../../src/edge/proxy/limits.ts';
-import { createConnectionBounds } from '../../src/edge/proxy/listen/connection-limits.ts';
 import { startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type RawOrigin, say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';

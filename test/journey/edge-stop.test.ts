@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { createAcceptor, listenWith } from '../../src/edge/proxy/listen/acceptor.ts';
+import { createAcceptor, listenWith } from '../../src/edge/listeners/acceptor.ts';
 
 const nothing = (): void => undefined;
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serveEdgeFile } from '../../src/cli/watch-file.ts';
 import { createChallenges } from '../../src/edge/answers/challenge/challenge.ts';
-import { listenHttp } from '../../src/edge/proxy/listen/http.ts';
+import { listenHttp } from '../../src/edge/listeners/http.ts';
 import type { RequestLogEntry } from '../../src/edge/proxy/log/request-log.ts';
 import { createNode } from '../../src/edge/proxy/node.ts';
 import type { Challenges } from '../../src/edge/proxy/services.ts';

@@ -1,5 +1,5 @@
 /** Checks a folder of certificates as a node reads it: pairs fit, none has expired or does so soon. */
-import { openCertificates } from '../../edge/proxy/tls/certificates.ts';
+import { openCertificates } from '../../edge/listeners/tls/certificates.ts';
 import { reasonOf } from '../file-fault.ts';
 import type { Check, CheckFinding } from './check.ts';
 

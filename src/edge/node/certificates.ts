@@ -3,10 +3,10 @@
  * the folder and the feed. Out: one source for handshakes.
  */
 import type { Logger } from 'pino';
-import { type Acme, startAcme, type TokenSink } from '../proxy/tls/acme.ts';
-import { type ContextCache, isValid } from '../proxy/tls/certificate-pairs.ts';
-import { type Certificates, openCertificates } from '../proxy/tls/certificates.ts';
-import type { HandshakeCertificates } from '../proxy/tls/listen.ts';
+import { type Acme, startAcme, type TokenSink } from '../listeners/tls/acme.ts';
+import { type ContextCache, isValid } from '../listeners/tls/certificate-pairs.ts';
+import { type Certificates, openCertificates } from '../listeners/tls/certificates.ts';
+import type { HandshakeCertificates } from '../listeners/tls/listen.ts';
 import type { FeedCertificates } from './feed-certificates.ts';
 import { ACME_ASK_MS, ACME_MS, ACME_RETRY_MS, FILES_MS } from './limits.ts';
 import type { CertificateFolder, NodeAcmeOptions } from './options.ts';

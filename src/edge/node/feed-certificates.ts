@@ -5,13 +5,13 @@
  */
 import type { SetCertificate } from '../../engine/plan/certificate-set.ts';
 import type { CertificateSink } from '../following/certificates/install-sets.ts';
-import { type FeedPair, pairOf } from '../proxy/tls/certificate-files.ts';
+import { type FeedPair, pairOf } from '../listeners/tls/certificate-files.ts';
 import {
   type CertificatePair,
   type ContextCache,
   createPairs,
   isValid,
-} from '../proxy/tls/certificate-pairs.ts';
+} from '../listeners/tls/certificate-pairs.ts';
 import { MAX_PAIR_CHARACTERS } from './limits.ts';
 
 /** Receives the checked certificates of a domain; a returned promise resolves once they are in use. */

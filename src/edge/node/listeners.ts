@@ -1,10 +1,10 @@
 /** The HTTP and TLS listeners of a node of one process. */
 import type { AddressInfo } from 'node:net';
-import { listenHttp, type RunningListener } from '../proxy/listen/http.ts';
-import type { Acme, AcmeTokens } from '../proxy/tls/acme.ts';
-import type { ContextCache } from '../proxy/tls/certificate-pairs.ts';
-import type { Certificates } from '../proxy/tls/certificates.ts';
-import { listenTls } from '../proxy/tls/listen.ts';
+import { listenHttp, type RunningListener } from '../listeners/http.ts';
+import type { Acme, AcmeTokens } from '../listeners/tls/acme.ts';
+import type { ContextCache } from '../listeners/tls/certificate-pairs.ts';
+import type { Certificates } from '../listeners/tls/certificates.ts';
+import { listenTls } from '../listeners/tls/listen.ts';
 import { trustProxies } from '../proxy/visitor.ts';
 import { joinCertificates, openCertificateFolder, startOrders } from './certificates.ts';
 import type { FeedCertificates } from './feed-certificates.ts';

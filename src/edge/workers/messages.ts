@@ -6,7 +6,7 @@ import type { Registry } from 'prom-client';
 import type { CacheReport } from '../../engine/plan/cache-report.ts';
 import type { Clearance, HttpChallenge } from '../../engine/plan/manifest.ts';
 import type { PlanMark, PurgeMark } from '../following/journal.ts';
-import type { FeedPair } from '../proxy/tls/certificate-files.ts';
+import type { FeedPair } from '../listeners/tls/certificate-files.ts';
 
 /** A plan for workers. */
 export interface PlanMessage {

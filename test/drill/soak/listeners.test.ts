@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createConnectionBounds } from '../../../src/edge/proxy/listen/connection-limits.ts';
+import { createConnectionBounds } from '../../../src/edge/listeners/connection-limits.ts';
 import { builtCli } from '../../support/built.ts';
 import { startTlsNode } from '../../support/edge-tls.ts';
 import { makeCertificate, OPENSSL_MISSING } from '../../support/make-certificate.ts';

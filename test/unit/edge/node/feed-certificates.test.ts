@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { createContextCache } from '../../../../src/edge/listeners/tls/certificate-pairs.ts';
 import { joinCertificates } from '../../../../src/edge/node/certificates.ts';
 import {
   createFeedCertificates,
@@ -7,7 +8,6 @@ import {
   readFeedPairs,
   receiveCertificates,
 } from '../../../../src/edge/node/feed-certificates.ts';
-import { createContextCache } from '../../../../src/edge/proxy/tls/certificate-pairs.ts';
 import type { SetCertificate } from '../../../../src/engine/plan/certificate-set.ts';
 import { feedCertificate } from '../../../support/feed-certificate.ts';
 import { OPENSSL_MISSING } from '../../../support/make-certificate.ts';

@@ -4,7 +4,7 @@
  * few connections are left, those without a request are closed first, as by nginx.
  */
 import type { Socket } from 'node:net';
-import { networkOf } from '../network.ts';
+import { networkOf } from '../proxy/network.ts';
 
 export interface ConnectionBoundsOptions {
   /** Connections at most, over all listeners of this process. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { normalizeName } from '../../../base/addresses/host.ts';
 import { fileMark } from '../../../base/platform/file-mark.ts';
-import { MAX_CERTIFICATE_OCTETS } from '../limits.ts';
+import { MAX_CERTIFICATE_OCTETS } from '../../proxy/limits.ts';
 
 /** The paths of a certificate and its key. */
 export interface PairFiles {

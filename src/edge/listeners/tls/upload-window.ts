@@ -4,7 +4,7 @@
  * of a connection get large windows, many get small ones, so that what a client sends and nobody reads stays bounded.
  */
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
-import { EarlyEnd } from '../write-response.ts';
+import { EarlyEnd } from '../../proxy/write-response.ts';
 
 /** The window of each stream, in octets, at first and of many uploads at once: the default of HTTP/2. */
 const SMALL_WINDOW = 65_535;

@@ -4,7 +4,7 @@
  */
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { LRUCache } from 'lru-cache';
-import { MAX_TLS_CONTEXTS } from '../limits.ts';
+import { MAX_TLS_CONTEXTS } from '../../proxy/limits.ts';
 import type { ReadPair } from './certificate-files.ts';
 
 /** A certificate with its key, as read at one time. */

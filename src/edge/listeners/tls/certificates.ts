@@ -4,7 +4,7 @@
  * previous content stays in use. A connection uses the certificate of its handshake to its end.
  */
 import { dirname } from 'node:path';
-import { MAX_CERTIFICATES } from '../limits.ts';
+import { MAX_CERTIFICATES } from '../../proxy/limits.ts';
 import { findPairs, markOf, type PairFiles, readPair } from './certificate-files.ts';
 import {
   type CertificatePair,

@@ -5,8 +5,8 @@
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { HEAD_MS, MAX_HEAD_OCTETS } from '../limits.ts';
-import { encodeOctets } from '../read-request.ts';
+import { HEAD_MS, MAX_HEAD_OCTETS } from '../proxy/limits.ts';
+import { encodeOctets } from '../proxy/read-request.ts';
 import { type PreambleStep, readPreamble } from './preamble.ts';
 
 /** The error of Node's parser. */

@@ -4,9 +4,9 @@
  * choose their address. From other peers the header is not read, and is malformed in the protocol that follows.
  */
 import type { Socket } from 'node:net';
-import { canonicalIp, formatIp, parseIpv4 } from '../../../base/addresses/ip.ts';
-import { MAX_PROXY_OCTETS, PROXY_MS } from '../limits.ts';
-import { plainAddress, type TrustedProxies } from '../visitor.ts';
+import { canonicalIp, formatIp, parseIpv4 } from '../../base/addresses/ip.ts';
+import { MAX_PROXY_OCTETS, PROXY_MS } from '../proxy/limits.ts';
+import { plainAddress, type TrustedProxies } from '../proxy/visitor.ts';
 import { type PreambleOutcome, type PreambleStep, readPreamble } from './preamble.ts';
 
 /**

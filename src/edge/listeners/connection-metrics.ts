@@ -1,9 +1,9 @@
 /** The metrics of client connections, and of bodies stored for slow clients. */
 import { Counter, type Registry } from 'prom-client';
-import { declared } from '../../../base/telemetry/metrics/declared.ts';
-import type { ConnectionCounts } from '../listen/connection-limits.ts';
-import type { RefusedHandshakes } from '../tls/refused-handshakes.ts';
-import { addCount, addGauge } from './metrics.ts';
+import { declared } from '../../base/telemetry/metrics/declared.ts';
+import { addCount, addGauge } from '../proxy/log/metrics.ts';
+import type { ConnectionCounts } from './connection-limits.ts';
+import type { RefusedHandshakes } from './tls/refused-handshakes.ts';
 
 /** The sources of the metrics, read at each scrape. */
 export interface ConnectionSeries {

@@ -2,8 +2,8 @@
  * Assembles a ClientHello from TLS records (RFC 8446 §5.1). In: the first octets of a connection. Out: the handshake message,
  * which may be spread over any number of records, and each record over any number of segments.
  */
-import { MAX_HELLO_OCTETS } from '../limits.ts';
-import type { PreambleStep } from '../listen/preamble.ts';
+import { MAX_HELLO_OCTETS } from '../../proxy/limits.ts';
+import type { PreambleStep } from '../preamble.ts';
 
 /** Octets of a record's header: type, version, length. */
 const RECORD_HEADER = 5;

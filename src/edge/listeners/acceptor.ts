@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import type { TrustedProxies } from '../visitor.ts';
+import type { TrustedProxies } from '../proxy/visitor.ts';
 import type { ConnectionBounds } from './connection-limits.ts';
 import { readPeer } from './proxy-protocol.ts';
 import { createSilentConnections } from './unused-connections.ts';

@@ -6,19 +6,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ClientRequest } from '../../../base/http/client-messages.ts';
-import { HEAD_MS, IDLE_MS, MAX_HEAD_OCTETS, REQUEST_MS, STALL_MS } from '../limits.ts';
-import { lingerOver } from '../linger.ts';
-import type { Incoming } from '../request-context.ts';
-import type { Handler } from '../serve-request.ts';
+import type { ClientRequest } from '../../base/http/client-messages.ts';
+import { HEAD_MS, IDLE_MS, MAX_HEAD_OCTETS, REQUEST_MS, STALL_MS } from '../proxy/limits.ts';
+import { lingerOver } from '../proxy/linger.ts';
+import type { Incoming } from '../proxy/request-context.ts';
+import type { Handler } from '../proxy/serve-request.ts';
 import {
   type ConnectionFacts,
   type Listener,
   plainAddress,
   readVisitor,
   type TrustedProxies,
-} from '../visitor.ts';
-import { EarlyEnd, UNREAD } from '../write-response.ts';
+} from '../proxy/visitor.ts';
+import { EarlyEnd, UNREAD } from '../proxy/write-response.ts';
 import {
   type Acceptor,
   type ConnectionAdmission,

@@ -23,11 +23,11 @@ import {
   MAX_STREAMS,
   REQUEST_MS,
   STALL_MS,
-} from '../limits.ts';
-import { type ConnectionOrigin, incomingOf } from '../listen/http.ts';
-import type { Handler } from '../serve-request.ts';
-import type { Listener, TrustedProxies } from '../visitor.ts';
-import { EarlyEnd, UNREAD } from '../write-response.ts';
+} from '../../proxy/limits.ts';
+import type { Handler } from '../../proxy/serve-request.ts';
+import type { Listener, TrustedProxies } from '../../proxy/visitor.ts';
+import { EarlyEnd, UNREAD } from '../../proxy/write-response.ts';
+import { type ConnectionOrigin, incomingOf } from '../http.ts';
 import { sizeUploadWindows } from './upload-window.ts';
 
 export interface Http2Options {

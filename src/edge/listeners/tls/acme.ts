@@ -10,7 +10,7 @@ import acme from 'acme-client';
 import { normalizeName } from '../../../base/addresses/host.ts';
 import { removeUnfinished, writeDurably } from '../../../base/platform/durable-file.ts';
 import { makeFolder } from '../../../base/platform/make-folder.ts';
-import { ACME_NAME_MS, ACME_REQUEST_MS } from '../limits.ts';
+import { ACME_NAME_MS, ACME_REQUEST_MS } from '../../proxy/limits.ts';
 import type { CertificatePair } from './certificate-pairs.ts';
 import type { Certificates } from './certificates.ts';
 

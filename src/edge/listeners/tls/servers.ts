@@ -8,7 +8,7 @@ import { constants, hkdfSync } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { createServer, type SecureVersion, type Server, type TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
-import { HELLO_MS, MAX_TLS12_NAMES } from '../limits.ts';
+import { HELLO_MS, MAX_TLS12_NAMES } from '../../proxy/limits.ts';
 import type { CertificatePair } from './certificate-pairs.ts';
 import type { HandshakeRefusal } from './refused-handshakes.ts';
 

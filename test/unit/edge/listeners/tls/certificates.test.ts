@@ -11,12 +11,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MAX_CERTIFICATE_OCTETS } from '../../../../../src/edge/proxy/limits.ts';
 import {
   type CertificateProblem,
   type Certificates,
   openCertificates,
-} from '../../../../../src/edge/proxy/tls/certificates.ts';
+} from '../../../../../src/edge/listeners/tls/certificates.ts';
+import { MAX_CERTIFICATE_OCTETS } from '../../../../../src/edge/proxy/limits.ts';
 import {
   type CertificateRequest,
   makeCertificate,

@@ -1,6 +1,6 @@
 /** Watches folders for changes, collects changes that follow each other closely, and reads again after them. */
 import { type FSWatcher, watch } from 'node:fs';
-import { MAX_WATCHED_FOLDERS } from '../limits.ts';
+import { MAX_WATCHED_FOLDERS } from '../../proxy/limits.ts';
 
 /** Milliseconds after a change in which more are expected: certificate and key are two files. */
 const SETTLE_MS = 100;
