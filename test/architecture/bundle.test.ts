@@ -113,7 +113,13 @@ test('compiles without the types of any platform', { timeout: 120_000 }, () => {
     .map(({ file, messageText }) => `${file?.fileName}: ${messageText}`);
   expect(told).toEqual([]);
   expect(JSON.parse(readFileSync(path, 'utf8')).include).toEqual([
-    '../base',
+    '../../base/addresses',
+    '../../base/diagnostics',
+    '../../base/octets',
+    '../../base/paths',
+    '../../base/regex',
+    '../../base/text',
+    '../../base/vocabulary',
     '../plan',
     '../waf/octets',
     '../waf/request',

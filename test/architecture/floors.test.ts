@@ -1,4 +1,4 @@
-/** The house (design, "The house"): which room imports which, held against every import in `src`. */
+/** The house (design, "The house"): its wings and rooms in order, compared with every import in `src` and with the READMEs. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
@@ -7,215 +7,81 @@ import { describe, expect, test } from 'vitest';
 
 const SRC = new URL('../../src/', import.meta.url).pathname;
 
-/** Rooms from the ground floor up, each with the rooms it may import besides itself. */
-const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
-  base: [],
-  platform: [],
-  metrics: ['base'],
-  telemetry: [],
-  http: ['base'],
-  model: ['base'],
-  plan: ['base'],
-  files: ['model', 'base'],
-  importers: ['files', 'model', 'base'],
-  dns: ['model', 'platform', 'base'],
-  schema: [],
-  store: ['model', 'platform', 'base'],
-  database: ['schema', 'store', 'model', 'platform', 'base'],
-  access: ['store', 'model', 'platform', 'base'],
-  'waf/seclang': ['plan', 'base'],
-  'waf/detectors': ['base'],
-  'waf/octets': ['base'],
-  'waf/operators': ['waf/octets', 'plan', 'base'],
-  'waf/transformations': ['waf/octets', 'plan', 'base'],
-  'waf/patterns': ['waf/octets', 'plan', 'base'],
-  'waf/request': ['waf/patterns', 'waf/transformations', 'waf/operators', 'waf/octets', 'plan', 'base'],
-  'waf/load': ['waf/request', 'waf/patterns', 'waf/operators', 'waf/detectors', 'waf/octets', 'plan', 'base'],
-  'waf/signatures': ['waf/seclang', 'plan', 'base'],
-  compiler: ['waf/seclang', 'files', 'model', 'plan', 'base'],
-  evaluator: ['waf/request', 'plan', 'base'],
-  counts: ['evaluator', 'plan', 'base'],
-  answers: ['evaluator', 'http', 'base'],
-  classify: ['base'],
-  'access-logs': ['evaluator', 'files', 'base'],
-  publisher: ['compiler', 'evaluator', 'database', 'store', 'model', 'plan', 'platform', 'base'],
-  traffic: ['counts', 'evaluator', 'database', 'store', 'model', 'plan', 'platform', 'base'],
-  logs: ['counts', 'database', 'store', 'model', 'platform', 'base'],
-  footprint: ['traffic', 'store', 'plan', 'base'],
-  notify: ['access', 'store', 'model', 'platform', 'base'],
-  certificates: ['notify', 'store', 'model', 'plan', 'platform', 'base'],
-  issuance: ['certificates', 'notify', 'dns', 'metrics', 'store', 'model', 'platform', 'base'],
-  uptime: ['traffic', 'notify', 'store', 'model', 'platform', 'base'],
-  lifecycle: ['notify', 'dns', 'access', 'store', 'model', 'platform', 'base'],
-  zones: ['lifecycle', 'dns', 'metrics', 'database', 'store', 'model', 'platform', 'base'],
-  billing: ['lifecycle', 'notify', 'access', 'traffic', 'counts', 'store', 'model', 'platform', 'base'],
-  analysis: ['compiler', 'evaluator', 'model', 'plan', 'base'],
-  recommendations: ['analysis', 'logs', 'traffic', 'counts', 'publisher', 'files', 'store', 'model', 'base'],
-  simulator: [
-    'access-logs',
-    'files',
-    'analysis',
-    'classify',
-    'compiler',
-    'evaluator',
-    'model',
-    'plan',
-    'base',
+/**
+ * The wings from the ground up, each with its rooms from the ground up. A file imports files of its own room and of rooms
+ * before it in this list, of its own wing and of wings before it.
+ */
+const WINGS: Readonly<Record<string, readonly string[]>> = {
+  base: [
+    ...['vocabulary', 'diagnostics', 'text', 'octets', 'regex', 'addresses', 'paths', 'platform', 'http'],
+    ...['buffers', 'storage', 'telemetry'],
   ],
-  mutation: ['simulator', 'files', 'analysis', 'compiler', 'evaluator', 'model', 'plan', 'base'],
-  buffers: ['http', 'platform', 'base'],
-  'http-cache': ['buffers', 'http', 'platform', 'base'],
-  markdown: ['buffers', 'http', 'platform', 'base'],
-  sync: ['counts', 'answers', 'evaluator', 'plan', 'platform', 'base'],
-  proxy: [
-    'sync',
-    'counts',
-    'markdown',
-    'http-cache',
-    'buffers',
-    'classify',
-    'answers',
-    'evaluator',
-    'http',
-    'telemetry',
-    'metrics',
-    'platform',
-    'base',
+  rules: ['model', 'files'],
+  engine: [
+    ...['plan', 'waf/octets', 'waf/operators', 'waf/transformations', 'waf/patterns', 'waf/request'],
+    ...['evaluator', 'counts', 'classification', 'waf/detectors', 'waf/load', 'waf/seclang'],
+    ...['waf/signatures', 'compiler'],
   ],
-  workers: ['proxy', 'sync', 'counts', 'metrics', 'plan', 'platform', 'base'],
-  node: [
-    'workers',
-    'proxy',
-    'sync',
-    'counts',
-    'markdown',
-    'http-cache',
-    'buffers',
-    'answers',
-    'evaluator',
-    'waf/load',
-    'access/redacting-log',
-    'database/sqlite/take-folder',
-    'telemetry',
-    'metrics',
-    'plan',
-    'platform',
-    'base',
+  workbench: ['importers', 'access-logs', 'proofs', 'simulation', 'rule-tests', 'replay', 'mutation'],
+  edge: [
+    ...['answers', 'cache', 'markdown', 'following', 'proxy', 'listeners', 'workers', 'node'],
+    ...['middleware'],
   ],
-  embed: [
-    'files',
-    'compiler',
-    'proxy',
-    'sync',
-    'answers',
-    'http',
-    'platform',
-    'evaluator',
-    'waf/load',
-    'waf/signatures',
-    'database/sqlite/take-folder',
-    'model',
-    'plan',
-    'base',
+  control: [
+    ...['client', 'store', 'accounts', 'notices', 'publishing', 'traffic', 'logs', 'dns', 'certificates'],
+    ...['domains', 'zones', 'billing', 'recommendations', 'compute', 'api'],
   ],
-  client: [],
-  reference: ['platform', 'base'],
-  compute: [
-    'recommendations',
-    'simulator',
-    'analysis',
-    'compiler',
-    'evaluator',
-    'publisher',
-    'traffic',
-    'counts',
-    'waf/load',
-    'dns',
-    'database',
-    'store',
-    'metrics',
-    'model',
-    'plan',
-    'platform',
-    'base',
-  ],
-  operation: [
-    'certificates',
-    'billing',
-    'zones',
-    'compute',
-    'traffic',
-    'logs',
-    'notify',
-    'lifecycle',
-    'access',
-    'publisher',
-    'store',
-    'model',
-    'plan',
-    'platform',
-    'base',
-  ],
-  drafts: ['operation', 'compute', 'publisher', 'analysis', 'store', 'model', 'base'],
-  panel: ['operation', 'client', 'simulator', 'files', 'evaluator', 'waf/load', 'model', 'plan', 'base'],
-  api: [
-    'panel',
-    'certificates',
-    'issuance',
-    'drafts',
-    'operation',
-    'billing',
-    'zones',
-    'recommendations',
-    'reference',
-    'compute',
-    'uptime',
-    'footprint',
-    'traffic',
-    'logs',
-    'notify',
-    'counts',
-    'lifecycle',
-    'dns',
-    'access',
-    'simulator',
-    'analysis',
-    'publisher',
-    'waf/load',
-    'store',
-    'telemetry',
-    'metrics',
-    'model',
-    'plan',
-    'http',
-    'platform',
-    'base',
-  ],
-  cli: 'any',
+  page: ['panel', 'reference'],
+  cli: [],
 };
+
+/** All rooms in order, as paths below `src`; a wing without rooms is one room. */
+const ROOMS: readonly string[] = Object.entries(WINGS).flatMap(([wing, rooms]) =>
+  rooms.length === 0 ? [wing] : rooms.map((room) => `${wing}/${room}`),
+);
+
+/**
+ * What the order allows and must not be: a plan has all that its evaluation needs, and a node evaluates plans that others
+ * compiled. Files below a path of the left must not import files below one of the right.
+ */
+const CLOSED: readonly (readonly [from: readonly string[], to: readonly string[]])[] = [
+  [['engine/plan', 'engine/waf', 'engine/evaluator', 'engine/counts', 'engine/classification'], ['rules']],
+  [
+    ['edge/proxy', 'edge/node'],
+    ['rules', 'engine/compiler', 'engine/waf/seclang', 'workbench'],
+  ],
+  [['page/panel'], ['engine/compiler', 'engine/waf/seclang']],
+];
 
 /** Rooms whose very bytes run in Node, a Worker and a browser, and the only packages they may use. */
 const PORTABLE = [
-  'base',
-  'plan',
-  'waf/detectors',
-  'waf/octets',
-  'waf/operators',
-  'waf/transformations',
-  'waf/patterns',
-  'waf/request',
-  'waf/load',
-  'evaluator',
-  'answers',
+  'base/vocabulary',
+  'base/diagnostics',
+  'base/text',
+  'base/octets',
+  'base/regex',
+  'base/addresses',
+  'base/paths',
+  'engine/plan',
+  'engine/waf/octets',
+  'engine/waf/operators',
+  'engine/waf/transformations',
+  'engine/waf/patterns',
+  'engine/waf/request',
+  'engine/waf/detectors',
+  'engine/waf/load',
+  'engine/evaluator',
+  'edge/answers',
 ];
 const PORTABLE_PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  base: ['re2js', 'tr46'],
-  'waf/patterns': ['re2js'],
-  answers: ['altcha-lib'],
+  'base/regex': ['re2js'],
+  'base/addresses': ['tr46'],
+  'engine/waf/patterns': ['re2js'],
+  'edge/answers': ['altcha-lib'],
 };
 
 /** The page is bundled when the package is built, so those who install it need neither its packages nor the bundler. */
-const BUNDLED = /^panel\/(?:page\/|build-page\.ts$)/;
+const BUNDLED = /^page\/panel\/(?:page\/|build-page\.ts$)/;
 
 interface Import {
   /** Path below `src`, with `/`. */
@@ -245,50 +111,64 @@ function importsOf(file: string): readonly Import[] {
 
 const IMPORTS = FILES.flatMap(importsOf);
 
-/** The room a file lies in; `null` where the table knows none. */
+/** The room a file lies in; `null` where the table has none. */
 function roomOf(file: string): string | null {
-  const [first = '', second = ''] = file.split('/');
-  if (first === 'waf') return `waf/${second}` in ROOMS ? `waf/${second}` : null;
-  return first in ROOMS && file.includes('/') ? first : null;
+  return ROOMS.find((room) => file.startsWith(`${room}/`)) ?? null;
 }
 
-function mayImport(room: string, to: string): boolean {
-  const allowed = ROOMS[room]!;
-  const target = roomOf(to);
-  if (target === null) return false;
-  if (allowed === 'any' || target === room) return true;
-  return allowed.some((one) => one === target || (one.startsWith(`${target}/`) && isWithin(to, one)));
+/** Whether the order and `CLOSED` allow the import of one file, as a path below `src`, by another. */
+function mayImport(from: string, to: string): boolean {
+  const [own, target] = [roomOf(from), roomOf(to)];
+  if (own === null || target === null || ROOMS.indexOf(target) > ROOMS.indexOf(own)) return false;
+  return !CLOSED.some(([left, right]) => isBelow(from, left) && isBelow(to, right));
 }
 
-/** Whether `file` is, or lies in, the part of a room that `part` names (`simulator/render`, `workbench/simulation/render-why.ts`). */
-function isWithin(file: string, part: string): boolean {
-  return file === `${part}.ts` || file.startsWith(`${part}/`) || file.startsWith(`${part}-`);
+function isBelow(file: string, paths: readonly string[]): boolean {
+  return paths.some((path) => file.startsWith(`${path}/`));
 }
 
 describe('the table itself', () => {
-  test('leads downward only', () => {
-    const order = Object.keys(ROOMS);
-    for (const [room, allowed] of Object.entries(ROOMS)) {
-      if (allowed === 'any') continue;
-      for (const below of allowed) {
-        const target = below.startsWith('waf/') ? below : below.split('/')[0]!;
-        expect(order.indexOf(target), `${room} → ${below}`).toBeGreaterThanOrEqual(0);
-        expect(order.indexOf(target), `${room} → ${below}`).toBeLessThan(order.indexOf(room));
-      }
+  test('sees stray imports', () => {
+    expect(mayImport('rules/model/types.ts', 'engine/plan/layout.ts')).toBe(false);
+    expect(mayImport('engine/plan/layout.ts', 'rules/model/types.ts')).toBe(false);
+    expect(mayImport('engine/compiler/compile.ts', 'rules/model/types.ts')).toBe(true);
+    expect(mayImport('engine/evaluator/evaluate.ts', 'engine/compiler/compile.ts')).toBe(false);
+    expect(mayImport('engine/evaluator/evaluate.ts', 'engine/waf/seclang/lex.ts')).toBe(false);
+    expect(mayImport('engine/evaluator/evaluate.ts', 'engine/waf/request/inspect.ts')).toBe(true);
+    expect(mayImport('engine/waf/request/inspect.ts', 'engine/waf/load/load.ts')).toBe(false);
+    expect(mayImport('edge/node/start-node.ts', 'base/telemetry/redacting-log.ts')).toBe(true);
+    expect(mayImport('edge/node/start-node.ts', 'control/accounts/keys.ts')).toBe(false);
+    expect(mayImport('edge/node/start-node.ts', 'engine/compiler/compile.ts')).toBe(false);
+    expect(mayImport('page/panel/open-panel.ts', 'engine/compiler/compile.ts')).toBe(false);
+    expect(mayImport('control/api/serve.ts', 'page/panel/open-panel.ts')).toBe(false);
+    expect(mayImport('cli/main.ts', 'page/panel/open-panel.ts')).toBe(true);
+    expect(mayImport('cli/main.ts', 'nowhere/x.ts')).toBe(false);
+  });
+
+  test('names rooms and wings that exist', () => {
+    const folders = readdirSync(SRC, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(folders.map(({ name }) => name).sort()).toEqual(Object.keys(WINGS).sort());
+    for (const room of ROOMS)
+      expect(FILES.filter((file) => roomOf(file) === room).length, room).toBeGreaterThan(0);
+    const closed = CLOSED.flatMap(([from, to]) => [...from, ...to]);
+    for (const path of [...closed, ...PORTABLE]) {
+      expect(FILES.filter((file) => isBelow(file, [path])).length, path).toBeGreaterThan(0);
     }
   });
 
-  test('sees stray arrows', () => {
-    expect(mayImport('model', 'plan/layout.ts')).toBe(false);
-    expect(mayImport('plan', 'model/types.ts')).toBe(false);
-    expect(mayImport('evaluator', 'compiler/compile.ts')).toBe(false);
-    expect(mayImport('evaluator', 'waf/seclang/lex.ts')).toBe(false);
-    expect(mayImport('evaluator', 'waf/request/inspect.ts')).toBe(true);
-    expect(mayImport('waf/request', 'waf/load/load.ts')).toBe(false);
-    expect(mayImport('node', 'access/redacting-log.ts')).toBe(true);
-    expect(mayImport('node', 'access/keys.ts')).toBe(false);
-    expect(mayImport('panel', 'compiler/compile.ts')).toBe(false);
-    expect(mayImport('cli', 'nowhere/x.ts')).toBe(false);
+  test('is that of the READMEs of the wings, and the map has all wings', () => {
+    for (const [wing, rooms] of Object.entries(WINGS)) {
+      if (rooms.length === 0) continue;
+      const readme = readFileSync(join(SRC, wing, 'README.md'), 'utf8');
+      expect([...readme.matchAll(/^\| `([\w/-]+)\/` /gm)].map(([, room]) => room).reverse(), wing).toEqual(
+        rooms,
+      );
+    }
+    const map = readFileSync(join(SRC, 'README.md'), 'utf8');
+    expect([...map.matchAll(/^(\w+)\/ {2,}/gm)].map(([, wing]) => wing).reverse()).toEqual(
+      Object.keys(WINGS),
+    );
+    expect(Buffer.byteLength(map)).toBeLessThanOrEqual(8_192);
   });
 });
 
@@ -296,7 +176,7 @@ describe('every file', () => {
   test('is read: the list of files and imports is not empty', () => {
     expect(FILES.length).toBeGreaterThan(80);
     expect(IMPORTS.length).toBeGreaterThan(300);
-    expect(FILES).toContain('evaluator/evaluate.ts');
+    expect(FILES).toContain('engine/evaluator/evaluate.ts');
   });
 
   test('lies in a room of the table', () => {
@@ -304,7 +184,7 @@ describe('every file', () => {
   });
 
   test('imports only rooms that its own may import', () => {
-    const stray = IMPORTS.filter(({ from, to }) => to !== null && !mayImport(roomOf(from) ?? '', to));
+    const stray = IMPORTS.filter(({ from, to }) => to !== null && !mayImport(from, to));
     expect(stray.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 const SRC = new URL('../../src/', import.meta.url).pathname;
 /** Written by a generator from the OpenAPI document. */
-const GENERATED = 'client/schema.ts';
+const GENERATED = 'control/client/schema.ts';
 
 const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .map((path) => path.split(sep).join('/'))
@@ -21,11 +21,14 @@ const SOURCES = FILES.map((file) => {
 /** Names that a package's users see beside a name of the same meaning inside. */
 const PUBLIC: ReadonlySet<string> = new Set([]);
 
+/** Folders with parts of their own: a room there is one of its folders. */
+const DIVIDED = ['cli', 'control/api', 'control/store', 'engine/waf', 'workbench/importers'];
+
 function roomOf(file: string): string {
-  const [first = '', second = ''] = file.split('/');
-  // The folders of the command line are parts of their own, as those of the WAF.
-  const isPart = first === 'waf' || (first === 'cli' && file.split('/').length > 2);
-  return isPart ? `${first}/${second}` : first;
+  const folders = file.split('/').slice(0, -1);
+  const divided = DIVIDED.find((one) => file.startsWith(`${one}/`));
+  const depth = divided === undefined ? 2 : divided.split('/').length + 1;
+  return folders.slice(0, depth).join('/');
 }
 
 function exportedTypes(tree: ts.SourceFile): readonly string[] {
@@ -53,13 +56,12 @@ describe('words', () => {
     expect(rooms.size).toBeGreaterThan(500);
   });
 
-  // Raised from 9,000: `proxy` has grown by how responses end; it is to be divided.
-  test('no room has more than 10,000 lines', () => {
+  test('no room has more than 9,000 lines', () => {
     const lines = new Map<string, number>();
     for (const { file, text } of SOURCES) {
       lines.set(roomOf(file), (lines.get(roomOf(file)) ?? 0) + text.split('\n').length - 1);
     }
-    expect([...lines].filter(([, count]) => count > 10_000)).toEqual([]);
+    expect([...lines].filter(([, count]) => count > 9_000)).toEqual([]);
   });
 
   test('at least 15 percent of all lines that are not empty are comments', () => {

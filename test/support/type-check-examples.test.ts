@@ -17,7 +17,7 @@ describe('the check of examples', () => {
     const examples = markdownExamples('src/edge/middleware/README.md');
     expect(examples.length).toBeGreaterThan(3);
     for (const { name, code } of examples) {
-      expect(name).toMatch(/^src\/embed\/README\.md:\d+$/);
+      expect(name).toMatch(/^src\/edge\/middleware\/README\.md:\d+$/);
       expect(code).not.toContain('```');
     }
   });

@@ -11,7 +11,7 @@ export interface StoreFaultOptions {
   readonly undone?: boolean;
 }
 
-/** What the store room throws; its message names no values of rows. */
+/** What a store throws; its message names no values of rows. */
 export class StoreFault extends Error {
   readonly code: StoreFaultCode;
   /** What was in conflict, `<table>.<column>`; empty otherwise. */

@@ -1,5 +1,5 @@
 /**
- * The scheduler of the lifecycle room: checks the delegation of due domains, ends grace periods, removes lapsed claims and
+ * The scheduler of the lifecycle: checks the delegation of due domains, ends grace periods, removes lapsed claims and
  * scans the records of new domains. In: a store, a DNS client and the nameserver sets. Out: changes of status, each with
  * its audit entry and, if the edge must change, an outbox row. `state.ts` defines what an event means, `schedule.ts`
  * when a domain is due, `requests.ts` what an owner can request besides. Several processes may run it on one database:

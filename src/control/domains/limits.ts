@@ -1,5 +1,5 @@
 /**
- * The bounds of the lifecycle room, each with its reason. Numbers that the API document or semantics.md fixes are marked
+ * The bounds of the domains room, each with its reason. Numbers that the API document or semantics.md fixes are marked
  * "Fixed by".
  */
 

@@ -1,5 +1,5 @@
 /**
- * The publisher room turns accepted changes into what nodes run. In: a domain with rows in the outbox. Out: its next
+ * The publisher turns accepted changes into what nodes run. In: a domain with rows in the outbox. Out: its next
  * revision, sealed, stored under its digest and pointed to by the manifest, or a tombstone if the domain must not
  * serve. This file makes one publication; `publisher.ts` finds the work and retries, `feed.ts` sends it to nodes.
  *

@@ -120,7 +120,7 @@ function remedyFor({ code, message, path }: Diagnostic, source: string | null): 
   return `write \`"${source.slice(0, 60)}"\` in quotes`;
 }
 
-/** The parser's message for a value that must be a boolean (`model/parse`). */
+/** The parser's message for a value that must be a boolean (`rules/model/parse`). */
 const FLAG = 'must be `true` or `false`';
 
 /** The remedy for words that YAML 1.1 reads as booleans and YAML 1.2 reads as text. */

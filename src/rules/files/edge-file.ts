@@ -1,7 +1,7 @@
 /**
  * Reads `edge.yaml`: one domain with its records and rules, in the API's field names. Beyond the API's form a rule
  * may have a `key` (a stable name) and `records` (record names instead of ids), and ids are optional. The file is
- * lowered to the API's form and parsed by `model/parse`, like every other rule set; each diagnostic carries its
+ * lowered to the API's form and parsed by `rules/model/parse`, like every other rule set; each diagnostic carries its
  * line and column.
  */
 

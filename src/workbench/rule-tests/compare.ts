@@ -6,7 +6,7 @@ import type { ExpectedFields } from './expected-fields.ts';
 import type { RuleNames } from './names.ts';
 
 /** A field that is not as expected. */
-export interface Difference {
+export interface Mismatch {
   /** The path of the field: `origin.hostHeader`; empty for the result as a whole. */
   readonly field: string;
   readonly expected: unknown;
@@ -35,16 +35,16 @@ export function describePage(answer: ErrorPageAnswer | null, names: RuleNames): 
 }
 
 /** Returns every field in which `got` differs from the expectation; empty when it meets it. */
-export function compare({ fields }: Expectation, got: object | null): readonly Difference[] {
+export function compare({ fields }: Expectation, got: object | null): readonly Mismatch[] {
   if (fields !== null)
     return got === null ? [{ field: '', expected: fields, got }] : differences(fields, got, '');
   return got === null ? [] : [{ field: '', expected: null, got }];
 }
 
 /** Compares the expected fields; fields that are not expected may have any value. */
-function differences(expected: ExpectedFields, got: object, path: string): readonly Difference[] {
+function differences(expected: ExpectedFields, got: object, path: string): readonly Mismatch[] {
   const fields = got as ExpectedFields;
-  return Object.entries(expected).flatMap(([key, value]): readonly Difference[] => {
+  return Object.entries(expected).flatMap(([key, value]): readonly Mismatch[] => {
     const field = path === '' ? key : `${path}.${key}`;
     const actual = fields[key];
     if (typeof value !== 'object' || value === null) {

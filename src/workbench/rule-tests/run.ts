@@ -12,7 +12,7 @@ import type { Trace } from '../../engine/evaluator/trace.ts';
 import type { WafProgram } from '../../engine/evaluator/waf.ts';
 import { withAssumedBody } from '../simulation/assume.ts';
 import { withGenericBot } from '../simulation/generic-bot.ts';
-import { compare, type Difference, describeDecision, describePage } from './compare.ts';
+import { compare, describeDecision, describePage, type Mismatch } from './compare.ts';
 import type { Coverage } from './coverage.ts';
 import type { Expectation } from './expectation.ts';
 import type { RuleNames } from './names.ts';
@@ -30,7 +30,7 @@ export interface TestFailure {
   readonly what: 'expect' | 'earlier' | 'would' | 'invariant';
   readonly expected: string;
   readonly got: string;
-  readonly differences: readonly Difference[];
+  readonly differences: readonly Mismatch[];
   readonly reasons: readonly Reason[];
 }
 

@@ -12,7 +12,7 @@ import { Refusal } from '../operation/refusal.ts';
  */
 export const traffic = nodeOperation({
   summary: 'Report traffic as a sealed batch',
-  octets: `a batch as \`counts/layout.ts\` seals it, of at most ${MAX_ENTRIES} entries; \`Content-Encoding: gzip\` is accepted`,
+  octets: `a batch as \`src/engine/counts/layout.ts\` seals it, of at most ${MAX_ENTRIES} entries; \`Content-Encoding: gzip\` is accepted`,
   response: z.object({
     message: z
       .string()

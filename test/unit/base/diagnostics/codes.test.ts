@@ -55,7 +55,7 @@ function readFile(path: string): void {
     if (ts.isVariableDeclaration(node) && node.name.getText(source) === 'code' && node.initializer)
       for (const code of literals(node.initializer)) used.add(code);
     // The translation of system errors into faults returns codes and has them in tables.
-    if (path === 'proxy/origin/faults.ts' && ts.isStringLiteral(node)) used.add(node.text);
+    if (path === 'edge/proxy/origin/faults.ts' && ts.isStringLiteral(node)) used.add(node.text);
     if (ts.isCallExpression(node) || ts.isNewExpression(node)) readCall(node, path);
     ts.forEachChild(node, visit);
   };
@@ -69,7 +69,7 @@ function readCall(
 ) {
   const name = ts.isPropertyAccessExpression(expression) ? expression.name.text : expression.getText();
   const first = given[0] === undefined ? [] : literals(given[0]);
-  const isSecLang = path.startsWith('waf/seclang/') && ['error', 'warn', 'inform'].includes(name);
+  const isSecLang = path.startsWith('engine/waf/seclang/') && ['error', 'warn', 'inform'].includes(name);
   if (isSecLang) {
     for (const code of first) {
       described.add(`seclang_${code}`);
@@ -84,7 +84,11 @@ function readCall(
 beforeAll(() => {
   const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' });
   for (const path of files) {
-    if (path.endsWith('.ts') && !path.startsWith('base/codes/') && path !== 'client/schema.ts')
+    if (
+      path.endsWith('.ts') &&
+      !path.startsWith('base/diagnostics/codes/') &&
+      path !== 'control/client/schema.ts'
+    )
       readFile(path);
   }
 });
