@@ -1,4 +1,9 @@
-/** Starting: how long `edgeplan serve` takes to be ready on a large installation, and what it keeps in memory. */
+/**
+ * Starting: how long `edgeplan serve` takes to be ready on a large installation, and what it keeps in memory; how long the
+ * help of the program takes beside an empty process.
+ */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { makeInstallation } from './data/installation.ts';
 import { smallDomain } from './data/small-domains.ts';
 import { type Served, startServe, usageOf } from './harness/process.ts';
@@ -9,6 +14,10 @@ const DOMAINS = 500;
 const LARGE_DOMAINS = 10_000;
 const QUICK_DOMAINS = 5;
 const STARTS = 5;
+/** Starts of the help and of an empty process, one after the other. */
+const HELPS = 9;
+/** The help may take as long as so many empty processes: commands load when they run. */
+const HELP_GOAL = 3;
 /** Milliseconds that everything may take to be published, and between two looks whether it is. */
 const PUBLISHED_MS = 600_000;
 const LOOK_MS = 100;
@@ -36,6 +45,7 @@ export async function run({ quick, large = false }: BenchOptions): Promise<reado
     const mebibytes = (octets: number): number => octets / 2 ** 20;
     const resident = median(starts.map((start) => start.resident));
     return [
+      helpRow(quick ? 3 : HELPS),
       {
         name: 'serve: start to listening',
         value: median(starts.map(({ startMs }) => startMs)),
@@ -61,6 +71,30 @@ export async function run({ quick, large = false }: BenchOptions): Promise<reado
   } finally {
     installation.remove();
   }
+}
+
+/** `edgeplan --help` beside `node -e ''`, interleaved. */
+function helpRow(turns: number): Row {
+  const main = fileURLToPath(new URL('../cli/main.js', import.meta.url));
+  const ratios = Array.from({ length: turns }, () => {
+    const empty = timeOf(['-e', '']).ms;
+    const help = timeOf([main, '--help']);
+    if (!help.out.includes('Usage: edgeplan')) throw new Error('`edgeplan --help` prints no help');
+    return help.ms / empty;
+  });
+  return {
+    name: 'edgeplan --help / an empty process',
+    value: median(ratios),
+    goal: { atMost: HELP_GOAL },
+    unit: '×',
+    note: `wall time, interleaved; median of ${turns}`,
+  };
+}
+
+function timeOf(words: readonly string[]): { readonly ms: number; readonly out: string } {
+  const started = performance.now();
+  const { stdout } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  return { ms: performance.now() - started, out: stdout };
 }
 
 /** Waits until no accepted change waits for a revision. */

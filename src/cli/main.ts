@@ -4,7 +4,7 @@ import { CommanderError } from 'commander';
 import { withoutCredentials } from '../base/text/credentials.ts';
 import { CommandFault, EXIT } from './exit.ts';
 import { note, noteFault, watchOutput } from './output.ts';
-import { createProgram, wordsFor } from './program.ts';
+import { asksForProgramHelp, createProgram, createProgramForHelp, wordsFor } from './program.ts';
 
 /** Exit code of a bug in edgeplan: EX_SOFTWARE of sysexits.h, which no command uses. */
 const BROKEN = 70;
@@ -31,7 +31,7 @@ function fail(error: unknown): void {
 watchOutput();
 try {
   const words = process.argv.slice(2);
-  const root = await createProgram(words[0]);
+  const root = await (asksForProgramHelp(words) ? createProgramForHelp() : createProgram(words[0]));
   // Without a command the help goes to stderr, and the exit code is 2.
   if (words.length === 0) {
     root.outputHelp({ error: true });

@@ -1,6 +1,7 @@
 /** The commands of the command line in the groups of the help, and the program made of them. */
 import { Command } from 'commander';
 import { withoutCredentials } from '../base/text/credentials.ts';
+import { addListed, readCommandList } from './command-list.ts';
 import { addExamples } from './examples.ts';
 import { version } from './version.ts';
 
@@ -155,9 +156,9 @@ async function addCommands(root: Command, name: string | undefined): Promise<voi
   root.commandsGroup(headingOf('help')).helpCommand(true);
 }
 
-/** Builds the program with the named command, or with all. */
-export async function createProgram(name: string | undefined): Promise<Command> {
-  const root = new Command('edgeplan')
+/** The program without a command. */
+function emptyProgram(): Command {
+  return new Command('edgeplan')
     .description('Write edge rules as data, compile them, see exactly what any request would hit.')
     .version(version(), '-V, --version')
     .enablePositionalOptions()
@@ -166,10 +167,35 @@ export async function createProgram(name: string | undefined): Promise<Command> 
       '\nExit codes: 0 fine, 1 the answer is no, 2 usage, 3 the input cannot be read or does not compile, 4 server, ' +
         '70 a mistake\nof edgeplan itself. Flags beat environment variables (EDGEPLAN_…), which the help of each command names.',
     );
-  await addCommands(root, name);
+}
+
+/** Completes a program that has its commands. */
+function finishProgram(root: Command): Command {
   finish(root);
-  root.showHelpAfterError('(edgeplan --help lists the commands)');
+  return root.showHelpAfterError('(edgeplan --help lists the commands)');
+}
+
+/** Builds the program with the named command, or with all. */
+export async function createProgram(name: string | undefined): Promise<Command> {
+  const root = emptyProgram();
+  await addCommands(root, name);
+  return finishProgram(root);
+}
+
+/** Builds the program for its own help: with the lines of the list, or with all commands if there is none. */
+export async function createProgramForHelp(list = readCommandList()): Promise<Command> {
+  if (list === null) return createProgram(undefined);
+  const root = finishProgram(emptyProgram());
+  addListed(root, list);
+  root.commandsGroup(headingOf('help')).helpCommand(true);
   return root;
+}
+
+/** Whether the words ask for the help of the program, and of no command. */
+export function asksForProgramHelp([first, ...others]: readonly string[]): boolean {
+  return (
+    first === undefined || first === '--help' || first === '-h' || (first === 'help' && others.length === 0)
+  );
 }
 
 /**

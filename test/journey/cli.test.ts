@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createProgram } from '../../src/cli/program.ts';
 import { builtCli, edgeplan, type Run, shell } from '../support/built.ts';
 import { missingProgram, requires } from '../support/requires.ts';
 
@@ -51,6 +52,13 @@ describe('the command', () => {
       expect(said.length).toBeGreaterThan(2);
       expect(said.filter((text) => /^[A-Z]|\.$/.test(text))).toEqual([]);
     }
+  });
+
+  it('lists in its help what all commands say of themselves', async () => {
+    const { out } = await run('--help');
+    const program = await createProgram(undefined);
+    program.configureOutput({ getOutHelpWidth: () => 80 });
+    expect(out.startsWith(program.helpInformation())).toBe(true);
   });
 
   it('prints help and version on stdout for --help and --version', async () => {

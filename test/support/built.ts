@@ -28,6 +28,7 @@ function build(): void {
     ['dist/engine/waf/signatures/seal-starter.js', 'src/engine/waf/signatures'],
     ['dist/page/reference/write-documents.js'],
     ['dist/page/panel/write-page.js'],
+    ['dist/cli/write-command-list.js'],
   ];
   for (const step of steps) {
     const { status, stdout, stderr } = spawnSync(process.execPath, step, { cwd: ROOT, encoding: 'utf8' });

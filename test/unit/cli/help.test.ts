@@ -1,7 +1,13 @@
 /** The help of every command: groups, examples, and requests for the help of a command that does not exist. */
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createProgram, wordsFor } from '../../../src/cli/program.ts';
+import { listedCommands } from '../../../src/cli/command-list.ts';
+import {
+  asksForProgramHelp,
+  createProgram,
+  createProgramForHelp,
+  wordsFor,
+} from '../../../src/cli/program.ts';
 
 interface Page {
   /** The path of the command, without the program's name. */
@@ -107,6 +113,35 @@ describe('help', () => {
     for (const { name } of root.commands.map((command) => ({ name: command.name() }))) {
       expect(text.match(new RegExp(`^  ${name}(?: |$)`, 'gm'))).toHaveLength(1);
     }
+  });
+});
+
+describe('the help of the program', () => {
+  /** The help at so many columns. */
+  const helpAt = (program: Command, columns: number): string => {
+    program.configureOutput({ getOutHelpWidth: () => columns });
+    return program.helpInformation();
+  };
+
+  test.each([60, 80, 200])('is made from a list without any command, at %i columns', async (columns) => {
+    const list = JSON.parse(JSON.stringify(listedCommands(root))) as ReturnType<typeof listedCommands>;
+    const listed = await createProgramForHelp(list);
+    expect(list.length).toBeGreaterThan(40);
+    expect(listed.commands.every((command) => command.options.length === 0)).toBe(true);
+    expect(helpAt(listed, columns)).toBe(helpAt(root, columns));
+  });
+
+  test.each([
+    ['', true],
+    ['--help', true],
+    ['-h --version', true],
+    ['help', true],
+    ['help lint', false],
+    ['lint --help', false],
+    ['--version', false],
+    ['hlep', false],
+  ])('`%s` asks for it: %s', (typed, asked) => {
+    expect(asksForProgramHelp(typed.split(' ').filter((word) => word !== ''))).toBe(asked);
   });
 });
 
