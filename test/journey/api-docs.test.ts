@@ -2,9 +2,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { REFUSALS } from '../../src/control/api/docs/errors.ts';
 import { EXAMPLES } from '../../src/control/api/docs/examples.ts';
 import { operationId } from '../../src/control/api/docs/operation-id.ts';
+import { REFUSALS } from '../../src/control/api/docs/polish.ts';
 import { MAX_BODY_OCTETS } from '../../src/control/api/operation/limits.ts';
 import { ROUTES } from '../../src/control/api/routes.ts';
 import { type Answer, send, startApi, type TestApi } from '../support/api.ts';

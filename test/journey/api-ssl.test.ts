@@ -12,7 +12,7 @@ import { newKeyText, openKeyRing } from '../../src/control/certificates/key-ring
 import { MAX_CERTIFICATES } from '../../src/control/certificates/limits.ts';
 import { resealKeys } from '../../src/control/certificates/reseal-keys.ts';
 import { sealedUnder } from '../../src/control/certificates/seal-key.ts';
-import { noticeCertificateEnds } from '../../src/control/notices/certificate-ends.ts';
+import { noticeCertificateEnds } from '../../src/control/notices/watch.ts';
 import { createNode } from '../../src/control/publishing/node-token.ts';
 import { readPage } from '../../src/control/publishing/pages.ts';
 import { openSigner } from '../../src/control/publishing/signer.ts';

@@ -4,7 +4,6 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countRequest, countTops } from '../../src/engine/counts/count-request.ts';
 import type { CountedRequest } from '../../src/engine/counts/counted-request.ts';
 import {
   addTopLists,
@@ -17,7 +16,7 @@ import {
   type TrafficCounts,
 } from '../../src/engine/counts/counts.ts';
 import { openCounts, openTop, openTops, sealCounts, sealTops } from '../../src/engine/counts/layout.ts';
-import { createRequestCounter } from '../../src/engine/counts/request-counter.ts';
+import { countRequest, countTops, createRequestCounter } from '../../src/engine/counts/request-counter.ts';
 import { generatedCounted, generatedDecisions } from '../support/counted-requests.ts';
 import { plainCounts, plainLists } from '../support/plain-counts.ts';
 

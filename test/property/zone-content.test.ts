@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ZoneRecord } from '../../src/control/dns/zone-file/parse.ts';
 import { printZone } from '../../src/control/dns/zone-file/print.ts';
-import { zoneContent } from '../../src/control/zones/content.ts';
+import { zoneContent } from '../../src/control/zones/make-zone.ts';
 import type { ResourceRecord } from '../../src/control/zones/wire/records.ts';
 import { naiveZone } from '../oracle/zone-content.ts';
 import { serviceData, textData, ZONE_DOMAIN, zoneRows } from '../support/generate-zone.ts';

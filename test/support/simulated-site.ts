@@ -10,11 +10,15 @@ import { decisionLine } from '../../src/edge/proxy/log/line.ts';
 import type { RequestLogEntry } from '../../src/edge/proxy/log/request-log.ts';
 import { createTrafficLog } from '../../src/edge/proxy/log/traffic-log.ts';
 import { compile } from '../../src/engine/compiler/index.ts';
-import { countRequest, countTops } from '../../src/engine/counts/count-request.ts';
 import { createTopLists, createTrafficCounts } from '../../src/engine/counts/counts.ts';
 import { sealBatch, sealCounts, sealTops } from '../../src/engine/counts/layout.ts';
-import type { Decision, EdgeRequest, Evaluator } from '../../src/engine/evaluator/index.ts';
-import { loadPlan } from '../../src/engine/evaluator/index.ts';
+import { countRequest, countTops } from '../../src/engine/counts/request-counter.ts';
+import {
+  type Decision,
+  type EdgeRequest,
+  type Evaluator,
+  loadPlan,
+} from '../../src/engine/evaluator/index.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
 import { serving } from '../../src/workbench/proofs/serving.ts';
 import { send } from './api.ts';

@@ -2,7 +2,6 @@
 import type { ActionMode, RuleType } from '../../src/base/vocabulary/vocabulary.ts';
 import type { Store } from '../../src/control/store/store.ts';
 import { columnsOf } from '../../src/control/traffic/blocks.ts';
-import { countRequest, countTops } from '../../src/engine/counts/count-request.ts';
 import type { CountedRequest } from '../../src/engine/counts/counted-request.ts';
 import {
   createTopLists,
@@ -11,6 +10,7 @@ import {
   type TrafficCounts,
 } from '../../src/engine/counts/counts.ts';
 import { sealCounts, sealTops } from '../../src/engine/counts/layout.ts';
+import { countRequest, countTops } from '../../src/engine/counts/request-counter.ts';
 import type { Action, Decision, Effect, Match } from '../../src/engine/evaluator/decision.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,4 +1,4 @@
-/** The code of the thread that lints for `edgeplan play`; `linter.ts` starts one for each text. */
+/** The code of the thread that lints for `edgeplan play`; `follow-file.ts` starts one for each text. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../../base/platform/low-priority.ts';
 import type { EdgeInput } from '../../edge/middleware/node/edge-input.ts';

@@ -17,7 +17,6 @@ import type { Store } from '../store/store.ts';
 import type { RollUpRound } from '../traffic/roll-up.ts';
 import { type AnswerKind, addAnswerTimes, type NoteAnswer } from './answer-times.ts';
 import { MAX_UNPUBLISHED_MS } from './operation/limits.ts';
-import { addTrafficMetrics } from './traffic-metrics.ts';
 
 /** The metrics of the API server, and the functions that record events. */
 export interface Metrics {
@@ -195,4 +194,38 @@ async function unready({ store, metrics, clock, draining }: HealthListenerOption
 function unpublished(waitedMs: number): string {
   const [waited, most] = [waitedMs, MAX_UNPUBLISHED_MS].map((ms) => Math.floor(ms / 1_000));
   return `an accepted change has waited ${waited} s to be published, more than ${most} s; the log says why`;
+}
+
+// The metrics of traffic at the control plane: what waits to be merged, and how long a round of the roll-up takes.
+
+/** Seconds: a small installation takes milliseconds, a round that takes ten minutes is late. */
+const BUCKETS = [0.01, 0.1, 1, 5, 15, 60, 180, 600];
+
+/** Adds the metrics; each scrape reads what waits. Returns the function that records a round. */
+function addTrafficMetrics(
+  registry: Registry,
+  { store, clock }: { readonly store: Pick<Store, 'latest'>; readonly clock: () => number },
+): (round: RollUpRound) => void {
+  const rounds = new Histogram({
+    ...declared('edgeplan_traffic_roll_up_seconds'),
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+  // Each gauge reads the backlog itself, as in `health-listener.ts`.
+  new Gauge({
+    ...declared('edgeplan_traffic_waiting_parts'),
+    registers: [registry],
+    async collect() {
+      this.set((await store.latest.traffic.backlog()).parts);
+    },
+  });
+  new Gauge({
+    ...declared('edgeplan_traffic_waiting_seconds'),
+    registers: [registry],
+    async collect() {
+      const { since } = await store.latest.traffic.backlog();
+      this.set(since === null ? 0 : Math.max(0, clock() - since) / 1_000);
+    },
+  });
+  return ({ seconds }) => rounds.observe(seconds);
 }

@@ -5,6 +5,7 @@
  */
 import { getServers } from 'node:dns';
 import ipaddr from 'ipaddr.js';
+import { createSemaphore, type Semaphore } from '../../base/platform/semaphore.ts';
 import { queryServer } from './ask.ts';
 import { DnsFault } from './fault.ts';
 import {
@@ -18,7 +19,6 @@ import {
 } from './limits.ts';
 import { canonical, type DnsAnswer, type DnsQuestion, type QueryType, type Reply } from './message.ts';
 import { parseServerAddress, type ServerAddress } from './server-address.ts';
-import { createServerLimit } from './server-limit.ts';
 
 /** The configuration of a client. */
 export interface DnsOptions {
@@ -219,4 +219,31 @@ function negativeTtl(authorities: readonly DnsAnswer[]): number {
   if (soa === undefined) return NEGATIVE_TTL_SEC;
   const { minimum = NEGATIVE_TTL_SEC } = soa.data as { readonly minimum?: number };
   return Math.min(soa.ttl, minimum);
+}
+
+// Limits the concurrent queries to each DNS server; further ones wait, first come first served.
+
+/** A limit on concurrent queries, separate for each server. */
+export interface ServerLimit {
+  /** Runs `work` when the server has a place. @throws DnsFault `cancelled` when `signal` aborts the wait */
+  take<T>(server: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+}
+
+/** Limits for any number of servers, `places` queries at once for each; an idle server takes no memory. */
+function createServerLimit(places: number): ServerLimit {
+  const semaphores = new Map<string, Semaphore>();
+  return {
+    async take(server, work, signal) {
+      const semaphore = semaphores.get(server) ?? createSemaphore(places);
+      semaphores.set(server, semaphore);
+      try {
+        return await semaphore.run(work, signal);
+      } catch (error) {
+        if (signal?.aborted !== true || error !== signal.reason) throw error;
+        throw new DnsFault('cancelled', 'the question was cancelled', error);
+      } finally {
+        if (semaphore.isIdle()) semaphores.delete(server);
+      }
+    },
+  };
 }

@@ -5,15 +5,28 @@
  * when a domain is due, `requests.ts` what an owner can request besides. Several processes may run it on one database:
  * a process claims a domain by moving its next check ahead before the check starts.
  */
+import type { SpecialJudge } from '../../base/addresses/special-addresses.ts';
 import { createSemaphore } from '../../base/platform/semaphore.ts';
-import type { DomainRow } from '../store/rows.ts';
-import { SERVICE } from '../store/store.ts';
+import { parseRecord } from '../../rules/model/parse.ts';
+import { absoluteName } from '../../rules/model/record-name.ts';
+import type { ZoneRecord } from '../dns/zone-file/parse.ts';
+import type { NewRecord } from '../store/customer-repositories.ts';
+import type { Author, DomainRow, RecordRow, ScanRow } from '../store/rows.ts';
+import { SERVICE, type WriteTransaction } from '../store/store.ts';
 import { applyEvent } from './apply-event.ts';
 import { checkDelegation } from './check-delegation.ts';
 import { removeLapsed } from './claims.ts';
 import type { LifecycleContext, LifecycleOptions } from './context.ts';
-import { CHECK_BATCH, CHECK_CONCURRENCY, CLAIM_MS, POLL_MS, SCANS_AT_ONCE } from './limits.ts';
-import { runScans } from './run-scans.ts';
+import {
+  CHECK_BATCH,
+  CHECK_CONCURRENCY,
+  CLAIM_MS,
+  MAX_SCAN_TRIES,
+  POLL_MS,
+  SCAN_CLAIM_MS,
+  SCANS_AT_ONCE,
+} from './limits.ts';
+import { scanRecords } from './scan-records.ts';
 import type { LifecycleEvent } from './state.ts';
 
 export interface Lifecycle {
@@ -154,4 +167,145 @@ async function checkNameservers(context: LifecycleContext, domain: DomainRow): P
   if (signal.aborted) return;
   context.note({ kind: 'checked', domain: domain.name, delegation });
   await applyToDomain(context, domain, { kind: 'checked', result: delegation.state });
+}
+
+// Runs the scans of new domains that the store lists, one after the other. The transaction that creates a domain stores
+// its scan, and the transaction that imports the records removes it, so neither a crash nor a second process loses or
+// repeats one.
+
+/** Due scans that one query returns, of which the first that no other process has claimed is run. */
+const MAX_CANDIDATES = 8;
+
+/** Runs due scans until none is left. Returns how many. @throws StoreFault when the store fails */
+async function runScans(context: LifecycleContext): Promise<number> {
+  let done = 0;
+  while (!context.signal.aborted) {
+    const scan = await claimScan(context);
+    if (scan === null) break;
+    await runScan(context, scan);
+    done++;
+  }
+  return done;
+}
+
+/** Reserves a due scan for this process; `null`: none is due. */
+async function claimScan({ store, clock }: LifecycleContext): Promise<ScanRow | null> {
+  const now = clock();
+  for (const { domain_id } of await store.latest.scans.due(now, MAX_CANDIDATES)) {
+    const until = now + SCAN_CLAIM_MS;
+    const claimed = await store.write((tx) => tx.scans.claim(domain_id, { now, until }));
+    if (claimed !== null) return claimed;
+  }
+  return null;
+}
+
+/** Never throws: a failure is noted, and the scan stays due until it was started `MAX_SCAN_TRIES` times. */
+async function runScan(
+  context: LifecycleContext,
+  { domain_id, account_id, key_id, tries }: ScanRow,
+): Promise<void> {
+  const { store, dns, signal, clock, note } = context;
+  let name: string | null = null;
+  try {
+    const domain = await store.latest.domains.get(domain_id);
+    if (domain === null || domain.dns_mode !== 'managed' || tries > MAX_SCAN_TRIES) {
+      await store.write((tx) => tx.scans.remove(domain_id));
+      return;
+    }
+    name = domain.name;
+    const found = await scanRecords(name, dns, { signal });
+    if (signal.aborted) {
+      await store.write((tx) => tx.scans.release(domain_id, clock()));
+      return;
+    }
+    if (found.fault !== null) note({ kind: 'failed', domain: name, error: found.fault });
+    const maxRecords = (await context.maxRecords?.(domain)) ?? null;
+    const imported = await store.write(async (tx) => {
+      const fresh = await tx.domains.get(domain_id);
+      if (fresh === null || !(await tx.scans.remove(domain_id))) return null;
+      const author = { account_id, key_id };
+      const { specialOrigin = () => null } = context;
+      return importRecords(tx, fresh, found.records, { author, now: clock(), maxRecords, specialOrigin });
+    });
+    const count = imported?.records.length ?? 0;
+    if (imported !== null) note({ kind: 'scanned', domain: name, imported: count, complete: found.complete });
+  } catch (error) {
+    note({ kind: 'failed', domain: name, error });
+  }
+}
+
+// Imports the records that a scan found into a domain, without changing any record the domain has.
+
+export interface ImportOptions {
+  readonly author: Author;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Records the domain may hold in all; `null`: no limit. */
+  readonly maxRecords: number | null;
+  /** Judges whether an address may be an origin. */
+  readonly specialOrigin: SpecialJudge;
+}
+
+export interface Imported {
+  readonly records: readonly RecordRow[];
+  /** Records not imported: name and type exist, the name has a CNAME, or the record limit is reached. */
+  readonly skipped: number;
+}
+
+/**
+ * Inserts the records whose name and type the domain does not have; records that the customer wrote during the scan take
+ * precedence. Appends one audit entry and one outbox row when it inserted any.
+ */
+async function importRecords(
+  tx: WriteTransaction,
+  domain: DomainRow,
+  found: readonly ZoneRecord[],
+  { author, now, maxRecords, specialOrigin }: ImportOptions,
+): Promise<Imported> {
+  const existing = await tx.records.list(domain.id);
+  const room = maxRecords === null ? found.length : Math.max(0, maxRecords - existing.length);
+  const wanted = withoutTaken(domain.name, existing, found).slice(0, room);
+  const rows: NewRecord[] = [];
+  for (const record of wanted) {
+    // A private address cannot be an origin; unproxied, the record still works for clients that can reach it.
+    const proxied = record.proxied && specialOrigin(record.destination) === null;
+    const parsed = parseRecord({ id: 1, ...record, proxied }, domain.name);
+    if (!parsed.ok) continue;
+    const { id: _, ...fields } = parsed.record;
+    rows.push({ ...fields, domain_id: domain.id, created_at: now, updated_at: now });
+  }
+  if (rows.length === 0) return { records: [], skipped: found.length };
+  const records = await tx.records.insert(rows);
+  const about = { ...author, domain_id: domain.id, domain: domain.name, at: now };
+  const after_json = JSON.stringify(
+    records.map(({ name, type, destination }) => ({ name, type, destination })),
+  );
+  await tx.audit.append({ ...about, action: 'record.import', subject: '', before_json: null, after_json });
+  await tx.outbox.append({
+    ...about,
+    reason: records.length === 1 ? '1 record was imported' : `${records.length} records were imported`,
+  });
+  return { records, skipped: found.length - records.length };
+}
+
+/** The found records whose name and type are free, and that conflict with no CNAME (RFC 1034 §3.6.2). */
+function withoutTaken(
+  domain: string,
+  existing: readonly RecordRow[],
+  found: readonly ZoneRecord[],
+): readonly ZoneRecord[] {
+  const names = new Set<string>();
+  const aliases = new Set<string>();
+  const pairs = new Set<string>();
+  for (const { name, type } of existing) {
+    const absolute = absoluteName(name, domain) ?? name;
+    names.add(absolute);
+    if (type === 'CNAME') aliases.add(absolute);
+    pairs.add(`${type} ${absolute}`);
+  }
+  return found.filter(({ name, type }) => {
+    const absolute = absoluteName(name, domain) ?? name;
+    if (aliases.has(absolute) || (type === 'CNAME' && names.has(absolute))) return false;
+    return !pairs.has(`${type} ${absolute}`);
+  });
 }

@@ -1,15 +1,28 @@
 /** The outlets of a server: its mail relay, its SMS gateway, and webhooks; and what sends codes to new addresses. */
+import type { LookupAddress, LookupOptions } from 'node:dns';
+import { readFile } from 'node:fs/promises';
 import type { LookupFunction } from 'node:net';
+import { Agent, request } from 'undici';
 import type { SpecialJudge } from '../../base/addresses/special-addresses.ts';
 import { withDeadline } from '../../base/platform/deadline.ts';
+import type { WebhookRow } from '../store/rows.ts';
 import { type ContactChannel, codeLetter, codeSms } from './contact.ts';
 import type { Senders } from './deliver.ts';
+import { drain } from './drain.ts';
 import { ATTEMPT_MS } from './limits.ts';
 import type { SmsGatewayOptions, SmtpOptions } from './outlet-options.ts';
-import type { SendOutcome } from './send.ts';
+import { renderSms } from './render.ts';
+import {
+  DELIVERED,
+  type Message,
+  networkReason,
+  refusedForGood,
+  retryLater,
+  type Sender,
+  type SendOutcome,
+} from './send.ts';
 import { createEmailSender, letterMail, sendMail } from './send-email.ts';
-import { createSmsSender, sendShortMessage } from './send-sms.ts';
-import { createWebhookSender } from './send-webhook.ts';
+import { literalAddress, signWebhook } from './webhook.ts';
 
 /** What an operator has configured; `null`: the server has none. */
 export interface OutletOptions {
@@ -69,5 +82,170 @@ export function createOutlets({ special, lookupFor, clock, ...options }: OutletO
               );
             },
     },
+  };
+}
+
+// Sends short messages through an HTTP gateway of the operator's: `POST` of `{ id, to, text }` as JSON, with a bearer token.
+// Any 2xx is success; `id` is the same at each attempt, so that the gateway can drop a repeat.
+
+/** One short message. */
+export interface ShortMessage {
+  readonly id: string;
+  /** The number in E.164, with `+`. */
+  readonly to: string;
+  readonly text: string;
+}
+
+/** The gateway, and what resolves its name. */
+export interface SmsOutlet extends SmsGatewayOptions {
+  readonly lookup: LookupFunction;
+}
+
+/** Sends one message; never rejects. */
+async function sendShortMessage(
+  { url, tokenFile, lookup }: SmsOutlet,
+  message: ShortMessage,
+  signal: AbortSignal,
+): Promise<SendOutcome> {
+  const dispatcher = new Agent({ connections: 1, pipelining: 0, connect: { lookup } });
+  try {
+    const token = tokenFile === undefined ? null : (await readFile(tokenFile, 'utf8')).trim();
+    const { statusCode, body } = await request(url, {
+      dispatcher,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify(message),
+      signal,
+    });
+    await drain(body);
+    if (statusCode >= 200 && statusCode < 300) return DELIVERED;
+    // The gateway has judged the number or the text; its other 4xx are the operator's to mend.
+    if (statusCode === 400 || statusCode === 422)
+      return refusedForGood(`the SMS gateway refused the message with ${statusCode}`);
+    return retryLater(`the SMS gateway answered ${statusCode}`);
+  } catch (error) {
+    return retryLater(`the SMS gateway: ${networkReason(error)}`);
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+/** Creates the sender of SMS. */
+function createSmsSender(options: SmsOutlet): Sender<string> {
+  return (to, { letter, envelope }, signal) =>
+    sendShortMessage(options, { id: envelope.id, to, text: renderSms(letter) }, signal);
+}
+
+// Sends messages as webhooks by the Standard Webhooks scheme: `POST` of `{ type, timestamp, data }` with `webhook-id`,
+// `webhook-timestamp` and `webhook-signature`. Special addresses are refused after each resolution, as origins are
+// (semantics §7); a redirect is a failure. `webhook-id` is the same at each attempt.
+
+/** What the receiver of a webhook gets. */
+export interface WebhookBody {
+  /** The name of the kind. */
+  readonly type: string;
+  /** When it happened, ISO 8601. */
+  readonly timestamp: string;
+  readonly data: {
+    readonly id: string;
+    readonly account: string;
+    readonly domain: string | null;
+    readonly severity: string;
+    readonly message: string;
+    /** The data of the kind. */
+    readonly details: unknown;
+  };
+}
+
+/** The body of a message. */
+export function webhookBody({ kind, at, domain, data, letter, envelope }: Message): WebhookBody {
+  return {
+    type: kind,
+    timestamp: new Date(at).toISOString(),
+    data: {
+      id: envelope.id,
+      account: envelope.account,
+      domain,
+      severity: envelope.severity,
+      message: letter.headline,
+      details: data,
+    },
+  };
+}
+
+type Found = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
+
+/** Resolves a name to its addresses that may be called. */
+function judgedLookup(lookup: LookupFunction, special: SpecialJudge) {
+  return (name: string, options: LookupOptions, found: Found): void => {
+    lookup(name, { ...options, all: true }, (error, resolved) => {
+      if (error !== null) return found(error, []);
+      const addresses = resolved as LookupAddress[];
+      const allowed = addresses.filter(({ address }) => special(address) === null);
+      if (allowed.length > 0) return found(null, allowed);
+      const kind = special(addresses[0]?.address ?? '') ?? 'unknown';
+      found(Object.assign(new Error(), { code: `the name leads to a ${kind} address` }), []);
+    });
+  };
+}
+
+/** What a sender of webhooks needs. */
+export interface WebhookSenderOptions {
+  readonly special: SpecialJudge;
+  /** Resolves names that an account has chosen. */
+  readonly lookupFor: (account: number) => LookupFunction;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** The outcome of a status. */
+function outcomeOf(status: number): SendOutcome {
+  if (status >= 200 && status < 300) return DELIVERED;
+  // 410: the receiver wants no more of them (Standard Webhooks, "Disabling").
+  if (status === 410) return refusedForGood('the endpoint answered 410: it is gone');
+  if (status >= 300 && status < 400)
+    return retryLater(`the endpoint answered ${status}; redirects are not followed`);
+  return retryLater(`the endpoint answered ${status}`);
+}
+
+/** Creates the sender of webhooks. */
+function createWebhookSender({ special, lookupFor, clock }: WebhookSenderOptions): Sender<WebhookRow> {
+  return async ({ account_id, url, secret }, message, signal) => {
+    const target = new URL(url);
+    const literal = literalAddress(target);
+    const kind = literal === null ? null : special(literal);
+    // It was accepted once: the server's options have changed since, and may change again.
+    if (kind !== null) return retryLater(`the endpoint has a ${kind} address`);
+    const body = JSON.stringify(webhookBody(message));
+    const { id } = message.envelope;
+    const timestamp = Math.floor(clock() / 1_000);
+    // The types of undici's lookup have a callback for one address; it asks for all of them.
+    const connect = { lookup: judgedLookup(lookupFor(account_id), special) as never, timeout: ATTEMPT_MS };
+    const dispatcher = new Agent({ connections: 1, pipelining: 0, connect });
+    try {
+      const answer = await request(target, {
+        dispatcher,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'edgeplan-webhooks',
+          'webhook-id': id,
+          'webhook-timestamp': String(timestamp),
+          'webhook-signature': signWebhook(secret, { id, timestamp, body }),
+        },
+        body,
+        signal,
+      });
+      const outcome = outcomeOf(answer.statusCode);
+      await drain(answer.body);
+      return outcome;
+    } catch (error) {
+      return retryLater(`the endpoint: ${networkReason(error)}`);
+    } finally {
+      await dispatcher.destroy();
+    }
   };
 }

@@ -1,4 +1,4 @@
-/** The types of a sender: what it gets, what it answers. One file for each channel: `send-email.ts`, `send-sms.ts`, `send-webhook.ts`. */
+/** The types of a sender: what it gets, what it answers. One file for each channel: `send-email.ts`, `outlets.ts`, `outlets.ts`. */
 import type { Letter } from './kind.ts';
 import { MAX_ERROR_CHARACTERS } from './limits.ts';
 import type { Envelope } from './render.ts';

@@ -13,8 +13,8 @@ import { type ClaimLoop, createClaimLoop } from './claim-loop.ts';
 import type { PublishedRevision, PublisherLog } from './log.ts';
 import { createPacing } from './pacing.ts';
 import { createPlanMaker, type PlanMaker } from './plan-maker.ts';
+import { pruneAll } from './prune.ts';
 import type { EntitlementsFor } from './publish.ts';
-import { clearAway } from './upkeep.ts';
 import { createWaiters } from './waiters.ts';
 
 /** What a publisher works with. */
@@ -156,4 +156,15 @@ function startTimers(store: Store, { wake, pollMs, clock, onStoreFault }: TimerO
     clearTimeout(poll);
     clearInterval(upkeep);
   };
+}
+
+// Removes outdated plans and reports; a publisher runs it every hour.
+
+/** Milliseconds for which answers to superseded revisions are stored. */
+const STORED_REPORTS_MS = 7 * 24 * 3_600_000;
+
+/** Removes what is older than its bound, in short transactions. Throws StoreFault. */
+export async function clearAway(store: Store, now: number): Promise<void> {
+  await pruneAll(store, now);
+  await store.write((tx) => tx.nodes.pruneReports(now - STORED_REPORTS_MS));
 }

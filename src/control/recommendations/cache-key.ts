@@ -2,7 +2,7 @@
  * Query parameters that split the cache. In: cache rules and the log entries of requests that each covered, a sample. Out: a
  * recommendation for a rule whose key has parameters that change no response, and that a fifth of the misses have:
  *
- * - parameters that are known to be for statistics (`tracking-parameters.ts`),
+ * - parameters that are known to be for statistics (`cache-key.ts`),
  * - parameters that have another value in nearly every request, while the responses of one path have one status and one size.
  *
  * The proposed rule keys by the other parameters of the entries. Under `include` and `none` the origin gets the keyed
@@ -25,7 +25,6 @@ import {
 } from './limits.ts';
 import type { DraftRecommendation } from './shapes.ts';
 import { ruleName, type StoredFacts } from './stored-facts.ts';
-import { isTrackingParameter } from './tracking-parameters.ts';
 
 const HOUR_MS = 3_600_000;
 /** What nodes log in place of a value that may be a secret (`edge/proxy/log/redact.ts`). */
@@ -157,4 +156,45 @@ function listText(names: readonly string[]): string {
   const shown = names.slice(0, 5).map((name) => `\`${name}\``);
   const more = names.length - shown.length;
   return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
+}
+
+// Query parameters that advertisers and mailing services add to links for their own statistics. Scripts of the page read them
+// in the browser; an origin's response does not depend on them. Source: the documentation of each service.
+
+/** Urchin and its successors: support.google.com/analytics/answer/10917952. */
+const PREFIX = 'utm_';
+
+const NAMES: ReadonlySet<string> = new Set([
+  // Google Ads and Merchant Center: support.google.com/google-ads/answer/9744275, developers.google.com/gtagjs/devguide/linker
+  'gclid',
+  'gclsrc',
+  'gbraid',
+  'wbraid',
+  'dclid',
+  'srsltid',
+  '_gl',
+  '_ga',
+  // Meta: developers.facebook.com/docs/marketing-api/conversions-api/parameters/fbp-and-fbc
+  'fbclid',
+  'igshid',
+  // Microsoft: help.ads.microsoft.com, "auto-tagging of Click ID"
+  'msclkid',
+  // Yandex, TikTok, X, LinkedIn, Pinterest, Snapchat: their guides to conversion tracking
+  'yclid',
+  'ysclid',
+  'ttclid',
+  'twclid',
+  'li_fat_id',
+  'epik',
+  'sccid',
+  // Mailchimp and HubSpot: their guides to campaign tracking
+  'mc_cid',
+  'mc_eid',
+  '_hsenc',
+  '_hsmi',
+]);
+
+/** Whether a parameter is known to be for statistics alone. Case counts, as in the cache key. */
+function isTrackingParameter(name: string): boolean {
+  return name.startsWith(PREFIX) || NAMES.has(name);
 }

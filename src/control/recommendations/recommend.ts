@@ -4,17 +4,71 @@
  * in a file of its own. Facts are read by `read-facts.ts` and `read-entries.ts`; a recommendation disappears with its facts.
  */
 import type { Severity } from '../../base/diagnostics/severity.ts';
+import { timeText } from '../../base/text/time-text.ts';
+import { type Circle, likelyCircles } from '../../workbench/proofs/circles.ts';
 import { cacheKey } from './cache-key.ts';
 import { certificates } from './certificates.ts';
 import { dryRun } from './dry-run.ts';
 import { exposedOrigins } from './exposed-origins.ts';
 import { findings } from './findings.ts';
-import { expiringKeys } from './keys.ts';
-import { redirectCircles } from './redirect-circles.ts';
+import { KEY_MS } from './limits.ts';
 import type { DraftRecommendation } from './shapes.ts';
-import type { StoredFacts } from './stored-facts.ts';
+import { ruleName, type StoredFacts } from './stored-facts.ts';
 import { unusedRules } from './unused-rules.ts';
 import { wafExclusions } from './waf-exclusions.ts';
+
+// API keys that expire soon. In: the keys of the account that asks, never of another one. Out: a recommendation for each that
+// is neither revoked nor expired. A key can be made by an operator alone, so that there is no change to propose.
+
+/** The family. */
+export function expiringKeys({ keys, now }: StoredFacts): readonly DraftRecommendation[] {
+  return keys.flatMap(({ id, name, expires_at, revoked_at, last_used_at }): DraftRecommendation[] => {
+    if (expires_at === null || revoked_at !== null) return [];
+    if (expires_at <= now || expires_at > now + KEY_MS) return [];
+    return [
+      {
+        kind: 'expiring_key',
+        subject: `key/${id}`,
+        severity: 'warning',
+        message: `your API key \`${name}\` expires on ${timeText(expires_at).slice(0, 10)}; the operator makes another one with \`edgeplan key create\``,
+        evidence: {
+          key: id,
+          name,
+          expires_at: timeText(expires_at),
+          last_used_at: last_used_at === null ? null : timeText(last_used_at),
+        },
+        change: null,
+      },
+    ];
+  });
+}
+
+// Redirects of several rules that lead visitors round in a circle. In: rules and records. Out: a recommendation for the first
+// rule of each circle, with a URL for every step of it. Circles are walked with the evaluator,
+// in a bounded number of requests: the proofs about all rules are left to `…/analysis`. Which of the rules is wrong is not
+// known, so no change is proposed.
+
+/** The family. */
+export function redirectCircles({ domain, records, rules }: StoredFacts): readonly DraftRecommendation[] {
+  const circles = likelyCircles({ domain, records, rules: rules.map(({ rule }) => rule) });
+  // Another circle of the same first rule follows when this one is gone.
+  const byFirst = new Map([...circles].reverse().map((circle) => [circle.rules[0], circle]));
+  return circles.filter((circle) => byFirst.get(circle.rules[0]) === circle).map(describe);
+}
+
+function describe({ rules, urls }: Circle): DraftRecommendation {
+  const names = rules.map(({ type, ref: { id } }) => ruleName({ type, id }));
+  const [first = ''] = names;
+  const way = [...names, first].map((name) => `\`${name}\``).join(' → ');
+  return {
+    kind: 'redirect_circle',
+    subject: first,
+    severity: 'error',
+    message: `redirects lead visitors of \`${urls[0]}\` round in a circle: ${way}; let one of these rules lead elsewhere, or exclude the path that it leads to`,
+    evidence: { rules: [...names], urls: [...urls] },
+    change: null,
+  };
+}
 
 /** Every family, in the order in which recommendations of one severity are listed. */
 const FAMILIES: readonly ((facts: StoredFacts) => readonly DraftRecommendation[])[] = [

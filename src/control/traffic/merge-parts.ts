@@ -3,9 +3,8 @@
  * the parts that were merged and the blocks that replace the stored ones, which `roll-up.ts` writes in one transaction.
  *
  * Each part is in the minutes, the hour and the day of its domain exactly once. A day is built from its hours when it is over
- * (`build-days.ts`); parts that come later are added to the hour and to the day.
+ * (`deliver.ts`); parts that come later are added to the hour and to the day.
  */
-
 import {
   addTopLists,
   addTrafficCounts,

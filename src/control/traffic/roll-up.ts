@@ -1,7 +1,7 @@
 /**
  * The roll-up: merges what nodes reported into blocks of minutes, hours and days, and removes what is too old. Each chunk is
  * one transaction that replaces blocks and removes the parts that are in them, so that a part counts once whenever a
- * process ends. The counts are merged in a thread (`merge-parts.ts`, `build-days.ts`).
+ * process ends. The counts are merged in a thread (`merge-parts.ts`, `deliver.ts`).
  *
  * Several processes on one database divide the domains in slices. INVARIANT: blocks of a slice are read after its lease
  * was taken, and written in a transaction that has locked the lease and found it unchanged; so no other process has written

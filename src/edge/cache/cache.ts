@@ -14,7 +14,12 @@
 import { createBudget } from '../../base/buffers/budget.ts';
 import { parseCacheControl } from '../../base/http/cache-control.ts';
 import { textOf } from '../../base/http/conditions.ts';
-import type { ResponseHead, ResponseSource } from '../../base/http/response.ts';
+import {
+  type HeaderList,
+  headerOf,
+  type ResponseHead,
+  type ResponseSource,
+} from '../../base/http/response.ts';
 import { createDisk } from './disk.ts';
 import {
   type CacheEntry,
@@ -27,7 +32,6 @@ import {
   mayServeWhile,
 } from './entry.ts';
 import { type FetchContext, type FetchResult, requestOrigin } from './in-flight.ts';
-import { invalidated } from './invalidate.ts';
 import { BODY_SHARE, MAX_FILES, MAX_MEMORY_BODY, RECORDING_SHARE } from './limits.ts';
 import { answerUnavailable, createDeferredSource, type Lookup, NO_CLIENT, pass } from './lookup.ts';
 import { createNegativeCache } from './negative-cache.ts';
@@ -36,6 +40,25 @@ import type { CacheRequest, HttpCache } from './request.ts';
 import { respond } from './respond.ts';
 import { createResponseStore } from './store.ts';
 import { survey } from './survey.ts';
+
+// The keys that an unsafe request invalidates besides its own target (RFC 9111 §4.4).
+
+/** Keys from `Location` and `Content-Location`, of the same origin as the changed resource. */
+export function invalidated(key: string, headers: HeaderList): readonly string[] {
+  const keys: string[] = [];
+  for (const name of ['location', 'content-location']) {
+    const value = headerOf(headers, name);
+    if (value === null || !URL.canParse(value, key)) continue;
+    const target = new URL(value, key);
+    const base = new URL(key);
+    if (target.origin !== base.origin) continue;
+    const path = `${base.protocol}//${base.host}${target.pathname}`;
+    // Under `query_mode: none` the key ends with the path.
+    keys.push(`${path}${target.search}`);
+    if (target.search !== '') keys.push(path);
+  }
+  return keys;
+}
 
 export interface CacheOptions {
   /** Octets of memory for entries. Bodies being recorded may take half as much on top. */

@@ -1,5 +1,5 @@
 /**
- * The state of a running sync, shared by its two loops: `follow-feed.ts` reads the manifest as it grows, `compare.ts` reads
+ * The state of a running sync, shared by its two loops: `follow-feed.ts` reads the manifest as it grows, `sync.ts` reads
  * all of it at intervals. Here are the state, its small transitions, and the periodic progress check.
  */
 import type { ManifestPage } from '../../engine/plan/manifest.ts';

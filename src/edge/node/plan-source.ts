@@ -1,6 +1,10 @@
 /** Connects a node to the source of its plans: an edge file, or a control plane with its secrets and traffic reports. */
+import { refOfSlot, refText } from '../../engine/evaluator/identity.ts';
+import { createLoaded, type LoadedPlan } from '../../engine/evaluator/loaded.ts';
 import type { CacheReport } from '../../engine/plan/cache-report.ts';
+import { FLAG, META, NONE, SLOT, typeIndex } from '../../engine/plan/layout.ts';
 import type { Clearance } from '../../engine/plan/manifest.ts';
+import { openPlan } from '../../engine/plan/open.ts';
 import type { ChallengeSink } from '../following/install-challenges.ts';
 import type { PlanSink } from '../following/plan-table.ts';
 import { createLogShipper } from '../following/ship-logs.ts';
@@ -8,9 +12,8 @@ import { syncWithControlPlane } from '../following/sync.ts';
 import { type NodeTraffic, openTraffic } from '../following/traffic/traffic.ts';
 import type { SyncProgress } from '../proxy/log/sync-metrics.ts';
 import { createOwnLookup } from '../proxy/origin/names.ts';
-import { warnOfBlindRules } from './blind-rules.ts';
 import { type FeedPairSink, receiveCertificates } from './feed-certificates.ts';
-import { CATCH_UP_MS } from './limits.ts';
+import { CATCH_UP_MS, MAX_BLIND_DOMAINS, MAX_BLIND_RULES } from './limits.ts';
 import type { EdgeNodeOptions, PlanOrigin } from './options.ts';
 
 /** A source that is followed. */
@@ -88,6 +91,92 @@ async function followControlPlane(
       await traffic.stop();
       await shipper?.stop();
       await sync.stop();
+    },
+  };
+}
+
+// Warns of rules that a node cannot evaluate as they are meant: `waf` rules without signatures, country filters without a
+// country database, JA4H filters. In: the plans on their way to what serves them. Out: sentences that name the rules and
+// the remedy.
+
+/** What the rules of a node are evaluated with. */
+export interface NodeFacts {
+  readonly signatures: boolean;
+  readonly countries: boolean;
+}
+
+/** The sentences about a sealed plan that this node has checked already; one for each fact that is missing. */
+export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string[] {
+  const { plan, revision } = openPlan(bytes, { trusted: true });
+  const loaded = createLoaded(plan, revision);
+  const found = { waf: [] as number[], countries: [] as number[], ja4h: [] as number[] };
+  for (let slot = 0; slot < plan.meta[META.slots]!; slot++) {
+    const row = slot * SLOT.size;
+    const flags = plan.slots[row + SLOT.flags]!;
+    if ((flags & FLAG.enabled) === 0) continue;
+    const type = flags & FLAG.type;
+    if (!known.signatures && type === typeIndex('waf')) found.waf.push(slot);
+    if (!known.countries && plan.slots[row + SLOT.countries] !== NONE) found.countries.push(slot);
+    if (type === typeIndex('fingerprint') && hasJa4h(loaded, row)) found.ja4h.push(slot);
+  }
+  const sentences: string[] = [];
+  const add = (slots: readonly number[], text: string): void => {
+    if (slots.length > 0) sentences.push(`${namesOf(loaded, slots)}: ${text}`);
+  };
+  add(
+    found.waf,
+    'nothing is inspected and attacks pass, since this node has no signatures; start it without `--signatures none` (`EDGEPLAN_SIGNATURES`)',
+  );
+  add(
+    found.countries,
+    'every country is unknown, so `include` matches nobody and `exclude` everybody; give a database with --countries',
+  );
+  add(
+    found.ja4h,
+    'this node does not compute JA4H, so `match_ja4h` matches nobody; use `match_ja4`, which needs --tls-port',
+  );
+  return sentences;
+}
+
+/** The second of a rule's two lists, `match_ja4` and `match_ja4h`. */
+function hasJa4h({ plan: { slots, words } }: LoadedPlan, row: number): boolean {
+  const first = slots[row + SLOT.kinds]!;
+  return words[first + 1 + words[first]!]! > 0;
+}
+
+function namesOf(loaded: LoadedPlan, slots: readonly number[]): string {
+  const named = slots.slice(0, MAX_BLIND_RULES).map((slot) => refText(refOfSlot(loaded, slot)));
+  const more = slots.length - named.length;
+  return `${named.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+}
+
+/** Options of `warnOfBlindRules`. */
+export interface BlindRulesOptions {
+  readonly known: NodeFacts;
+  readonly warn: (sentence: string) => void;
+}
+
+/**
+ * Passes plans on, and warns of each domain's blind rules when a plan is installed: once for the same sentences, and for
+ * `MAX_BLIND_DOMAINS` domains at a time.
+ */
+export function warnOfBlindRules(plans: PlanSink, { known, warn }: BlindRulesOptions): PlanSink {
+  /** By domain, the sentences it had last. */
+  const warned = new Map<string, ReadonlySet<string>>();
+  return {
+    async set(name, entry) {
+      await plans.set(name, entry);
+      if (entry === 'refused') return;
+      const before = warned.get(name);
+      if (before === undefined && warned.size >= MAX_BLIND_DOMAINS) return;
+      const sentences = blindRules(entry.read(), known);
+      for (const sentence of sentences) if (before?.has(sentence) !== true) warn(`${name}: ${sentence}`);
+      if (sentences.length === 0) warned.delete(name);
+      else warned.set(name, new Set(sentences));
+    },
+    async delete(name) {
+      warned.delete(name);
+      await plans.delete(name);
     },
   };
 }

@@ -21,12 +21,12 @@ import { trustProxies } from '../proxy/visitor.ts';
 import { collectLines } from '../workers/collect-lines.ts';
 import { type RunningPrimary, startPrimary } from '../workers/primary.ts';
 import { createSharedState, type SharedState } from '../workers/shared-state.ts';
+import { openCertificateFolder, startOrders } from './certificates.ts';
 import { openLineWriter } from './decision-output.ts';
 import { GRACE_MS } from './limits.ts';
 import { urlOf } from './listeners.ts';
 import { type NodeTelemetryOptions, startNodeTelemetry } from './node-telemetry.ts';
 import type { EdgeNodeOptions, RunningNode } from './options.ts';
-import { type CertificateOrders, orderCertificates } from './order-certificates.ts';
 import { followPlans, type PlanSource } from './plan-source.ts';
 import { reportReloads } from './reload.ts';
 import { removeOtherCaches, resourceShareOf } from './resource-shares.ts';
@@ -208,4 +208,40 @@ async function openOperations(
       return progress === null ? null : unreadySync(progress());
     },
   });
+}
+
+// Certificates by ACME for a node of several processes: the primary orders them; every worker answers the authority's
+// challenges and serves the certificates.
+
+/** Running ACME orders of the primary. */
+interface CertificateOrders {
+  stop(): void;
+}
+
+/**
+ * Starts to order certificates; challenge answers travel to the workers as shared state. `null`: ACME is not configured.
+ * @throws the system's error when the folder cannot be read
+ */
+async function orderCertificates(
+  { tls, log }: EdgeNodeOptions,
+  sharedState: SharedState,
+): Promise<CertificateOrders | null> {
+  if (tls === null || tls.acme === null || tls.folder === null) return null;
+  const certificates = await openCertificateFolder(tls.folder, log);
+  const acme = startOrders(tls.folder, tls.acme, {
+    certificates,
+    tokens: {
+      set: (token, answer) => sharedState.setToken(token, answer),
+      delete: (token) => sharedState.setToken(token, null),
+    },
+    log,
+    // Workers watch the folder too; this is sooner, and works on file systems that report no changes.
+    onObtained: () => reportReloads(log, [sharedState.reload()]),
+  });
+  return {
+    stop() {
+      acme.stop();
+      certificates.close();
+    },
+  };
 }

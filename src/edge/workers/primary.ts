@@ -7,16 +7,19 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, Gauge, type Registry } from 'prom-client';
+import { parseIp } from '../../base/addresses/ip.ts';
+import { xxhash32 } from '../../base/octets/xxhash32.ts';
+import { declared } from '../../base/telemetry/metrics/declared.ts';
 import type { CacheReport } from '../../engine/plan/cache-report.ts';
 import type { CountedSeconds } from '../following/traffic/counter.ts';
 import { PROBES_DUE } from '../proxy/first-probes.ts';
+import { plainAddress } from '../proxy/visitor.ts';
 import type { WorkerEvent } from './events.ts';
 import { MAX_STARTING_CHECKS, MAX_WORKERS } from './limits.ts';
-import { createTotals, type Totals } from './merge-metrics.ts';
+import { describeMessage, type MetricMessage } from './messages.ts';
 import type { SharedState } from './shared-state.ts';
 import type { WorkerProgram } from './start-program.ts';
-import { createWorkerRoute, type WorkerRoute } from './worker-of-address.ts';
 import { createWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
 /** What `startPrimary` needs. */
@@ -181,4 +184,111 @@ async function stop(state: PrimaryState, graceMs: number): Promise<void> {
 
 function addressesOf(servers: ReadonlyMap<string, Server>): Readonly<Record<string, AddressInfo>> {
   return Object.fromEntries([...servers].map(([name, server]) => [name, server.address() as AddressInfo]));
+}
+
+// Chooses the worker for a client address by a keyed hash, always the same one, so that rate limits count an address in
+// one process. IPv6 addresses are taken by their first 64 bits, as in rate limits (semantics §5): a visitor chooses the rest.
+
+/** The choice of a worker. */
+interface WorkerRoute {
+  /** Index of the worker for a connection's peer, from 0. */
+  of(address: string | undefined): number;
+}
+
+export interface WorkerRouteOptions {
+  readonly workers: number;
+  /** Key of the hash, 32 bits; secret, so that an attacker cannot choose addresses of one worker. */
+  readonly seed: number;
+  /** Proxies that many visitors come through; their connections go to the workers in turn. */
+  readonly isProxy: (address: string) => boolean;
+}
+
+export function createWorkerRoute({ workers, seed, isProxy }: WorkerRouteOptions): WorkerRoute {
+  const words = new Uint32Array(4);
+  const bytes = new Uint8Array(words.buffer, 0, 8);
+  let turn = 0;
+  return {
+    of(peer) {
+      const address = plainAddress(peer);
+      if (address === null || isProxy(address)) {
+        turn = (turn + 1) % workers;
+        return turn;
+      }
+      words.fill(0);
+      parseIp(address, words);
+      return xxhash32(bytes, seed) % workers;
+    },
+  };
+}
+
+// Adds up the metrics of all workers and of the primary, and counts workers that are ready or were restarted.
+
+/** The metrics of the node. */
+interface Totals {
+  /** Retains counters and histograms of an ended worker: a Prometheus counter must not fall. */
+  retire(metrics: readonly MetricMessage[]): void;
+  /** A registry with the sums at this moment. */
+  registry(): Promise<Registry>;
+}
+
+/** @param workers the worker processes; filled during the start @param own the primary's own series */
+function createTotals(workers: readonly WorkerProcess[], own: Registry): Totals {
+  new Gauge({
+    ...declared('edgeplan_node_workers_ready'),
+    registers: [own],
+    collect() {
+      this.set(workers.filter((worker) => worker.ready()).length);
+    },
+  });
+  new Gauge({
+    ...declared('edgeplan_node_worker_up'),
+    registers: [own],
+    collect() {
+      for (const [index, worker] of workers.entries())
+        this.set({ worker: String(index) }, worker.ready() ? 1 : 0);
+    },
+  });
+  new Counter({
+    ...declared('edgeplan_node_worker_restarts_total'),
+    registers: [own],
+    collect() {
+      this.reset();
+      this.inc(workers.reduce((sum, worker) => sum + worker.restarts(), 0));
+    },
+  });
+  /** Metrics of ended workers: one part, or several until `fold` has added them up. */
+  let retired: readonly (readonly MetricMessage[])[] = [];
+  let folding = false;
+
+  async function fold(): Promise<void> {
+    if (folding) return;
+    folding = true;
+    while (retired.length > 1) {
+      const parts = retired;
+      const one = await describeMessage(sum(parts));
+      retired = [one, ...retired.slice(parts.length)];
+    }
+    folding = false;
+  }
+
+  return {
+    retire(metrics) {
+      const lasting = metrics.filter(({ type }) => type === 'counter' || type === 'histogram');
+      if (lasting.length === 0) return;
+      retired = [...retired, lasting];
+      void fold();
+    },
+    async registry() {
+      const [primary] = await Promise.all([
+        describeMessage(own),
+        ...workers.map((worker) => worker.refreshMetrics()),
+      ]);
+      // INVARIANT: read synchronously. A worker that ends between its reply and another's would count twice, or never.
+      return sum([primary, ...workers.map((worker) => worker.metrics()), ...retired]);
+    },
+  };
+}
+
+function sum(parts: readonly (readonly object[])[]): Registry {
+  return AggregatorRegistry.aggregate(parts as object[]);
 }

@@ -12,10 +12,11 @@ import {
   type OptionKinds,
   octetsOf,
 } from '../../base/diagnostics/options.ts';
-import { META, type Plan } from '../plan/layout.ts';
+import { DEFAULT_CAPTCHA_TTL_SEC } from '../../base/vocabulary/limits.ts';
+import { CAPTCHA_FIELDS, RATE_FIELDS } from '../plan/fields.ts';
+import { META, type Plan, SLOT, typeIndex } from '../plan/layout.ts';
 import { openPlan } from '../plan/open.ts';
 import { createCandidates, gather } from './candidates.ts';
-import { clearanceSec } from './clearance.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { decide, decideErrorPage, type Runs, refusal } from './decide.ts';
 import type { Decision, ErrorPageAnswer, RuleRef } from './decision.ts';
@@ -31,6 +32,22 @@ import type { EdgeRequest } from './request.ts';
 import { type Context, createRun, type Memo, type OriginStates } from './run.ts';
 import type { Trace } from './trace.ts';
 import type { WafProgram } from './waf.ts';
+
+// How long a solved challenge stays valid: as the challenging rule sets it (semantics §5 captcha, rate_limit).
+
+/** Seconds; the default for types without a lifetime of their own, and for rules that the plan does not have. */
+function clearanceSec(loaded: LoadedPlan, { type, id }: RuleRef): number {
+  if (type !== 'captcha' && type !== 'rate_limit') return DEFAULT_CAPTCHA_TTL_SEC;
+  const { meta, slots, words } = loaded.plan;
+  const field = type === 'captcha' ? CAPTCHA_FIELDS.ttl : RATE_FIELDS.window;
+  const phase = META.phases + typeIndex(type);
+  // A linear search: it runs once a challenge, which costs far more than reading each rule of one type.
+  for (let slot = meta[phase]!; slot < meta[phase + 1]!; slot++) {
+    if (slots[slot * SLOT.size + SLOT.id] === id)
+      return words[slots[slot * SLOT.size + SLOT.fields]! + field]!;
+  }
+  return DEFAULT_CAPTCHA_TTL_SEC;
+}
 
 /** What an evaluator is connected to; every field has a default. */
 export interface EvaluatorOptions {

@@ -11,7 +11,7 @@
  */
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 
-/** Raised whenever the layout or the meaning of a field changes; `previous.ts` reads the version before it, others are refused. */
+/** Raised whenever the layout or the meaning of a field changes; `open.ts` reads the version before it, others are refused. */
 export const PLAN_VERSION = 3;
 /** `EPLN`, read as a little-endian number. */
 export const MAGIC = 0x4e4c5045;

@@ -2,8 +2,17 @@
 import { ahoCorasickFault } from '../../base/octets/aho-corasick.ts';
 import { dfaFault } from '../../base/regex/check-table.ts';
 import { PlanFault } from './fault.ts';
-import { DIRECTORY, HEADER, MAGIC, META, PATTERN, PATTERN_KIND, PLAN_VERSION, type Plan } from './layout.ts';
-import { absentSections, OLDEST_VERSION, sectionsOf } from './previous.ts';
+import {
+  DIRECTORY,
+  HEADER,
+  MAGIC,
+  META,
+  PATTERN,
+  PATTERN_KIND,
+  PLAN_VERSION,
+  type Plan,
+  SECTIONS,
+} from './layout.ts';
 import { sealChecksum, startAfter } from './seal.ts';
 
 /** A plan as views of its bytes, with the header's numbers. */
@@ -108,4 +117,25 @@ function checkMachines({ dfas, literals, meta, patterns }: Plan): void {
 
 function machineFault(what: string): PlanFault {
   return new PlanFault('layout', `the plan is damaged: ${what}; fetch or compile it again`);
+}
+
+// Reading plans of the version before this one, so that a node that was upgraded serves what it has on its disk. At the
+// next raise of PLAN_VERSION this file is rewritten for what that one changes.
+//
+// Version 2 has no `ruleKeys` and no `recordKeys`: every rule and record goes by its id.
+
+/** The oldest version this build reads. */
+export const OLDEST_VERSION = PLAN_VERSION - 1;
+
+const ADDED: readonly string[] = ['ruleKeys', 'recordKeys'];
+
+/** The sections that a plan of `version` has, in their order. */
+export function sectionsOf(version: number): readonly (typeof SECTIONS)[number][] {
+  return version === PLAN_VERSION ? SECTIONS : SECTIONS.filter(({ name }) => !ADDED.includes(name));
+}
+
+/** What a plan of `version` lacks, as it means it: empty. */
+function absentSections(version: number): Readonly<Record<string, Uint32Array>> {
+  const names = version === PLAN_VERSION ? [] : ADDED;
+  return Object.fromEntries(names.map((name) => [name, new Uint32Array(0)]));
 }

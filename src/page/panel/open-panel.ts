@@ -3,6 +3,7 @@
  * its files; a key is sent by the calls that the page makes to the API.
  */
 import type { FastifyInstance } from 'fastify';
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import {
   addOpen,
   FOREVER,
@@ -13,8 +14,10 @@ import {
   sendFile,
 } from '../../control/api/operation/open-files.ts';
 import { notFound } from '../../control/api/operation/refusal.ts';
+import type { JsonSchema } from '../../rules/files/json-schema.ts';
+import { type FieldEntry, fieldSections } from '../../workbench/simulation/field-reference.ts';
 import { PANEL_HEADERS, PANEL_PATH, readPanel } from './assets.ts';
-import { fieldDocument } from './field-document.ts';
+import type { FieldDocument, FormField, FormSection } from './documents.ts';
 
 /** Chunks have a digest in their name: another content has another name. */
 const CHUNK = /-[A-Z0-9]{8}\.js$/;
@@ -40,4 +43,99 @@ function openFiles(): ReadonlyMap<string, OpenFile> {
   const headers = { ...PANEL_HEADERS, 'cache-control': FRESH };
   const fields = openFile(JSON.stringify(fieldDocument()), 'application/json; charset=utf-8', headers);
   return new Map([...files, ['fields.json', fields]]);
+}
+
+// The fields of rules and records as the page's forms draw them. In: the field reference, which is made from the forms that the API
+// reads. Out: JSON for the browser.
+
+/** Fields of the reference that a file has and the API has not, or that another field replaces. */
+const NOT_IN_FORMS: ReadonlySet<string> = new Set([
+  'type',
+  'key',
+  'id',
+  'records',
+  'record_id',
+  'host_pattern',
+]);
+/** Fields of a path filter, which not every type has. */
+const PATH_FIELD = /^path_(?:match_type|includes|excludes)$/;
+/** What is between the name of a field in the reference and the names of its inner fields. */
+const INNER_STEPS: Partial<Readonly<Record<FormField['kind'], string>>> = { object: '.', objects: '[].' };
+
+/** The fields of each type's form and of a record's. */
+export function fieldDocument(): FieldDocument {
+  const sections = new Map(fieldSections().map((section) => [section.name, section]));
+  const common = sections.get('rule')!.fields.filter(({ name }) => !NOT_IN_FORMS.has(name));
+  const rules = RULE_TYPES.map((type): readonly [RuleType, FormSection] => {
+    const { summary, fields, common: kind } = sections.get(type)!;
+    const shared = common.filter(({ name }) => kind === 'path' || !PATH_FIELD.test(name));
+    return [type, { summary, fields: formFields(fields), common: formFields(shared) }];
+  });
+  const { summary, fields } = sections.get('record')!;
+  const own = fields.filter(({ name }) => name !== 'id');
+  return {
+    rules: Object.fromEntries(rules) as FieldDocument['rules'],
+    record: { summary, fields: formFields(own), common: [] },
+  };
+}
+
+/** The fields of an object; those of objects in it belong to their own field. @param above the path of the object */
+function formFields(entries: readonly FieldEntry[], above = ''): readonly FormField[] {
+  return entries
+    .filter(({ name }) => name.startsWith(above) && !/[.[]/.test(name.slice(above.length)))
+    .map((entry) => {
+      const name = entry.name.slice(above.length);
+      const field = formField({ ...entry, name });
+      const step = INNER_STEPS[field.kind];
+      return step === undefined ? field : { ...field, fields: formFields(entries, `${entry.name}${step}`) };
+    });
+}
+
+/** The fields `key` and `value` of a map; none of another schema. */
+function mapFields({ propertyNames, additionalProperties }: JsonSchema): readonly FormField[] {
+  if (propertyNames === undefined) return [];
+  const [keys, values] = [propertyNames, additionalProperties] as readonly JsonSchema[];
+  const pattern = keys!['pattern'] as string;
+  return [
+    { ...formField({ name: 'key', schema: keys!, required: true }), pattern },
+    formField({ name: 'value', schema: values!, required: false }),
+  ];
+}
+
+function formField({ name, schema, required }: FieldEntry): FormField {
+  const simple = withoutNull(schema);
+  const { minimum, maximum, maxLength, maxItems, maxProperties } = simple;
+  const items = simple['items'] as JsonSchema | undefined;
+  const options = (items ?? simple)['enum'] as readonly (string | number)[] | undefined;
+  return {
+    name,
+    kind: kindOf(simple, items),
+    fields: mapFields(simple),
+    required,
+    nullable: simple !== schema,
+    description: (schema['description'] ?? '') as string,
+    fallback: schema['default'] ?? null,
+    example: ((schema['examples'] ?? []) as readonly unknown[])[0] ?? null,
+    options: options ?? null,
+    minimum: (minimum ?? null) as number | null,
+    maximum: (maximum ?? null) as number | null,
+    most: (maxItems ?? maxProperties ?? maxLength ?? null) as number | null,
+    pattern: null,
+  };
+}
+
+/** The schema of the value where it is not null. */
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const choices = schema['anyOf'] as readonly JsonSchema[] | undefined;
+  return choices?.find(({ type }) => type !== 'null') ?? schema;
+}
+
+/** The control that fits a schema. */
+function kindOf({ type, propertyNames }: JsonSchema, items: JsonSchema | undefined): FormField['kind'] {
+  if (items === undefined) {
+    if (type === 'object') return propertyNames === undefined ? 'object' : 'map';
+    return type === 'boolean' || type === 'integer' ? type : 'text';
+  }
+  if (items['type'] === 'object') return 'objects';
+  return items['type'] === 'integer' ? 'integers' : 'texts';
 }

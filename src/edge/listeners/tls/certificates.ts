@@ -3,8 +3,9 @@
  * name. The folder is read again when it changes, and at intervals. A pair that has become unreadable is reported, and its
  * previous content stays in use. A connection uses the certificate of its handshake to its end.
  */
+import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
-import { MAX_CERTIFICATES } from '../../proxy/limits.ts';
+import { MAX_CERTIFICATES, MAX_WATCHED_FOLDERS } from '../../proxy/limits.ts';
 import { findPairs, markOf, type PairFiles, readPair } from './certificate-files.ts';
 import {
   type CertificatePair,
@@ -13,7 +14,6 @@ import {
   isValid,
   type PairStore,
 } from './certificate-pairs.ts';
-import { type FolderWatch, oneAtATime, settling, watchFolders } from './watch-folders.ts';
 
 /** A certificate of the folder. */
 export interface FilePair extends CertificatePair {
@@ -208,4 +208,87 @@ function tooMany(folder: string, count: number): readonly CertificateProblem[] {
   if (count <= MAX_CERTIFICATES) return [];
   const reason = `the folder holds ${count} certificates; the first ${MAX_CERTIFICATES} are used`;
   return [{ file: folder, reason, previousServed: false }];
+}
+
+// Watches folders for changes, collects changes that follow each other closely, and reads again after them.
+
+/** Milliseconds after a change in which more are expected: certificate and key are two files. */
+const SETTLE_MS = 100;
+
+/** Returns a function that runs the action; a call during a run makes it run once more after that, however many calls. */
+function oneAtATime(action: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+  const start = (): Promise<void> => {
+    running = action().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+  return () => {
+    if (running === null) return start();
+    next ??= running
+      .catch(() => undefined)
+      .then(() => {
+        next = null;
+        return start();
+      });
+    return next;
+  };
+}
+
+/** Runs the action `SETTLE_MS` after the first of several calls. */
+function settling(action: () => void): { readonly call: () => void; readonly cancel: () => void } {
+  let timer: NodeJS.Timeout | null = null;
+  return {
+    call() {
+      timer ??= setTimeout(() => {
+        timer = null;
+        action();
+      }, SETTLE_MS).unref();
+    },
+    cancel() {
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+}
+
+interface FolderWatch {
+  /** Replaces the watched folders; those beyond `MAX_WATCHED_FOLDERS` are not watched. */
+  readonly follow: (folders: readonly string[]) => void;
+  readonly stop: () => void;
+}
+
+/** @param failed called with a folder that cannot be watched, or no longer */
+function watchFolders(
+  changed: () => void,
+  failed: (folder: string, error: NodeJS.ErrnoException) => void,
+): FolderWatch {
+  const watchers = new Map<string, FSWatcher>();
+  const end = (folder: string): void => {
+    watchers.get(folder)?.close();
+    watchers.delete(folder);
+  };
+  return {
+    follow(folders) {
+      const wanted = new Set([...new Set(folders)].slice(0, MAX_WATCHED_FOLDERS));
+      for (const folder of [...watchers.keys()]) if (!wanted.has(folder)) end(folder);
+      for (const folder of wanted) {
+        if (watchers.has(folder)) continue;
+        try {
+          const watcher = watch(folder, { persistent: false }, changed);
+          watcher.on('error', (error) => {
+            end(folder);
+            failed(folder, error);
+          });
+          watchers.set(folder, watcher);
+        } catch (error) {
+          failed(folder, error as NodeJS.ErrnoException);
+        }
+      }
+    },
+    stop() {
+      for (const folder of [...watchers.keys()]) end(folder);
+    },
+  };
 }

@@ -5,7 +5,7 @@
 import { access } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
 import { checkOptions, FLAG, FUNCTION, type OptionKinds } from '../../../base/diagnostics/options.ts';
 import type { ClientRequest, ClientResponse } from '../../../base/http/client-messages.ts';
 import type { WatchedFile } from '../../../base/platform/watched-file.ts';
@@ -19,8 +19,7 @@ import { trustProxies } from '../../proxy/visitor.ts';
 import { CONTROL, COUNT, LISTENERS, PLANS, SECRET, SIGNATURES, TEXT, TEXTS } from '../check-options.ts';
 import type { InstalledPlan } from '../check-plan.ts';
 import { createSecrets } from '../secret.ts';
-import { createDecisionReporter, type DecisionReporter } from '../verdict.ts';
-import { fastifyPlugin } from './fastify.ts';
+import { createDecisionReporter, type DecisionReporter, type EdgeVerdict } from '../verdict.ts';
 import { createJudge } from './judge.ts';
 import type { NodeEdgeOptions, SyncStatus } from './options.ts';
 import type { PlanSync, ServerParts } from './plan-server.ts';
@@ -220,4 +219,28 @@ async function followControlled({ control }: NodeEdgeOptions, parts: ServerParts
   if (control === undefined) return null;
   const { syncFromServer: followServer } = await import('./plan-server.ts');
   return followServer(control, parts);
+}
+
+// The edge as a Fastify plugin: an `onRequest` hook, which runs before everything else but routing.
+
+type Decide = (request: ClientRequest, response: ClientResponse) => Promise<EdgeVerdict | null>;
+
+/** @param judge decides a request; `null`: it is answered */
+function fastifyPlugin(judge: Decide): FastifyPluginCallback {
+  const plugin: FastifyPluginCallback = (fastify: FastifyInstance, _options, done) => {
+    fastify.decorateRequest('edge');
+    fastify.addHook('onRequest', (request, reply, next) => {
+      const { raw } = request;
+      // A server made with `edge.wrap` has decided the request before Fastify routed it.
+      const judged = raw.edge === undefined ? judge(raw, reply.raw) : Promise.resolve(raw.edge);
+      judged.then((verdict) => {
+        if (verdict === null) return void reply.hijack();
+        request.edge = verdict;
+        next();
+      }, next);
+    });
+    done();
+  };
+  // The hook is for the whole server, not for the plugins inside this one (fastify.dev, "Plugins Guide").
+  return Object.assign(plugin, { [Symbol.for('skip-override')]: true });
 }

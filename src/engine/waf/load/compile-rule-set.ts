@@ -2,33 +2,130 @@
  * Compiles one paranoia level of a program: numbers its tests, builds the literal index and the classes of each value
  * source, and gives each rule its guards (the tests that must pass before the rule is run).
  */
-import type {
-  SignatureProgram,
-  WafCondition,
-  WafLevel,
-  WafOperator,
-  WafTargets,
-  WafVariable,
+import { KINDS } from '../../../base/octets/octet-kinds.ts';
+import {
+  type SignatureProgram,
+  WAF_TRANSFORMATIONS,
+  type WafCondition,
+  type WafLevel,
+  type WafOperator,
+  type WafTargets,
+  type WafText,
+  type WafVariable,
 } from '../../plan/signature-program.ts';
-import { WAF_TRANSFORMATIONS } from '../../plan/signature-program.ts';
 import { literalIndex } from '../patterns/literal-index.ts';
 import { isLazy, type Matcher } from '../patterns/pattern.ts';
 import { plainText } from '../request/macros.ts';
 import type { ChainLink, CompiledRule, CompiledRuleSet } from '../request/rule-set.ts';
 import { createExactSchedules } from '../request/schedules.ts';
 import { mayDiffer } from '../request/target-classes.ts';
+import { THRESHOLD_NAME } from '../request/tx.ts';
 import { VALUE_SOURCES } from '../request/value-sources.ts';
 import type { OperatorCheck, ValueTest } from '../request/value-tests.ts';
 import { createValues } from '../request/values.ts';
 import { type AssignmentParts, prepareAssignment } from './assignments.ts';
 import { capturesNeeded } from './captures.ts';
 import { type CheckParts, constantCheck, neededBy, openCheck, setOf, shortestFor } from './checks.ts';
-import { constantTexts } from './constant-texts.ts';
 import { type ControlParts, prepareControl } from './controls.ts';
 import { evaluatesScore } from './evaluations.ts';
-import { literalSets } from './literal-sets.ts';
-import { scoreNames } from './score-names.ts';
 import { classesOf, classMaker, lowerTarget, type TargetClassSource } from './target-classes.ts';
+
+// Finds the TX variables in which a program sums its anomaly scores.
+
+/**
+ * Returns the first of these groups of which the program writes a variable at any level: `inbound_anomaly_score_pl1` up to
+ * the paranoia level (CRS 4), `anomaly_score_pl1` up to it (CRS 3.3), else `anomaly_score` alone (older programs).
+ */
+function scoreNames({ levels }: SignatureProgram, paranoia: number): ReadonlySet<string> {
+  // Names that the program sets initially or in any rule.
+  const written = new Set(levels.flatMap(({ initial }) => Object.keys(initial)));
+  for (const { conditions } of levels.flatMap(({ rules }) => rules)) {
+    for (const { name } of conditions.flatMap(({ setVars }) => setVars))
+      written.add(plainText(name)?.toLowerCase() ?? '');
+  }
+  for (const stem of ['inbound_anomaly_score_pl', 'anomaly_score_pl']) {
+    const names = [1, 2, 3, 4].map((number) => `${stem}${number}`);
+    if (names.some((name) => written.has(name))) return new Set(names.slice(0, paranoia));
+  }
+  return new Set(['anomaly_score']);
+}
+
+// Finds texts whose macros have the same value in every inspection: those over TX variables that no rule of the level
+// writes. Most arguments and `setvar` values of the Core Rule Set (`%{tx.critical_anomaly_score}`) are such texts.
+
+/** Returns a function that expands a text if it is constant at this level, and returns `null` if it is not. */
+function constantTexts(level: WafLevel): (text: WafText) => string | null {
+  const setVars = level.rules.flatMap(({ conditions }) => conditions.flatMap((one) => one.setVars));
+  const written = new Set([THRESHOLD_NAME]);
+  const prefixes: string[] = [];
+  for (const { name } of setVars) {
+    const whole = plainText(name);
+    if (whole !== null) written.add(whole.toLowerCase());
+    // A name with macros is known only up to its first macro: every name with that prefix counts as written.
+    else prefixes.push(name[0]?.kind === 'literal' ? name[0].text.toLowerCase() : '');
+  }
+  const initial = new Map(Object.entries(level.initial).map(([name, value]) => [name.toLowerCase(), value]));
+  const constantValue = (name: string): string | null => {
+    if (written.has(name) || prefixes.some((prefix) => name.startsWith(prefix))) return null;
+    // Captured groups are written to the names 0 to 9.
+    return name.length === 1 && name >= '0' && name <= '9' ? null : (initial.get(name) ?? '');
+  };
+  return (text) => {
+    let out = '';
+    for (const part of text) {
+      if (part.kind === 'variable' && part.variable !== 'TX') return null;
+      const piece = part.kind === 'literal' ? part.text : constantValue((part.name ?? '').toLowerCase());
+      if (piece === null) return null;
+      out += piece;
+    }
+    return out;
+  };
+}
+
+// Collects the sets of literals that the conditions of a level search for: input of the literal index.
+
+/** The sets of one level, by number. */
+export interface LiteralSets {
+  /** By set, its literals in lower case; a literal may be in several sets. */
+  readonly literals: readonly (readonly string[])[];
+  /** The set of the literals that a pattern requires; -1: it requires none. */
+  readonly ofPattern: (pattern: number) => number;
+  /** The set of a list of phrases; -1: no condition of the level uses the list. */
+  readonly ofPhrases: (phrases: number) => number;
+  /** By set, for each literal the kinds of its octets; equal combinations once. */
+  readonly kinds: readonly (readonly number[])[];
+  /** By set, the length in octets of its shortest literal. */
+  readonly shortest: readonly number[];
+}
+
+/** Collects the sets of a level; conditions with the same pattern or list share one. */
+function literalSets(program: SignatureProgram, level: WafLevel): LiteralSets {
+  const literals: (readonly string[])[] = [];
+  const patterns = new Map<number, number>();
+  const lists = new Map<number, number>();
+  const add = (known: Map<number, number>, key: number, numbers: readonly number[] | null): void => {
+    if (numbers === null || known.has(key)) return;
+    known.set(key, literals.push(numbers.map((number) => program.literals[number]!)) - 1);
+  };
+  for (const { operator } of level.rules.flatMap(({ conditions }) => conditions)) {
+    if (operator.kind === 'rx') add(patterns, operator.pattern, program.patterns[operator.pattern]!.required);
+    if (operator.kind === 'pm') add(lists, operator.phrases, program.phraseLists[operator.phrases]!.phrases);
+  }
+  return {
+    literals,
+    ofPattern: (pattern) => patterns.get(pattern) ?? -1,
+    ofPhrases: (phrases) => lists.get(phrases) ?? -1,
+    kinds: literals.map((set) => [...new Set(set.map(kindsOf))]),
+    shortest: literals.map((set) => set.reduce((least, { length }) => Math.min(least, length), Infinity)),
+  };
+}
+
+/** The kinds of a literal's octets, a bit each. */
+function kindsOf(literal: string): number {
+  let kinds = 0;
+  for (let at = 0; at < literal.length; at++) kinds |= KINDS[literal.charCodeAt(at)]!;
+  return kinds;
+}
 
 /** Variables that rules change, or that exist only while rules run: their conditions cannot be tested beforehand. */
 const CHANGING: ReadonlySet<WafVariable> = new Set<WafVariable>([

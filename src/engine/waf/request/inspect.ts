@@ -7,6 +7,7 @@
  */
 import { WAF_FIXED_STEPS, WAF_OCTET_STEPS } from '../../../base/vocabulary/limits.ts';
 import { releaseOctets } from '../octets/octet-buffer.ts';
+import { numberOf } from '../operators/operators.ts';
 import { exclusionsOf, isExcluded } from './exclusions.ts';
 import { createHits, type Hits, memberNumber } from './hits.ts';
 import type { WafFinding, WafInput, WafMatch, WafSettings } from './inspection.ts';
@@ -14,11 +15,10 @@ import { MAX_REPORTED_MATCHES } from './limits.ts';
 import { reportedMessage, reportedValue, reportedVariable } from './report.ts';
 import type { CompiledRule, CompiledRuleSet } from './rule-set.ts';
 import { type RuleContext, type RuleRun, runRule } from './rules.ts';
-import { scoreOf } from './score.ts';
 import { classOf } from './target-classes.ts';
 import { testValue } from './test-value.ts';
 import { openBody, openTransaction } from './transaction.ts';
-import { THRESHOLD_NAME, writeTx } from './tx.ts';
+import { readTx, THRESHOLD_NAME, type Tx, writeTx } from './tx.ts';
 import { endRequest, toValue } from './values.ts';
 import { textOf } from './variables/request-line.ts';
 
@@ -177,4 +177,13 @@ function findingOf(inspection: Inspection, threshold: number): WafFinding {
     bodyError: transaction.body?.parsed.error ?? null,
     exhausted: transaction.meter.left < 0,
   };
+}
+
+// The score of an inspection: the sum of the TX variables that the rules add to.
+
+/** Sums the variables; one that is not set counts as 0. */
+function scoreOf(tx: Tx, names: ReadonlySet<string>): number {
+  let sum = 0;
+  for (const name of names) sum += numberOf(readTx(tx, name) ?? '');
+  return sum;
 }

@@ -1,5 +1,5 @@
 /**
- * Directives as written: the output of `parse.ts` and the input of `lower.ts`. Nothing is resolved. Names have the
+ * Directives as written: the output of `parse.ts` and the input of `compile.ts`. Nothing is resolved. Names have the
  * case of the text; ModSecurity compares names of directives, actions, operators and variables without case.
  */
 

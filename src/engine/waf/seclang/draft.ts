@@ -1,6 +1,6 @@
 /**
  * Draft rules: names are resolved and actions interpreted, patterns are still text and markers still names.
- * `lower.ts` makes drafts, `specialise.ts` evaluates what is constant in them, `emit.ts` writes them to the tables
+ * `compile.ts` makes drafts, `specialise.ts` evaluates what is constant in them, `emit.ts` writes them to the tables
  * of the program.
  */
 import type {

@@ -17,7 +17,6 @@ import {
   SIGNATURE_DFA_LIMITS,
 } from './limits.ts';
 import type { SecLangReport } from './source.ts';
-import { translatePattern } from './translate-pattern.ts';
 
 /** The place of a pattern, and the id of its rule. */
 export interface RulePlace extends DirectivePlace {
@@ -165,4 +164,119 @@ export function withinLatin1({ start, instructions }: Program): Program {
 /** The remedy of a pattern that is refused. */
 function remedyFor(rule: number): string {
   return `write the pattern without it, or leave the rule out: \`edgeplan waf compile --without ${rule}\`, or \`SecRuleRemoveById ${rule}\` in the rules`;
+}
+
+// Translates PCRE syntax to RE2 syntax if both have a feature with different notation (pcre2pattern(3);
+// https://github.com/google/re2/wiki/Syntax). ModSecurity 2 compiles with DOTALL and DOLLAR_ENDONLY, which is RE2
+// with `s` and without `m`. Features that RE2 lacks are left as they are, and the parser refuses them.
+
+/** A translated pattern. */
+export interface TranslatedPattern {
+  /** The pattern in RE2 syntax. */
+  readonly source: string;
+  /** Whether the pattern began with `(?i)`, which is removed. */
+  readonly ignoreCase: boolean;
+  /** The first possessive quantifier or atomic group, which became an ordinary one; `null`: there is none. */
+  readonly loosened: string | null;
+}
+
+/** Classes as ranges of code points. PCRE's `\s` includes the vertical tab since 8.34, RE2's does not. */
+const SPACE = '\\x09-\\x0d\\x20';
+/** PCRE's `\S`. */
+const NOT_SPACE = '\\x00-\\x08\\x0e-\\x1f\\x21-\\x{10ffff}';
+/** PCRE's `\h` and `\H`, horizontal white space, within Latin-1. */
+const HORIZONTAL = '\\x09\\x20\\xa0';
+const NOT_HORIZONTAL = '\\x00-\\x08\\x0a-\\x1f\\x21-\\x9f\\xa1-\\x{10ffff}';
+/** PCRE's `\v` and `\V`, vertical white space, within Latin-1. */
+const VERTICAL = '\\x0a-\\x0d\\x85';
+const NOT_VERTICAL = '\\x00-\\x09\\x0e-\\x84\\x86-\\x{10ffff}';
+
+/** By letter of an escape for a class, the ranges of the class. */
+const CLASSES: Readonly<Record<string, string>> = {
+  s: SPACE,
+  S: NOT_SPACE,
+  h: HORIZONTAL,
+  H: NOT_HORIZONTAL,
+  v: VERTICAL,
+  V: NOT_VERTICAL,
+};
+
+/** By letter of an escape for one character in PCRE only, its notation in RE2. */
+const CHARACTERS: Readonly<Record<string, string>> = { e: '\\x1b' };
+
+/** Letters with a meaning after a backslash; PCRE accepts any other letter as itself. */
+const MEANINGFUL = /[abdfnrtwxzABCDEGKNPQRUWXZgklpuoc]/;
+
+/** A possessive quantifier. */
+const POSSESSIVE = /^(?:[*+?]|\{\d+(?:,\d*)?\})\+/;
+/** The start of an atomic group. */
+const ATOMIC = '(?>';
+
+/** Translates a pattern. */
+export function translatePattern(written: string): TranslatedPattern {
+  const flags = /^(?:\(\?[is]+\))+/.exec(written)?.[0] ?? '';
+  const rest = written.slice(flags.length);
+  let source = '';
+  let loosened: string | null = null;
+  for (let at = 0; at < rest.length; ) {
+    const piece = pieceAt(rest, at);
+    source += piece.text;
+    if (piece.loosened) loosened ??= rest.slice(at, piece.end);
+    at = piece.end;
+  }
+  return { source, ignoreCase: flags.includes('i'), loosened };
+}
+
+/** A translated piece and the end of its original. */
+interface Piece {
+  readonly text: string;
+  readonly end: number;
+  /** Whether the piece was a possessive quantifier or atomic group. */
+  readonly loosened: boolean;
+}
+
+/** Translates the piece at `at`: an escape, a class, a quantifier, or one character. */
+function pieceAt(pattern: string, at: number): Piece {
+  const character = pattern[at]!;
+  if (character === '\\' && at + 1 < pattern.length) {
+    return { text: translateEscape(pattern[at + 1]!, false), end: at + 2, loosened: false };
+  }
+  if (character === '[') return { ...translateClass(pattern, at), loosened: false };
+  if (pattern.startsWith(ATOMIC, at)) return { text: '(?:', end: at + ATOMIC.length, loosened: true };
+  const possessive = POSSESSIVE.exec(pattern.slice(at, at + 16))?.[0];
+  if (possessive !== undefined) {
+    return { text: possessive.slice(0, -1), end: at + possessive.length, loosened: true };
+  }
+  return { text: character, end: at + 1, loosened: false };
+}
+
+/** Translates a bracketed class; in it, `[` and a leading `]` are ordinary characters. */
+function translateClass(pattern: string, from: number): { readonly text: string; readonly end: number } {
+  const opening = /^\[\^?\]?/.exec(pattern.slice(from, from + 3))![0];
+  let text = opening.endsWith(']') ? `${opening.slice(0, -1)}\\]` : opening;
+  let at = from + opening.length;
+  for (; at < pattern.length && pattern[at] !== ']'; at++) {
+    const character = pattern[at]!;
+    const named = character === '[' ? /^\[:\^?[a-z]+:\]/.exec(pattern.slice(at, at + 16))?.[0] : undefined;
+    if (character === '\\' && at + 1 < pattern.length) {
+      at++;
+      text += translateEscape(pattern[at]!, true);
+    } else if (named !== undefined) {
+      at += named.length - 1;
+      text += named;
+    } else {
+      text += character === '[' ? '\\[' : character;
+    }
+  }
+  return at < pattern.length ? { text: `${text}]`, end: at + 1 } : { text, end: at };
+}
+
+/** Translates the escape of a letter, inside a class or outside. */
+function translateEscape(letter: string, inClass: boolean): string {
+  const members = CLASSES[letter];
+  if (members !== undefined) return inClass ? members : `[${members}]`;
+  const character = CHARACTERS[letter];
+  if (character !== undefined) return character;
+  if (/[A-Za-z]/.test(letter) && !MEANINGFUL.test(letter)) return letter;
+  return `\\${letter}`;
 }

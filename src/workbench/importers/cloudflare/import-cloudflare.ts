@@ -2,8 +2,18 @@
  * Translates rulesets of Cloudflare, as its API answers them, to an edge file. The phases of Cloudflare run in another order than
  * the types of edgeplan; where that changes the outcome of a request, the report says so.
  */
-import { addEntry, createDraft, type DraftEntry, finishDraft, markMissing, markNeedless } from '../draft.ts';
 import {
+  addEntry,
+  addRule,
+  createDraft,
+  type DraftEntry,
+  finishDraft,
+  markMissing,
+  markNeedless,
+} from '../draft.ts';
+import { EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
+import {
+  numberAt,
   objectAt,
   objectsAt,
   readObjects,
@@ -11,9 +21,14 @@ import {
   type SourceObject,
   textAt,
 } from '../json-source.ts';
-import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '../report.ts';
-import { refusedImport } from '../report.ts';
-import { translateBulkRedirects } from './bulk-redirects.ts';
+import {
+  type ImportedEdge,
+  type ImporterOptions,
+  type ImportRefusal,
+  refusedImport,
+  type SourceFile,
+} from '../report.ts';
+import { endsWithText, equalsText, startsWithText } from '../text-test.ts';
 import { guardedHosts, olderKind, translateOlder } from './older-objects.ts';
 import { addPageRedirects, addPageSettings, readPageRules } from './page-rules.ts';
 import { translateRule } from './translate-rule.ts';
@@ -191,4 +206,61 @@ function addHosts(
   ]);
   for (const host of [...expressions.flatMap(literalHosts), ...objects.flatMap(guardedHosts)])
     if (!hosts.has(host)) hosts.set(host, null);
+}
+
+// Translates the items of a bulk redirect list: one redirect for each source URL.
+
+/** Translates items; the longest path is added first, as the most specific item wins. */
+function translateBulkRedirects(state: CloudflareImport, items: readonly SourceObject[]): void {
+  const entries = items.map((item) => {
+    const redirect = objectAt(item.value, 'redirect');
+    const source = textAt(redirect, 'source_url');
+    const entry = addEntry(state.draft, item.place, `${source} → ${textAt(redirect, 'target_url')}`);
+    return { redirect, source, entry };
+  });
+  const ordered = [...entries].sort((one, other) => other.source.length - one.source.length);
+  for (const { redirect, source, entry } of ordered) {
+    const filter = filterOf(
+      source,
+      redirect['subpath_matching'] === true,
+      redirect['include_subdomains'] === true,
+    );
+    if (typeof filter === 'string') {
+      markMissing(entry, filter);
+      continue;
+    }
+    const keepsSuffix = redirect['preserve_path_suffix'] !== false && redirect['subpath_matching'] === true;
+    const isRoot = /^[^/]+\/?$/.test(source.replace(/^https?:\/\//, ''));
+    if (keepsSuffix && !isRoot) {
+      markMissing(
+        entry,
+        'a redirect appends the whole path, and this item only what follows its source path',
+      );
+      continue;
+    }
+    addRule(state.draft, entry, 'redirect', {
+      ...placeFields(filter),
+      target: textAt(redirect, 'target_url'),
+      status_code: numberAt(redirect, 'status_code') ?? 301,
+      preserve_query: redirect['preserve_query_string'] === true,
+      preserve_path: keepsSuffix,
+    });
+    const host = /^(?:https?:\/\/)?([^/]+)/.exec(source)?.[1]?.toLowerCase();
+    if (host !== undefined && ![...state.draft.hosts.values()].some((origin) => origin !== null))
+      state.draft.hosts.set(host, null);
+  }
+}
+
+/** The filter of a source URL; a text is the reason why it has none. */
+function filterOf(source: string, isPrefix: boolean, hasSubdomains: boolean): ImportedFilter | string {
+  if (/^https?:\/\//.test(source)) return 'it is of one scheme, and rules have no filter on the scheme';
+  const [, host = '', path = '/'] = /^([^/?]+)(\/[^?]*)?$/.exec(source) ?? [];
+  if (host === '') return 'a source with a query has no equivalent';
+  if (/[%\\]|[^\u0021-\u007e]/.test(path))
+    return 'Cloudflare compares percent-encoded paths, rules decoded ones';
+  const name = host.toLowerCase();
+  const hosts = hasSubdomains ? [equalsText(name), endsWithText(`.${name}`)] : [equalsText(name)];
+  const base = path.replace(/\/$/, '');
+  const paths = isPrefix ? [equalsText(path), startsWithText(`${base}/`)] : [equalsText(path)];
+  return { ...EVERY_REQUEST, hostIncludes: hosts, pathIncludes: isPrefix && base === '' ? null : paths };
 }

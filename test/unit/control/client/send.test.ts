@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { retryAfterMs, sendWithRetries } from '../../../../src/control/client/send.ts';
+import { retryAfterMs, sendWithRetries } from '../../../../src/control/client/client.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);
 

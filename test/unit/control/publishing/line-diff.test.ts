@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { diffLines } from '../../../../src/control/publishing/line-diff.ts';
+import { diffLines } from '../../../../src/control/publishing/printed.ts';
 
 const NAMES = { from: 'revision 1', to: 'revision 2' };
 

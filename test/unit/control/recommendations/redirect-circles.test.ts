@@ -1,6 +1,6 @@
 /** Redirects that lead round in a circle, found without the other proofs. */
 import { describe, expect, test } from 'vitest';
-import { redirectCircles } from '../../../../src/control/recommendations/redirect-circles.ts';
+import { redirectCircles } from '../../../../src/control/recommendations/recommend.ts';
 import { factsOf } from '../../../support/stored-facts.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { createConnectionPlaces } from '../../../../src/control/zones/connection-places.ts';
 import {
   CONNECTIONS_PER_OTHER,
   CONNECTIONS_PER_SECONDARY,
@@ -8,6 +7,7 @@ import {
   OTHER_CONNECTIONS,
 } from '../../../../src/control/zones/limits.ts';
 import { createCountedLines } from '../../../../src/control/zones/log.ts';
+import { createConnectionPlaces } from '../../../../src/control/zones/server.ts';
 import { createMemoryLog } from '../../../support/zone-memory.ts';
 
 describe('places of connections', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ZoneRecord } from '../../../../src/control/dns/zone-file/parse.ts';
-import { type ZoneContentInput, zoneContent } from '../../../../src/control/zones/content.ts';
+import { type ZoneContentInput, zoneContent } from '../../../../src/control/zones/make-zone.ts';
 import { zoneLines } from '../../../support/zone-text.ts';
 
 /** `<name> <type> <destination>`; `!` before the name: proxied. */

@@ -1,6 +1,6 @@
 /** The page of a challenge: what it says to a visitor whom the challenge does not help. */
 import { expect, test } from 'vitest';
-import { challengePage } from '../../../../src/edge/answers/challenge/page.ts';
+import { challengePage } from '../../../../src/edge/answers/challenge/challenge.ts';
 
 test('a visitor who solved the challenge and sent too many requests reads how long to wait', () => {
   const page = challengePage({ id: 'x', challenge: null, waitSec: 90, back: '/' });

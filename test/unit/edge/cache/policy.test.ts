@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { storagePolicy } from '../../../../src/edge/cache/policy.ts';
+import { storagePolicy } from '../../../../src/edge/cache/build-entry.ts';
 import type { CacheDirective } from '../../../../src/engine/evaluator/index.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createEventReader, type ServerEvent } from '../../../../src/edge/following/events.ts';
+import { createEventReader, type ServerEvent } from '../../../../src/edge/following/feed.ts';
 
 function readAll(chunks: readonly Uint8Array[], limit = 1_000): readonly ServerEvent[] {
   const events: ServerEvent[] = [];

@@ -1,6 +1,6 @@
 /** Which Accept headers prefer Markdown, and the header that the origin gets. */
 import { expect, test } from 'vitest';
-import { prefersMarkdown, withHtml } from '../../../../src/edge/markdown/accept.ts';
+import { prefersMarkdown, withHtml } from '../../../../src/edge/markdown/request.ts';
 
 test.each([
   ['text/markdown', true],

@@ -5,8 +5,8 @@ import {
   MAX_REPORTED_OCTETS,
 } from '../../../../src/base/vocabulary/limits.ts';
 import type { CacheContents, CachedUrl } from '../../../../src/edge/cache/request.ts';
-import { nextContents, type ReportedMark } from '../../../../src/edge/node/build-cache-report.ts';
 import { REPEAT_CACHE_MS } from '../../../../src/edge/node/limits.ts';
+import { nextContents, type ReportedMark } from '../../../../src/edge/node/report-cache.ts';
 
 const NOW = 1_800_000_000_000;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createWorkerRoute } from '../../../../src/edge/workers/worker-of-address.ts';
+import { createWorkerRoute } from '../../../../src/edge/workers/primary.ts';
 
 const open = (workers: number, seed = 7) =>
   createWorkerRoute({ workers, seed, isProxy: (address) => address === '192.0.2.9' });

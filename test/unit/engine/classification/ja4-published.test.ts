@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createHelloReader } from '../../../../src/edge/listeners/tls/hello-reader.ts';
+import { createHelloReader } from '../../../../src/edge/listeners/tls/listen.ts';
 import { readClientHello } from '../../../../src/engine/classification/client-hello.ts';
 import { ja4 } from '../../../../src/engine/classification/ja4.ts';
 import { readStreams } from '../../../support/captures.ts';

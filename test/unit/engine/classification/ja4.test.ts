@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createHelloReader } from '../../../../src/edge/listeners/tls/hello-reader.ts';
+import { createHelloReader } from '../../../../src/edge/listeners/tls/listen.ts';
 import { readClientHello } from '../../../../src/engine/classification/client-hello.ts';
 import { ja4, ja4Parts } from '../../../../src/engine/classification/ja4.ts';
 import { requires } from '../../../support/requires.ts';

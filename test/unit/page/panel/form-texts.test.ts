@@ -1,7 +1,7 @@
 /** The texts of forms over the API: nested fields, what a save sends, and mistakes at their controls. */
 import { describe, expect, test } from 'vitest';
 import type { FormField } from '../../../../src/page/panel/documents.ts';
-import { fieldDocument } from '../../../../src/page/panel/field-document.ts';
+import { fieldDocument } from '../../../../src/page/panel/open-panel.ts';
 import {
   entryOf,
   type FormEntry,

@@ -7,9 +7,9 @@ import { documentRoutes } from '../../../../src/control/api/openapi.ts';
 import { ROUTES } from '../../../../src/control/api/routes.ts';
 import { json } from '../../../../src/page/reference/code.ts';
 import { type ApiDocument, apiDocument, operationsOf } from '../../../../src/page/reference/document.ts';
+import { referencePage } from '../../../../src/page/reference/documents.ts';
 import { inline, markdownParts } from '../../../../src/page/reference/markdown.ts';
-import { referencePage } from '../../../../src/page/reference/reference.ts';
-import { sample } from '../../../../src/page/reference/sample.ts';
+import { sample } from '../../../../src/page/reference/operation.ts';
 import { boundTexts } from '../../../../src/page/reference/type-text.ts';
 
 let plain: JsonObject;

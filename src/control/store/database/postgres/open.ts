@@ -5,14 +5,13 @@ import { StoreFault } from '../../../../base/storage/fault.ts';
 import { type PostgresAccess, withoutPassword } from '../../place.ts';
 import type { Migration } from '../../schema/migration.ts';
 import { POSTGRES_MIGRATIONS } from '../../schema/postgres.ts';
-import type { Store } from '../../store.ts';
+import type { Shares, Store, StoreChange } from '../../store.ts';
 import { createListeners } from '../listeners.ts';
+import type { Session } from '../session.ts';
 import { readTransaction } from '../transaction.ts';
 import { watchDiskSpace } from '../watch-room.ts';
 import { inspect, migrate } from './migrate.ts';
-import { createNotices } from './notices.ts';
 import { admitted, clientConfig, createPool, postgresFault, runOn } from './pool.ts';
-import { postgresShares } from './shares.ts';
 import { readOn, readSession, writeOn } from './transactions.ts';
 
 /** The notification channel. Channels belong to a database, so two installations on one server do not meet. */
@@ -100,4 +99,129 @@ async function prepare(options: PostgresOptions): Promise<readonly string[]> {
 /** What another thread opens it with. */
 function accessOf({ address, passwordFile }: PostgresAccess): PostgresAccess {
   return { address, ...(passwordFile === undefined ? {} : { passwordFile }) };
+}
+
+// The division of a key's requests per minute among processes on one PostgreSQL.
+
+/** Milliseconds since the epoch, of the moment and not of the statement's beginning: it may have waited for a lock. */
+const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+
+/** The share of a process to which the others leave `room`, by what it requests. `/ 2` rounds down. */
+const SLOTS = `greatest(asked.held, least(asked.wanted, room,
+  asked.used + greatest(0, (room - asked.used + 1) / 2)))`;
+
+/**
+ * A key has one row, so its lock puts processes in order; what follows ON CONFLICT sees the row as it is under the lock.
+ * Rows are locked in the order of keys, so that two statements cannot wait for each other.
+ */
+const DIVIDE = `
+INSERT INTO request_shares AS known (key_id, holders)
+SELECT key_id, jsonb_build_object($2::text, jsonb_build_object(
+    'slots', ${SLOTS}, 'until', ${NOW} + $4::bigint, 'used', used, 'held', held, 'wanted', wanted))
+  FROM json_to_recordset($1::json) AS asked (key_id bigint, used bigint, held bigint, wanted bigint),
+    (SELECT $3::bigint AS room) others
+  ORDER BY key_id
+ON CONFLICT (key_id) DO UPDATE SET holders = (
+  SELECT others.holders || jsonb_build_object($2::text, mine.entry
+      || jsonb_build_object('slots', ${SLOTS}, 'until', ${NOW} + $4::bigint))
+    FROM (SELECT excluded.holders -> $2::text AS entry) mine,
+      jsonb_to_record(mine.entry) AS asked (used bigint, held bigint, wanted bigint),
+      (SELECT coalesce(jsonb_object_agg(key, value), '{}') AS holders,
+          $3::bigint - coalesce(sum((value ->> 'slots')::bigint), 0)::bigint AS room
+        FROM jsonb_each(known.holders)
+        WHERE key <> $2::text AND (value ->> 'until')::bigint > ${NOW}) others)
+RETURNING key_id, (holders -> $2::text ->> 'slots')::bigint AS slots`;
+
+/** The shares of the process called `holder`. */
+function postgresShares(holder: string, run: Session['run']): Shares {
+  return {
+    async divide(asks, { limit, countedMs }) {
+      const rows = await run(DIVIDE, [JSON.stringify(asks), holder, limit, countedMs]);
+      return new Map((rows as { key_id: number; slots: number }[]).map((row) => [row.key_id, row.slots]));
+    },
+  };
+}
+
+// Hints between processes: LISTEN on a connection of its own, which is reopened whenever it is lost.
+
+/** Milliseconds before a lost connection is tried again; doubles up to the second. */
+const RETRY_MS = 100;
+/** Milliseconds of the longest wait. */
+const MAX_RETRY_MS = 5_000;
+
+/** The listening connection. */
+export interface Notices {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Where to listen. */
+export interface NoticeOptions {
+  readonly access: PostgresAccess;
+  readonly channel: string;
+  /** The sender to ignore: this process notifies its own listeners directly. */
+  readonly self: string;
+}
+
+/** Emits the changes of other processes, and `unknown` whenever one may have been missed. */
+function createNotices(options: NoticeOptions, emit: (change: StoreChange) => void): Notices {
+  let client: pg.Client | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let delay = RETRY_MS;
+  let wanted = false;
+
+  async function connect(): Promise<void> {
+    const own = new pg.Client({ ...clientConfig(options.access), statement_timeout: 0 });
+    client = own;
+    const lost = (): void => {
+      if (client !== own) return;
+      client = null;
+      own.end().catch(() => undefined);
+      if (!wanted) return;
+      timer = setTimeout(connect, delay);
+      timer.unref();
+      delay = Math.min(delay * 2, MAX_RETRY_MS);
+    };
+    own.on('error', lost);
+    own.on('end', lost);
+    own.on('notification', ({ payload = '' }) => {
+      const [change, teller] = payload.split(' ');
+      if (teller !== options.self) emit(isChange(change) ? change : 'unknown');
+    });
+    try {
+      await own.connect();
+      await own.query(`LISTEN ${options.channel}`);
+      delay = RETRY_MS;
+      emit('unknown');
+    } catch {
+      lost();
+    }
+  }
+
+  return {
+    start() {
+      wanted = true;
+      if (client === null) void connect();
+    },
+    async stop() {
+      wanted = false;
+      clearTimeout(timer);
+      const own = client;
+      client = null;
+      await own?.end().catch(() => undefined);
+    },
+  };
+}
+
+/** The changes that a notice can name. */
+const CHANGES: ReadonlySet<StoreChange> = new Set<StoreChange>([
+  'outbox',
+  'manifest',
+  'zones',
+  'certificates',
+  'keys',
+]);
+
+function isChange(word: string | undefined): word is StoreChange {
+  return word !== undefined && (CHANGES as ReadonlySet<string>).has(word);
 }

@@ -3,11 +3,218 @@
  * multipart bodies, text and attributes of XML, and the first error. It never throws, reads its text once, and returns
  * everything found before an error.
  */
+import type { NamedValue } from '../named-value.ts';
 import { parseJson } from './json.ts';
-import { parseMultipart } from './multipart.ts';
-import type { BodyInput, ParsedBody } from './parsed-body.ts';
+import { readBoundary } from './multipart-boundary.ts';
+import { addHeaderLine, endHeaders, newPart, type Part, type PartNotes } from './multipart-part.ts';
+import {
+  addTo,
+  type BodyInput,
+  EMPTY_BODY,
+  type MultipartFlags,
+  NO_MULTIPART_FLAGS,
+  type ParsedBody,
+  report,
+  type UploadedFile,
+} from './parsed-body.ts';
 import { parseUrlEncoded } from './urlencoded.ts';
 import { parseXml } from './xml.ts';
+
+// Parses `multipart/form-data` (RFC 7578, RFC 2046 §5.1) line by line as ModSecurity does, with its strictness flags. One
+// deviation: after an error, a boundary line with trailing text, or a part without end, libmodsecurity drops the rest.
+// This parser reports the error and continues as a more tolerant application would, so that signatures inspect the rest.
+
+/** The state of the parser. */
+interface Reader extends PartNotes {
+  readonly text: string;
+  readonly truncated: boolean;
+  readonly boundary: string;
+  readonly files: UploadedFile[];
+  readonly partHeaders: NamedValue[];
+  /** The open part; `null`: before the first boundary or after the last. */
+  part: Part | null;
+  /** Whether a boundary line was read. */
+  hasBegun: boolean;
+  /** Whether the final boundary was read. */
+  isComplete: boolean;
+  /** Whether a header or boundary line ended with CRLF. */
+  hasCrlf: boolean;
+  /** The place of the next `--` with the boundary; the length of the text: there is none. */
+  nextDelimiter: number;
+}
+
+/** A line: `contentEnd` is before its line end, `end` after it; the last line may have no line end. */
+interface Line {
+  readonly start: number;
+  readonly contentEnd: number;
+  readonly end: number;
+}
+
+/** Parses a body. */
+function parseMultipart({ text, contentType, truncated }: BodyInput): ParsedBody {
+  const boundary = readBoundary(contentType);
+  const reader: Reader = {
+    parser: 'multipart',
+    args: [],
+    error: null,
+    text,
+    truncated,
+    boundary: boundary.text ?? '',
+    flags: { ...NO_MULTIPART_FLAGS },
+    files: [],
+    partHeaders: [],
+    partNames: [],
+    partFilenames: [],
+    part: null,
+    hasBegun: false,
+    isComplete: false,
+    hasCrlf: false,
+    nextDelimiter: -1,
+  };
+  const { flags } = reader;
+  if (boundary.problem !== null) report(reader, boundary.problem);
+  if (boundary.isQuoted) flags.MULTIPART_BOUNDARY_QUOTED = 1;
+  if (boundary.hasWhitespace) flags.MULTIPART_BOUNDARY_WHITESPACE = 1;
+  if (boundary.lacksSemicolon) flags.MULTIPART_MISSING_SEMICOLON = 1;
+  if (boundary.text !== null) readLines(reader);
+  const { args, files, partHeaders, partNames, partFilenames, error } = reader;
+  const multipart = strictness(reader);
+  return { ...EMPTY_BODY, args, files, partHeaders, partNames, partFilenames, multipart, error };
+}
+
+/** Computes the flags that depend on others. */
+function strictness({ flags, hasCrlf, error }: Reader): MultipartFlags {
+  const { MULTIPART_UNMATCHED_BOUNDARY, ...strict } = flags;
+  const isStrictError = error !== null || Object.values(strict).some((flag) => flag !== 0);
+  return {
+    ...strict,
+    MULTIPART_UNMATCHED_BOUNDARY,
+    MULTIPART_CRLF_LF_LINES: hasCrlf ? flags.MULTIPART_LF_LINE : 0,
+    MULTIPART_STRICT_ERROR: isStrictError ? 1 : 0,
+  };
+}
+
+/** Reads all lines up to the final boundary or the end. */
+function readLines(reader: Reader): void {
+  const { text } = reader;
+  let before: Line | null = null;
+  for (let start = 0; start < text.length && !reader.isComplete; ) {
+    const line = lineAt(text, start);
+    if (isBoundary(reader, line)) readBoundaryLine(reader, line, before);
+    else readPartLine(reader, line);
+    before = line;
+    start = line.end;
+  }
+  if (reader.isComplete) {
+    if (before !== null && before.end < text.length) reader.flags.MULTIPART_DATA_AFTER = 1;
+    return;
+  }
+  endPart(reader, text.length);
+  if (reader.truncated || text === '') return;
+  report(reader, reader.hasBegun ? 'the final boundary is missing' : 'no boundary was found');
+}
+
+function lineAt(text: string, start: number): Line {
+  const feed = text.indexOf('\n', start);
+  if (feed < 0) return { start, contentEnd: text.length, end: text.length };
+  const hasReturn = feed > start && text[feed - 1] === '\r';
+  return { start, contentEnd: hasReturn ? feed - 1 : feed, end: feed + 1 };
+}
+
+/** Whether a line begins with `--` and the boundary; flags a line that only resembles one. */
+function isBoundary(reader: Reader, line: Line): boolean {
+  const { text, flags } = reader;
+  if (reader.nextDelimiter < line.start) {
+    const found = text.indexOf(`--${reader.boundary}`, line.start);
+    reader.nextDelimiter = found < 0 ? text.length : found;
+  }
+  if (reader.nextDelimiter === line.start && line.start < line.contentEnd) return true;
+  const isNear = text.startsWith('--', line.start) && line.contentEnd - line.start > 2;
+  const isCut = reader.truncated && line.end === text.length;
+  if ((isNear && !isCut) || reader.nextDelimiter < line.end) flags.MULTIPART_UNMATCHED_BOUNDARY = 1;
+  if (isNear) reportDisguise(reader, line);
+  return false;
+}
+
+/** Reports a boundary after a quote or white space, which some applications accept. */
+function reportDisguise(reader: Reader, line: Line): void {
+  const { text, boundary } = reader;
+  let at = line.start + 2;
+  while (at < line.contentEnd && (text[at] === ' ' || text[at] === '\t')) at++;
+  if (at === line.start + 2 && text[at] === '"') at++;
+  if (at === line.start + 2 || !text.startsWith(boundary, at)) return;
+  report(reader, `a quote or white space precedes the boundary at octet ${line.start}`);
+}
+
+/** Reads a boundary line: ends the open part and, unless it is the final boundary, begins the next one. */
+function readBoundaryLine(reader: Reader, line: Line, before: Line | null): void {
+  const { text, flags } = reader;
+  const nameEnd = line.start + 2 + reader.boundary.length;
+  const isFinal = text.startsWith('--', nameEnd);
+  const isCut = reader.truncated && line.end === text.length;
+  if (line.contentEnd > nameEnd + (isFinal ? 2 : 0) && !isCut) {
+    report(reader, `something follows the boundary at octet ${line.start}`);
+  }
+  if (before !== null) recordLineEnd(reader, before);
+  recordLineEnd(reader, line);
+  if (reader.hasBegun && flags.MULTIPART_UNMATCHED_BOUNDARY === 1) flags.MULTIPART_UNMATCHED_BOUNDARY = 2;
+  if (reader.part !== null && (reader.part.dataStart < 0 || reader.part.dataStart === line.start)) {
+    flags.MULTIPART_INVALID_PART = 1;
+  }
+  endPart(reader, line.start);
+  reader.part = isFinal ? null : newPart();
+  reader.isComplete = isFinal;
+  reader.hasBegun = true;
+}
+
+/** Records whether a line ended with LF or CRLF. */
+function recordLineEnd(reader: Reader, line: Line): void {
+  const length = line.end - line.contentEnd;
+  if (length === 1) reader.flags.MULTIPART_LF_LINE = 1;
+  if (length === 2) reader.hasCrlf = true;
+}
+
+/** Reads a line that is not a boundary: a header of the open part, or data, which is skipped here. */
+function readPartLine(reader: Reader, line: Line): void {
+  const { part, text } = reader;
+  const isCut = reader.truncated && line.end === line.contentEnd;
+  if (part === null) {
+    if (!isCut) reader.flags.MULTIPART_DATA_BEFORE = 1;
+    return;
+  }
+  if (part.dataStart >= 0) return;
+  recordLineEnd(reader, line);
+  if (line.contentEnd === line.start) endHeaders(reader, part, line.end);
+  else if (isCut) part.lines.push(text.slice(line.start));
+  else addHeaderLine(reader, part, text.slice(line.start, line.contentEnd));
+}
+
+/** Ends the open part and adds it as argument or file; its data ends before the line end of the boundary at `boundary`. */
+function endPart(reader: Reader, boundary: number): void {
+  const { part, text } = reader;
+  if (part === null) return;
+  const isAtEnd = boundary === text.length;
+  if (part.dataStart < 0 && !(isAtEnd && reader.truncated)) {
+    report(reader, 'the headers of a part do not end');
+    endHeaders(reader, part, boundary);
+  }
+  const { name, filename } = part;
+  for (const value of part.lines) addTo(reader, reader.partHeaders, { name, value });
+  const from = part.dataStart < 0 ? boundary : part.dataStart;
+  const data = text.slice(from, isAtEnd ? boundary : dataEnd(text, from, boundary));
+  if (name === '') {
+    if (!isAtEnd || !reader.truncated) reader.flags.MULTIPART_INVALID_PART = 1;
+  } else if (filename === '') addTo(reader, reader.args, { name, value: data });
+  else if (!addTo(reader, reader.files, { name, filename, size: data.length })) {
+    reader.flags.MULTIPART_FILE_LIMIT_EXCEEDED = 1;
+  }
+}
+
+/** The end of the data: the line end before a boundary belongs to the boundary (RFC 2046 §5.1.1). */
+function dataEnd(text: string, from: number, boundary: number): number {
+  if (boundary <= from || text[boundary - 1] !== '\n') return boundary;
+  return boundary - 1 > from && text[boundary - 2] === '\r' ? boundary - 2 : boundary - 1;
+}
 
 /** The values of REQBODY_PROCESSOR. */
 export type BodyProcessor = 'URLENCODED' | 'MULTIPART' | 'JSON' | 'XML';

@@ -1,8 +1,8 @@
 /** Reads the header lines of one part of a multipart body (RFC 7578 §4, RFC 2822 §2.2), as ModSecurity does. */
-import { isSpace } from '../../octets/latin1.ts';
+import { isAlphanumeric, isSpace } from '../../octets/latin1.ts';
 import { lowercase } from '../../transformations/lowercase.ts';
+import { urlDecode } from '../../transformations/url-decode.ts';
 import { MAX_PART_HEADER_OCTETS } from './limits.ts';
-import { readDisposition } from './multipart-disposition.ts';
 import { type BodyMembers, type MultipartFlag, report } from './parsed-body.ts';
 
 /** A part. */
@@ -119,4 +119,193 @@ export function endHeaders(notes: PartNotes, part: Part, dataStart: number): voi
   notes.partFilenames.push(...disposition.filenames);
   part.name = disposition.name;
   part.filename = disposition.filename;
+}
+
+// Parses the `Content-Disposition` of a part (RFC 7578 §4.2, RFC 5987 for `filename*`) as ModSecurity does, and continues
+// after an error if the meaning is clear.
+
+/** A parsed header. */
+export interface Disposition {
+  /** The first `name`; `''`: there is none. */
+  readonly name: string;
+  /** The first `filename`, else the decoded `filename*`; `''`: there is neither. */
+  readonly filename: string;
+  /** Every `name`; more than one is an error. */
+  readonly names: readonly string[];
+  /** Every `filename` and `filename*`. */
+  readonly filenames: readonly string[];
+  /** MULTIPART_INVALID_QUOTING. */
+  readonly hasInvalidQuoting: boolean;
+  /** The first error; `null`: none. */
+  readonly problem: string | null;
+}
+
+/** The state of the parser. */
+interface Reader {
+  readonly text: string;
+  at: number;
+  readonly names: string[];
+  readonly filenames: string[];
+  readonly starred: string[];
+  hasInvalidQuoting: boolean;
+  problem: string | null;
+}
+
+const FORM_DATA = 'form-data';
+
+/** Parses the value of the header. */
+function readDisposition(text: string): Disposition {
+  const reader: Reader = {
+    text,
+    at: 0,
+    names: [],
+    filenames: [],
+    starred: [],
+    hasInvalidQuoting: false,
+    problem: null,
+  };
+  if (text.startsWith(FORM_DATA)) reader.at = FORM_DATA.length;
+  else {
+    complain(reader, 'it is not form-data');
+    const semicolon = text.indexOf(';');
+    reader.at = semicolon < 0 ? text.length : semicolon;
+  }
+  skipBlanks(reader);
+  while (reader.at < text.length && readParameter(reader));
+  return summary(reader);
+}
+
+function summary({ text, names, filenames, starred, ...reader }: Reader): Disposition {
+  const filename = filenames[0] ?? '';
+  const star = starred[0] ?? '';
+  const problem =
+    reader.problem ??
+    (names.length > 1 || filenames.length > 1 || starred.length > 1
+      ? 'it has the same parameter twice'
+      : null) ??
+    (filename === '' && star !== '' ? 'it has `filename*` and no `filename`' : null) ??
+    (filename !== '' && !text.includes('filename=') ? '`filename` is not directly before its `=`' : null);
+  return {
+    name: names[0] ?? '',
+    filename: filename === '' ? urlDecode(star) : filename,
+    names,
+    filenames: [...filenames, ...starred],
+    hasInvalidQuoting: reader.hasInvalidQuoting,
+    problem,
+  };
+}
+
+/** Records an error, unless there is one already. */
+function complain(reader: Reader, sentence: string): void {
+  reader.problem ??= sentence;
+}
+
+function skipBlanks(reader: Reader): void {
+  while (reader.text[reader.at] === ' ' || reader.text[reader.at] === '\t') reader.at++;
+}
+
+/** Reads `; name=value` and the blanks after it; `false`: reading ends. */
+function readParameter(reader: Reader): boolean {
+  const { text } = reader;
+  if (text[reader.at] !== ';') {
+    const before = text[reader.at - 1];
+    if (before === '"' || before === "'") reader.hasInvalidQuoting = true;
+    complain(reader, 'a semicolon is missing');
+    return false;
+  }
+  reader.at++;
+  skipBlanks(reader);
+  const start = reader.at;
+  while (reader.at < text.length && !'= \t'.includes(text.charAt(reader.at))) reader.at++;
+  const name = text.slice(start, reader.at);
+  skipBlanks(reader);
+  if (text[reader.at] !== '=') {
+    complain(reader, 'a parameter has no value');
+    return false;
+  }
+  reader.at++;
+  skipBlanks(reader);
+  if (reader.at >= text.length) {
+    complain(reader, 'a parameter has no value');
+    return false;
+  }
+  readValue(reader, name);
+  skipBlanks(reader);
+  return true;
+}
+
+/** Reads the value of the parameter `name` and adds it to the list of that parameter. */
+function readValue(reader: Reader, name: string): void {
+  if (name === 'filename*') {
+    reader.starred.push(readExtended(reader));
+    return;
+  }
+  const quote = reader.text.charAt(reader.at);
+  const isQuoted = quote === '"' || quote === "'";
+  const value = isQuoted ? readQuoted(reader, quote) : readToken(reader);
+  if (name === 'name') reader.names.push(value);
+  else if (name === 'filename') reader.filenames.push(value);
+  else {
+    complain(reader, 'it has a parameter that is neither `name` nor `filename`');
+    return;
+  }
+  if (quote === "'" || (!isQuoted && value.includes("'"))) reader.hasInvalidQuoting = true;
+}
+
+/** Reads a quoted value. Only the quote and a backslash can be escaped, since old browsers sent paths unescaped. */
+function readQuoted(reader: Reader, quote: string): string {
+  const { text } = reader;
+  let value = '';
+  for (reader.at++; reader.at < text.length; reader.at++) {
+    const next = text.charAt(reader.at + 1);
+    if (text[reader.at] === '\\' && (next === quote || next === '\\')) reader.at++;
+    else if (text[reader.at] === quote) {
+      reader.at++;
+      return value;
+    }
+    value += text.charAt(reader.at);
+  }
+  complain(reader, 'a quote is not closed');
+  return value;
+}
+
+/** The separators of tokens (RFC 2616 §2.2). */
+const SEPARATORS = '()<>@,;:\\"/[]?=';
+
+function readToken(reader: Reader): string {
+  const { text } = reader;
+  const start = reader.at;
+  while (reader.at < text.length && isTokenAt(text, reader.at)) reader.at++;
+  return text.slice(start, reader.at);
+}
+
+function isTokenAt(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code > 32 && code < 127 && !SEPARATORS.includes(text.charAt(at));
+}
+
+/** Characters of a charset's name, besides letters and digits (`mime-charsetc`, RFC 5987 §3.2.1). */
+const CHARSET_MARKS = '!#$%&+-^_`{}~';
+/** Characters of a value (`attr-char`, RFC 5987 §3.2.1), and the `%` of its escapes. */
+const PLAIN_MARKS = '!#$&+-.^_`~%';
+
+/** Reads `charset'language'text`; returns the text, not decoded. */
+function readExtended(reader: Reader): string {
+  const { text } = reader;
+  const start = reader.at;
+  while (isOneOf(text, reader.at, CHARSET_MARKS)) reader.at++;
+  const language = text.indexOf("'", reader.at + 1);
+  if (reader.at === start || text[reader.at] !== "'" || language < 0) {
+    complain(reader, '`filename*` lacks its charset or language');
+  } else reader.at = language + 1;
+  const from = reader.at;
+  while (reader.at < text.length && text[reader.at] !== ';') {
+    if (!isOneOf(text, reader.at, PLAIN_MARKS)) complain(reader, '`filename*` holds what should be escaped');
+    reader.at++;
+  }
+  return text.slice(from, reader.at);
+}
+
+function isOneOf(text: string, at: number, marks: string): boolean {
+  return at < text.length && (isAlphanumeric(text.charCodeAt(at)) || marks.includes(text.charAt(at)));
 }

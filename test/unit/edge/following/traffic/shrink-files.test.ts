@@ -10,7 +10,6 @@ import {
   readBatches,
   writeBatches,
 } from '../../../../../src/edge/following/traffic/batch-files.ts';
-import { divideBatch } from '../../../../../src/edge/following/traffic/divide-batch.ts';
 import {
   addSealed,
   createTrafficSpans,
@@ -18,6 +17,7 @@ import {
 } from '../../../../../src/edge/following/traffic/domain-traffic.ts';
 import { MERGE_FILES, MERGE_OCTETS } from '../../../../../src/edge/following/traffic/limits.ts';
 import { sealBatches } from '../../../../../src/edge/following/traffic/seal-batches.ts';
+import { divideBatch } from '../../../../../src/edge/following/traffic/send-batches.ts';
 import { shrinkFiles } from '../../../../../src/edge/following/traffic/shrink-files.ts';
 import { openBatch } from '../../../../../src/engine/counts/layout.ts';
 import {

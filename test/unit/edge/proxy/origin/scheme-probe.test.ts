@@ -2,7 +2,7 @@
 import type { LookupFunction } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { createGuard } from '../../../../../src/edge/proxy/origin/guard.ts';
-import { createSchemeProbe } from '../../../../../src/edge/proxy/origin/probe.ts';
+import { createSchemeProbe } from '../../../../../src/edge/proxy/origin/origins.ts';
 import { OPENSSL_MISSING } from '../../../../support/make-certificate.ts';
 import { requires } from '../../../../support/requires.ts';
 import { startTlsOrigin } from '../../../../support/tls-origin.ts';

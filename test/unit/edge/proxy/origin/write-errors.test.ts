@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { postponeWriteErrors } from '../../../../../src/edge/proxy/origin/write-errors.ts';
+import { postponeWriteErrors } from '../../../../../src/edge/proxy/origin/connections.ts';
 
 let server: Server;
 let client: Socket;

@@ -8,10 +8,12 @@ import { startMeter } from '../../../../../src/engine/waf/octets/meter.ts';
 import { octetsOf } from '../../../../../src/engine/waf/octets/octet-buffer.ts';
 import { shapeOf } from '../../../../../src/engine/waf/octets/shape.ts';
 import { lazyDfa, lazyDfaEnd } from '../../../../../src/engine/waf/patterns/lazy-dfa.ts';
-import { octetDfa, octetDfaEnd, octetDfaShortest } from '../../../../../src/engine/waf/patterns/octet-dfa.ts';
 import {
   matcherOf,
   mayMatch,
+  octetDfa,
+  octetDfaEnd,
+  octetDfaShortest,
   patternGroups,
   patternMatches,
 } from '../../../../../src/engine/waf/patterns/pattern.ts';

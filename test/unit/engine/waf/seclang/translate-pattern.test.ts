@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { captureGroups } from '../../../../../src/base/regex/regex.ts';
-import { signaturePattern } from '../../../../../src/engine/waf/seclang/patterns.ts';
-import { translatePattern } from '../../../../../src/engine/waf/seclang/translate-pattern.ts';
+import { signaturePattern, translatePattern } from '../../../../../src/engine/waf/seclang/patterns.ts';
 
 describe('PCRE syntax becomes RE2 syntax with the same meaning', () => {
   test.each([

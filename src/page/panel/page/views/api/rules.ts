@@ -4,15 +4,22 @@ import { useState } from 'preact/hooks';
 import { RULE_TYPES, type RuleType } from '../../../../../base/vocabulary/vocabulary.ts';
 import type { Rule } from '../../../../../rules/model/types.ts';
 import { type RuleNote, refOf } from '../../../../../workbench/simulation/document.ts';
-import type { RuleShown } from '../../api/documents.ts';
+import { verdictOf } from '../../../../../workbench/simulation/render-rule.ts';
+import type { FindingDocument, FormField } from '../../../documents.ts';
+import { type HitsShown, type RuleShown, rulesPath } from '../../api/documents.ts';
+import type { FormTexts } from '../../api/form-texts.ts';
 import { getApi, may } from '../../api/state.ts';
-import { deleteRule, reorderRules, ruleName } from '../../api/writes.ts';
+import { deleteRule, reorderRules, ruleName, rulePath, switchMode, toggleRule } from '../../api/writes.ts';
 import { findingsByRule, type PageState, setState } from '../../state.ts';
+import { typedIn } from '../fields.ts';
 import { html } from '../html.ts';
+import { marks } from '../marks.ts';
+import { findingLine } from '../mistakes.ts';
 import { filtersOf } from '../rules.ts';
-import { confirmDialog } from './modal.ts';
-import { newRuleDialog, ruleDialog } from './rule-dialog.ts';
-import { type RowContext, ruleRow } from './rule-row.ts';
+import { editor, type FieldGroup } from './editor.ts';
+import type { Option } from './form-field.ts';
+import { confirmDialog, modal } from './modal.ts';
+import { whenText } from './when.ts';
 
 /** What is open above the list. */
 type Open =
@@ -105,4 +112,154 @@ export function rulesSection({ state }: { readonly state: PageState }): VNode {
     })}
     ${dialogOf(open, () => setOpen((now) => (now === open ? NOTHING : now)))}
   </section>`;
+}
+
+// Dialogs that show, change and add a rule.
+
+/** Fields that decide whether and when the rule acts. */
+const ORDER: ReadonlySet<string> = new Set(['enabled', 'action_mode', 'priority']);
+
+/** The form of a type: what it does, which requests it applies to, when it acts. */
+function groupsOf(type: RuleType): readonly FieldGroup[] {
+  const section = getApi().fields?.rules[type];
+  if (section === undefined) return [];
+  const pick = (test: (field: FormField) => boolean): readonly FormField[] => section.common.filter(test);
+  const paths = pick(({ name }) => name.startsWith('path_'));
+  const others = pick(({ name }) => !name.startsWith('path_') && !ORDER.has(name));
+  return [
+    { title: 'What it does', fields: section.fields },
+    { title: 'Which requests', fields: [...paths, ...others] },
+    { title: 'When it acts', fields: pick(({ name }) => ORDER.has(name)) },
+  ].filter(({ fields }) => fields.length > 0);
+}
+
+/** The proxied records, which a rule can be narrowed to. */
+function recordOptions(): Readonly<Record<string, readonly Option[]>> {
+  const proxied = (getApi().records ?? []).filter((record) => record.proxied);
+  return {
+    record_ids: proxied.map(({ id, name, type }) => ({ value: String(id), label: `${name} ${type}` })),
+  };
+}
+
+/** A rule. */
+function ruleDialog({ rule, close }: { readonly rule: RuleShown; readonly close: () => void }): VNode {
+  const editable = may('rules.edit');
+  return html`<${modal} title=${`Rule ${ruleName(rule)}`} close=${close} wide>
+    <p class="note">${getApi().fields?.rules[rule.type].summary}</p>
+    <${editor} path=${rulePath(rule)} isNew=${false} groups=${groupsOf(rule.type)} options=${recordOptions()} editable=${editable}
+      done=${`Rule ${ruleName(rule)} is saved.`} close=${close} />
+  <//>`;
+}
+
+/** What a new rule begins with: a dry run, so that a form that was sent too early refuses nobody. */
+const DRY: Partial<Readonly<Record<RuleType, FormTexts>>> = Object.fromEntries(
+  RULE_TYPES.filter((type) => type !== 'cache').map((type) => [type, { action_mode: 'dry_run' }]),
+);
+
+/** A new rule: its type, then its form. */
+function newRuleDialog({ close }: { readonly close: () => void }): VNode {
+  const [type, setType] = useState<RuleType>('drop');
+  const { domain, fields } = getApi();
+  return html`<${modal} title="New rule" close=${close} wide>
+    <div class="form-field type-field"><label for="new-type">Type</label>
+      <select id="new-type" value=${type} onChange=${(event: Event) => setType(typedIn(event) as RuleType)}>
+        ${RULE_TYPES.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
+      </select><p class="note">${fields?.rules[type].summary}.${DRY[type] !== undefined && ' A new rule begins as a dry run: it records what it would do, until you enforce it.'}</p></div>
+    <${editor} key=${type} path=${rulesPath(domain?.name ?? '', type)} isNew=${true} groups=${groupsOf(type)} options=${recordOptions()} editable=${true} proposed=${DRY[type] ?? {}}
+      done=${`A rule of type ${type} is added.`} close=${close} />
+  <//>`;
+}
+
+// One rule of the list: its switches, what it applies to, what became of it in the request, its hits and its findings.
+
+/** What the rows of a list share. */
+interface RowContext {
+  readonly editable: boolean;
+  /** What became of each rule in the request, by `<type>/<id>`. */
+  readonly notes: ReadonlyMap<string, RuleNote>;
+  readonly findings: ReadonlyMap<number, readonly FindingDocument[]>;
+  readonly hits: ReadonlyMap<number, HitsShown['rules'][number]>;
+  readonly edit: (rule: RuleShown) => void;
+  readonly remove: (rule: RuleShown) => void;
+  readonly move: (rule: RuleShown, by: -1 | 1) => void;
+}
+
+/** One row. */
+export interface RowProps {
+  readonly rule: RuleShown;
+  readonly first: boolean;
+  readonly last: boolean;
+  readonly context: RowContext;
+}
+
+/** How often the rule matched in the last day. */
+function hitMark(rule: RuleShown, { hits }: RowContext): VNode {
+  const known = hits.get(rule.id);
+  if (known === undefined) return html`<span class="hits"></span>`;
+  const { last_at, would_change } = known;
+  const title =
+    last_at === null
+      ? 'No hit in the last day'
+      : `The last one ${whenText(last_at)}${would_change > 0 ? `; ${would_change} decisions would differ if it were enforced` : ''}`;
+  return html`<span class="hits ${known.hits === 0 ? 'dim' : ''}" title=${title}>${known.hits.toLocaleString()} ${known.hits === 1 ? 'hit' : 'hits'}</span>`;
+}
+
+/** What became of the rule in the request. */
+function verdictMark(rule: RuleShown, { notes }: RowContext): VNode {
+  const note = notes.get(`${rule.type}/${rule.id}`);
+  if (note === undefined) return html`<span class="verdict-mark"></span>`;
+  const { symbol, word, tone } = verdictOf(note);
+  return html`<span class="verdict-mark ${tone}" title=${note.reason.text}><span aria-hidden="true">${symbol}</span> ${word}</span>`;
+}
+
+/** The buttons of a rule that may be changed. */
+function actions(
+  { rule, first, last, context }: RowProps,
+  busy: boolean,
+  run: (act: () => Promise<void>) => void,
+): VNode {
+  const name = ruleName(rule);
+  return html`<span class="actions">
+    <button type="button" class="quiet" aria-label=${`Move ${name} up`} aria-disabled=${first} onClick=${() => context.move(rule, -1)}>↑</button>
+    <button type="button" class="quiet" aria-label=${`Move ${name} down`} aria-disabled=${last} onClick=${() => context.move(rule, 1)}>↓</button>
+    <button type="button" class="quiet" aria-label=${`Dry run of ${name}`} aria-pressed=${rule.action_mode === 'dry_run'}
+      disabled=${rule.type === 'cache'} aria-disabled=${busy} onClick=${() => run(() => switchMode(rule))}>Dry run</button>
+    <button type="button" class="quiet" aria-label=${`Delete ${name}`} aria-disabled=${busy} onClick=${() => busy || context.remove(rule)}>Delete</button>
+  </span>`;
+}
+
+/** The row. */
+function ruleRow(props: RowProps): VNode {
+  const { rule, context } = props;
+  const { editable, edit, move } = context;
+  const [busy, setBusy] = useState(false);
+  // A control that is disabled while it works would lose the focus.
+  const run = (act: () => Promise<void>): void => {
+    if (busy) return;
+    setBusy(true);
+    void act().finally(() => setBusy(false));
+  };
+  const findings = context.findings.get(rule.id) ?? [];
+  const findingsId = `findings-${rule.id}`;
+  const press = (event: KeyboardEvent): void => {
+    if (!editable || !event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
+    event.preventDefault();
+    move(rule, event.key === 'ArrowUp' ? -1 : 1);
+  };
+  const label = typeof rule['name'] === 'string' && rule['name'] !== '' ? ` ${rule['name']}` : '';
+  return html`<li class="row ${rule.enabled ? '' : 'off'}" onKeyDown=${press}>
+    <label class="enabled"><input type="checkbox" role="switch" aria-label=${`${ruleName(rule)} enabled`} checked=${rule.enabled} disabled=${!editable} aria-disabled=${busy}
+      onClick=${(event: Event) => {
+        event.preventDefault();
+        run(() => toggleRule(rule));
+      }} /></label>
+    <button type="button" class="row-name" aria-describedby=${findings.length === 0 ? null : findingsId} onClick=${() => edit(rule)}>
+      <span class="item-name">#${rule.id}${label}${rule.action_mode === 'dry_run' && html` <span class="badge">dry run</span>`}<${marks} findings=${findings} /></span>
+      <span class="item-filters">${filtersOf(rule as unknown as Rule)}</span>
+    </button>
+    ${verdictMark(rule, context)}
+    ${hitMark(rule, context)}
+    ${editable && actions(props, busy, run)}
+    ${findings.length > 0 && html`<div class="findings" id=${findingsId}>${findings.map((finding) => html`<${findingLine} finding=${finding} />`)}</div>`}
+  </li>`;
 }
