@@ -3,10 +3,8 @@
  * of an edit against the comparison of fields. Before it is timed each set is checked for what was planted in it: unreachable
  * rules that must be found, and nothing else.
  */
-
 import { compile } from '../src/engine/compiler/compile.ts';
-import { openPlan } from '../src/engine/plan/open.ts';
-import { seal } from '../src/engine/plan/seal.ts';
+import { openPlan, seal } from '../src/engine/plan/seal.ts';
 import type { DropRule, RuleSet } from '../src/rules/model/types.ts';
 import { proveChanges } from '../src/workbench/proofs/changes.ts';
 import { changeInput } from '../src/workbench/proofs/compare.ts';

@@ -2,7 +2,7 @@
  * Traffic as nodes report it: minutes of customers of very different sizes, with visitors, paths and User-Agents that come
  * back, and twenty rules of which some match.
  */
-import type { CountedRequest } from '../../src/engine/counts/counted-request.ts';
+import type { CountedRequest } from '../../src/engine/counts/counts.ts';
 import { sealCounts, sealTops, type TrafficBatchEntry } from '../../src/engine/counts/layout.ts';
 import { createRequestCounter } from '../../src/engine/counts/request-counter.ts';
 import type { Match } from '../../src/engine/evaluator/decision.ts';

@@ -5,7 +5,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
-import { PlanFault } from '../engine/plan/fault.ts';
+import { PlanFault } from '../engine/plan/layout.ts';
 import { openSignatures } from '../engine/plan/open-signatures.ts';
 import { sealSignatures } from '../engine/plan/seal-signatures.ts';
 import type { SignatureProgram } from '../engine/plan/signature-program.ts';

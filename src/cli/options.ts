@@ -1,7 +1,7 @@
 /** Options that several commands share, and parsers of option values. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseIpEntry } from '../base/addresses/ip.ts';
-import type { CollectorOptions } from '../base/telemetry/options.ts';
+import type { CollectorOptions } from '../base/telemetry/spans.ts';
 import { MAX_NODE_GROUPS } from '../base/vocabulary/limits.ts';
 import { readGroups } from '../base/vocabulary/node-groups.ts';
 import { parseServerAddress } from '../control/dns/server-address.ts';

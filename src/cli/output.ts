@@ -1,7 +1,7 @@
 /** Output of commands: results go to stdout, everything else to stderr. */
 import { once } from 'node:events';
 import { withoutCredentials } from '../base/text/credentials.ts';
-import { terminalJson } from '../base/text/terminal-json.ts';
+import { terminalJson } from '../base/text/json-object.ts';
 import { visible } from '../workbench/simulation/render-text.ts';
 import { type CommandFault, EXIT } from './exit.ts';
 import { reasonOf } from './file-fault.ts';

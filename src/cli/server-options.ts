@@ -1,7 +1,7 @@
 /** What `edgeplan serve` starts a server with. */
 import type { Logger } from 'pino';
 import type { AllowedOrigins } from '../base/addresses/special-addresses.ts';
-import type { CollectorOptions } from '../base/telemetry/options.ts';
+import type { CollectorOptions } from '../base/telemetry/spans.ts';
 import type { TierSlug } from '../control/accounts/tiers.ts';
 import type { OverQuota } from '../control/billing/quota.ts';
 import type { KeyRing } from '../control/certificates/key-ring.ts';

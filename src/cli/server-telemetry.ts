@@ -1,8 +1,7 @@
 /** The OpenTelemetry export of `edgeplan serve`: where it starts, and the span of a publication. */
 import { randomUUID } from 'node:crypto';
 import type { Registry } from 'prom-client';
-import type { Telemetry } from '../base/telemetry/options.ts';
-import type { SpanSource } from '../base/telemetry/spans.ts';
+import type { SpanSource, Telemetry } from '../base/telemetry/spans.ts';
 import { startTelemetry } from '../base/telemetry/start-telemetry.ts';
 import type { HostNames } from '../control/dns/host-names.ts';
 import type { RevisionRow } from '../control/store/rows.ts';

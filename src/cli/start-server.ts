@@ -10,7 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { createSpecialJudge } from '../base/addresses/special-addresses.ts';
-import type { Telemetry } from '../base/telemetry/options.ts';
+import type { Telemetry } from '../base/telemetry/spans.ts';
 import { type Entitlements, resolveEntitlements } from '../control/accounts/entitlements.ts';
 import { createKeyUses, type KeyUses } from '../control/accounts/key-uses.ts';
 import { createRequestBudget, type RequestBudget } from '../control/accounts/request-budget.ts';

@@ -3,7 +3,7 @@
  * incomplete or deleted is reported, and the last good plan stays installed.
  */
 import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
-import { sha256Hex } from '../base/platform/sha256.ts';
+import { sha256Hex } from '../base/platform/cryptography.ts';
 import { type WatchedFile, watchFile } from '../base/platform/watched-file.ts';
 import { reseal } from '../control/publishing/blob.ts';
 import { mayServe } from '../control/publishing/plan-subject.ts';

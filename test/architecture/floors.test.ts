@@ -133,7 +133,7 @@ describe('the table itself', () => {
     expect(mayImport('engine/plan/layout.ts', 'rules/model/types.ts')).toBe(false);
     expect(mayImport('engine/compiler/compile.ts', 'rules/model/types.ts')).toBe(true);
     expect(mayImport('engine/evaluator/evaluate.ts', 'engine/compiler/compile.ts')).toBe(false);
-    expect(mayImport('engine/evaluator/evaluate.ts', 'engine/waf/seclang/lex.ts')).toBe(false);
+    expect(mayImport('engine/evaluator/evaluate.ts', 'engine/waf/seclang/source.ts')).toBe(false);
     expect(mayImport('engine/evaluator/evaluate.ts', 'engine/waf/request/inspect.ts')).toBe(true);
     expect(mayImport('engine/waf/request/inspect.ts', 'engine/waf/load/load.ts')).toBe(false);
     expect(mayImport('edge/node/start-node.ts', 'base/telemetry/redacting-log.ts')).toBe(true);

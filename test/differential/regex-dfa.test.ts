@@ -4,7 +4,7 @@ import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
 import { buildDfa } from '../../src/base/regex/dfa.ts';
 import { type Pattern, parsePattern, requiredLiterals } from '../../src/base/regex/regex.ts';
-import { dfaMatches } from '../../src/base/regex/run.ts';
+import { dfaMatches } from '../../src/base/regex/table.ts';
 import { anchorPattern, generatePattern, generateText, seededRandom } from './regex-generator.ts';
 
 /** re2-wasm's heap is fixed and never freed: it aborts after some thousand patterns. */

@@ -9,8 +9,7 @@ import micromatch from 'micromatch';
 import { expect, test } from 'vitest';
 import { compile, seal } from '../../src/engine/compiler/index.ts';
 import { loadPlan } from '../../src/engine/evaluator/index.ts';
-import { createLoaded } from '../../src/engine/evaluator/loaded.ts';
-import { patternMatches, sourceOf } from '../../src/engine/evaluator/patterns.ts';
+import { createLoaded, patternMatches, sourceOf } from '../../src/engine/evaluator/loaded.ts';
 import { PATTERN } from '../../src/engine/plan/layout.ts';
 import { request, rule, ruleSet } from '../support/sample-rules.ts';
 

@@ -5,13 +5,13 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { sha256Hex } from '../../src/base/platform/sha256.ts';
+import { sha256Hex } from '../../src/base/platform/cryptography.ts';
 import { createPublisher } from '../../src/control/publishing/publisher.ts';
 import { openStore } from '../../src/control/store/database/open.ts';
 import type { DomainRow } from '../../src/control/store/rows.ts';
 import type { Store } from '../../src/control/store/store.ts';
-import { openPlan } from '../../src/engine/plan/open.ts';
 import { printPlan } from '../../src/engine/plan/print.ts';
+import { openPlan } from '../../src/engine/plan/seal.ts';
 import { builtCli } from '../support/built.ts';
 import { testDatabases } from '../support/databases.ts';
 import { addDomain } from '../support/publish-setup.ts';

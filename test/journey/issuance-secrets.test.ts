@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { boxKeyOctets } from '../../src/base/platform/sealed-box.ts';
+import { boxKeyOctets } from '../../src/base/platform/cryptography.ts';
 import { checkKeys, LOST_KEY } from '../../src/control/certificates/check-keys.ts';
 import { BOX_KEY_HEADER } from '../../src/control/certificates/deliver.ts';
 import { openAccountKey } from '../../src/control/certificates/issuance/authority.ts';

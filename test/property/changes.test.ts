@@ -5,8 +5,7 @@
 import { expect, test } from 'vitest';
 import { compile } from '../../src/engine/compiler/compile.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
-import { openPlan } from '../../src/engine/plan/open.ts';
-import { seal } from '../../src/engine/plan/seal.ts';
+import { openPlan, seal } from '../../src/engine/plan/seal.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
 import { proveChanges } from '../../src/workbench/proofs/changes.ts';
 import { changeInput } from '../../src/workbench/proofs/compare.ts';

@@ -2,9 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { xxhash32 } from '../../src/base/octets/xxhash32.ts';
-import type { CountedRequest } from '../../src/engine/counts/counted-request.ts';
-import { fromEach, TOP_KINDS } from '../../src/engine/counts/counts.ts';
-import { CountsFault } from '../../src/engine/counts/fault.ts';
+import { type CountedRequest, fromEach, TOP_KINDS } from '../../src/engine/counts/counts.ts';
 import {
   openBatch,
   openCounts,
@@ -15,6 +13,7 @@ import {
   sealTops,
   type TrafficBatch,
 } from '../../src/engine/counts/layout.ts';
+import { CountsFault } from '../../src/engine/counts/octets.ts';
 import { type CountedTraffic, createRequestCounter } from '../../src/engine/counts/request-counter.ts';
 import { generatedCounted, generatedDecisions } from '../support/counted-requests.ts';
 import { plainCounts, plainLists } from '../support/plain-counts.ts';

@@ -4,10 +4,10 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CountedRequest } from '../../src/engine/counts/counted-request.ts';
 import {
   addTopLists,
   addTrafficCounts,
+  type CountedRequest,
   createTopLists,
   createTrafficCounts,
   fromEach,

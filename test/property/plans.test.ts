@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { compile, seal } from '../../src/engine/compiler/index.ts';
 import { type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
 import { type Plan, SECTIONS } from '../../src/engine/plan/layout.ts';
-import { openPlan } from '../../src/engine/plan/open.ts';
+import { openPlan } from '../../src/engine/plan/seal.ts';
 import { cases, expectSame } from './cases.ts';
 
 const CASES = cases(60, 40);

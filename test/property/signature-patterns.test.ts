@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { buildDfa } from '../../src/base/regex/dfa.ts';
 import { captureGroups } from '../../src/base/regex/regex.ts';
-import { dfaMatches } from '../../src/base/regex/run.ts';
+import { dfaMatches } from '../../src/base/regex/table.ts';
 import { lowerAscii } from '../../src/engine/waf/seclang/lower-operator.ts';
 import { compilePattern, signaturePattern, withinLatin1 } from '../../src/engine/waf/seclang/patterns.ts';
 

@@ -1,8 +1,7 @@
 /** Finished requests for tests of counts: plain ones, and ones made from generated rule sets and their decisions. */
 import { compile, seal } from '../../src/engine/compiler/index.ts';
-import type { CountedRequest } from '../../src/engine/counts/counted-request.ts';
-import type { Decision } from '../../src/engine/evaluator/index.ts';
-import { loadPlan } from '../../src/engine/evaluator/index.ts';
+import type { CountedRequest } from '../../src/engine/counts/counts.ts';
+import { type Decision, loadPlan } from '../../src/engine/evaluator/index.ts';
 import { type Case, cases } from '../property/cases.ts';
 import { type Random, seeded } from './generate.ts';
 

@@ -5,7 +5,7 @@ import type { Exchange } from '../../src/edge/proxy/exchange.ts';
 import type { RequestLogEntry } from '../../src/edge/proxy/log/request-log.ts';
 import { compile, seal } from '../../src/engine/compiler/index.ts';
 import { type EdgeRequest, loadPlan } from '../../src/engine/evaluator/index.ts';
-import { NO_PURGES } from '../../src/engine/plan/purge-index.ts';
+import { NO_PURGES } from '../../src/engine/plan/purges.ts';
 import { parseRuleSet } from '../../src/rules/model/parse.ts';
 
 export interface JournalSubject {

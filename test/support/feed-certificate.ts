@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
-import type { SetCertificate } from '../../src/engine/plan/certificate-set.ts';
+import type { SetCertificate } from '../../src/engine/plan/manifest.ts';
 import { makeCertificate } from './make-certificate.ts';
 
 let last = 0;

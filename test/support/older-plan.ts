@@ -1,10 +1,9 @@
 /** Plans in the layouts of other versions, to meet in an upgrade. */
-import { sha256Hex } from '../../src/base/platform/sha256.ts';
+import { sha256Hex } from '../../src/base/platform/cryptography.ts';
 import type { DomainRow } from '../../src/control/store/rows.ts';
 import { SERVICE, type Store } from '../../src/control/store/store.ts';
 import { DIRECTORY, HEADER, PLAN_VERSION } from '../../src/engine/plan/layout.ts';
-import { openPlan, sectionsOf } from '../../src/engine/plan/open.ts';
-import { seal, sealChecksum, startAfter } from '../../src/engine/plan/seal.ts';
+import { openPlan, seal, sealChecksum, sectionsOf, startAfter } from '../../src/engine/plan/seal.ts';
 
 /** Stores the domain's plan, changed, as its next revision, as a server of another version would have published it. */
 export function filePlan(

@@ -5,21 +5,18 @@
 import { createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readBoxKey, sealBox } from '../../src/base/platform/sealed-box.ts';
-import { sha256Hex } from '../../src/base/platform/sha256.ts';
+import { readBoxKey, sealBox, sha256Hex } from '../../src/base/platform/cryptography.ts';
 import {
   CERTIFICATE_SET_FORMAT,
   type CertificateSet,
   certificateSetContext,
-  type SetCertificate,
-} from '../../src/engine/plan/certificate-set.ts';
-import {
   MANIFEST_FORMAT,
   type ManifestEntry,
   type ManifestPage,
   manifestText,
   type NodeSelf,
   SELF_FORMAT,
+  type SetCertificate,
   type SignedPage,
   selfText,
   type Tombstone,

@@ -2,8 +2,8 @@
 import type { ActionMode, RuleType } from '../../src/base/vocabulary/vocabulary.ts';
 import type { Store } from '../../src/control/store/store.ts';
 import { columnsOf } from '../../src/control/traffic/blocks.ts';
-import type { CountedRequest } from '../../src/engine/counts/counted-request.ts';
 import {
+  type CountedRequest,
   createTopLists,
   createTrafficCounts,
   type TopLists,

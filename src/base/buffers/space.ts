@@ -1,11 +1,11 @@
 /**
- * The memory and disk space that a process may use for the bodies of slow clients. Counts octets by client network, and opens
- * the files, which have no names.
+ * The memory and disk space that a process may use: a memory budget that several users share, and the space for the
+ * bodies of slow clients, which counts octets by client network and opens the files, which have no names.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../platform/make-folder.ts';
+import { makeFolder } from '../platform/durable-file.ts';
 import { ALL_MEMORY_OCTETS, NETWORK_SHARE, REST_MS } from './limits.ts';
 
 export interface BufferSpaceOptions {
@@ -84,5 +84,30 @@ export function createBufferSpace(options: BufferSpaceOptions): BufferSpace {
       pausedUntil = clock() + REST_MS;
     },
     diskOctets: () => disk,
+  };
+}
+
+// A memory budget that several users of a process share: counts octets, and allocates nothing itself.
+
+/** A bounded number of octets. */
+export interface Budget {
+  /** Reserves octets. @returns `false`: fewer are left */
+  take(octets: number): boolean;
+  /** Returns reserved octets. */
+  give(octets: number): void;
+}
+
+/** @param octets the octets that may be reserved at a time */
+export function createBudget(octets: number): Budget {
+  let left = octets;
+  return {
+    take: (wanted) => {
+      if (wanted > left) return false;
+      left -= wanted;
+      return true;
+    },
+    give: (back) => {
+      left += back;
+    },
   };
 }

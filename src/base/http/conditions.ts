@@ -1,6 +1,5 @@
 /** Evaluates conditions and ranges of requests (RFC 9110 §13, §14) for a stored response. Sections here are of RFC 9110. */
-import { splitList } from './cache-control.ts';
-import { parseHttpDate } from './http-date.ts';
+import { parseHttpDate, splitList } from './cache-control.ts';
 import { type HeaderList, headerOf, withoutHeaders } from './response.ts';
 
 /** Request headers by lower-case name. */

@@ -3,10 +3,10 @@
  * filters to the client. Push instead of Node's streams, which would cost more than a small proxied response itself.
  */
 import type { RESPONSE_FAULT_CODES } from '../diagnostics/codes/faults.ts';
-import type { HeaderList } from './answer.ts';
-import { lowerName } from './header-names.ts';
+import { type HeaderList, lowerName } from './header-fields.ts';
+import { PUSH_OCTETS } from './limits.ts';
 
-export type { EdgeAnswer, HeaderList } from './answer.ts';
+export type { EdgeAnswer, HeaderList } from './header-fields.ts';
 
 /** The origin of a status: error pages treat an origin's and the edge's own differently (semantics §5 error_page). */
 export type MadeBy = 'edge' | 'origin';
@@ -92,4 +92,52 @@ export function withoutHeaders(headers: HeaderList, names: ReadonlySet<string>):
     if (!names.has(lowerName(headers[at]!))) others.push(headers[at]!, headers[at + 1]!);
   }
   return others;
+}
+
+// Pushes a response whose body is in memory.
+
+/** The part of a response that a client gets: the whole, a range, or the head alone. */
+export interface ResponsePart {
+  readonly status: number;
+  readonly headers: HeaderList;
+  /** The octets of the body, `to` excluded; equal: none. `to` is `Infinity` if the length is unknown. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Pushes head and body in chunks of `PUSH_OCTETS`, and pauses with the sink. PERF: one whole chunk is pushed uncopied. */
+export function pushMemory(shaped: ResponsePart, body: Uint8Array, sink: ResponseSink): ResponseSource {
+  let at = shaped.from;
+  let paused = false;
+  let over = false;
+  let pushing = false;
+  function push(): void {
+    if (pushing || over) return;
+    pushing = true;
+    while (at < shaped.to && !paused && !over) {
+      const until = Math.min(shaped.to, at + PUSH_OCTETS);
+      const chunk = at === 0 && until === body.length ? body : body.subarray(at, until);
+      at = until;
+      sink.data(chunk);
+    }
+    pushing = false;
+    if (over || at < shaped.to) return;
+    over = true;
+    sink.end([]);
+  }
+  const source: ResponseSource = {
+    pause: () => {
+      paused = true;
+    },
+    resume: () => {
+      paused = false;
+      push();
+    },
+    abort: () => {
+      over = true;
+    },
+  };
+  sink.head({ status: shaped.status, headers: shaped.headers, madeBy: 'origin' }, source);
+  push();
+  return source;
 }

@@ -1,7 +1,7 @@
 /** The system's hosts file (`hosts(5)`), which takes precedence over the DNS. */
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import { fileMark } from './file-mark.ts';
+import { fileMark } from './watched-file.ts';
 
 export interface HostsFile {
   /** Addresses of a lower-case name, in the file's order; empty: the file does not list the name. */

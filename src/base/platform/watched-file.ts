@@ -3,8 +3,9 @@
  * the content; a refusal is reported once. A refusal that may pass is tried again with backoff.
  */
 import { type FSWatcher, watch } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { retryMs } from './backoff.ts';
+import { retryMs } from './tasks.ts';
 
 /** A file that is followed. */
 export interface WatchedFile {
@@ -150,4 +151,14 @@ export function watchFolder(folder: string, onChange: () => void): { stop(): voi
     // Too many watches, or a file system without any.
   }
   return { stop };
+}
+
+// Detects changes of a file without reading it.
+
+/** A text that changes when the file is written or replaced (times, size, inode); for a missing file, the system's code. */
+export async function fileMark(path: string): Promise<string> {
+  return stat(path).then(
+    ({ mtimeMs, ctimeMs, size, ino }) => `${mtimeMs}/${ctimeMs}/${size}/${ino}`,
+    (error: NodeJS.ErrnoException) => `${error.code}`,
+  );
 }

@@ -1,6 +1,6 @@
 /** From a program to a deterministic automaton that decides whether it matches anywhere in a text. */
-import type { Alphabet } from './alphabet.ts';
 import {
+  type Alphabet,
   BEGIN_LINE,
   BEGIN_TEXT,
   END_LINE,

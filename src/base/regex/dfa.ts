@@ -2,9 +2,8 @@
  * Regex → DFA, ahead of time: subset construction over RE2's program, minimised, laid out flat. Matching then costs one
  * table step a character whatever the pattern is, and opening a plan compiles nothing.
  */
-import { type Alphabet, buildAlphabet } from './alphabet.ts';
 import { type Automaton, type BuildLimits, determinise } from './determinise.ts';
-import type { Program } from './program.ts';
+import { type Alphabet, buildAlphabet, type Program } from './program.ts';
 import {
   DFA_ASCII,
   DFA_ASTRAL_RUNS,

@@ -5,9 +5,8 @@
  */
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
 import { MAX_PATTERN_CHARACTERS } from '../vocabulary/limits.ts';
-import { type Alphabet, buildAlphabet } from './alphabet.ts';
 import { startsAtTextBegin } from './literals.ts';
-import { outsOf, type Program, readProgram } from './program.ts';
+import { type Alphabet, buildAlphabet, outsOf, type Program, readProgram } from './program.ts';
 
 export { coveringLiterals } from './cover.ts';
 export { type RequiredLiterals, requiredLiterals } from './literals.ts';

@@ -1,7 +1,11 @@
 /**
- * Spans of OpenTelemetry as rooms above use them: an interface without OpenTelemetry's packages, which are loaded where a
- * collector is configured only (`start-telemetry.ts`). A span is one piece of work in a distributed trace.
+ * Telemetry as rooms above use it, an interface without OpenTelemetry's packages, which are loaded where a collector is
+ * configured only (`start-telemetry.ts`): spans (a span is one piece of work in a distributed trace), and what an export
+ * is started with.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { LookupFunction } from 'node:net';
+import type { Registry } from 'prom-client';
 
 /** Attributes of a span by name; names are those of OpenTelemetry's semantic conventions, or begin with `edgeplan.`. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
@@ -43,4 +47,60 @@ export interface ActiveSpan {
 export interface SpanSource {
   /** `caller`: the trace is continued, with its sampling decision; `null` or malformed: a new trace begins. */
   start(start: SpanStart, caller: TraceContext | null): ActiveSpan;
+}
+
+// The span of the work that runs now, across promises and timers. Used where work is far from the request that causes it. PERF:
+// costs nothing until the first `runInSpan`, which only a process with a collector calls.
+
+const storage = new AsyncLocalStorage<ActiveSpan>();
+
+/** Runs work, and everything that it starts, in a span. */
+export function runInSpan(span: ActiveSpan, work: () => void): void {
+  storage.run(span, work);
+}
+
+/** The span of the caller; `null`: none. */
+export function activeSpan(): ActiveSpan | null {
+  return storage.getStore() ?? null;
+}
+
+// What an export to an OpenTelemetry collector is started with, and the running export.
+
+/** Where telemetry goes, and how much of it. */
+export interface CollectorOptions {
+  /** The base URL of OTLP/HTTP; `/v1/traces` and `/v1/metrics` are appended (OTLP specification §OTLP/HTTP). */
+  readonly url: string;
+  /** The share of traces that are sampled, 0 to 1; a trace that a caller began has the caller's decision. */
+  readonly ratio: number;
+}
+
+/** What identifies the process among others (semantic conventions, "service"). */
+export interface TelemetryIdentity {
+  /** `service.name`. */
+  readonly service: 'edgeplan-server' | 'edgeplan-node';
+  /** The version of edgeplan. */
+  readonly version: string;
+  /** `service.instance.id`: the same for all processes of a node, and another after each start. */
+  readonly instance: string;
+  /** The index of a worker process; `null`: any other process. */
+  readonly worker: number | null;
+}
+
+/** The parts of a process that telemetry is made of. */
+export interface TelemetryOptions {
+  readonly collector: CollectorOptions;
+  readonly identity: TelemetryIdentity;
+  /** The metrics at this moment; `null`: another process exports them. */
+  readonly registry: (() => Registry | Promise<Registry>) | null;
+  /** Resolves the collector's name. */
+  readonly lookup: LookupFunction;
+  /** Called with a sentence when exports begin to fail, and when they work again. */
+  readonly onChange: (sentence: string) => void;
+}
+
+/** A running export. */
+export interface Telemetry {
+  readonly spans: SpanSource;
+  /** Exports what waits, for up to `FLUSH_MS`, and ends. */
+  stop(): Promise<void>;
 }

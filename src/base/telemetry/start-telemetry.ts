@@ -4,7 +4,7 @@
  * warnings. Out: where spans start, and the way to stop. OpenTelemetry's packages are loaded here and in no process without
  * a collector. A collector that does not answer costs spans and one warning, never a request.
  */
-import type { Telemetry, TelemetryOptions } from './options.ts';
+import type { Telemetry, TelemetryOptions } from './spans.ts';
 
 /** Loads OpenTelemetry and starts the export; the first request to the collector is sent later. */
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {

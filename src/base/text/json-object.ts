@@ -1,4 +1,4 @@
-/** Types and functions for documents as plain JSON values. */
+/** Documents as plain JSON values: their types, tests of parsed values, and text for terminals. */
 
 /** Any JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -24,4 +24,24 @@ export function mapObjects(value: Json, change: (object: JsonObject) => JsonObje
   if (!isJsonObject(value)) return value;
   const fields = Object.entries(value).map(([name, field]) => [name, mapObjects(field, change)]);
   return change(Object.fromEntries(fields));
+}
+
+// The test for objects among values of unknown type, such as parsed JSON.
+
+/** Whether a value is an object, not a list or `null`. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+// JSON for streams that may be terminals.
+
+// The controls that JSON permits in texts (DEL, C1), and the marks that turn the direction of text.
+const INTERPRETED = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** JSON in which characters that a terminal interprets are escaped (RFC 8259, §7); it parses to the same value. */
+export function terminalJson(value: unknown, indent = 0): string {
+  return JSON.stringify(value, null, indent).replace(
+    INTERPRETED,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

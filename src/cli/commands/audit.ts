@@ -1,6 +1,6 @@
 /** `edgeplan audit`: prints the audit log of a domain: who changed what, and when. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { terminalJson } from '../../base/text/terminal-json.ts';
+import { terminalJson } from '../../base/text/json-object.ts';
 import { paint } from '../../workbench/simulation/paint.ts';
 import { colourOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';

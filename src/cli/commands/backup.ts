@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { StoreFault } from '../../base/storage/fault.ts';
-import { LOCK_FILE, lockFolder } from '../../base/storage/folder-lock.ts';
+import { LOCK_FILE, lockFolder } from '../../base/storage/sqlite.ts';
 import { flush } from '../../control/store/database/sqlite/backup.ts';
 import { type CopyReport, inspectCopy } from '../../control/store/database/sqlite/inspect.ts';
 import type { Store } from '../../control/store/store.ts';

@@ -3,7 +3,7 @@
  * running server.
  */
 import { Command } from 'commander';
-import { sha256Hex } from '../../base/platform/sha256.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
 import {
   acceptedAt,
   type Master,

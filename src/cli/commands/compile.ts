@@ -1,7 +1,7 @@
 /** `edgeplan compile`: compiles an edge file to the sealed plan that an edge runs. */
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { terminalJson } from '../../base/text/terminal-json.ts';
+import { terminalJson } from '../../base/text/json-object.ts';
 import { META, NONE } from '../../engine/plan/layout.ts';
 import { printPlan } from '../../engine/plan/print.ts';
 import { sizeText } from '../../rules/files/size.ts';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { makeFolder } from '../../base/platform/make-folder.ts';
+import { makeFolder } from '../../base/platform/durable-file.ts';
 import { fileSchema, SCHEMA_FILES } from '../../workbench/simulation/file-schemas.ts';
 import { shellWord } from '../../workbench/simulation/shell-word.ts';
 import { usageFault } from '../exit.ts';

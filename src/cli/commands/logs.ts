@@ -1,8 +1,8 @@
 /** `edgeplan logs`: prints the decisions that nodes have logged for a domain, and follows new ones. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { terminalJson } from '../../base/text/terminal-json.ts';
-import { timeText } from '../../base/text/time-text.ts';
+import { terminalJson } from '../../base/text/json-object.ts';
+import { timeText } from '../../base/text/time.ts';
 import { LOG_ACTIONS } from '../../control/logs/log-store.ts';
 import { paint } from '../../workbench/simulation/paint.ts';
 import { type CommandFault, usageFault } from '../exit.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { basename } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { foreignHost } from '../../base/addresses/loopback-host.ts';
+import { foreignHost } from '../../base/addresses/host.ts';
 import { readPanel } from '../../page/panel/assets.ts';
 import { createPlayedFile } from '../../page/panel/play-file.ts';
 import { createPlayServer } from '../../page/panel/play-server.ts';

@@ -4,7 +4,7 @@ import { chmod, copyFile, mkdtemp, open, readdir, rename, rm } from 'node:fs/pro
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { StoreFault } from '../../base/storage/fault.ts';
-import { takeFolder } from '../../base/storage/folder-lock.ts';
+import { takeFolder } from '../../base/storage/sqlite.ts';
 import { beginEpoch } from '../../control/publishing/epoch.ts';
 import { openStore } from '../../control/store/database/open.ts';
 import { flush } from '../../control/store/database/sqlite/backup.ts';

@@ -1,7 +1,7 @@
 /** `edgeplan simulate`: simulates one request and explains the decision, or evaluates many. */
 import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
-import { terminalJson } from '../../base/text/terminal-json.ts';
+import { terminalJson } from '../../base/text/json-object.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import { asTest } from '../../workbench/simulation/as-test.ts';
 import type { World } from '../../workbench/simulation/assume.ts';

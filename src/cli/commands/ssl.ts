@@ -1,6 +1,6 @@
 /** `edgeplan ssl`: the certificates of a domain, over the API. */
 import { Command, Option } from 'commander';
-import { pause } from '../../base/platform/backoff.ts';
+import { pause } from '../../base/platform/tasks.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { idParser } from '../input/id.ts';

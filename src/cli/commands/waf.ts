@@ -1,6 +1,6 @@
 /** `edgeplan waf`: compiles rule sets in SecLang to signature programs, and shows the content of a program. */
 import { Command, Option } from 'commander';
-import { terminalJson } from '../../base/text/terminal-json.ts';
+import { terminalJson } from '../../base/text/json-object.ts';
 import type { SignatureProgram } from '../../engine/plan/signature-program.ts';
 import { type SignatureSummary, summariseSignatures } from '../../engine/waf/seclang/index.ts';
 import { sizeText } from '../../rules/files/size.ts';

@@ -2,10 +2,9 @@
  * Chooses and opens the signatures that `waf` rules inspect with: those of the flags or the environment, else the
  * starter set.
  */
-
 import type { SealedSignatures } from '../../control/compute/job.ts';
 import { META, typeIndex } from '../../engine/plan/layout.ts';
-import { openPlan } from '../../engine/plan/open.ts';
+import { openPlan } from '../../engine/plan/seal.ts';
 import { loadSignatures } from '../../engine/waf/load/load.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
 import type { LintSignatures } from '../../workbench/proofs/lint/finding.ts';

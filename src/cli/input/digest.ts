@@ -1,5 +1,5 @@
 /** Digests of file contents. */
-import { sha256Hex } from '../../base/platform/sha256.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
 
 /** The SHA-256 of some octets: `sha256:` and 64 hex digits. */
 export function digestOf(bytes: Uint8Array): string {

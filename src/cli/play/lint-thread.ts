@@ -1,6 +1,6 @@
 /** The code of the thread that lints for `edgeplan play`; `follow-file.ts` starts one for each text. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { lowerPriority } from '../../base/platform/low-priority.ts';
+import { lowerPriority } from '../../base/platform/tasks.ts';
 import type { EdgeInput } from '../../edge/middleware/node/edge-input.ts';
 import type { FindingDocument } from '../../page/panel/documents.ts';
 import { readEdgeBytes } from '../../rules/files/edge-file.ts';

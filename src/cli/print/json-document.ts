@@ -1,5 +1,5 @@
 /** What `--json` prints: one object, whose `format` names its kind and its version. */
-import { terminalJson } from '../../base/text/terminal-json.ts';
+import { terminalJson } from '../../base/text/json-object.ts';
 
 /** The value of `format`; the number rises when a field is removed or changes its meaning. */
 export function jsonFormat(name: string): string {

@@ -1,6 +1,6 @@
 /** Reports for programs: one JSON document. */
 import { type Diagnostic, diagnosticFields } from '../../base/diagnostics/diagnostic.ts';
-import { terminalJson } from '../../base/text/terminal-json.ts';
+import { terminalJson } from '../../base/text/json-object.ts';
 import { mutationDocument } from '../../workbench/mutation/report.ts';
 import { reportDocument } from '../../workbench/rule-tests/report.ts';
 import { jsonDocument } from '../print/json-document.ts';

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { xxhash32 } from '../../base/octets/xxhash32.ts';
-import { sha256Hex } from '../../base/platform/sha256.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
 
 const PREFIX = 'svc_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -3,9 +3,14 @@
  * look up their labels at every observation, a microsecond a request; here the caller has the series at hand.
  */
 import type { Registry } from 'prom-client';
-import { addMetric } from '../../base/telemetry/metrics/add-metric.ts';
+import {
+  addHistogram,
+  addMetric,
+  createSeries,
+  observe,
+  type Series,
+} from '../../base/telemetry/metrics/computed.ts';
 import { declared } from '../../base/telemetry/metrics/declared.ts';
-import { addHistogram, createSeries, observe, type Series } from '../../base/telemetry/metrics/histogram.ts';
 
 /** The labels of one series. */
 export interface AnswerKind {

@@ -1,6 +1,6 @@
 /** The domain object as the API shows it (API document, "Domain"): its schema, and how it is made from rows. */
 import { z } from 'zod';
-import { timeText } from '../../base/text/time-text.ts';
+import { timeText } from '../../base/text/time.ts';
 import { DOMAIN_STATUSES } from '../../base/vocabulary/vocabulary.ts';
 import { documentFields } from '../../rules/model/document.ts';
 import { DOMAIN_SETTINGS, settingsOf } from '../../rules/model/settings.ts';
@@ -10,8 +10,7 @@ import { SSL } from '../certificates/shapes.ts';
 import { summarizeSsl } from '../certificates/state.ts';
 import { challengeHost } from '../domains/challenge.ts';
 import { takesChallenge } from '../domains/state.ts';
-import type { DomainRow, SubscriptionRow } from '../store/rows.ts';
-import { DNS_MODES } from '../store/rows.ts';
+import { DNS_MODES, type DomainRow, type SubscriptionRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 
 /** An RFC 3339 time in UTC, see `timeText`. */

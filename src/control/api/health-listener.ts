@@ -4,11 +4,10 @@
  */
 import type { Server } from 'node:http';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { addAccountTimes } from '../../base/telemetry/metrics/account-times.ts';
-import { addBuildInfo, type BuildInfo } from '../../base/telemetry/metrics/build-info.ts';
+import { addAccountTimes } from '../../base/telemetry/metrics/computed.ts';
 import { declared } from '../../base/telemetry/metrics/declared.ts';
 import { createOperationsServer } from '../../base/telemetry/metrics/operations-server.ts';
-import { addProcessMetrics } from '../../base/telemetry/metrics/process.ts';
+import { addBuildInfo, addProcessMetrics, type BuildInfo } from '../../base/telemetry/metrics/process.ts';
 import type { JobDone } from '../compute/job.ts';
 import { addComputeTimes } from '../compute/times.ts';
 import type { Appended } from '../logs/log-store.ts';

@@ -3,8 +3,7 @@
  * which the request is handled. No span continues a trace of the client: a customer could have all of its requests sampled.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { runInSpan } from '../../base/telemetry/active-span.ts';
-import type { ActiveSpan, SpanSource } from '../../base/telemetry/spans.ts';
+import { type ActiveSpan, runInSpan, type SpanSource } from '../../base/telemetry/spans.ts';
 
 /** The spans of one server. */
 export interface RequestSpans {

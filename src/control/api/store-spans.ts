@@ -2,8 +2,7 @@
  * A store whose transactions are spans within that of the request that runs them. In: a store. Out: the same store; what runs
  * outside of a sampled request has no span.
  */
-
-import { activeSpan } from '../../base/telemetry/active-span.ts';
+import { activeSpan } from '../../base/telemetry/spans.ts';
 import type { Store } from '../store/store.ts';
 
 /** The store with spans for `read` and `write`. Single reads (`latest`) have none: they take microseconds. */

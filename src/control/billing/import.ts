@@ -9,7 +9,7 @@
  * interruption. Memory is constant: `LINES_AT_ONCE` lines at a time, a transaction each.
  */
 import { type Diagnostic, quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import { timeText } from '../../base/text/time-text.ts';
+import { timeText } from '../../base/text/time.ts';
 import type { UnsettledCounts } from '../store/billing-repositories.ts';
 import type { InvoiceRow, WalletRow } from '../store/billing-rows.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';

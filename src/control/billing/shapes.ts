@@ -1,8 +1,7 @@
 /** Wallets, invoices and subscriptions as the API answers them: schemas, and rows in their form. */
 import { z } from 'zod';
-import { timeText } from '../../base/text/time-text.ts';
-import type { Entitlements } from '../accounts/entitlements.ts';
-import { inForce } from '../accounts/entitlements.ts';
+import { timeText } from '../../base/text/time.ts';
+import { type Entitlements, inForce } from '../accounts/entitlements.ts';
 import {
   INVOICE_STATUSES,
   type InvoiceRow,

@@ -1,6 +1,6 @@
 /** Support tickets as the API takes and answers them: forms, schemas, and rows in their form. */
 import { z } from 'zod';
-import { timeText } from '../../base/text/time-text.ts';
+import { timeText } from '../../base/text/time.ts';
 import { checked, filledText, text } from '../../rules/model/fields.ts';
 import { form } from '../../rules/model/form.ts';
 import { isOneLine } from '../accounts/keys.ts';

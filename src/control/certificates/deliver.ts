@@ -1,11 +1,10 @@
 /**
- * Certificates for nodes: the set of a domain, sealed to the key of the node that asks (`base/platform/sealed-box.ts`), and the
+ * Certificates for nodes: the set of a domain, sealed to the key of the node that asks (`base/platform/cryptography.ts`), and the
  * keys of nodes as the store has them.
  */
-
-import { readBoxKey, sealBox } from '../../base/platform/sealed-box.ts';
+import { readBoxKey, sealBox } from '../../base/platform/cryptography.ts';
 import { shareGroup } from '../../base/vocabulary/node-groups.ts';
-import { certificateSetContext } from '../../engine/plan/certificate-set.ts';
+import { certificateSetContext } from '../../engine/plan/manifest.ts';
 import type { CertificateOnFile, NodeRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { type KeyRing, SecretsKeyFault } from './key-ring.ts';

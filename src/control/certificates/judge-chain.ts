@@ -4,7 +4,7 @@
  */
 import type { X509Certificate } from 'node:crypto';
 import { type Diagnostic, quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import { timeText } from '../../base/text/time-text.ts';
+import { timeText } from '../../base/text/time.ts';
 import { CLOCK_SKEW_MS, MOST_RSA_BITS } from './limits.ts';
 
 /** The time, milliseconds since the epoch, and where diagnostics are added. */

@@ -6,7 +6,7 @@
 import { createPrivateKey, type KeyObject, randomBytes, sign, verify, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { type Diagnostic, hasErrors, quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import { timeText } from '../../base/text/time-text.ts';
+import { timeText } from '../../base/text/time.ts';
 import { describeKey } from './describe-key.ts';
 import { judgeChain } from './judge-chain.ts';
 import {

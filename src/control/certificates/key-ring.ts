@@ -4,7 +4,7 @@
  * read again for each encryption and for each unknown id, so that a server follows a rotation without a restart.
  */
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import { sha256Hex } from '../../base/platform/sha256.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
 
 const KEY_OCTETS = 32;
 /** Base64 of 32 octets (RFC 4648 §4), with padding. */

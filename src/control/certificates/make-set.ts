@@ -2,9 +2,8 @@
  * The set of a domain's certificates as nodes get it, with decrypted keys. In: stored rows and the secrets keys. Out: the
  * JSON text of the set and its digest. The text exists while it is sealed for a node, and nothing stores or logs it.
  */
-
-import { sha256Hex } from '../../base/platform/sha256.ts';
-import { CERTIFICATE_SET_FORMAT, type CertificateSet } from '../../engine/plan/certificate-set.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
+import { CERTIFICATE_SET_FORMAT, type CertificateSet } from '../../engine/plan/manifest.ts';
 import type { CertificateOnFile, DomainRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
 import type { KeyRing } from './key-ring.ts';

@@ -1,7 +1,7 @@
 /** Certificates as the API takes and answers them: forms, schemas, and rows in their form. A key is in no answer. */
 import { z } from 'zod';
 import { diagnosticFields } from '../../base/diagnostics/diagnostic.ts';
-import { timeText } from '../../base/text/time-text.ts';
+import { timeText } from '../../base/text/time.ts';
 import { text } from '../../rules/model/fields.ts';
 import { form } from '../../rules/model/form.ts';
 import { CERTIFICATE_SOURCES, type CertificateRow } from '../store/rows.ts';

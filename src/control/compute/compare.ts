@@ -1,6 +1,6 @@
 /** Prints and compares sealed plans, page by page. */
 import { servesNow } from '../../engine/evaluator/facts.ts';
-import { openPlan } from '../../engine/plan/open.ts';
+import { openPlan } from '../../engine/plan/seal.ts';
 import { proveChanges } from '../../workbench/proofs/changes.ts';
 import { changeInput } from '../../workbench/proofs/compare.ts';
 import { diffPlans, type PlanSide, type RuleChange } from '../../workbench/proofs/diff.ts';

@@ -1,7 +1,7 @@
 /** Runs one job and returns its result or its failure as plain values, which can be posted from thread to thread. */
 import { type Diagnostic, describeDiagnostic, diagnosticFields } from '../../base/diagnostics/diagnostic.ts';
 import { StoreFault, type StoreFaultCode } from '../../base/storage/fault.ts';
-import { PlanFault } from '../../engine/plan/fault.ts';
+import { PlanFault } from '../../engine/plan/layout.ts';
 import { openSignatures } from '../../engine/plan/open-signatures.ts';
 import { loadSignatures } from '../../engine/waf/load/load.ts';
 import { describeMistakes } from '../../rules/model/describe-mistakes.ts';

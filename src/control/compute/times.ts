@@ -1,8 +1,13 @@
 /** Prometheus metrics of computations: their seconds, by kind and by account. */
 import type { Registry } from 'prom-client';
-import { addAccountTimes } from '../../base/telemetry/metrics/account-times.ts';
+import {
+  addAccountTimes,
+  addHistogram,
+  createSeries,
+  observe,
+  type Series,
+} from '../../base/telemetry/metrics/computed.ts';
 import { declared } from '../../base/telemetry/metrics/declared.ts';
-import { addHistogram, createSeries, observe, type Series } from '../../base/telemetry/metrics/histogram.ts';
 import type { JobDone, JobKind } from './job.ts';
 
 /** Upper bounds of the histogram's buckets, in seconds. */

@@ -8,9 +8,8 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIPv6, type LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { withDeadline } from '../../base/platform/deadline.ts';
 import { openHostsFile } from '../../base/platform/hosts-file.ts';
-import { createSemaphore, type Semaphore } from '../../base/platform/semaphore.ts';
+import { createSemaphore, type Semaphore, withDeadline } from '../../base/platform/tasks.ts';
 import { DnsFault } from './fault.ts';
 import {
   FAILING_NAME_MS,

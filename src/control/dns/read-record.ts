@@ -1,6 +1,6 @@
 /** Reads a record as a customer wrote it into the form that is stored: validated by the model, with canonical data. */
 import { type Diagnostic, quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import { isObject } from '../../base/text/object.ts';
+import { isObject } from '../../base/text/json-object.ts';
 import { type Parsed, parseRecord } from '../../rules/model/parse.ts';
 import type { DnsRecord } from '../../rules/model/types.ts';
 import { canonicalData } from './zone-file/rdata.ts';

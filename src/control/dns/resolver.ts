@@ -5,7 +5,7 @@
  */
 import { getServers } from 'node:dns';
 import ipaddr from 'ipaddr.js';
-import { createSemaphore, type Semaphore } from '../../base/platform/semaphore.ts';
+import { createSemaphore, type Semaphore } from '../../base/platform/tasks.ts';
 import { queryServer } from './ask.ts';
 import { DnsFault } from './fault.ts';
 import {

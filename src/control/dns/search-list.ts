@@ -1,6 +1,6 @@
 /** The search list of `resolv.conf(5)`: what completes a name of few labels, as in Kubernetes and company networks. */
 import { readFile } from 'node:fs/promises';
-import { fileMark } from '../../base/platform/file-mark.ts';
+import { fileMark } from '../../base/platform/watched-file.ts';
 import { MAX_SEARCH_DOMAINS } from './limits.ts';
 
 export interface SearchList {

@@ -4,7 +4,7 @@
  * is the state `unreachable` with its fault: an outage never makes a domain `moved`.
  */
 import { normalizeName } from '../../base/addresses/host.ts';
-import { withDeadline } from '../../base/platform/deadline.ts';
+import { withDeadline } from '../../base/platform/tasks.ts';
 import { DnsFault } from '../dns/fault.ts';
 import { MAX_REFERRALS } from '../dns/limits.ts';
 import { canonical, type Reply } from '../dns/message.ts';

@@ -6,7 +6,7 @@
  * a process claims a domain by moving its next check ahead before the check starts.
  */
 import type { SpecialJudge } from '../../base/addresses/special-addresses.ts';
-import { createSemaphore } from '../../base/platform/semaphore.ts';
+import { createSemaphore } from '../../base/platform/tasks.ts';
 import { parseRecord } from '../../rules/model/parse.ts';
 import { absoluteName } from '../../rules/model/record-name.ts';
 import type { ZoneRecord } from '../dns/zone-file/parse.ts';

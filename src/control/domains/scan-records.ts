@@ -4,7 +4,7 @@
  * tries a zone transfer. An answer for a random name comes from a wildcard record and is imported as one.
  */
 import { randomBytes } from 'node:crypto';
-import { withDeadline } from '../../base/platform/deadline.ts';
+import { withDeadline } from '../../base/platform/tasks.ts';
 import { absoluteName } from '../../rules/model/record-name.ts';
 import { DnsFault } from '../dns/fault.ts';
 import { type DnsAnswer, QUERY_TYPES, type QueryType, type Reply } from '../dns/message.ts';

@@ -6,7 +6,7 @@
 import type { z } from 'zod';
 import { formatIp, parseIp, parseIpEntry } from '../../base/addresses/ip.ts';
 import { createTargetFacts, parseTarget } from '../../base/paths/path.ts';
-import { isObject } from '../../base/text/object.ts';
+import { isObject } from '../../base/text/json-object.ts';
 import {
   checkEntry,
   LOG_COUNTED_FORMAT,

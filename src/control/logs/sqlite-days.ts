@@ -4,7 +4,7 @@
  * synchronous and belongs in a thread (`thread.ts`).
  */
 import { join } from 'node:path';
-import { makeFolder } from '../../base/platform/make-folder.ts';
+import { makeFolder } from '../../base/platform/durable-file.ts';
 import { StoreFault } from '../../base/storage/fault.ts';
 import {
   type Database,

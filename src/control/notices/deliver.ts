@@ -3,10 +3,8 @@
  * the outcome. Several processes may run one worker each on the same store: a claim has a lease, so one process attempts a
  * delivery, and after a crash another one repeats it under the same id (at least once).
  */
-
 import { unreachable } from '../../base/diagnostics/assert.ts';
-import { retryMs } from '../../base/platform/backoff.ts';
-import { withDeadline } from '../../base/platform/deadline.ts';
+import { retryMs, withDeadline } from '../../base/platform/tasks.ts';
 import { isStoreFault } from '../../base/storage/fault.ts';
 import { type Entitlements, resolveEntitlements } from '../accounts/entitlements.ts';
 import type { TierSlug } from '../accounts/tiers.ts';

@@ -1,6 +1,6 @@
 /** Reads the body of a response that nobody needs: its status has decided. */
 import type { Dispatcher } from 'undici';
-import { withDeadline } from '../../base/platform/deadline.ts';
+import { withDeadline } from '../../base/platform/tasks.ts';
 import { DRAIN_MS, MAX_RESPONSE_OCTETS } from './limits.ts';
 
 /**

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
 import type { SpecialJudge } from '../../base/addresses/special-addresses.ts';
-import { withDeadline } from '../../base/platform/deadline.ts';
+import { withDeadline } from '../../base/platform/tasks.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import { type ContactChannel, codeLetter, codeSms } from './contact.ts';
 import type { Senders } from './deliver.ts';

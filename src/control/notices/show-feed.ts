@@ -1,6 +1,6 @@
 /** Notifications as answers of the API: their schemas, and how rows become them. */
 import { z } from 'zod';
-import { timeText } from '../../base/text/time-text.ts';
+import { timeText } from '../../base/text/time.ts';
 import { DELIVERY_STATES, type DeliveryRow, NOTIFY_CHANNELS, type NotificationRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { SEVERITIES } from './kind.ts';

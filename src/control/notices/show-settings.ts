@@ -1,6 +1,6 @@
 /** Where an account is notified and of what, as answers of the API: their schemas, and how rows become them. */
 import { z } from 'zod';
-import { timeText } from '../../base/text/time-text.ts';
+import { timeText } from '../../base/text/time.ts';
 import type { ContactRow, WebhookRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type { ContactChannel } from './contact.ts';

@@ -7,7 +7,7 @@
  * its duration do not depend on that.
  */
 import { isStoreFault } from '../../base/storage/fault.ts';
-import { steadyNow } from '../../base/text/steady-clock.ts';
+import { steadyNow } from '../../base/text/time.ts';
 import { groupNames } from '../../base/vocabulary/node-groups.ts';
 import { isNameCovered } from '../../rules/model/covered-names.ts';
 import type { EndingCertificate } from '../store/certificate-repositories.ts';

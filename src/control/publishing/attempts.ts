@@ -3,7 +3,7 @@
  * a domain again when its back-off or rest is over. A failure concerns its own domain only; the domain's claim remains
  * until the next attempt.
  */
-import { backoffMs } from '../../base/platform/backoff.ts';
+import { backoffMs } from '../../base/platform/tasks.ts';
 import { isStoreFault } from '../../base/storage/fault.ts';
 import type { PendingDomain, RevisionRow } from '../store/rows.ts';
 import { PublishFault } from './fault.ts';

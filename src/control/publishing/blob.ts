@@ -1,8 +1,6 @@
 /** Sealed plans under their digest. */
-
-import { sha256Hex } from '../../base/platform/sha256.ts';
-import { openPlan } from '../../engine/plan/open.ts';
-import { seal } from '../../engine/plan/seal.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
+import { openPlan, seal } from '../../engine/plan/seal.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { PublishFault } from './fault.ts';
 

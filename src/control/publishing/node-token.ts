@@ -1,6 +1,6 @@
 /** Node tokens: what a node shows to read the feed. Shown once; only a SHA-256 is stored. */
 import { randomBytes } from 'node:crypto';
-import { sha256Hex } from '../../base/platform/sha256.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
 import type { NodeRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import { MAX_REPLACED_TOKENS } from './limits.ts';

@@ -1,6 +1,6 @@
 /** A published plan in printed form, and the difference of two. */
-import { openPlan } from '../../engine/plan/open.ts';
 import { printPlan } from '../../engine/plan/print.ts';
+import { openPlan } from '../../engine/plan/seal.ts';
 
 /**
  * The printed plan of sealed bytes.

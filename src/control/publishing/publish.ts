@@ -8,7 +8,7 @@
  * domain at once, the later loses on `manifest.revision` and reads again, so no revision is skipped, given twice, or
  * holds less than the one before it.
  */
-import { sha256Hex } from '../../base/platform/sha256.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { isStoreFault } from '../../base/storage/fault.ts';
 import type { Author, DomainRow, ManifestRow, OutboxRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';

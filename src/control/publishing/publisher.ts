@@ -5,7 +5,7 @@
  *
  * This file has the timers; `claim-loop.ts` claims, `attempts.ts` publishes one domain, `publish.ts` makes its revision.
  */
-import { steadyNow } from '../../base/text/steady-clock.ts';
+import { steadyNow } from '../../base/text/time.ts';
 import type { DomainRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { type Attempts, attempt, type FailedAttempt, reportStore } from './attempts.ts';

@@ -2,8 +2,7 @@
  * Publishing again what nobody changed: in a newer plan format, or because an operator asked. A domain whose current
  * revision is a rollback gets the content of that revision, since its rows are what the rollback set aside.
  */
-import { PlanFault } from '../../engine/plan/fault.ts';
-import { PLAN_VERSION } from '../../engine/plan/layout.ts';
+import { PLAN_VERSION, PlanFault } from '../../engine/plan/layout.ts';
 import type { ManifestRow, OutboxRow, RevisionRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { readBlob, reseal } from './blob.ts';

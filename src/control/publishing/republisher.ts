@@ -4,9 +4,8 @@
  * publisher does the rest. What is left is read from the stored plans, so a restart continues where the process ended, and
  * several processes on one store share the work.
  */
-
 import { isStoreFault } from '../../base/storage/fault.ts';
-import { steadyNow } from '../../base/text/steady-clock.ts';
+import { steadyNow } from '../../base/text/time.ts';
 import { PLAN_VERSION } from '../../engine/plan/layout.ts';
 import type { PlanHead } from '../store/rows.ts';
 import { SERVICE, type Store } from '../store/store.ts';

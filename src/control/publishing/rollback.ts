@@ -6,9 +6,8 @@
  * that wait in the outbox count as made before the rollback: the new revision covers them, and what they asked for comes
  * with the next publication.
  */
-
-import { sha256Hex } from '../../base/platform/sha256.ts';
-import { PlanFault } from '../../engine/plan/fault.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
+import { PlanFault } from '../../engine/plan/layout.ts';
 import type { Author, DomainRow, RevisionRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
 import { readBlob, reseal } from './blob.ts';

@@ -7,7 +7,7 @@
  * neither has to wait for nodes that are off.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { sha256Hex } from '../../base/platform/sha256.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { type SignedTransition, TRANSITION_FORMAT, transitionText } from '../../engine/plan/manifest.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import { MAX_RETIRING_KEYS, MAX_TRANSITIONS } from './limits.ts';

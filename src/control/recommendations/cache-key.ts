@@ -8,7 +8,7 @@
  * The proposed rule keys by the other parameters of the entries. Under `include` and `none` the origin gets the keyed
  * parameters alone (semantics §5), so the message says that the list is that of a sample.
  */
-import { timeText } from '../../base/text/time-text.ts';
+import { timeText } from '../../base/text/time.ts';
 import { parseRule } from '../../rules/model/parse.ts';
 import type { CacheRule } from '../../rules/model/types.ts';
 import type { EntryParameter, EntryRequest } from './entry-request.ts';

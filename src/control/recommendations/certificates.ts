@@ -7,7 +7,7 @@
  * ends in front of them, of which nothing is stored. Where the DNS is elsewhere, it is once it has had a certificate.
  * Names of an order of the last day are left out: it is under way.
  */
-import { timeText } from '../../base/text/time-text.ts';
+import { timeText } from '../../base/text/time.ts';
 import { isNameCovered, uncoveredNames } from '../../rules/model/covered-names.ts';
 import { CERTIFICATE_MS, MAX_NAMES_SHOWN, ORDER_MS } from './limits.ts';
 import type { DraftRecommendation } from './shapes.ts';

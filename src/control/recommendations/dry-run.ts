@@ -14,8 +14,7 @@
  *
  * Between these there is no advice. A rate limit that nobody exceeded has not acted; error pages do not show in the shadow.
  */
-
-import { timeText } from '../../base/text/time-text.ts';
+import { timeText } from '../../base/text/time.ts';
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { type ApartTest, apartTest } from '../../workbench/proofs/apart.ts';
 import type { HitSums } from '../traffic/show-hits.ts';

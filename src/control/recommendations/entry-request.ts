@@ -6,7 +6,7 @@
 import { parseIp } from '../../base/addresses/ip.ts';
 import { decodeEscapes } from '../../base/octets/octets.ts';
 import { createTargetFacts, parseTarget } from '../../base/paths/path.ts';
-import { isObject } from '../../base/text/object.ts';
+import { isObject } from '../../base/text/json-object.ts';
 import { MAX_PARAM_CHARACTERS, MAX_WHOLE_TARGET } from './limits.ts';
 
 /** A query parameter; the name is percent-decoded. */

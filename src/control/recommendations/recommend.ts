@@ -4,7 +4,7 @@
  * in a file of its own. Facts are read by `read-facts.ts` and `read-entries.ts`; a recommendation disappears with its facts.
  */
 import type { Severity } from '../../base/diagnostics/severity.ts';
-import { timeText } from '../../base/text/time-text.ts';
+import { timeText } from '../../base/text/time.ts';
 import { type Circle, likelyCircles } from '../../workbench/proofs/circles.ts';
 import { cacheKey } from './cache-key.ts';
 import { certificates } from './certificates.ts';

@@ -11,7 +11,7 @@
  * An attacker can imitate each of these, so the message asks to look at the entries, and the proposed exclusion covers the
  * variable on the path alone. Requests that an exclusion of the rule covers already are not counted.
  */
-import { timeText } from '../../base/text/time-text.ts';
+import { timeText } from '../../base/text/time.ts';
 import { parseRule } from '../../rules/model/parse.ts';
 import type { WafExclusion } from '../../rules/model/rules/waf.ts';
 import type { WafRule } from '../../rules/model/types.ts';

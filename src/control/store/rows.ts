@@ -375,7 +375,7 @@ export interface ManifestRow {
   readonly node_groups: string;
   /** The groups that served it before: their nodes read a tombstone. */
   readonly left_groups: string;
-  /** The digest of the certificates of its domain (`engine/plan/certificate-set.ts`); `null`: it has none. */
+  /** The digest of the certificates of its domain (`engine/plan/manifest.ts`); `null`: it has none. */
   readonly certificates: string | null;
   /** The HTTP-01 challenges of its domain, as `stored-challenges.ts` writes them; `null`: none. */
   readonly challenges: string | null;

@@ -12,8 +12,8 @@ import {
   type TopLists,
   type TrafficCounts,
 } from '../../engine/counts/counts.ts';
-import { CountsFault } from '../../engine/counts/fault.ts';
 import { openCounts, openTop, openTops, sealCounts, sealTops } from '../../engine/counts/layout.ts';
+import { CountsFault } from '../../engine/counts/octets.ts';
 import type { SpaceSaving } from '../../engine/counts/space-saving.ts';
 import { type MinutesBlock, TRAFFIC_SUMS, type TrafficSums } from '../store/traffic-repositories.ts';
 import { BLOCK_MINUTES, MAX_BLOCK_OCTETS } from './limits.ts';

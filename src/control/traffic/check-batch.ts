@@ -5,9 +5,9 @@
  */
 import { gunzipSync } from 'node:zlib';
 import { DIMENSIONS, TOP_KINDS, type TopLists, type TrafficCounts } from '../../engine/counts/counts.ts';
-import { CountsFault } from '../../engine/counts/fault.ts';
 import { openBatch, openCounts, openTops, type TrafficBatchEntry } from '../../engine/counts/layout.ts';
 import { count } from '../../engine/counts/log-histogram.ts';
+import { CountsFault } from '../../engine/counts/octets.ts';
 import type { TrafficPart } from '../store/traffic-repositories.ts';
 import { columnsOf } from './blocks.ts';
 import { TrafficRefusal } from './fault.ts';

@@ -13,8 +13,8 @@ import {
   type TopLists,
   type TrafficCounts,
 } from '../../engine/counts/counts.ts';
-import { CountsFault } from '../../engine/counts/fault.ts';
 import { openTops } from '../../engine/counts/layout.ts';
+import { CountsFault } from '../../engine/counts/octets.ts';
 import type { Snapshots } from '../store/database/snapshots.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type {

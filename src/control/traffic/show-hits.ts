@@ -2,7 +2,7 @@
  * Hits of rules as the API shows them. In: the rules of a domain and its counts by step. Out: one entry for each rule in
  * evaluation order, unused ones with zeros, and the rules that have hits and no row.
  */
-import { timeText } from '../../base/text/time-text.ts';
+import { timeText } from '../../base/text/time.ts';
 import {
   ACTION_MODES,
   type ActionMode,

@@ -3,11 +3,10 @@
  * of its own, as a resolver would make it.
  */
 import { decode } from 'dns-packet';
-import { withDeadline } from '../../base/platform/deadline.ts';
+import { withDeadline } from '../../base/platform/tasks.ts';
 import { queryServer } from '../dns/ask.ts';
 import { DnsFault } from '../dns/fault.ts';
-import type { DnsAnswer, QueryType } from '../dns/message.ts';
-import { canonical, readAnswer } from '../dns/message.ts';
+import { canonical, type DnsAnswer, type QueryType, readAnswer } from '../dns/message.ts';
 import { answerData } from '../dns/record-data.ts';
 import type { ServerAddress } from '../dns/server-address.ts';
 import type { ZoneRow } from '../store/zone-repositories.ts';

@@ -4,8 +4,7 @@
  * Several processes may run it on one database; a target is then looked up more often than it must be, no more.
  */
 import { setMaxListeners } from 'node:events';
-import { type Backoff, backoffMs, pause } from '../../base/platform/backoff.ts';
-import { createSemaphore } from '../../base/platform/semaphore.ts';
+import { type Backoff, backoffMs, createSemaphore, pause } from '../../base/platform/tasks.ts';
 import type { Dns } from '../dns/resolver.ts';
 import {
   LAST_ANSWER_MS,

@@ -5,7 +5,7 @@
 import { randomInt } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import { backoffMs } from '../../base/platform/backoff.ts';
+import { backoffMs } from '../../base/platform/tasks.ts';
 import type { ServerAddress } from '../dns/server-address.ts';
 import { NOTIFY_ANSWER_MS, NOTIFY_BACKOFF, NOTIFY_CONCURRENCY, SILENT_AFTER_MS } from './limits.ts';
 import { type CountedLines, createCountedLines, type ZoneLog } from './log.ts';

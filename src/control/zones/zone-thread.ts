@@ -1,6 +1,6 @@
 /** The thread that makes zones: what `zone-maker.ts` starts. One order after the other, each answered by its number. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { lowerPriority } from '../../base/platform/low-priority.ts';
+import { lowerPriority } from '../../base/platform/tasks.ts';
 import { StoreFault, type StoreFaultCode } from '../../base/storage/fault.ts';
 import { openSnapshots, type Snapshots } from '../store/database/snapshots.ts';
 import type { StorePlace } from '../store/place.ts';

@@ -2,8 +2,7 @@
  * Makes the response to a decision. In: a request that was decided. Out: the edge's own response, as octets and headers
  * for any platform, or `null` if the request is forwarded to the origin.
  */
-
-import type { EdgeAnswer } from '../../base/http/answer.ts';
+import type { EdgeAnswer } from '../../base/http/header-fields.ts';
 import type { ErrorPage } from '../../engine/evaluator/index.ts';
 import type { Challenges } from './challenge/challenge.ts';
 import { MAX_PROOF_OCTETS } from './challenge/limits.ts';

@@ -2,10 +2,8 @@
  * The headers that a domain's settings add to its responses and remove from those of origins, and those that an error page
  * takes over from the response that it replaces.
  */
-
-import type { EdgeAnswer, HeaderList } from '../../base/http/answer.ts';
+import { type EdgeAnswer, type HeaderList, TAG_HEADERS } from '../../base/http/header-fields.ts';
 import { withoutHeaders } from '../../base/http/response.ts';
-import { TAG_HEADERS } from '../../base/http/tag-headers.ts';
 import type { EdgeSettings } from '../../engine/evaluator/index.ts';
 import { ID_HEADER } from './kinds.ts';
 

@@ -1,6 +1,5 @@
 /** The edge's own responses, one function for each kind of decision. */
-
-import type { EdgeAnswer } from '../../base/http/answer.ts';
+import type { EdgeAnswer } from '../../base/http/header-fields.ts';
 import type { Decision } from '../../engine/evaluator/index.ts';
 import { type PageSubject, servicePage, wordingOf } from './pages.ts';
 import type { UnservedHelp } from './unserved.ts';

@@ -5,10 +5,10 @@
 import {
   type Directives,
   parseCacheControl,
+  parseHttpDate,
   parseSeconds,
   parseTargeted,
 } from '../../base/http/cache-control.ts';
-import { parseHttpDate } from '../../base/http/http-date.ts';
 import { type HeaderList, headerOf, type ResponseHead } from '../../base/http/response.ts';
 import { type CacheEntry, isShared, isValidatable, type Lifetime } from './entry.ts';
 import { freshenedHeaders, storedHeaders, validatorsOf, visitorHeaders, withLength } from './headers.ts';

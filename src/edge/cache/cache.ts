@@ -11,7 +11,7 @@
  *   stored, except for `bytes=0-`, which means the whole response.
  * - `HEAD` is answered from the entry of a `GET`; the response to a `HEAD` is not stored.
  */
-import { createBudget } from '../../base/buffers/budget.ts';
+import { createBudget } from '../../base/buffers/space.ts';
 import { parseCacheControl } from '../../base/http/cache-control.ts';
 import { textOf } from '../../base/http/conditions.ts';
 import {

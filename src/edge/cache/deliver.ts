@@ -1,7 +1,6 @@
 /** Turns a stored response into the response for one client: conditions, range, `Age` and `Cache-Status`. */
 import { headersOf304, isNotModified, rangeOf } from '../../base/http/conditions.ts';
-import type { ResponsePart } from '../../base/http/push-memory.ts';
-import type { HeaderList } from '../../base/http/response.ts';
+import type { HeaderList, ResponsePart } from '../../base/http/response.ts';
 import { ageOf, type CacheEntry } from './entry.ts';
 import { headersOf206, setsBrowserLifetime, withBrowserLifetime } from './headers.ts';
 import type { CacheRequest } from './request.ts';

@@ -8,9 +8,9 @@ import { rmSync } from 'node:fs';
 import { open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { makeFolder } from '../../base/platform/make-folder.ts';
-import { createSemaphore, type Semaphore } from '../../base/platform/semaphore.ts';
-import { sha256Hex } from '../../base/platform/sha256.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
+import { makeFolder } from '../../base/platform/durable-file.ts';
+import { createSemaphore, type Semaphore } from '../../base/platform/tasks.ts';
 import { type CommittableBodyFile, createBodyFile } from './body-file.ts';
 import {
   createDiskPartition,

@@ -5,7 +5,7 @@
  * have taken are released, a body file may be written, and each of several readers gets a buffer.
  */
 import { type AnswerBuffer, createAnswerBuffer, type OpenSpool } from '../../base/buffers/answer-buffer.ts';
-import type { Budget } from '../../base/buffers/budget.ts';
+import type { Budget } from '../../base/buffers/space.ts';
 import type { HeaderList, ResponseFault, ResponseSink, ResponseSource } from '../../base/http/response.ts';
 import { LIVE_WINDOW, ORPHAN_MS } from './limits.ts';
 

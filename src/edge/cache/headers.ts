@@ -1,9 +1,8 @@
 /** Computes the headers that are stored with a response, and those of responses from the cache. */
 import { splitList } from '../../base/http/cache-control.ts';
 import type { Validators } from '../../base/http/conditions.ts';
-import { endToEnd } from '../../base/http/end-to-end.ts';
+import { endToEnd, TAG_HEADERS } from '../../base/http/header-fields.ts';
 import { type HeaderList, headerOf, withoutHeaders } from '../../base/http/response.ts';
-import { TAG_HEADERS } from '../../base/http/tag-headers.ts';
 
 /**
  * Headers for proxies only (RFC 9111 §3.1), headers computed for each response, and the cookies of one visitor; never

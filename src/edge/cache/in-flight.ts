@@ -3,7 +3,7 @@
  * entry wait for the head of that response and then read the same body. If the response cannot be shared,
  * each of them sends its own request to the origin.
  */
-import type { Budget } from '../../base/buffers/budget.ts';
+import type { Budget } from '../../base/buffers/space.ts';
 import type { HeaderList, ResponseSource } from '../../base/http/response.ts';
 import type { EntryDraft } from './build-entry.ts';
 import { browserHeaders, shape } from './deliver.ts';

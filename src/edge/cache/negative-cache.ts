@@ -3,7 +3,7 @@
  * (hit-for-miss), which have been invalidated, and which origins have failed.
  */
 import { LRUCache } from 'lru-cache';
-import { sha256Hex } from '../../base/platform/sha256.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { FAILING_MS, MAX_RECENT, MAX_RECENT_KEY, UNSHARED_MS } from './limits.ts';
 
 /** How an origin failed: with an error response, or without a response. */

@@ -1,7 +1,12 @@
 /** Responds from an entry, whether its body is in memory or in a file. */
 import { type FileHandle, open } from 'node:fs/promises';
-import { pushMemory, type ResponsePart } from '../../base/http/push-memory.ts';
-import type { HeaderList, ResponseSink, ResponseSource } from '../../base/http/response.ts';
+import {
+  type HeaderList,
+  pushMemory,
+  type ResponsePart,
+  type ResponseSink,
+  type ResponseSource,
+} from '../../base/http/response.ts';
 import { shapeEntry } from './deliver.ts';
 import type { CacheEntry, FiledBody } from './entry.ts';
 import { decodeFoot, FOOT_OCTETS, readAt } from './file-format.ts';

@@ -3,9 +3,8 @@
  * than the bounds allow has unknown tags and is covered by every purge of a tag: to purge too much costs a request to the
  * origin, too little shows old content.
  */
-
+import { TAG_HEADERS } from '../../base/http/header-fields.ts';
 import type { HeaderList } from '../../base/http/response.ts';
-import { TAG_HEADERS } from '../../base/http/tag-headers.ts';
 import { tagOf } from '../../base/paths/purge-values.ts';
 import { MAX_TAGS, MAX_TAGS_CHARACTERS } from './limits.ts';
 

@@ -56,7 +56,7 @@ export interface ReadUpTo {
 export interface SentSet {
   /** The digest of the set in the box; `null`: the answer names none. */
   readonly digest: string | null;
-  /** Sealed for this node (`base/platform/sealed-box.ts`). */
+  /** Sealed for this node (`base/platform/cryptography.ts`). */
   readonly box: Uint8Array;
 }
 

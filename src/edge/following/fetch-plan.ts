@@ -1,6 +1,5 @@
 /** Fetches a plan from the control plane to the disk; checks its digest and runs its self-test before. */
-
-import { sha256Hex } from '../../base/platform/sha256.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { selfTest } from '../../engine/evaluator/self-test.ts';
 import type { ManifestEntry } from '../../engine/plan/manifest.ts';
 import { type ControlPlaneClient, ControlPlaneFault } from './control-plane.ts';

@@ -2,8 +2,7 @@
  * Fetches purges of single responses. In: a manifest entry with the position of the newest purge. Out: the domain's list on
  * the disk, as a file of the plan store that the journal names, so that a restart with a disk cache applies it.
  */
-
-import { sha256Hex } from '../../base/platform/sha256.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
 import type { ManifestEntry } from '../../engine/plan/manifest.ts';
 import { forgottenPurges, mergePurges, type PurgeList, readPurgeList } from '../../engine/plan/purges.ts';
 import { PlanRefusal } from './fetch-plan.ts';

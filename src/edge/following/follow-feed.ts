@@ -1,5 +1,5 @@
 /** Reads the manifest as it grows: by the feed's stream, or by polling if streams do not get through. */
-import { pause, retryMs } from '../../base/platform/backoff.ts';
+import { pause, retryMs } from '../../base/platform/tasks.ts';
 import { readStream } from './feed.ts';
 import { DEAD_STREAMS, FIRST_RETRY_MS } from './limits.ts';
 import { epochOf, introduce, readPage } from './session.ts';

@@ -5,8 +5,7 @@
  *
  * In: entries of believed pages. Out: calls of a `ChallengeSink`, one at a time per domain. What fails is tried again.
  */
-
-import { pause, retryMs } from '../../base/platform/backoff.ts';
+import { pause, retryMs } from '../../base/platform/tasks.ts';
 import type { HttpChallenge, ManifestEntry } from '../../engine/plan/manifest.ts';
 import type { EntrySource } from './install-state.ts';
 import { FIRST_RETRY_MS, LAST_RETRY_MS, MAX_FEED_CHALLENGES } from './limits.ts';

@@ -5,8 +5,7 @@
  * In: entries of believed pages. Out: calls of a `PlanSink`, lines of the journal, reports. The state is a plain object
  * (`InstallState`); `runTask` is one attempt for one name; at most one runs per name and `PARALLEL_FETCHES` in total.
  */
-
-import { retryMs } from '../../base/platform/backoff.ts';
+import { retryMs } from '../../base/platform/tasks.ts';
 import type { ManifestEntry } from '../../engine/plan/manifest.ts';
 import { diskReason, PlanRefusal, troubleOf } from './fetch-plan.ts';
 import { applyPurge, fetchDamaged, forget, install, repair, serve } from './install-one.ts';

@@ -11,9 +11,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeUnfinished, syncFolder, writeAtomically } from '../../base/platform/durable-file.ts';
-import { makeFolder } from '../../base/platform/make-folder.ts';
-import { sha256Hex } from '../../base/platform/sha256.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
+import {
+  makeFolder,
+  removeUnfinished,
+  syncFolder,
+  writeAtomically,
+} from '../../base/platform/durable-file.ts';
 import type { JournaledPlan, JournalLine } from './journal.ts';
 import { closeJournal, commitLines, type JournalFile, openJournalFile } from './journal-file.ts';
 import type { SyncLog } from './log.ts';

@@ -14,8 +14,7 @@ import {
   loadPlan,
 } from '../../engine/evaluator/index.ts';
 import type { Clearance } from '../../engine/plan/manifest.ts';
-import { createPurgeIndex, NO_PURGES, type PurgeIndex } from '../../engine/plan/purge-index.ts';
-import type { PurgeList } from '../../engine/plan/purges.ts';
+import { createPurgeIndex, NO_PURGES, type PurgeIndex, type PurgeList } from '../../engine/plan/purges.ts';
 import type { PurgeMark } from './journal.ts';
 
 /** The purges of single responses of one name. */

@@ -2,7 +2,7 @@
  * Reports the outcome of plans (ack or nack) to the control plane, in batches that are repeated until they are accepted.
  * Of each name only the last outcome is sent.
  */
-import { pause, retryMs } from '../../base/platform/backoff.ts';
+import { pause, retryMs } from '../../base/platform/tasks.ts';
 import { type ControlPlaneClient, ControlPlaneFault } from './control-plane.ts';
 import {
   FIRST_RETRY_MS,

@@ -1,6 +1,5 @@
 /** The secrets of clearance cookies: decoded, compared, and read from JSON. */
-
-import { isObject } from '../../base/text/object.ts';
+import { isObject } from '../../base/text/json-object.ts';
 import type { Clearance, PreviousManifestSecret } from '../../engine/plan/manifest.ts';
 import type { Secrets } from '../answers/challenge/keys.ts';
 import { MAX_PREVIOUS_SECRETS, SECRET_OCTETS } from './limits.ts';

@@ -11,7 +11,7 @@
  *    `fetch-plan.ts`), and its certificates (`certificates/install-sets.ts`) at a node with TLS
  * 5. report the outcome (`reports.ts`) and the traffic (`usage.ts`)
  */
-import { pause, retryMs } from '../../base/platform/backoff.ts';
+import { pause, retryMs } from '../../base/platform/tasks.ts';
 import type { ManifestPage } from '../../engine/plan/manifest.ts';
 import { openBoxKeyPair } from './certificates/box-key.ts';
 import { openSetFiles, removeSetFiles } from './certificates/set-files.ts';

@@ -4,8 +4,8 @@
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { normalizeName } from '../../base/addresses/host.ts';
-import { sha256Hex } from '../../base/platform/sha256.ts';
-import { isObject } from '../../base/text/object.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
+import { isObject } from '../../base/text/json-object.ts';
 import { MAX_CHALLENGES } from '../../base/vocabulary/limits.ts';
 import { DEFAULT_GROUP, readGroups } from '../../base/vocabulary/node-groups.ts';
 import {

@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { type Budget, createBudget } from '../../base/buffers/budget.ts';
+import { type Budget, createBudget } from '../../base/buffers/space.ts';
 import type { Coding } from './eligible.ts';
 import {
   BUFFERED_OCTETS,

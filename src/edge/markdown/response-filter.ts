@@ -2,11 +2,10 @@
  * The response filter of a request for Markdown. In: a response of the cache or of an origin. Out: a page as Markdown, after
  * the client's conditions (RFC 9110 §13); any other response, and a page that cannot be rendered, unchanged.
  */
-import type { RequestHeaders } from '../../base/http/conditions.ts';
-import { headersOf304, isNotModified } from '../../base/http/conditions.ts';
-import { pushMemory } from '../../base/http/push-memory.ts';
+import { headersOf304, isNotModified, type RequestHeaders } from '../../base/http/conditions.ts';
 import {
   type HeaderList,
+  pushMemory,
   type ResponseHead,
   type ResponseSink,
   type ResponseSource,

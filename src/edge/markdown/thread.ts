@@ -1,6 +1,6 @@
 /** Entry of the thread that renders pages, which `renderer.ts` starts: renders one page per message. */
 import { parentPort } from 'node:worker_threads';
-import { sha256Base64Url } from '../../base/platform/sha256.ts';
+import { sha256Base64Url } from '../../base/platform/cryptography.ts';
 import { convert } from './convert.ts';
 import { decodePage, type EncodedPage } from './decode.ts';
 import type { HtmlReason } from './outcome.ts';

@@ -1,7 +1,7 @@
 /** The check between being handed a plan and serving it. */
 import { createCounters, loadPlan } from '../../engine/evaluator/index.ts';
 import { selfTest } from '../../engine/evaluator/self-test.ts';
-import { PlanFault } from '../../engine/plan/fault.ts';
+import { PlanFault } from '../../engine/plan/layout.ts';
 
 /** The identity of a sealed plan. */
 export interface InstalledPlan {

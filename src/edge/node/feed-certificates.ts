@@ -3,7 +3,7 @@
  * name of that domain. A domain's certificates are used for its own names only, whatever names they have: certificates of
  * one customer never serve another one's hosts.
  */
-import type { SetCertificate } from '../../engine/plan/certificate-set.ts';
+import type { SetCertificate } from '../../engine/plan/manifest.ts';
 import type { CertificateSink } from '../following/certificates/install-sets.ts';
 import { type FeedPair, pairOf } from '../listeners/tls/certificate-files.ts';
 import {

@@ -1,6 +1,6 @@
 /** Starts the export of one process of a node to an OpenTelemetry collector. In: its options. Out: spans, and the way to stop. */
 import type { Logger } from 'pino';
-import type { Telemetry, TelemetryIdentity, TelemetryOptions } from '../../base/telemetry/options.ts';
+import type { Telemetry, TelemetryIdentity, TelemetryOptions } from '../../base/telemetry/spans.ts';
 import { startTelemetry } from '../../base/telemetry/start-telemetry.ts';
 import { createOwnLookup } from '../proxy/origin/names.ts';
 

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { AllowedOrigins } from '../../base/addresses/special-addresses.ts';
 import type { WatchedFile } from '../../base/platform/watched-file.ts';
-import type { CollectorOptions } from '../../base/telemetry/options.ts';
+import type { CollectorOptions } from '../../base/telemetry/spans.ts';
 import type { SignatureProgram } from '../../engine/plan/signature-program.ts';
 import type { SyncOptions } from '../following/options.ts';
 import type { PlanSink } from '../following/plan-table.ts';

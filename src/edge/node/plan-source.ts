@@ -4,7 +4,7 @@ import { createLoaded, type LoadedPlan } from '../../engine/evaluator/loaded.ts'
 import type { CacheReport } from '../../engine/plan/cache-report.ts';
 import { FLAG, META, NONE, SLOT, typeIndex } from '../../engine/plan/layout.ts';
 import type { Clearance } from '../../engine/plan/manifest.ts';
-import { openPlan } from '../../engine/plan/open.ts';
+import { openPlan } from '../../engine/plan/seal.ts';
 import type { ChallengeSink } from '../following/install-challenges.ts';
 import type { PlanSink } from '../following/plan-table.ts';
 import { createLogShipper } from '../following/ship-logs.ts';

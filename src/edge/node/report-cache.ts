@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
-import { pause } from '../../base/platform/backoff.ts';
+import { pause } from '../../base/platform/tasks.ts';
 import {
   MAX_DOMAIN_REPORT_OCTETS,
   MAX_REPORTED_DOMAINS,

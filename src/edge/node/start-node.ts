@@ -2,7 +2,7 @@
  * Starts an edge node in a folder of its own, as one process or as a primary with workers. In: plain options. Out: the
  * running node and the way to stop it; signals and printing are the caller's.
  */
-import { takeFolder } from '../../base/storage/folder-lock.ts';
+import { takeFolder } from '../../base/storage/sqlite.ts';
 import type { EdgeNodeOptions, RunningNode } from './options.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** A node of one process: request handling, listeners, the source of plans, and the health and metrics listener. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addBuildInfo } from '../../base/telemetry/metrics/build-info.ts';
+import { addBuildInfo } from '../../base/telemetry/metrics/process.ts';
 import { PLAN_VERSION } from '../../engine/plan/layout.ts';
 import { loadWarm } from '../../engine/waf/load/load.ts';
 import { createTrafficCounter, type TrafficCounter } from '../following/traffic/counter.ts';

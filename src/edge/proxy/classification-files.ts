@@ -6,10 +6,10 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { IpInterval } from '../../base/addresses/ip.ts';
-import { fileMark } from '../../base/platform/file-mark.ts';
+import { fileMark } from '../../base/platform/watched-file.ts';
 import { BOT_KINDS, type BotKind } from '../../base/vocabulary/vocabulary.ts';
+import { createRanges, type Ranges, readRanges } from '../../engine/classification/bots.ts';
 import { type Countries, openCountries } from '../../engine/classification/country.ts';
-import { createRanges, type Ranges, readRanges } from '../../engine/classification/ranges.ts';
 import { MAX_COUNTRY_OCTETS, MAX_RANGES_OCTETS } from './limits.ts';
 
 export interface ClassificationFilesOptions {

@@ -6,10 +6,9 @@ import { Resolver } from 'node:dns/promises';
 import { LRUCache } from 'lru-cache';
 import { formatIp, parseIp } from '../../base/addresses/ip.ts';
 import { BOT_KINDS, type BotKind } from '../../base/vocabulary/vocabulary.ts';
-import { type BotResolver, createBotVerifier } from '../../engine/classification/bots.ts';
+import { type BotResolver, createBotVerifier, type Ranges } from '../../engine/classification/bots.ts';
 import type { Countries } from '../../engine/classification/country.ts';
 import { isGenericBot } from '../../engine/classification/generic-bot.ts';
-import type { Ranges } from '../../engine/classification/ranges.ts';
 import { classifyUserAgent } from '../../engine/evaluator/user-agent.ts';
 import { DNS_MS, DNS_TRIES, MAX_AGENT_CHARACTERS, MAX_AGENTS } from './limits.ts';
 

@@ -2,13 +2,11 @@
  * The composition root of a node. In: settings, and the services that other rooms provide. Out: a handler for listeners, and
  * the table of plans, which sync fills later.
  */
-
 import { BODY_OCTETS, DISK_OCTETS, RATE, type RateBounds } from '../../base/buffers/limits.ts';
 import { createBufferSpace } from '../../base/buffers/space.ts';
 import type { SpanSource } from '../../base/telemetry/spans.ts';
-import { steadyNow } from '../../base/text/steady-clock.ts';
-import type { EvaluatorOptions } from '../../engine/evaluator/index.ts';
-import { createCounters, type WafProgram } from '../../engine/evaluator/index.ts';
+import { steadyNow } from '../../base/text/time.ts';
+import { createCounters, type EvaluatorOptions, type WafProgram } from '../../engine/evaluator/index.ts';
 import type { HttpCache } from '../cache/request.ts';
 import { createPlanTable, type PlanTable } from '../following/plan-table.ts';
 import type { MarkdownRenderer } from '../markdown/renderer.ts';

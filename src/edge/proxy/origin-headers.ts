@@ -1,9 +1,7 @@
 /** The request headers for an origin: without hop-by-hop ones, with the forwarding headers (RFC 7239, RFC 9110 §7.6). */
-
 import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
-import { namedInConnection } from '../../base/http/end-to-end.ts';
 import { addressOf, forwardedNode } from '../../base/http/forwarded.ts';
-import { lowerName } from '../../base/http/header-names.ts';
+import { lowerName, namedInConnection } from '../../base/http/header-fields.ts';
 import type { HeaderList } from '../../base/http/response.ts';
 import { isForwarding, shapesStored } from '../answers/forwarding.ts';
 import { ID_HEADER } from '../answers/kinds.ts';

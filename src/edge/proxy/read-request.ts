@@ -4,7 +4,7 @@
  */
 import { METHODS } from 'node:http';
 import type { ClientRequest } from '../../base/http/client-messages.ts';
-import { lowerName } from '../../base/http/header-names.ts';
+import { lowerName } from '../../base/http/header-fields.ts';
 import { MAX_HEAD_OCTETS, MAX_HEADERS } from './limits.ts';
 
 /** The head of a request. */

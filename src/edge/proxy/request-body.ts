@@ -4,7 +4,7 @@
  */
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { type BodyFault, brokenOff, tooSlow } from '../../base/buffers/body-fault.ts';
+import { type BodyFault, brokenOff, tooSlow } from '../../base/buffers/client-body.ts';
 import type { RateBounds } from '../../base/buffers/limits.ts';
 import { createPace } from '../../base/buffers/pace.ts';
 import type { ClientRequest } from '../../base/http/client-messages.ts';

@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ClientRequest, ClientResponse } from '../../base/http/client-messages.ts';
-import { lowerName } from '../../base/http/header-names.ts';
+import { lowerName } from '../../base/http/header-fields.ts';
 import type { HeaderList, ResponseFault, ResponseHead } from '../../base/http/response.ts';
 
 /** Whether a response has no body, whatever its headers state (RFC 9110 §6.4.1). */

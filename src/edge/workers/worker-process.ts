@@ -6,7 +6,7 @@
 import { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { backoffMs } from '../../base/platform/backoff.ts';
+import { backoffMs } from '../../base/platform/tasks.ts';
 import type { CacheReport } from '../../engine/plan/cache-report.ts';
 import type { CountedSeconds } from '../following/traffic/counter.ts';
 import { type WorkerEvent, WorkerFault } from './events.ts';

@@ -3,7 +3,6 @@
  * ready to seal, and diagnostics. The stages below run in their order; each reads from the draft what the earlier ones
  * have written, and no other state is shared.
  */
-
 import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { describeArgument } from '../../base/diagnostics/options.ts';
 import { buildAhoCorasick } from '../../base/octets/aho-corasick.ts';
@@ -23,15 +22,21 @@ import {
   SLOT,
   typeIndex,
 } from '../plan/layout.ts';
-import { layCidrIndexes } from './cidr-index.ts';
-import { createDraft, orderRules, type PlanDraft, placePosting } from './draft.ts';
+import {
+  createDraft,
+  orderRules,
+  type PlanDraft,
+  placePosting,
+  placeString,
+  placeWords,
+  sealStrings,
+} from './draft.ts';
 import { actionNumber, hasOwnEjection, placeFields } from './fields.ts';
 import { fileRules, KEY } from './filing.ts';
 import * as filters from './filters.ts';
+import { layCidrIndexes, layTree, reversed, type TreeEntries } from './indexes.ts';
 import { groupRecords, isMonitored, layNames } from './names.ts';
 import type { KnownPatterns } from './patterns.ts';
-import { placeString, placeWords, sealStrings } from './pools.ts';
-import { layTree, reversed, type TreeEntries } from './trees.ts';
 
 /** A plan and what its author should know. The plan is complete even if there are warnings. */
 export interface CompileResult {

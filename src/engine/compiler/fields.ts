@@ -1,5 +1,5 @@
 /**
- * The fields of each rule type as words (layout in `engine/plan/fields.ts`), and the number of a rule's action for its flags. Text
+ * The fields of each rule type as words (layout in `engine/plan/layout.ts`), and the number of a rule's action for its flags. Text
  * is a string number; `true` is 1; closed vocabularies are the index in their list (`base/vocabulary/vocabulary.ts`).
  */
 import { unreachable } from '../../base/diagnostics/assert.ts';
@@ -17,11 +17,9 @@ import {
   UNINSPECTED_MODES,
 } from '../../base/vocabulary/vocabulary.ts';
 import type { CacheRule, ErrorPageRule, OriginPoolRule, Rule, WafRule } from '../../rules/model/types.ts';
-import { DEFAULT_EJECTION, DEFAULT_PORTS } from '../plan/fields.ts';
-import { NONE } from '../plan/layout.ts';
-import type { PlanDraft } from './draft.ts';
+import { DEFAULT_EJECTION, DEFAULT_PORTS, NONE } from '../plan/layout.ts';
+import { type PlanDraft, placeString, placeWords } from './draft.ts';
 import { placePattern } from './patterns.ts';
-import { placeString, placeWords } from './pools.ts';
 
 /** The index of the rule's action or mode in its vocabulary; 0 for types that have none. */
 export function actionNumber(rule: Rule): number {

@@ -2,15 +2,13 @@
  * The filters of each rule as words: scope, host, path, countries, addresses, bots, fingerprints. Each `place…` function
  * returns the offset of its filter in `words`, or NONE if the rule has no such filter.
  */
-
 import { parseIpEntry } from '../../base/addresses/ip.ts';
 import { assert } from '../../base/diagnostics/assert.ts';
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import type { BotRouteRule, FingerprintRule, PathFilter, Rule } from '../../rules/model/types.ts';
 import { COUNTRY_WORDS, characterBit, NONE } from '../plan/layout.ts';
-import type { PlanDraft } from './draft.ts';
+import { type PlanDraft, placeString, placeWords } from './draft.ts';
 import { type PatternForm, type PatternKeys, placePattern } from './patterns.ts';
-import { placeString, placeWords } from './pools.ts';
 
 /** Numbers of the groups with a record of the rule's scope, ascending. `null`: the rule is zone-wide. */
 export function scopeGroups(draft: PlanDraft, rule: Rule): readonly number[] | null {

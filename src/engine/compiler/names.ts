@@ -4,9 +4,7 @@ import { RECORD_SCHEMES } from '../../base/vocabulary/vocabulary.ts';
 import { absoluteName } from '../../rules/model/record-name.ts';
 import type { DnsRecord } from '../../rules/model/types.ts';
 import { META, NAME, NONE, nameHash } from '../plan/layout.ts';
-import type { PlanDraft, RecordGroup } from './draft.ts';
-import { placePosting } from './draft.ts';
-import { placeString, placeWords } from './pools.ts';
+import { type PlanDraft, placePosting, placeString, placeWords, type RecordGroup } from './draft.ts';
 
 /** The host name of a record: `@` is the domain itself. */
 function nameOf(draft: PlanDraft, record: DnsRecord): string {

@@ -4,7 +4,6 @@
  */
 import { assert } from '../../base/diagnostics/assert.ts';
 import { xxhash32 } from '../../base/octets/xxhash32.ts';
-import { CountsFault } from './fault.ts';
 
 const FIRST_SIZE = 1_024;
 const CHECKSUM_SIZE = 4;
@@ -190,4 +189,22 @@ export function readFixed(reader: Reader, size: number): Uint8Array {
 /** Checks that nothing follows. */
 export function finishReading(reader: Reader): void {
   if (reader.at !== reader.end) throw layoutFault(`${reader.end - reader.at} octets after the last field`);
+}
+
+// Why bytes are not sealed counts. `truncated`: they end too early. `version`: another build has sealed them. `checksum`:
+// they are damaged. `layout`: they contain what no count has, such as a rule twice.
+
+export const COUNTS_FAULTS = ['truncated', 'version', 'checksum', 'layout'] as const;
+/** One of COUNTS_FAULTS. */
+export type CountsFaultCode = (typeof COUNTS_FAULTS)[number];
+
+/** Bytes that cannot be opened as sealed counts. Never to be taken for no traffic. */
+export class CountsFault extends Error {
+  readonly code: CountsFaultCode;
+
+  constructor(code: CountsFaultCode, message: string) {
+    super(message);
+    this.name = 'CountsFault';
+    this.code = code;
+  }
 }

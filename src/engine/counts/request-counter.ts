@@ -8,11 +8,11 @@
  */
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { type Decision, EFFECTS, type Match } from '../evaluator/decision.ts';
-import { type CountedRequest, statusKey, topValue } from './counted-request.ts';
 import {
   addChange,
   addHits,
   addKey,
+  type CountedRequest,
   createTopLists,
   createTrafficCounts,
   DIMENSIONS,
@@ -20,13 +20,14 @@ import {
   fromEach,
   hitKey,
   type RuleHits,
+  statusKey,
   TOP_KINDS,
   type TopKind,
   type TopLists,
   type TrafficCounts,
+  topValue,
 } from './counts.ts';
-import { hashPair, hashText } from './hash.ts';
-import { addHash } from './hyperloglog.ts';
+import { addHash, hashPair, hashText } from './hyperloglog.ts';
 import { MAX_HITS, MAX_KEYS } from './limits.ts';
 import { record } from './log-histogram.ts';
 import { shadowChanges } from './shadow-changes.ts';

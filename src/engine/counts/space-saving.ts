@@ -24,7 +24,7 @@ export interface SpaceSavingEntry {
   /** As in `FrequentValue`. */
   count: number;
   error: number;
-  /** The hash of the value, for who needs it of every request (`hash.ts`); -1: not computed yet. */
+  /** The hash of the value, for who needs it of every request (`hyperloglog.ts`); -1: not computed yet. */
   hash: number;
 }
 

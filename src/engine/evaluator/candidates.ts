@@ -13,10 +13,17 @@ import {
   scanAhoCorasick,
 } from '../../base/octets/aho-corasick.ts';
 import { characterBit, GROUP, META, NONE, type Plan } from '../plan/layout.ts';
-import { lookUp4, lookUp6 } from './cidr-index.ts';
 import { botOf, type Facts, ipOf } from './facts.ts';
-import { createTouched, resetTouched, type Touched, touch } from './touched.ts';
-import { walkBackward, walkForward } from './tree.ts';
+import {
+  createTouched,
+  lookUp4,
+  lookUp6,
+  resetTouched,
+  type Touched,
+  touch,
+  walkBackward,
+  walkForward,
+} from './indexes.ts';
 
 /** Up to this many slots are sorted by insertion. */
 const FEW = 32;

@@ -3,8 +3,7 @@ import { formatIp } from '../../base/addresses/ip.ts';
 import { BOT_KINDS, RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { ADDRESSES, FILTER, FLAG, NONE, SLOT } from '../plan/layout.ts';
 import { botOf, type Facts, ipOf, OTHER_BOT } from './facts.ts';
-import { textsAt } from './loaded.ts';
-import { sourceOf } from './patterns.ts';
+import { sourceOf, textsAt } from './loaded.ts';
 import {
   addressEntry,
   fingerprintEntry,

@@ -7,11 +7,15 @@
  * One set of counters serves any number of evaluators of one process. Two processes share nothing.
  */
 import { MAX_RATE_PATHS } from '../../base/vocabulary/limits.ts';
-import { absorb, absorbText, begin, createHashState, finish } from './counters/hash.ts';
 import {
+  absorb,
+  absorbText,
+  begin,
   COARSE,
   createClock,
+  createHashState,
   FINE,
+  finish,
   HOLDER_BORN,
   HOLDER_LAYOUT,
   layoutId,
@@ -22,6 +26,7 @@ import {
   setNow,
   stamp,
 } from './counters/layout.ts';
+import { type Judgement, judgeRing, judgeSlices, type MutableRateResult } from './counters/logs.ts';
 import {
   changePlaces,
   createShape,
@@ -34,13 +39,10 @@ import {
   placeOf,
   placesTaken,
 } from './counters/pages.ts';
-import type { MutableRateResult } from './counters/result.ts';
-import { type Judgement, judgeRing } from './counters/ring.ts';
-import { judgeSlices } from './counters/slices.ts';
 import { EntryStore, MIN_BYTES } from './counters/store.ts';
 
-export { counterSpace } from './counters/hash.ts';
-export type { MutableRateResult, RateResult } from './counters/result.ts';
+export { counterSpace } from './counters/layout.ts';
+export type { MutableRateResult, RateResult } from './counters/logs.ts';
 
 /**
  * What a rule counts; one object per rule, immutable. A window with other numbers is another window, whose keys start

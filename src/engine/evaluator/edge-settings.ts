@@ -1,8 +1,20 @@
 /** The settings of a plan that a node needs besides decisions: the domain's edge settings, its pools' health checks. */
 import { ORIGIN_SCHEMES, type OriginScheme } from '../../base/vocabulary/vocabulary.ts';
-import { DEFAULT_EJECTION, POOL_EJECTION, POOL_FIELDS, POOL_HEALTH, POOL_ORIGIN } from '../plan/fields.ts';
-import { EDGE_SWITCH, EJECTIONS, META, MONITORED, NONE, SLOT, typeIndex } from '../plan/layout.ts';
-import { openPlan } from '../plan/open.ts';
+import {
+  DEFAULT_EJECTION,
+  EDGE_SWITCH,
+  EJECTIONS,
+  META,
+  MONITORED,
+  NONE,
+  POOL_EJECTION,
+  POOL_FIELDS,
+  POOL_HEALTH,
+  POOL_ORIGIN,
+  SLOT,
+  typeIndex,
+} from '../plan/layout.ts';
+import { openPlan } from '../plan/seal.ts';
 import { keyOfSlot } from './identity.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
 

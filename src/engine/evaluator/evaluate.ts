@@ -1,7 +1,7 @@
 /**
  * Opens a sealed plan as an evaluator. In: a request as the embedder saw it. Out: a decision, always; `evaluate` never
  * throws. For each request the gate reads the facts (`facts.ts`), the indexes give the candidates (`candidates.ts`), and
- * the phases of semantics §4 (`phases.ts`) make the decision (`decide.ts`) or its trace (`explain.ts`).
+ * the phases of semantics §4 (`phases.ts`) make the decision (`phases.ts`) or its trace (`explain.ts`).
  */
 import {
   checkOptions,
@@ -13,21 +13,18 @@ import {
   octetsOf,
 } from '../../base/diagnostics/options.ts';
 import { DEFAULT_CAPTCHA_TTL_SEC } from '../../base/vocabulary/limits.ts';
-import { CAPTCHA_FIELDS, RATE_FIELDS } from '../plan/fields.ts';
-import { META, type Plan, SLOT, typeIndex } from '../plan/layout.ts';
-import { openPlan } from '../plan/open.ts';
+import { CAPTCHA_FIELDS, META, type Plan, RATE_FIELDS, SLOT, typeIndex } from '../plan/layout.ts';
+import { openPlan } from '../plan/seal.ts';
 import { createCandidates, gather } from './candidates.ts';
 import { type Counters, createCounters } from './counters.ts';
-import { decide, decideErrorPage, type Runs, refusal } from './decide.ts';
 import type { Decision, ErrorPageAnswer, RuleRef } from './decision.ts';
 import { type EdgeSettings, readEdgeSettings } from './edge-settings.ts';
 import { explainDecision, explainUnread } from './explain.ts';
 import { createFacts, type FactsInput, readFacts, releaseRequest, servesNow } from './facts.ts';
-import { createLoaded, type LoadedPlan, textOf } from './loaded.ts';
-import { isMonitored, servedHosts } from './names.ts';
+import { createLoaded, isMonitored, type LoadedPlan, servedHosts, textOf } from './loaded.ts';
 import type { ErrorResponse } from './phases/error-page.ts';
 import { wantedBody } from './phases/waf.ts';
-import { stepsOf } from './phases.ts';
+import { decide, decideErrorPage, type Runs, refusal, stepsOf } from './phases.ts';
 import type { EdgeRequest } from './request.ts';
 import { type Context, createRun, type Memo, type OriginStates } from './run.ts';
 import type { Trace } from './trace.ts';

@@ -15,17 +15,13 @@ import { FLAG, GROUP, META, SLOT, typeIndex } from '../plan/layout.ts';
 import { botText, checksOf, listText } from './checks.ts';
 import type { RateResult } from './counters.ts';
 import type { Decision, Match } from './decision.ts';
-import { EXEMPT, exemptionsOf } from './exemptions.ts';
-import { isWithin } from './facts.ts';
-import { factsTrace } from './facts-trace.ts';
+import { EXEMPT, exemptionsOf, isEdgeOwn, isWithin } from './facts.ts';
 import { textOf } from './loaded.ts';
-import { matchReason } from './match-reason.ts';
 import { inDeveloperMode } from './phases/cache.ts';
 import { listedStatuses } from './phases/error-page.ts';
 import { onUninspected, settingsOf } from './phases/waf.ts';
 import { PHASE_TABLE, type Phase } from './phases.ts';
 import { type Context, phaseStart, refOf, slotWord } from './run.ts';
-import { isEdgeOwn } from './special-paths.ts';
 import {
   type FactsTrace,
   PHASES,
@@ -34,6 +30,7 @@ import {
   type RuleTrace,
   type Trace,
 } from './trace.ts';
+import { factsTrace, matchReason } from './trace-parts.ts';
 
 /** A decision with what its evaluation has left for the trace. */
 export interface Explained {

@@ -5,10 +5,9 @@
 import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
 import { parseIp } from '../../base/addresses/ip.ts';
 import { parseTarget, type TargetFacts } from '../../base/paths/path.ts';
-import { BOT_KINDS, DOMAIN_STATUSES } from '../../base/vocabulary/vocabulary.ts';
+import { BOT_KINDS, DOMAIN_STATUSES, SEARCH_CRAWLERS } from '../../base/vocabulary/vocabulary.ts';
 import { META, NONE } from '../plan/layout.ts';
-import { type LoadedPlan, textOf } from './loaded.ts';
-import { findGroup } from './names.ts';
+import { findGroup, type LoadedPlan, textOf } from './loaded.ts';
 import type { EdgeRequest } from './request.ts';
 import { classifyUserAgent } from './user-agent.ts';
 
@@ -252,4 +251,56 @@ export function headerOf(request: EdgeRequest, name: string): string | null {
   }
   if (typeof value === 'string') return value;
   return Array.isArray(value) && typeof value[0] === 'string' ? value[0] : null;
+}
+
+// The requests that pass phases untouched (semantics §4), as bits, so that one `&` answers for a phase and a request.
+
+/**
+ * `acme`: the request of an ACME server for a token. `pinned`: a bot_route rule has pinned the origin. `crawler`: a
+ * verified search crawler.
+ */
+export const EXEMPT = { acme: 1, pinned: 2, crawler: 4 } as const;
+
+/** The exemptions that the request's facts give; `pinned` is added by the phase bot_route. */
+export function exemptionsOf(facts: Facts): number {
+  const acme = isAcmeChallenge(facts) ? EXEMPT.acme : 0;
+  return isVerifiedCrawler(facts) ? acme | EXEMPT.crawler : acme;
+}
+
+function isVerifiedCrawler(facts: Facts): boolean {
+  const { bot } = facts.request;
+  if (bot === undefined || bot === null) return false;
+  const kind = BOT_KINDS[botOf(facts)];
+  return facts.botVerified && (SEARCH_CRAWLERS as readonly (string | undefined)[]).includes(kind);
+}
+
+// Paths that rules treat apart (semantics §4).
+
+/** Where an ACME server asks for tokens (RFC 8555 §8.3). */
+export const ACME_PREFIX = '/.well-known/acme-challenge/';
+/** Paths that the edge answers itself. */
+export const EDGE_PREFIX = '/.well-known/edgeplan/';
+
+/** A request of an ACME server for a token (RFC 8555 §8.3), which no rule may stand in the way of. */
+function isAcmeChallenge(facts: Facts): boolean {
+  const { path, query, request } = facts;
+  if ((query !== null && query !== '') || !path.startsWith(ACME_PREFIX) || path.length === ACME_PREFIX.length)
+    return false;
+  if (request.method !== 'GET' && request.method !== 'HEAD') return false;
+  for (let at = ACME_PREFIX.length; at < path.length; at++)
+    if (!isTokenCode(path.charCodeAt(at))) return false;
+  return true;
+}
+
+/** base64url (RFC 4648 §5). */
+function isTokenCode(code: number): boolean {
+  const lower = code | 32;
+  return (lower >= 97 && lower <= 122) || (code >= 48 && code <= 57) || code === 45 || code === 95;
+}
+
+/** Paths the edge answers itself, challenges among them: no challenge may stand in the way of being solved. */
+export function isEdgeOwn(facts: Facts): boolean {
+  return (
+    facts.path.startsWith(EDGE_PREFIX) || (facts.pathWithoutParameters?.startsWith(EDGE_PREFIX) ?? false)
+  );
 }

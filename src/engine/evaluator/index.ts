@@ -1,6 +1,6 @@
 /** `edgeplan/evaluator`: sealed plans in, decisions out. Carries no platform: the same bytes decide everywhere. */
 
-export { PlanFault } from '../plan/fault.ts';
+export { PlanFault } from '../plan/layout.ts';
 export { type BoundedCounters, type Counters, type CountersOptions, createCounters } from './counters.ts';
 export type * from './decision.ts';
 export { createDomains, type Domains } from './domains.ts';

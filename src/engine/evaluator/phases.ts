@@ -1,21 +1,25 @@
 /**
- * The phases of semantics §4 in their fixed order, in one table: `evaluate` runs its rows (`decide.ts`), `explain`
- * reports them (`explain.ts`), and the simulator prints them in this order.
+ * The phases of semantics §4 in their fixed order, in one table, and the decision that they make: its rows are run once,
+ * and once more with every dry_run rule enforced if one matched; that second decision is the shadow. `explain` reports
+ * the rows (`explain.ts`), and the simulator prints them in this order.
  */
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { META, type Plan, typeIndex } from '../plan/layout.ts';
-import { EXEMPT } from './exemptions.ts';
+import { noneBelow, restart } from './candidates.ts';
+import type { Decision, ErrorPageAnswer } from './decision.ts';
+import { EXEMPT, exemptionsOf } from './facts.ts';
 import { botRoute } from './phases/bot-route.ts';
 import { cache, cacheWithoutRules, passCache } from './phases/cache.ts';
 import { captcha, captchaOfRecord } from './phases/captcha.ts';
 import { drop } from './phases/drop.ts';
+import { type ErrorResponse, errorPage } from './phases/error-page.ts';
 import { fingerprint } from './phases/fingerprint.ts';
 import { origin, originWithoutRules } from './phases/origin.ts';
 import { answerOwnPath, rateLimit } from './phases/rate-limit.ts';
 import { redirect } from './phases/redirect.ts';
 import { rewrite } from './phases/rewrite.ts';
 import { waf } from './phases/waf.ts';
-import type { Context, Run, Step } from './run.ts';
+import { type Context, createRun, end, type Run, resetRun, type Step } from './run.ts';
 
 interface PhaseRow {
   readonly name: string;
@@ -86,7 +90,7 @@ export const PHASE_TABLE = [
 export type Phase = (typeof PHASE_TABLE)[number]['name'];
 
 /** The steps of a request without candidates. */
-export const STEPS_WITHOUT_RULES: readonly Step[] = stepsWhere(() => 0);
+const STEPS_WITHOUT_RULES: readonly Step[] = stepsWhere(() => 0);
 
 /**
  * The steps of a plan's requests.
@@ -109,4 +113,94 @@ function stepsWhere(endOf: (row: PhaseRow) => number): readonly Step[] {
     const end = endOf(row);
     return end === 0 && runWithoutRules === null ? [] : [{ run, runWithoutRules, end, passedBy, pass }];
   });
+}
+
+/** The two runs of a request: the real one, and the shadow's. */
+export interface Runs {
+  readonly real: Run;
+  readonly shadow: Run;
+}
+
+const EMPTY: readonly never[] = Object.freeze([]);
+
+/** Decides the request of `context.facts`. */
+export function decide(context: Context, { real, shadow }: Runs): Decision {
+  const { revision } = context.loaded;
+  clearMemo(context);
+  runSteps(context, real);
+  if (!real.dryMatched) return decisionOf(real, null, revision);
+  restart(context.candidates);
+  runSteps(context, shadow);
+  return decisionOf(real, decisionOf(shadow, null, revision), revision);
+}
+
+/** The decision that refuses a request with `status` before any rule is evaluated. */
+export function refusal(status: number, revision: number): Decision {
+  const run = createRun(false);
+  end(run, 'refuse', { status, rule: null });
+  return decisionOf(run, null, revision);
+}
+
+/** The error page of the request of `context.facts`, and that of its shadow if a dry_run rule matched. */
+export function decideErrorPage(
+  context: Context,
+  { real, shadow }: Runs,
+  response: ErrorResponse,
+): ErrorPageAnswer {
+  resetRun(real);
+  const page = errorPage(context, real, response);
+  const matches = real.matches ?? EMPTY;
+  if (!real.dryMatched) return { page, matches, shadow: null };
+  restart(context.candidates);
+  resetRun(shadow);
+  const shadowPage = errorPage(context, shadow, response);
+  return { page, matches, shadow: { page: shadowPage, matches: shadow.matches ?? EMPTY, shadow: null } };
+}
+
+/** Removes what the runs of the last request computed for each other. */
+function clearMemo(context: Context): void {
+  const { rates, wafs, picks } = context.memo;
+  if (rates.size > 0) rates.clear();
+  if (wafs.size > 0) wafs.clear();
+  if (picks.size > 0) picks.clear();
+}
+
+/**
+ * Runs the phases in their order until one of them ends the request.
+ * PERF: most phases have no candidate; of those only the few that have an effect without a rule run.
+ */
+function runSteps(context: Context, run: Run): void {
+  const { candidates } = context;
+  const steps = candidates.fewCount === 0 ? STEPS_WITHOUT_RULES : context.steps;
+  resetRun(run);
+  run.exempt = exemptionsOf(context.facts);
+  for (let index = 0; index < steps.length; index++) {
+    const step = steps[index]!;
+    if ((step.passedBy & run.exempt) !== 0) {
+      step.pass?.(context, run);
+      continue;
+    }
+    const act = noneBelow(candidates, step.end) ? step.runWithoutRules : step.run;
+    if (act?.(context, run) === true) return;
+  }
+}
+
+function decisionOf(run: Run, shadow: Decision | null, revision: number): Decision {
+  return {
+    action: run.action,
+    status: run.status,
+    rule: run.rule,
+    location: run.location,
+    body: run.body,
+    origin: run.origin,
+    path: run.path,
+    query: run.query,
+    cache: run.cache,
+    tags: run.tags ?? EMPTY,
+    retryAfter: run.retryAfter,
+    waf: run.waf,
+    matches: run.matches ?? EMPTY,
+    shadow,
+    revision,
+  };
 }

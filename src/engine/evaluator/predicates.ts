@@ -1,9 +1,8 @@
 /** Whether a candidate matches: evaluates every filter of its slot, the cheapest first. */
 import { ADDRESSES, COUNTRIES, FILTER, FLAG, NONE, PATTERN, SLOT, typeIndex } from '../plan/layout.ts';
-import { compareAt } from './cidr-index.ts';
 import { botOf, type Facts, ipOf, OTHER_BOT } from './facts.ts';
-import { type LoadedPlan, textOf } from './loaded.ts';
-import { patternMatches } from './patterns.ts';
+import { compareAt } from './indexes.ts';
+import { type LoadedPlan, patternMatches, textOf } from './loaded.ts';
 
 /** Whether every filter of `slot` holds. */
 export function slotMatches(loaded: LoadedPlan, slot: number, facts: Facts): boolean {

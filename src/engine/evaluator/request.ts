@@ -2,6 +2,8 @@
  * One request as the embedder saw it. Nothing is normalised yet; what is absent is unknown. `evaluate` accepts any
  * value in any field and still answers with a decision.
  */
+import { utf8Bytes } from '../../base/octets/octets.ts';
+
 export interface EdgeRequest {
   /** `http` or `https`, also with the colon of `new URL(…).protocol`; anything else is read as `https`. */
   readonly scheme: string;
@@ -44,4 +46,20 @@ export interface EdgeRequest {
    * place of the id if the rule or record has one.
    */
   readonly cleared?: readonly string[] | undefined;
+}
+
+// The body of a request as waf rules inspect it.
+
+/** Returns the octets of the body, `null` without one, `unread` if the caller gave neither text nor octets of it. */
+export function bodyOf({ body, headers }: EdgeRequest): Uint8Array | null | 'unread' {
+  if (typeof body === 'string') return utf8Bytes(body);
+  if (body instanceof Uint8Array || body === null) return body;
+  return body !== undefined || announcesBody(headers) ? 'unread' : null;
+}
+
+/** Whether the headers announce a body (RFC 9112 §6.3). In HTTP/2 a body can follow without such a header. */
+function announcesBody(headers: EdgeRequest['headers']): boolean {
+  if (headers?.['transfer-encoding'] !== undefined) return true;
+  const length = headers?.['content-length'];
+  return length !== undefined && Number(length) !== 0;
 }

@@ -1,6 +1,6 @@
 /**
  * One pass over the phases: the real one, or the shadow's, in which dry_run rules act. Phases write into a run, and the
- * decision is made from it (`decide.ts`).
+ * decision is made from it (`phases.ts`).
  */
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { FLAG, META, SLOT } from '../plan/layout.ts';
@@ -89,7 +89,7 @@ export interface Run {
   dryMatched: boolean;
   /** Slot of the bot_route rule that pinned the origin, or -1. */
   pinned: number;
-  /** Bits of EXEMPT (`exemptions.ts`): which phases the request passes untouched. */
+  /** Bits of EXEMPT (`facts.ts`): which phases the request passes untouched. */
   exempt: number;
   /** Slot of the rewrite rule that acts, or -1. */
   rewrittenBy: number;

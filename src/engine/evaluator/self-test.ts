@@ -4,8 +4,8 @@
  * What the rules of the plan do is not tested.
  */
 import type { Plan } from '../plan/layout.ts';
-import { openPlan } from '../plan/open.ts';
 import { probeHost, probeNames, probePaths } from '../plan/probes.ts';
+import { openPlan } from '../plan/seal.ts';
 import { createCounters } from './counters.ts';
 import type { Decision } from './decision.ts';
 import { loadPlan } from './evaluate.ts';

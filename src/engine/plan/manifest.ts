@@ -51,7 +51,7 @@ export interface ManifestEntry {
   /** This domain's own; absent if there is a tombstone, and from servers of releases with one secret for all domains. */
   readonly clearance?: Clearance;
   /**
-   * The digest of the domain's certificates (`certificate-set.ts`), which nodes fetch by domain; absent: it has none, the
+   * The digest of the domain's certificates (`manifest.ts`), which nodes fetch by domain; absent: it has none, the
    * name is `gone`, or the server is of a release without them. Changes at a new position, with or without a new revision.
    */
   readonly certificates?: string;
@@ -197,4 +197,34 @@ export function canonicalJson(value: unknown): string {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`);
   return `{${fields.join(',')}}`;
+}
+
+// The certificates of a domain as nodes get them: a set with its keys, sealed for each node (`base/platform/cryptography.ts`). The
+// manifest has the digest of the set, so a signature covers what a node serves; the box has the octets.
+
+export const CERTIFICATE_SET_FORMAT = 'edgeplan.certificates/v1';
+
+/** A certificate with its key. */
+export interface SetCertificate {
+  /** The id of the certificate in the API. */
+  readonly id: number;
+  /** An uploaded one precedes an obtained one for the same name (semantics §8). */
+  readonly source: 'acme' | 'custom';
+  /** PEM, the leaf first, then its issuers. */
+  readonly chain: string;
+  /** PEM, PKCS #8. */
+  readonly key: string;
+}
+
+/** The certificates of one domain. The digest of a set is the SHA-256 of the UTF-8 of its JSON text, in hex. */
+export interface CertificateSet {
+  readonly format: typeof CERTIFICATE_SET_FORMAT;
+  readonly domain: string;
+  /** By id. */
+  readonly certificates: readonly SetCertificate[];
+}
+
+/** What a box with a set is bound to. */
+export function certificateSetContext(domain: string, digest: string): string {
+  return `${CERTIFICATE_SET_FORMAT} ${domain} ${digest}`;
 }

@@ -2,10 +2,10 @@
  * Opens a sealed signature program: version and checksum before anything else, then its text, and views for its tables.
  * Each is checked once, so that a program that opens is safe to inspect with.
  */
-import { dfaFault } from '../../base/regex/check-table.ts';
-import { DFA_LENGTH } from '../../base/regex/table.ts';
-import { signaturesFault } from './check-signatures.ts';
-import { PlanFault } from './fault.ts';
+import { parseIpEntry } from '../../base/addresses/ip.ts';
+import { DFA_LENGTH, dfaFault } from '../../base/regex/table.ts';
+import { MAX_PARANOIA, MAX_SIGNATURE_ID } from '../../base/vocabulary/limits.ts';
+import { PlanFault } from './layout.ts';
 import {
   align,
   type SealedTable,
@@ -15,7 +15,16 @@ import {
   SIGNATURES_START,
   signaturesChecksum,
 } from './seal-signatures.ts';
-import { SIGNATURE_PROGRAM_VERSION, type SignatureProgram } from './signature-program.ts';
+import {
+  SIGNATURE_PROGRAM_VERSION,
+  type SignatureProgram,
+  WAF_COLLECTIONS,
+  WAF_NUMBER_OPERATORS,
+  WAF_PLAIN_OPERATORS,
+  WAF_SCALARS,
+  WAF_TEXT_OPERATORS,
+  WAF_TRANSFORMATIONS,
+} from './signature-program.ts';
 
 /** Characters turned into a string at a time; more would overflow the stack of arguments. */
 const CHUNK = 4096;
@@ -108,4 +117,236 @@ function parsed(text: string): unknown {
   } catch {
     throw layoutFault('its text is not JSON');
   }
+}
+
+// Whether what a sealed signature program says is a program: every field is there and of its kind, every number names
+// something that exists. What the compiler wrote always is; a file that was tampered with need not be.
+
+// Checks of what was read from JSON, put together from small ones.
+
+/** The place in a value that is not what it should be, `.rules[3].phase`, or `''` for all of it; `null`: all is well. */
+type ShapeCheck = (value: unknown) => string | null;
+
+const WRONG = '';
+
+/** A string. */
+const isText: ShapeCheck = (value) => (typeof value === 'string' ? null : WRONG);
+
+/** `true` or `false`. */
+const isFlag: ShapeCheck = (value) => (typeof value === 'boolean' ? null : WRONG);
+
+/** A whole number, both ends included. */
+function isWhole(least: number, most: number): ShapeCheck {
+  return (value) =>
+    Number.isInteger(value) && (value as number) >= least && (value as number) <= most ? null : WRONG;
+}
+
+/** One of a closed list of values. */
+function isOneOf(values: readonly unknown[]): ShapeCheck {
+  return (value) => (values.includes(value) ? null : WRONG);
+}
+
+/** `null`, or what another check accepts. */
+function isNullOr(check: ShapeCheck): ShapeCheck {
+  return (value) => (value === null ? null : check(value));
+}
+
+/** An array whose every entry another check accepts. */
+function isListOf(check: ShapeCheck): ShapeCheck {
+  return (value) => {
+    if (!Array.isArray(value)) return WRONG;
+    for (let at = 0; at < value.length; at++) {
+      const wrong = check(value[at]);
+      if (wrong !== null) return `[${at}]${wrong}`;
+    }
+    return null;
+  };
+}
+
+/** An object with at least these fields. */
+function hasFields(fields: Readonly<Record<string, ShapeCheck>>): ShapeCheck {
+  const entries = Object.entries(fields);
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return WRONG;
+    for (const [name, check] of entries) {
+      const wrong = check((value as Record<string, unknown>)[name]);
+      if (wrong !== null) return `.${name}${wrong}`;
+    }
+    return null;
+  };
+}
+
+/** An object of any fields. */
+function isRecordOf(check: ShapeCheck): ShapeCheck {
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return WRONG;
+    for (const [name, one] of Object.entries(value)) {
+      const wrong = check(one);
+      if (wrong !== null) return `.${name}${wrong}`;
+    }
+    return null;
+  };
+}
+
+/** An object whose `kind` determines its fields. */
+function isKindOf(kinds: Readonly<Record<string, Readonly<Record<string, ShapeCheck>>>>): ShapeCheck {
+  const checks = new Map(Object.entries(kinds).map(([kind, fields]) => [kind, hasFields(fields)]));
+  return (value) => {
+    const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : undefined;
+    const check = typeof kind === 'string' ? checks.get(kind) : undefined;
+    return check === undefined ? '.kind' : check(value);
+  };
+}
+
+const LISTS = ['targets', 'chains', 'patterns', 'phraseLists', 'literals', 'rules'] as const;
+type Counts = Readonly<Record<(typeof LISTS)[number], number>>;
+
+/** The first place in a program's JSON that is invalid, such as `.rules[3].phase`; `null`: the program is valid. */
+function signaturesFault(read: unknown): string | null {
+  const lists = hasFields(Object.fromEntries(LISTS.map((name) => [name, isListOf(() => null)])));
+  const wrong = lists(read);
+  if (wrong !== null) return wrong;
+  const written = read as Readonly<Record<keyof Counts, readonly unknown[]>>;
+  const counts = Object.fromEntries(LISTS.map((name) => [name, written[name].length])) as Counts;
+  return programCheck(counts)(read);
+}
+
+/** Characters of a literal: what its depth in the index can count. */
+const MAX_LITERAL = 0xffff;
+const ANY_NUMBER = isWhole(-0x8000_0000, 0xffff_ffff);
+
+function programCheck(counts: Counts): ShapeCheck {
+  return hasFields({
+    name: isText,
+    targets: isListOf(targetsCheck(counts)),
+    chains: isListOf(isListOf(isOneOf(WAF_TRANSFORMATIONS))),
+    patterns: isListOf(patternCheck(counts)),
+    phraseLists: isListOf(hasFields({ phrases: isListOf(isPlaceIn(counts.literals)) })),
+    literals: isListOf(isLiteral),
+    rules: isListOf(ruleCheck(counts)),
+    levels: isLevels(counts),
+  });
+}
+
+/** The number of an entry in a list of so many. */
+function isPlaceIn(count: number): ShapeCheck {
+  return isWhole(0, count - 1);
+}
+
+const isLiteral: ShapeCheck = (value) =>
+  typeof value === 'string' && value.length <= MAX_LITERAL && /^[\0-@[-\xff]+$/.test(value) ? null : '';
+
+function isLevels(counts: Counts): ShapeCheck {
+  const levels = isListOf(
+    hasFields({ rules: isListOf(isPlaceIn(counts.rules)), initial: isRecordOf(isText) }),
+  );
+  return (value) => (Array.isArray(value) && value.length === MAX_PARANOIA ? levels(value) : '');
+}
+
+function patternCheck(counts: Counts): ShapeCheck {
+  const table = isNullOr(hasFields({ at: isWhole(0, 0xffff_ffff), length: isWhole(0, 0xffff_ffff) }));
+  return hasFields({
+    source: isText,
+    ignoreCase: isFlag,
+    dotAll: isFlag,
+    dfa: table,
+    guard: table,
+    required: isNullOr(isListOf(isPlaceIn(counts.literals))),
+    needed: ANY_NUMBER,
+  });
+}
+
+const isVariable = isOneOf([...WAF_SCALARS, ...WAF_COLLECTIONS]);
+
+function targetFields(counts: Counts): Readonly<Record<'variable' | 'selector', ShapeCheck>> {
+  return {
+    variable: isVariable,
+    selector: isKindOf({
+      all: {},
+      name: { name: isText },
+      pattern: { pattern: isPlaceIn(counts.patterns) },
+    }),
+  };
+}
+
+function targetsCheck(counts: Counts): ShapeCheck {
+  const target = targetFields(counts);
+  return hasFields({
+    include: isListOf(hasFields({ ...target, count: isFlag })),
+    exclude: isListOf(hasFields(target)),
+  });
+}
+
+const isMacroText = isListOf(
+  isKindOf({ literal: { text: isText }, variable: { variable: isVariable, name: isNullOr(isText) } }),
+);
+
+/** Kinds that have the same fields. */
+function alike(
+  kinds: readonly string[],
+  fields: Readonly<Record<string, ShapeCheck>>,
+): Readonly<Record<string, Readonly<Record<string, ShapeCheck>>>> {
+  return Object.fromEntries(kinds.map((kind) => [kind, fields]));
+}
+
+const isPrefix: ShapeCheck = (value) => (typeof value === 'string' && parseIpEntry(value).ok ? null : '');
+
+function operatorCheck(counts: Counts): ShapeCheck {
+  return isKindOf({
+    rx: { pattern: isPlaceIn(counts.patterns) },
+    pm: { phrases: isPlaceIn(counts.phraseLists) },
+    ipMatch: { prefixes: isListOf(isPrefix) },
+    validateByteRange: { allowed: isListOf(isFlag) },
+    ...alike(WAF_NUMBER_OPERATORS, { value: isMacroText }),
+    ...alike(WAF_TEXT_OPERATORS, { value: isMacroText }),
+    ...alike(WAF_PLAIN_OPERATORS, {}),
+  });
+}
+
+const isSetVar = isKindOf({
+  set: { name: isMacroText, value: isMacroText },
+  add: { name: isMacroText, value: isMacroText, sign: isOneOf([1, -1]) },
+  unset: { name: isMacroText },
+});
+
+function controlCheck(counts: Counts): ShapeCheck {
+  const ranges = isListOf(hasFields({ from: ANY_NUMBER, to: ANY_NUMBER }));
+  const target = hasFields(targetFields(counts));
+  const pattern = isPlaceIn(counts.patterns);
+  return isKindOf({
+    ruleRemoveById: { ranges },
+    ruleRemoveByTag: { pattern },
+    ruleRemoveTargetById: { ranges, target },
+    ruleRemoveTargetByTag: { pattern, target },
+    forceRequestBodyVariable: { on: isFlag },
+    requestBodyProcessor: { processor: isOneOf(['URLENCODED', 'MULTIPART', 'JSON', 'XML']) },
+    ruleEngine: { mode: isOneOf(['On', 'Off', 'DetectionOnly']) },
+  });
+}
+
+function ruleCheck(counts: Counts): ShapeCheck {
+  const condition = hasFields({
+    targets: isWhole(-1, counts.targets - 1),
+    chain: isPlaceIn(counts.chains),
+    operator: operatorCheck(counts),
+    negated: isFlag,
+    capture: isFlag,
+    multiMatch: isFlag,
+    setVars: isListOf(isSetVar),
+    controls: isListOf(controlCheck(counts)),
+  });
+  return hasFields({
+    id: isWhole(0, MAX_SIGNATURE_ID),
+    phase: isOneOf([1, 2]),
+    conditions: isListOf(condition),
+    disruption: isOneOf(['pass', 'block', 'deny', 'allow', 'allowPhase']),
+    skipTo: ANY_NUMBER,
+    reported: isFlag,
+    message: isMacroText,
+    logData: isMacroText,
+    severity: isWhole(-1, 7),
+    tags: isListOf(isText),
+    category: isText,
+    paranoia: isWhole(1, MAX_PARANOIA),
+  });
 }

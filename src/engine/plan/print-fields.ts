@@ -22,7 +22,15 @@ import {
   BOT_FIELDS,
   CACHE_FIELDS,
   CAPTCHA_FIELDS,
+  decodeString,
+  EJECTIONS,
+  FLAG,
+  FLAG_ACTION_SHIFT,
+  META,
+  NONE,
   PAGE_FIELDS,
+  PATTERN,
+  type Plan,
   POOL_EJECTION,
   POOL_FIELDS,
   POOL_HEALTH,
@@ -31,11 +39,10 @@ import {
   REDIRECT_FIELDS,
   REWRITE_FIELDS,
   ROUTE_FIELDS,
+  SLOT,
   WAF_EXCLUSION,
   WAF_FIELDS,
-} from './fields.ts';
-import { EJECTIONS, FLAG, FLAG_ACTION_SHIFT, META, NONE, PATTERN, type Plan, SLOT } from './layout.ts';
-import { decodeString } from './strings.ts';
+} from './layout.ts';
 
 /** A part of the printed plan; JSON-safe. */
 export type Printed = Readonly<Record<string, unknown>>;

@@ -4,6 +4,7 @@ import { BOT_KINDS, DOMAIN_STATUSES, RECORD_SCHEMES, RULE_TYPES } from '../../ba
 import {
   ADDRESSES,
   COUNTRIES,
+  decodeString,
   EDGE_SWITCH,
   FILTER,
   FLAG,
@@ -19,9 +20,8 @@ import {
   SECTIONS,
   SLOT,
 } from './layout.ts';
-import type { OpenedPlan } from './open.ts';
 import { listAt, type Printed, printFields } from './print-fields.ts';
-import { decodeString } from './strings.ts';
+import type { OpenedPlan } from './seal.ts';
 
 // The indexes of a plan in their printed form.
 

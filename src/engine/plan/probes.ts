@@ -1,6 +1,5 @@
 /** Hosts and paths of a plan's own records and rules, for its self-test. */
-import { GROUP, META, PATTERN, PATTERN_KIND, type Plan, RECORD } from './layout.ts';
-import { decodeString } from './strings.ts';
+import { decodeString, GROUP, META, PATTERN, PATTERN_KIND, type Plan, RECORD } from './layout.ts';
 
 /** Hosts and patterns to test: enough to run every phase and index, few enough to take about a millisecond. */
 const MOST_HOSTS = 8;

@@ -235,7 +235,7 @@ export interface WafPattern {
   readonly source: string;
   readonly ignoreCase: boolean;
   readonly dotAll: boolean;
-  /** The automaton that `base/regex/run.ts` runs, compiled ahead of time; `null` if it would be too large: it then becomes one as it runs. */
+  /** The automaton that `base/regex/table.ts` runs, compiled ahead of time; `null` if it would be too large: it then becomes one as it runs. */
   readonly dfa: Uint16Array | null;
   /**
    * Without a `dfa`: an automaton of the same layout that matches every text the pattern matches, and maybe others. If

@@ -4,7 +4,7 @@
  * site's page reads a plan.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { foreignHost } from '../../base/addresses/loopback-host.ts';
+import { foreignHost } from '../../base/addresses/host.ts';
 import { PANEL_HEADERS, type PanelFile } from './assets.ts';
 import {
   EVENT_PING_MS,

@@ -1,6 +1,6 @@
 /** The frame of the pages under `/docs/`, and their Content-Security-Policy. */
 import { hash } from 'node:crypto';
-import { sha256Hex } from '../../base/platform/sha256.ts';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { html, type Markup, trusted } from '../../base/text/html.ts';
 import { SCRIPT } from './script.ts';
 

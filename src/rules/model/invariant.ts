@@ -3,7 +3,7 @@
  * paths, addresses and countries mean what they mean in rules. In: any value. Out: an invariant, or all mistakes.
  */
 import { type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import { isObject } from '../../base/text/object.ts';
+import { isObject } from '../../base/text/json-object.ts';
 import { MAX_INVARIANTS, MAX_LIST_ENTRIES } from '../../base/vocabulary/limits.ts';
 import { ACTIONS, type Action, BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from './common.ts';

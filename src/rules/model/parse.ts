@@ -5,7 +5,7 @@
  * any input.
  */
 import { type Diagnostic, type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import { isObject } from '../../base/text/object.ts';
+import { isObject } from '../../base/text/json-object.ts';
 import { MAX_DOMAIN_IPS, MAX_RECORDS, MAX_RULES } from '../../base/vocabulary/limits.ts';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from './common.ts';

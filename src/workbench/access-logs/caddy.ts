@@ -1,5 +1,5 @@
 /** Reads Caddy's access log: JSON with the request as an object of its own. */
-import { isObject } from '../../base/text/object.ts';
+import { isObject } from '../../base/text/json-object.ts';
 import { entryOf, type LineReader, NO_REQUEST, type ReaderContext, unreadable } from './entry.ts';
 import { type JsonFields, jsonReader, statusOf, textOf } from './json-line.ts';
 import { timeOf } from './times.ts';

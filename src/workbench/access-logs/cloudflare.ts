@@ -1,5 +1,5 @@
 /** Reads Cloudflare's Logpush of the dataset `http_requests` as NDJSON. */
-import { isObject } from '../../base/text/object.ts';
+import { isObject } from '../../base/text/json-object.ts';
 import { entryOf, type LineReader, type ReaderContext, unreadable } from './entry.ts';
 import { type JsonFields, jsonReader, statusOf, textOf } from './json-line.ts';
 import { timeOf } from './times.ts';

@@ -1,5 +1,5 @@
 /** The formats of logs, how each is read, and how the format of a log is detected from its first lines. */
-import { isObject } from '../../base/text/object.ts';
+import { isObject } from '../../base/text/json-object.ts';
 import { caddyReader, isCaddy } from './caddy.ts';
 import { cloudflareReader, isCloudflare } from './cloudflare.ts';
 import { combinedReader, isCombined } from './combined.ts';

@@ -1,5 +1,5 @@
 /** Parses the lines of JSON logs, and reads their fields. */
-import { isObject } from '../../base/text/object.ts';
+import { isObject } from '../../base/text/json-object.ts';
 import { type AccessEntry, BLANK, type LineNote, type LineReader, unreadable } from './entry.ts';
 
 /** The object of a line. */

@@ -1,5 +1,5 @@
 /** Reads JSON exports: the objects of a file, out of the envelopes of APIs, and fields of any type without a throw. */
-import { isObject } from '../../base/text/object.ts';
+import { isObject } from '../../base/text/json-object.ts';
 import { MAX_SOURCE_OCTETS } from './limits.ts';
 import { type ImportRefusal, refusedImport, type SourceFile } from './report.ts';
 

@@ -7,7 +7,7 @@
  * come to the same result where no other rule acts. So each differing rule is set against every rule that may act in its
  * place, and each such pair is one question about boxes.
  */
-import { findGroup } from '../../engine/evaluator/names.ts';
+import { findGroup } from '../../engine/evaluator/loaded.ts';
 import { withUrls } from './confirm.ts';
 import {
   type ChangeInput,

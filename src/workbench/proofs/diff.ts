@@ -4,8 +4,8 @@
  * form of a plan (`engine/plan/print.ts`), which contains everything that decides requests; it represents long texts
  * (pages, bodies) by size and checksum.
  */
-import type { OpenedPlan } from '../../engine/plan/open.ts';
 import { printPlan } from '../../engine/plan/print.ts';
+import type { OpenedPlan } from '../../engine/plan/seal.ts';
 
 /** One side of a comparison. */
 export interface PlanSide {

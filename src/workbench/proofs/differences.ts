@@ -2,7 +2,7 @@
  * What one request shows of two plans: the components of the decision in which other rules act before and after. In: two
  * subjects, the pairs of their rules, and the request. Out: the changes that it is a witness of.
  */
-import { findGroup } from '../../engine/evaluator/names.ts';
+import { findGroup } from '../../engine/evaluator/loaded.ts';
 import { NONE, typeIndex } from '../../engine/plan/layout.ts';
 import { printPlan } from '../../engine/plan/print.ts';
 import { effectOf, takesGroups } from './effects.ts';

@@ -1,8 +1,7 @@
 /** What rules do to requests that they act on, as text that is equal for equal effects, and as words. */
 import { isContentAddressed } from '../../engine/evaluator/identity.ts';
 import { textOf } from '../../engine/evaluator/loaded.ts';
-import { REWRITE_FIELDS } from '../../engine/plan/fields.ts';
-import { SLOT } from '../../engine/plan/layout.ts';
+import { REWRITE_FIELDS, SLOT } from '../../engine/plan/layout.ts';
 import { printFilter } from '../../engine/plan/print.ts';
 import { type Printed, printFields } from '../../engine/plan/print-fields.ts';
 import type { Subject, SubjectRule } from './subject.ts';

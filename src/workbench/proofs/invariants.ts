@@ -10,9 +10,8 @@
 import { BOT_ACTIONS, BREACH_ACTIONS, FINGERPRINT_ACTIONS } from '../../base/vocabulary/vocabulary.ts';
 import { compile } from '../../engine/compiler/compile.ts';
 import type { Action, Decision } from '../../engine/evaluator/decision.ts';
-import { findGroup } from '../../engine/evaluator/names.ts';
-import { REWRITE_FIELDS } from '../../engine/plan/fields.ts';
-import { FLAG_ACTION_SHIFT, GROUP, META, NONE, SLOT } from '../../engine/plan/layout.ts';
+import { findGroup } from '../../engine/evaluator/loaded.ts';
+import { FLAG_ACTION_SHIFT, GROUP, META, NONE, REWRITE_FIELDS, SLOT } from '../../engine/plan/layout.ts';
 import { seal } from '../../engine/plan/seal.ts';
 import type { Invariant } from '../../rules/model/invariant.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';

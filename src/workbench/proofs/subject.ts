@@ -11,9 +11,15 @@ import type { RuleRef } from '../../engine/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../engine/evaluator/evaluate.ts';
 import { refOfSlot } from '../../engine/evaluator/identity.ts';
 import { createLoaded, type LoadedPlan, textOf } from '../../engine/evaluator/loaded.ts';
-import { REDIRECT_FIELDS, REWRITE_FIELDS } from '../../engine/plan/fields.ts';
-import { FLAG, FLAG_ACTION_SHIFT, META, SLOT } from '../../engine/plan/layout.ts';
-import { openPlan } from '../../engine/plan/open.ts';
+import {
+  FLAG,
+  FLAG_ACTION_SHIFT,
+  META,
+  REDIRECT_FIELDS,
+  REWRITE_FIELDS,
+  SLOT,
+} from '../../engine/plan/layout.ts';
+import { openPlan } from '../../engine/plan/seal.ts';
 
 /** What an enforced match of a rule does to the phases after it. */
 export type RuleEnding =

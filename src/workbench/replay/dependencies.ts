@@ -1,9 +1,8 @@
 /**
  * Which rules of a plan depend on facts that a log lacks, and how they were evaluated: a replay cannot say more of them.
  */
-
-import type { OpenedPlan } from '../../engine/plan/open.ts';
 import { printPlan } from '../../engine/plan/print.ts';
+import type { OpenedPlan } from '../../engine/plan/seal.ts';
 import type { FactCounts, LogFact } from '../access-logs/entry.ts';
 
 /** A fact that a rule depends on: one that a log may lack, or one that no access log has. */

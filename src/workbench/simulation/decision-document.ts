@@ -3,16 +3,16 @@
  * contains the names and forms of its lines (`edge/proxy/log/line.ts`).
  */
 import type { ActionMode, CacheMode, UninspectedMode } from '../../base/vocabulary/vocabulary.ts';
-import type {
-  Action,
-  Decision,
-  Effect,
-  OriginSource,
-  Uninspected,
-  WafVerdict,
+import {
+  type Action,
+  type Decision,
+  type Effect,
+  type OriginSource,
+  originText,
+  type Uninspected,
+  type WafVerdict,
 } from '../../engine/evaluator/decision.ts';
 import { refText } from '../../engine/evaluator/identity.ts';
-import { originText } from '../../engine/evaluator/origin-text.ts';
 import type { FactsTrace, InspectionTrace } from '../../engine/evaluator/trace.ts';
 import type { InspectionExclusion, WafMatch } from '../../engine/evaluator/waf.ts';
 

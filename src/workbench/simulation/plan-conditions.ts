@@ -7,9 +7,16 @@ import type { RuleRef } from '../../engine/evaluator/decision.ts';
 import { type PoolSettings, readEdgeSettings } from '../../engine/evaluator/edge-settings.ts';
 import { refOfRecord, refOfSlot } from '../../engine/evaluator/identity.ts';
 import { createLoaded, type LoadedPlan } from '../../engine/evaluator/loaded.ts';
-import { RATE_FIELDS } from '../../engine/plan/fields.ts';
-import { FLAG, FLAG_ACTION_SHIFT, GROUP, META, SLOT, typeIndex } from '../../engine/plan/layout.ts';
-import { openPlan } from '../../engine/plan/open.ts';
+import {
+  FLAG,
+  FLAG_ACTION_SHIFT,
+  GROUP,
+  META,
+  RATE_FIELDS,
+  SLOT,
+  typeIndex,
+} from '../../engine/plan/layout.ts';
+import { openPlan } from '../../engine/plan/seal.ts';
 
 /** A rate limit of a plan. */
 export interface LimitCondition {

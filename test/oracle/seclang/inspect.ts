@@ -11,9 +11,9 @@ import type {
   WafInput,
   WafSettings,
 } from '../../../src/engine/waf/request/inspection.ts';
-import type { WrittenTarget } from '../../../src/engine/waf/seclang/directives.ts';
+import type { WrittenTarget } from '../../../src/engine/waf/seclang/draft.ts';
 import { parseSecLang } from '../../../src/engine/waf/seclang/parse.ts';
-import { parseTargets } from '../../../src/engine/waf/seclang/parse-targets.ts';
+import { parseTargets } from '../../../src/engine/waf/seclang/parse-words.ts';
 import type { Source, SourceReader } from '../../../src/engine/waf/seclang/source.ts';
 import { TRANSFORMATIONS } from '../../../src/engine/waf/transformations/transformations.ts';
 import { membersOf, type Seen, takes, variableOf } from './members.ts';

@@ -1,5 +1,5 @@
 /** What a list of targets names: the members of variables, counts, and what is left out of them. */
-import type { WrittenTarget } from '../../../src/engine/waf/seclang/directives.ts';
+import type { WrittenTarget } from '../../../src/engine/waf/seclang/draft.ts';
 import { selects } from './operators.ts';
 import { collectionOf, type Named, type RequestState, scalarOf } from './request.ts';
 import { EMPTY, type Tx } from './tx.ts';

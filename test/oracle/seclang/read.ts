@@ -8,7 +8,7 @@ import type {
   WrittenAction,
   WrittenOperator,
   WrittenTarget,
-} from '../../../src/engine/waf/seclang/directives.ts';
+} from '../../../src/engine/waf/seclang/draft.ts';
 
 /** One SecRule or SecAction, alone or in a chain. */
 export interface Link {

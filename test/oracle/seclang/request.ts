@@ -1,8 +1,10 @@
 /** Request → the variables that rules look at (ModSecurity reference manual, "Variables"), each gathered when asked for. */
-import type { BodyProcessor } from '../../../src/engine/waf/request/bodies/body.ts';
-import { BODY_PARSERS } from '../../../src/engine/waf/request/bodies/body.ts';
+import {
+  BODY_PARSERS,
+  type BodyProcessor,
+  parseUrlEncoded,
+} from '../../../src/engine/waf/request/bodies/body.ts';
 import { EMPTY_BODY, type ParsedBody } from '../../../src/engine/waf/request/bodies/parsed-body.ts';
-import { parseUrlEncoded } from '../../../src/engine/waf/request/bodies/urlencoded.ts';
 import type { WafInput } from '../../../src/engine/waf/request/inspection.ts';
 
 /** A member of a collection, or a scalar under its own name. */

@@ -5,7 +5,7 @@
  */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
-import { foreignHost } from '../../addresses/loopback-host.ts';
+import { foreignHost } from '../../addresses/host.ts';
 
 export interface OperationsServerOptions {
   /** Why the process does not work, as a sentence; `null`: it works. */

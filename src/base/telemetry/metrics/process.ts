@@ -1,7 +1,7 @@
-/** Metrics of a process: prom-client's defaults, and stalls of the event loop. */
-import { collectDefaultMetrics, type Registry } from 'prom-client';
+/** Metrics of a process: its versions, prom-client's defaults, and stalls of the event loop. */
+import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { addHistogram, createSeries, observe, type Series } from './computed.ts';
 import { declared } from './declared.ts';
-import { addHistogram, createSeries, observe, type Series } from './histogram.ts';
 
 /** Milliseconds between two samples of the clock: 20 a second cost a ten-thousandth of a processor. */
 const SAMPLE_MS = 50;
@@ -46,4 +46,25 @@ function watchStalls(): Series {
     expected = now + SAMPLE_MS;
   }, SAMPLE_MS).unref();
   return series;
+}
+
+/** The versions of a process. */
+export interface BuildInfo {
+  /** Of edgeplan, as in `package.json`. */
+  readonly version: string;
+  /** Of the plans that this process writes and reads. */
+  readonly planFormat: number;
+}
+
+/** Adds the metric to a registry. Of several processes of a node one has to add it. */
+export function addBuildInfo(registry: Registry, { version, planFormat }: BuildInfo): void {
+  const labels = { version, node: process.versions.node, plan_format: String(planFormat) };
+  new Gauge({
+    ...declared('edgeplan_build_info'),
+    aggregator: 'max',
+    registers: [registry],
+    collect() {
+      this.set(labels, 1);
+    },
+  });
 }

@@ -3,7 +3,7 @@
  * publishes by hand has them: its rules are checked together, when somebody publishes them.
  */
 import { z } from 'zod';
-import { isObject } from '../../../base/text/object.ts';
+import { isObject } from '../../../base/text/json-object.ts';
 import { MAX_INVARIANTS } from '../../../base/vocabulary/limits.ts';
 import { ACTIONS } from '../../../base/vocabulary/vocabulary.ts';
 import { parseInvariants } from '../../../rules/model/invariant.ts';

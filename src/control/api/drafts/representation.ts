@@ -1,6 +1,6 @@
 /** A draft in the form of the API: what it is based on, and which rules it changes. */
 import { z } from 'zod';
-import { timeText } from '../../../base/text/time-text.ts';
+import { timeText } from '../../../base/text/time.ts';
 import { currentOf } from '../../publishing/current.ts';
 import { isRollback } from '../../publishing/republish-content.ts';
 import { type ChangedRule, DRAFT_CHANGES } from '../../store/draft-repositories.ts';

@@ -1,5 +1,5 @@
 /** Entity tags and the conditions made with them (RFC 9110 §8.8.3, §13.1). */
-import { sha256Base64Url } from '../../../base/platform/sha256.ts';
+import { sha256Base64Url } from '../../../base/platform/cryptography.ts';
 
 /** The strong tag of a text or of octets: 22 characters of their SHA-256 are 132 bits. */
 export function tagOf(text: string | Uint8Array): string {

@@ -1,6 +1,6 @@
 /** The JSON form of DNS records in requests and answers, and of their batches. */
 import { z } from 'zod';
-import { timeText } from '../../../base/text/time-text.ts';
+import { timeText } from '../../../base/text/time.ts';
 import { documentFields } from '../../../rules/model/document.ts';
 import { pick } from '../../../rules/model/form.ts';
 import { recordForm } from '../../../rules/model/record.ts';

@@ -1,7 +1,6 @@
 /** Reads a record from a request, checks a change of it (origin, entitlement, conflicts), and writes changes. */
-
 import { assert } from '../../../base/diagnostics/assert.ts';
-import { isObject } from '../../../base/text/object.ts';
+import { isObject } from '../../../base/text/json-object.ts';
 import type { DnsRecord } from '../../../rules/model/types.ts';
 import { refuseFeature } from '../../accounts/entitlement-checks.ts';
 import type { Entitlements } from '../../accounts/entitlements.ts';

@@ -1,6 +1,6 @@
 /** The audit log of a domain: author, time, action, and the object before and after. */
 import { z } from 'zod';
-import { timeText } from '../../../base/text/time-text.ts';
+import { timeText } from '../../../base/text/time.ts';
 import { accountNames } from '../operation/account-names.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';
 import { queryNumber } from '../operation/query.ts';

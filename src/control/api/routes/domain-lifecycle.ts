@@ -3,7 +3,7 @@
  * makes its DNS lookup outside the transaction (`control/domains/lookups.ts`) and applies it inside (`control/domains/requests.ts`).
  */
 import { z } from 'zod';
-import { timeText } from '../../../base/text/time-text.ts';
+import { timeText } from '../../../base/text/time.ts';
 import { DOMAIN_STATUSES } from '../../../base/vocabulary/vocabulary.ts';
 import { proveChallenge, proveName } from '../../domains/lookups.ts';
 import {

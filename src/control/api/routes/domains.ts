@@ -1,7 +1,7 @@
 /** Domains: list, create, read, change, delete, developer mode. */
 import { z } from 'zod';
 import { unreachable } from '../../../base/diagnostics/assert.ts';
-import { timeText } from '../../../base/text/time-text.ts';
+import { timeText } from '../../../base/text/time.ts';
 import { resolveEntitlements } from '../../accounts/entitlements.ts';
 import { settleDomain } from '../../billing/settle.ts';
 import { auditedFields } from '../../domains/apply-event.ts';

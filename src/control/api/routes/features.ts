@@ -1,6 +1,6 @@
 /** The entitlements of a domain and the use of its limits. */
 import { z } from 'zod';
-import { timeText } from '../../../base/text/time-text.ts';
+import { timeText } from '../../../base/text/time.ts';
 import { RULE_TYPES } from '../../../base/vocabulary/vocabulary.ts';
 import type { Entitlements } from '../../accounts/entitlements.ts';
 import { GIGABYTE, readQuotaUse } from '../../billing/quota-use.ts';

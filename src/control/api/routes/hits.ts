@@ -1,6 +1,6 @@
 /** Hits of rules: how often each matched, what it did, and what a dry_run rule would have changed. */
 import { z } from 'zod';
-import { timeText } from '../../../base/text/time-text.ts';
+import { timeText } from '../../../base/text/time.ts';
 import { USUAL_RETENTION } from '../../traffic/retention.ts';
 import { HITS } from '../../traffic/shapes.ts';
 import { MAX_PAGE } from '../operation/limits.ts';

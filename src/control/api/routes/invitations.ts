@@ -4,7 +4,7 @@
  * caller may list, are compared. So an invitation cannot be used to enumerate account names.
  */
 import { z } from 'zod';
-import { timeText } from '../../../base/text/time-text.ts';
+import { timeText } from '../../../base/text/time.ts';
 import { filledText } from '../../../rules/model/fields.ts';
 import { form } from '../../../rules/model/form.ts';
 import { judgeLabel, MAX_LABEL_CHARACTERS } from '../../accounts/keys.ts';

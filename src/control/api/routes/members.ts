@@ -3,7 +3,7 @@
  * `domain.settings` changes and removes roles below its own; every member may leave; the owner's role cannot be granted.
  */
 import { z } from 'zod';
-import { timeText } from '../../../base/text/time-text.ts';
+import { timeText } from '../../../base/text/time.ts';
 import { form } from '../../../rules/model/form.ts';
 import { mayDo, ROLES, type Role } from '../../accounts/roles.ts';
 import { type DomainRow, MEMBER_ROLES, type MemberRole, type MemberRow } from '../../store/rows.ts';

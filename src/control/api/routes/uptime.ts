@@ -1,6 +1,6 @@
 /** The uptime of a domain: its present state with the reasons, availability by hour, and incidents. */
 import { z } from 'zod';
-import { timeText } from '../../../base/text/time-text.ts';
+import { timeText } from '../../../base/text/time.ts';
 import { type IncidentRow, RESOLUTIONS } from '../../store/rows.ts';
 import { explainUptime, UPTIME_STATUSES } from '../../traffic/uptime/explain.ts';
 import { readHours } from '../../traffic/uptime/read-hours.ts';

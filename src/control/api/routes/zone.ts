@@ -1,6 +1,6 @@
 /** The zone of a managed domain: its version, whether secondaries answer it, and the DS records of its parent. */
 import { z } from 'zod';
-import { timeText } from '../../../base/text/time-text.ts';
+import { timeText } from '../../../base/text/time.ts';
 import type { ZoneService } from '../../zones/zone-service.ts';
 import { conflict, Refusal } from '../operation/refusal.ts';
 import { ok, operation } from '../operation/route.ts';

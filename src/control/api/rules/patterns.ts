@@ -3,8 +3,7 @@
  * written, so a write builds automata only for its own patterns, and reads the costs of others only where they share a
  * chain of prefixes with them.
  */
-
-import { sha256Hex } from '../../../base/platform/sha256.ts';
+import { sha256Hex } from '../../../base/platform/cryptography.ts';
 import { MAX_DOMAIN_SCANS } from '../../../base/vocabulary/limits.ts';
 import type { RuleType } from '../../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from '../../../rules/model/common.ts';

@@ -2,9 +2,8 @@
  * Reads a rule as a customer wrote it, merged with the stored rule for an update. Everything that could make a compile
  * fail is found here and answered with a 400 (semantics §6).
  */
-
 import type { Diagnostic } from '../../../base/diagnostics/diagnostic.ts';
-import { isObject } from '../../../base/text/object.ts';
+import { isObject } from '../../../base/text/json-object.ts';
 import { MAX_DOMAIN_IPS, MAX_ID, MAX_RECORDS } from '../../../base/vocabulary/limits.ts';
 import type { RuleType } from '../../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from '../../../rules/model/common.ts';

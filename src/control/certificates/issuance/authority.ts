@@ -4,8 +4,8 @@
  */
 import { X509Certificate } from 'node:crypto';
 import acme from 'acme-client';
-import { sha256Hex } from '../../../base/platform/sha256.ts';
-import { isObject } from '../../../base/text/object.ts';
+import { sha256Hex } from '../../../base/platform/cryptography.ts';
+import { isObject } from '../../../base/text/json-object.ts';
 import type { Store } from '../../store/store.ts';
 import type { KeyRing } from '../key-ring.ts';
 import { openKey, sealKey } from '../seal-key.ts';

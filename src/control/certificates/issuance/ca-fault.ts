@@ -1,5 +1,5 @@
 /** What a CA answers instead of what was requested: problem documents (RFC 7807 with the types of RFC 8555 §6.7). */
-import { isObject } from '../../../base/text/object.ts';
+import { isObject } from '../../../base/text/json-object.ts';
 import { MAX_REASON_CHARACTERS } from './limits.ts';
 
 const PREFIX = 'urn:ietf:params:acme:error:';

@@ -8,7 +8,7 @@ import type { LookupFunction } from 'node:net';
 import acme from 'acme-client';
 import { Agent, fetch, type Response } from 'undici';
 import { assert } from '../../../base/diagnostics/assert.ts';
-import { withDeadline } from '../../../base/platform/deadline.ts';
+import { withDeadline } from '../../../base/platform/tasks.ts';
 import { answerFault, networkFault } from './ca-fault.ts';
 import { CA_REQUEST_MS, MAX_CA_OCTETS } from './limits.ts';
 

@@ -6,8 +6,7 @@
 import { randomInt, X509Certificate } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
 import type { Agent } from 'undici';
-import { pause, retryMs } from '../../../base/platform/backoff.ts';
-import { withDeadline } from '../../../base/platform/deadline.ts';
+import { pause, retryMs, withDeadline } from '../../../base/platform/tasks.ts';
 import { isStoreFault } from '../../../base/storage/fault.ts';
 import type { ServerAddress } from '../../dns/server-address.ts';
 import type { ClaimedOrder, OrderAllowance } from '../../store/issuance-repositories.ts';

@@ -1,5 +1,5 @@
 /** A certificate that is to be obtained: its row, which is not issued yet, and its order. */
-import { retryMs } from '../../../base/platform/backoff.ts';
+import { retryMs } from '../../../base/platform/tasks.ts';
 import type { CertificateRow } from '../../store/rows.ts';
 import type { WriteTransaction } from '../../store/store.ts';
 import { REFUSED_RETRY } from './limits.ts';

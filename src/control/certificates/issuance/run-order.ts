@@ -5,8 +5,8 @@
  */
 import { X509Certificate } from 'node:crypto';
 import acme from 'acme-client';
-import { backoffMs, pause } from '../../../base/platform/backoff.ts';
-import { sha256Hex } from '../../../base/platform/sha256.ts';
+import { sha256Hex } from '../../../base/platform/cryptography.ts';
+import { backoffMs, pause } from '../../../base/platform/tasks.ts';
 import type { ClaimedOrder, OrderAllowance } from '../../store/issuance-repositories.ts';
 import type { Store } from '../../store/store.ts';
 import { judgeUpload, type UsableCertificate } from '../judge.ts';

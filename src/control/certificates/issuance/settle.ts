@@ -1,6 +1,5 @@
 /** Writes what an order has come to: the certificate with its key, or the failure and the time of the next attempt. */
-
-import { retryMs } from '../../../base/platform/backoff.ts';
+import { retryMs } from '../../../base/platform/tasks.ts';
 import { notify } from '../../notices/notify.ts';
 import type { ClaimedOrder } from '../../store/issuance-repositories.ts';
 import type { CertificateRow, DomainRow } from '../../store/rows.ts';

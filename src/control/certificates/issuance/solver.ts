@@ -2,9 +2,7 @@
  * Answers challenges of CAs: DNS-01 by a record in the domain's zone, HTTP-01 by a token on the feed of nodes. A challenge is
  * reported to the CA once its answer is there for everybody.
  */
-
-import { pause } from '../../../base/platform/backoff.ts';
-import { withDeadline } from '../../../base/platform/deadline.ts';
+import { pause, withDeadline } from '../../../base/platform/tasks.ts';
 import { queryServer } from '../../dns/ask.ts';
 import { canonical } from '../../dns/message.ts';
 import type { ServerAddress } from '../../dns/server-address.ts';

@@ -3,7 +3,7 @@
  * at a new position, so the work grows with changes and not with domains. Now and then it begins again, since certificates
  * expire without a change.
  */
-import { pause } from '../../../base/platform/backoff.ts';
+import { pause } from '../../../base/platform/tasks.ts';
 import type { Store } from '../../store/store.ts';
 import { ENTRIES_AT_ONCE, SURVEY_MS, SURVEY_REST_MS } from './limits.ts';
 import { hasUncovered, requestUncovered } from './request.ts';

@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import { purgeLocation } from '../../../base/paths/purge-values.ts';
-import { timeText } from '../../../base/text/time-text.ts';
+import { timeText } from '../../../base/text/time.ts';
 import type { ReportedUrl } from '../../../engine/plan/cache-report.ts';
 import type { CacheUrls } from '../../store/cache-repositories.ts';
 import type { ReadTransaction } from '../../store/store.ts';

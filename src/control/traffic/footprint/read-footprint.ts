@@ -1,6 +1,6 @@
 /** How much nodes have cached of a domain, by their last reports. */
 import type { z } from 'zod';
-import { timeText } from '../../../base/text/time-text.ts';
+import { timeText } from '../../../base/text/time.ts';
 import type { CacheTotals } from '../../store/cache-repositories.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { REPORT_COUNTS_MS } from './limits.ts';

@@ -1,5 +1,5 @@
 /** Notifies the owner of a domain of an outage that began or ended, in the transaction that stores it. */
-import { timeText } from '../../../base/text/time-text.ts';
+import { timeText } from '../../../base/text/time.ts';
 import { notify } from '../../notices/notify.ts';
 import type { WriteTransaction } from '../../store/store.ts';
 import type { IncidentChange } from './judge-due.ts';

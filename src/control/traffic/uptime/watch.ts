@@ -1,5 +1,5 @@
 /** Judges uptime regularly: the driver of `judge-due.ts`, which the API server starts and stops. */
-import { pause } from '../../../base/platform/backoff.ts';
+import { pause } from '../../../base/platform/tasks.ts';
 import { judgeDue, type UptimeJudgeOptions } from './judge-due.ts';
 import { INCIDENTS_STORED_MS, PASS_MS } from './limits.ts';
 

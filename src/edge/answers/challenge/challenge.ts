@@ -8,7 +8,7 @@
  */
 import type { Challenge } from 'altcha-lib/types';
 import { parseIp } from '../../../base/addresses/ip.ts';
-import type { EdgeAnswer } from '../../../base/http/answer.ts';
+import type { EdgeAnswer } from '../../../base/http/header-fields.ts';
 import { refText } from '../../../engine/evaluator/identity.ts';
 import { type Decided, requestHeader } from '../decided.ts';
 import { ID_HEADER, listsHtml, pageAnswer } from '../kinds.ts';

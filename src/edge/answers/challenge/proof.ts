@@ -6,7 +6,7 @@
 import { createChallenge, verifySolution } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/web/pbkdf2';
 import type { Challenge, Solution } from 'altcha-lib/types';
-import { isObject } from '../../../base/text/object.ts';
+import { isObject } from '../../../base/text/json-object.ts';
 import type { Keyring } from './keys.ts';
 import { KEY_PREFIX, MAX_USED_PROOFS, PROOF_SEC } from './limits.ts';
 

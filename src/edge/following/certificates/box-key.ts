@@ -5,8 +5,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { boxKeyOctets } from '../../../base/platform/cryptography.ts';
 import { writeDurably } from '../../../base/platform/durable-file.ts';
-import { boxKeyOctets } from '../../../base/platform/sealed-box.ts';
 import { errorMessage, type SyncLog } from '../log.ts';
 
 /** The node's key pair. */

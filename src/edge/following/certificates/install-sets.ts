@@ -6,10 +6,8 @@
  * In: entries of believed pages. Out: calls of a `CertificateSink`. At most one attempt runs per domain. What fails is tried
  * again with back-off; the set before stays in use meanwhile.
  */
-
-import { retryMs } from '../../../base/platform/backoff.ts';
-import type { SetCertificate } from '../../../engine/plan/certificate-set.ts';
-import type { ManifestEntry } from '../../../engine/plan/manifest.ts';
+import { retryMs } from '../../../base/platform/tasks.ts';
+import type { ManifestEntry, SetCertificate } from '../../../engine/plan/manifest.ts';
 import { type ControlPlaneClient, ControlPlaneFault } from '../control-plane.ts';
 import type { EntrySource } from '../install-state.ts';
 import type { JournaledPlan } from '../journal.ts';

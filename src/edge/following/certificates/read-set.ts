@@ -4,15 +4,14 @@
  * serves them (`CertificateSink`). Messages never have a part of the content, which has keys.
  */
 import type { KeyObject } from 'node:crypto';
-import { openBox } from '../../../base/platform/sealed-box.ts';
-import { sha256Hex } from '../../../base/platform/sha256.ts';
-import { isObject } from '../../../base/text/object.ts';
+import { openBox, sha256Hex } from '../../../base/platform/cryptography.ts';
+import { isObject } from '../../../base/text/json-object.ts';
 import {
   CERTIFICATE_SET_FORMAT,
   type CertificateSet,
   certificateSetContext,
   type SetCertificate,
-} from '../../../engine/plan/certificate-set.ts';
+} from '../../../engine/plan/manifest.ts';
 import { MAX_SET_CERTIFICATES } from '../limits.ts';
 
 /** A certificate set that must not be used. */

@@ -7,10 +7,14 @@
  */
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeUnfinished, syncFolder, writeDurably } from '../../../base/platform/durable-file.ts';
-import { makeFolder } from '../../../base/platform/make-folder.ts';
-import { sha256Hex } from '../../../base/platform/sha256.ts';
-import { isObject } from '../../../base/text/object.ts';
+import { sha256Hex } from '../../../base/platform/cryptography.ts';
+import {
+  makeFolder,
+  removeUnfinished,
+  syncFolder,
+  writeDurably,
+} from '../../../base/platform/durable-file.ts';
+import { isObject } from '../../../base/text/json-object.ts';
 import { MAX_BOX_OCTETS } from '../limits.ts';
 
 /** A set as it is stored. */

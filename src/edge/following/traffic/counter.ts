@@ -2,7 +2,7 @@
  * Counts the requests of one process. In: every finished request. Out: once a second, what was counted since, sealed: a
  * batch for each minute. One message is under way at a time; meanwhile counts add up here.
  */
-import type { CountedRequest } from '../../../engine/counts/counted-request.ts';
+import type { CountedRequest } from '../../../engine/counts/counts.ts';
 import { sealBatch } from '../../../engine/counts/layout.ts';
 import { createRequestCounter, type RequestCounter } from '../../../engine/counts/request-counter.ts';
 import {

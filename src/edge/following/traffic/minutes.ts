@@ -5,8 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeDurably } from '../../../base/platform/durable-file.ts';
-import { makeFolder } from '../../../base/platform/make-folder.ts';
+import { makeFolder, writeDurably } from '../../../base/platform/durable-file.ts';
 import { openBatch } from '../../../engine/counts/layout.ts';
 import { errorMessage, type SyncLog } from '../log.ts';
 import { type BatchFile, JOURNAL_ENDING, removeDurably, writeBatches } from './batch-files.ts';

@@ -1,8 +1,8 @@
 /** Opens batches as they are sent: inflates them where they are compressed. */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { CountsFault } from '../../../engine/counts/fault.ts';
 import { openBatch, type TrafficBatchEntry } from '../../../engine/counts/layout.ts';
+import { CountsFault } from '../../../engine/counts/octets.ts';
 import type { SentBatch } from './batch-files.ts';
 import { MAX_FRAME_OCTETS } from './limits.ts';
 

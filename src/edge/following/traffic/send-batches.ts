@@ -3,7 +3,7 @@
  * accepted, so that it is counted once. One that the control plane refuses as wrong (400) is dropped, one that is too large
  * for it or for a proxy (413) is divided; anything else is tried again.
  */
-import { pause, retryMs } from '../../../base/platform/backoff.ts';
+import { pause, retryMs } from '../../../base/platform/tasks.ts';
 import { type ControlPlaneClient, ControlPlaneFault } from '../control-plane.ts';
 import { FIRST_RETRY_MS, LAST_RETRY_MS } from '../limits.ts';
 import { errorMessage, type SyncLog } from '../log.ts';

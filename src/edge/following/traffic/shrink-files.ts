@@ -5,8 +5,8 @@
  * INVARIANT: the first file stays as it is. The control plane may have accepted its batches without this node having the
  * answer; under other numbers their counts would be counted twice.
  */
-import { CountsFault } from '../../../engine/counts/fault.ts';
 import type { TrafficBatchEntry } from '../../../engine/counts/layout.ts';
+import { CountsFault } from '../../../engine/counts/octets.ts';
 import {
   type BatchFile,
   type NumberedBatch,

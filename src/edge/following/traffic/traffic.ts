@@ -4,10 +4,10 @@
  * closes minutes, `send-batches.ts` sends. What an earlier process has left is taken up at the start.
  */
 import { join } from 'node:path';
-import { pause } from '../../../base/platform/backoff.ts';
-import { makeFolder } from '../../../base/platform/make-folder.ts';
-import { CountsFault } from '../../../engine/counts/fault.ts';
+import { makeFolder } from '../../../base/platform/durable-file.ts';
+import { pause } from '../../../base/platform/tasks.ts';
 import { openBatch } from '../../../engine/counts/layout.ts';
+import { CountsFault } from '../../../engine/counts/octets.ts';
 import type { ControlPlaneClient } from '../control-plane.ts';
 import { FLUSH_ON_STOP_MS } from '../limits.ts';
 import { errorMessage, type SyncLog } from '../log.ts';

@@ -7,7 +7,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { normalizeName } from '../../../base/addresses/host.ts';
-import { fileMark } from '../../../base/platform/file-mark.ts';
+import { fileMark } from '../../../base/platform/watched-file.ts';
 import { MAX_CERTIFICATE_OCTETS } from '../../proxy/limits.ts';
 
 /** The paths of a certificate and its key. */

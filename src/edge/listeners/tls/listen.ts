@@ -6,9 +6,8 @@
 import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type HostFacts, parseHost } from '../../../base/addresses/host.ts';
-import { sha256Hex } from '../../../base/platform/sha256.ts';
-import { type ClientHello, readClientHello } from '../../../engine/classification/client-hello.ts';
-import { ja4 } from '../../../engine/classification/ja4.ts';
+import { sha256Hex } from '../../../base/platform/cryptography.ts';
+import { type ClientHello, ja4, readClientHello } from '../../../engine/classification/ja4.ts';
 import type { Plans } from '../../following/plan-table.ts';
 import { HELLO_MS, MAX_HELLO_OCTETS, MAX_HELLO_RECORD_OCTETS } from '../../proxy/limits.ts';
 import type { Listener } from '../../proxy/visitor.ts';

@@ -2,10 +2,9 @@
  * The edge in front of a `fetch` handler: Workers, Deno, Bun, Hono. In: a `Request` and facts about the visitor. Out: a
  * `Response` of the edge's own, or the application's to the request that the decision forwards.
  */
-
 import { type HostFacts, parseHost } from '../../../base/addresses/host.ts';
 import { checkOptions, type OptionKinds } from '../../../base/diagnostics/options.ts';
-import { steadyNow } from '../../../base/text/steady-clock.ts';
+import { steadyNow } from '../../../base/text/time.ts';
 import {
   type Counters,
   createCounters,

@@ -1,7 +1,5 @@
 /** Converts between the edge's requests and answers and the `Request` and `Response` of `fetch` handlers. */
-
-import type { EdgeAnswer } from '../../../base/http/answer.ts';
-import { endToEnd } from '../../../base/http/end-to-end.ts';
+import { type EdgeAnswer, endToEnd } from '../../../base/http/header-fields.ts';
 import type { EdgeSettings } from '../../../engine/evaluator/index.ts';
 import { pageInstead } from '../../answers/answer-to.ts';
 import type { Challenges } from '../../answers/challenge/challenge.ts';

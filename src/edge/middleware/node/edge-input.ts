@@ -1,7 +1,7 @@
 /** Reads the files of a domain: the edge file, and the parts in the folder beside it. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sha256Hex } from '../../../base/platform/sha256.ts';
+import { sha256Hex } from '../../../base/platform/cryptography.ts';
 import { MAX_EDGE_PARTS } from '../../../base/vocabulary/limits.ts';
 import type { EdgePart } from '../../../rules/files/edge-parts.ts';
 import { isPlan } from '../compile-edge.ts';

@@ -2,7 +2,7 @@
 import type { EdgeVerdict } from '../verdict.ts';
 
 export type { Decision, EdgeRequest, WafProgram } from '../../../engine/evaluator/index.ts';
-export { PlanFault } from '../../../engine/plan/fault.ts';
+export { PlanFault } from '../../../engine/plan/layout.ts';
 export type { KnownFacts } from '../../proxy/request-context.ts';
 export type { InstalledPlan } from '../check-plan.ts';
 export { loadSignatures } from '../load-signatures.ts';

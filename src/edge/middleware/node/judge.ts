@@ -1,8 +1,8 @@
 /** Decides one request in front of an application: answers it, or prepares it for the application. */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { EdgeAnswer } from '../../../base/http/answer.ts';
 import type { ClientRequest, ClientResponse } from '../../../base/http/client-messages.ts';
+import type { EdgeAnswer } from '../../../base/http/header-fields.ts';
 import { statusPage } from '../../answers/answer-to.ts';
 import { forwardedTarget } from '../../answers/decided.ts';
 import { isForwarding } from '../../answers/forwarding.ts';

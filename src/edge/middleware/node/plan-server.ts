@@ -1,6 +1,6 @@
 /** An edge that serves what a server publishes, from a folder of its own while the server is away. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { takeFolder } from '../../../base/storage/folder-lock.ts';
+import { takeFolder } from '../../../base/storage/sqlite.ts';
 import type { Secrets } from '../../answers/challenge/keys.ts';
 import type { SyncLog } from '../../following/log.ts';
 import type { PlanTable } from '../../following/plan-table.ts';

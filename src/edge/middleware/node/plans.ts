@@ -1,7 +1,6 @@
 /** The plans of an edge inside a Node server: sealed octets in memory, opened at a domain's first request. */
-
-import { sha256Hex } from '../../../base/platform/sha256.ts';
-import { steadyNow } from '../../../base/text/steady-clock.ts';
+import { sha256Hex } from '../../../base/platform/cryptography.ts';
+import { steadyNow } from '../../../base/text/time.ts';
 import { createCounters, type WafProgram } from '../../../engine/evaluator/index.ts';
 import { openSignatures } from '../../../engine/plan/open-signatures.ts';
 import { loadWarm } from '../../../engine/waf/load/load.ts';

@@ -4,8 +4,7 @@
  * `writeHead`, which Node calls if the application does not.
  */
 import type { ServerResponse } from 'node:http';
-import type { EdgeAnswer } from '../../../base/http/answer.ts';
-import { endToEnd } from '../../../base/http/end-to-end.ts';
+import { type EdgeAnswer, endToEnd } from '../../../base/http/header-fields.ts';
 import { pageInstead } from '../../answers/answer-to.ts';
 import { addedHeaders, inPlaceOf, isDropped } from '../../answers/domain-headers.ts';
 import type { Exchange } from '../../proxy/exchange.ts';

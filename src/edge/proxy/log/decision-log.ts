@@ -2,7 +2,7 @@
  * The decision log. In: every finished request. Out: a line for each one that is worth reading later (stopped, with a shadow
  * decision, failed), and for a sample of the plain ones.
  */
-import { terminalJson } from '../../../base/text/terminal-json.ts';
+import { terminalJson } from '../../../base/text/json-object.ts';
 import type { Action, Decision } from '../../../engine/evaluator/decision.ts';
 import { DEFAULT_RATE } from './limits.ts';
 import { decisionLine, GAP_FORMAT, type GapLine } from './line.ts';

@@ -3,10 +3,10 @@
  * an `EdgeRequest` without its secrets, so that `edgeplan replay` can evaluate the same line under another rule set;
  * `withheld` names what it lacks.
  */
+import { originText } from '../../../engine/evaluator/decision.ts';
 import { refText } from '../../../engine/evaluator/identity.ts';
 import type { Decision, EdgeRequest, Match, Uninspected } from '../../../engine/evaluator/index.ts';
-import { originText } from '../../../engine/evaluator/origin-text.ts';
-import { bodyOf } from '../../../engine/evaluator/request-body.ts';
+import { bodyOf } from '../../../engine/evaluator/request.ts';
 import type { Exchange } from '../exchange.ts';
 import type { OriginResult } from '../origin/request.ts';
 import type { UnservedHost, UnservedReason } from '../unserved.ts';

@@ -3,13 +3,13 @@
  * costs a few additions into arrays. No label has a value that a visitor can choose.
  */
 import { Counter, Gauge, Registry } from 'prom-client';
-import { declared, type MetricName } from '../../../base/telemetry/metrics/declared.ts';
 import {
   addHistogram,
   createSeries,
   observe,
   type Series,
-} from '../../../base/telemetry/metrics/histogram.ts';
+} from '../../../base/telemetry/metrics/computed.ts';
+import { declared, type MetricName } from '../../../base/telemetry/metrics/declared.ts';
 import { addProcessMetrics } from '../../../base/telemetry/metrics/process.ts';
 import { ACTIONS, type Action } from '../../../engine/evaluator/decision.ts';
 import { MAX_WORDS } from './limits.ts';

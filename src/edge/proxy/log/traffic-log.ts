@@ -1,7 +1,7 @@
 /** A request log that counts traffic: makes of each finished request what the counters of `counts/` take. */
 import { createTargetFacts, parseTarget } from '../../../base/paths/path.ts';
 import { BOT_KINDS, type BotKind } from '../../../base/vocabulary/vocabulary.ts';
-import type { CountedRequest } from '../../../engine/counts/counted-request.ts';
+import type { CountedRequest } from '../../../engine/counts/counts.ts';
 import type { EdgeRequest } from '../../../engine/evaluator/index.ts';
 import type { TrafficCounter } from '../../following/traffic/counter.ts';
 import type { RequestLog, RequestLogEntry } from './request-log.ts';

@@ -7,7 +7,7 @@
  * step with another origin (`failed`), or fails the request.
  */
 import { type AnswerBuffer, answerSpools, createAnswerBuffer } from '../../../base/buffers/answer-buffer.ts';
-import { BodyFault } from '../../../base/buffers/body-fault.ts';
+import { BodyFault } from '../../../base/buffers/client-body.ts';
 import type { DrainQueue } from '../../../base/buffers/drain-queue.ts';
 import type { BufferSpace } from '../../../base/buffers/space.ts';
 import type { ResponseFault, ResponseSink, ResponseSource } from '../../../base/http/response.ts';

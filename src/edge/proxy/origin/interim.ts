@@ -6,7 +6,7 @@
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { lowerName } from '../../../base/http/header-names.ts';
+import { lowerName } from '../../../base/http/header-fields.ts';
 import type { HeaderList } from '../../../base/http/response.ts';
 
 const CONTINUE = Buffer.from('HTTP/1.1 100', 'latin1');

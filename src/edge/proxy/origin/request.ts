@@ -1,7 +1,7 @@
 /** The interface of the proxy to origins: requests, switched connections, the health of pools. */
 import type { Duplex } from 'node:stream';
 import type { ClientBody } from '../../../base/buffers/client-body.ts';
-import type { HeaderList } from '../../../base/http/answer.ts';
+import type { HeaderList } from '../../../base/http/header-fields.ts';
 import type { ResponseSink, ResponseSource } from '../../../base/http/response.ts';
 import type { Origin, RuleRef } from '../../../engine/evaluator/decision.ts';
 import type { OriginStates } from '../../../engine/evaluator/run.ts';

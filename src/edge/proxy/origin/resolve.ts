@@ -8,8 +8,8 @@ import { ADDRCONFIG, type RecordWithTtl } from 'node:dns';
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { fileMark } from '../../../base/platform/file-mark.ts';
 import { openHostsFile } from '../../../base/platform/hosts-file.ts';
+import { fileMark } from '../../../base/platform/watched-file.ts';
 import { NAME_CACHE_MS, NAME_RECHECK_MS, ORIGIN_DNS_MS, ORIGIN_DNS_TRY_MS } from '../limits.ts';
 
 export type ResolvedAddresses =

@@ -6,7 +6,7 @@
 import { STATUS_CODES } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { BodyFault } from '../../../base/buffers/body-fault.ts';
+import { BodyFault } from '../../../base/buffers/client-body.ts';
 import type {
   HeaderList,
   ResponseFault,

@@ -5,7 +5,7 @@
 import { request as httpRequest, type IncomingMessage, STATUS_CODES } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { endToEnd, hasNoLength } from '../../../base/http/end-to-end.ts';
+import { endToEnd, hasNoLength } from '../../../base/http/header-fields.ts';
 import { GONE, type HeaderList, type ResponseFault } from '../../../base/http/response.ts';
 import type { ClientOutcome } from '../client-response.ts';
 import { CONNECT_MS, MAX_ORIGIN_HEAD_OCTETS, ORIGIN_MS, STALL_MS } from '../limits.ts';

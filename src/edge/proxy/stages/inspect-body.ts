@@ -2,7 +2,7 @@
  * Stage `inspect the body`. In: an identified request. Out: the request with the octets of its body that rules inspect,
  * and the body for the origin; 400 or 408 if the body does not arrive.
  */
-import { BodyFault } from '../../../base/buffers/body-fault.ts';
+import { BodyFault } from '../../../base/buffers/client-body.ts';
 import type { EdgeAnswer } from '../../../base/http/response.ts';
 import { type InspectedRequestBody, identifiedOf, type RequestContext } from '../request-context.ts';
 import type { StageResult } from './stage.ts';

@@ -3,7 +3,7 @@
  * the client directly.
  */
 import { type ClientBody, createClientBody } from '../../../base/buffers/client-body.ts';
-import { lowerName } from '../../../base/http/header-names.ts';
+import { lowerName } from '../../../base/http/header-fields.ts';
 import type { HeaderList, ResponseSink, ResponseSource } from '../../../base/http/response.ts';
 import type { MarkdownRequest } from '../../markdown/request.ts';
 import { networkOf } from '../network.ts';

@@ -2,8 +2,7 @@
  * Stage `respond`. In: a response as the origin or the cache pushes it. Out: the response to the client: with the headers
  * that the domain's settings add and without those they remove, or an error page in its place.
  */
-
-import { endToEnd, hasNoLength } from '../../../base/http/end-to-end.ts';
+import { endToEnd, hasNoLength } from '../../../base/http/header-fields.ts';
 import type {
   HeaderList,
   ResponseFault,

@@ -7,9 +7,9 @@
  * thus evicted only after about as many newer keys came as the shape has places, as with a true LRU list, which
  * would cost eight octets a key.
  */
-import { Buckets } from './buckets.ts';
 import { type Clock, HASH, NEXT, NOW, newestHit } from './layout.ts';
 import {
+  Buckets,
   type CounterPages,
   type EntryShape,
   freePlace,

@@ -3,9 +3,8 @@
  * request, and tags after it still accumulate.
  */
 import { BOT_ACTIONS } from '../../../base/vocabulary/vocabulary.ts';
-import { BOT_FIELDS } from '../../plan/fields.ts';
-import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
-import { EXEMPT } from '../exemptions.ts';
+import { BOT_FIELDS, FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
+import { EXEMPT } from '../facts.ts';
 import { textOf } from '../loaded.ts';
 import { acts, addTag, type Context, end, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 

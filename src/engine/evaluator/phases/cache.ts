@@ -1,8 +1,7 @@
 /** Phase 9: the first cache rule decides whether and under which key the response is cached. */
 import { decodeEscapes } from '../../../base/octets/octets.ts';
 import { CACHE_MODES, CACHE_QUERY_MODES } from '../../../base/vocabulary/vocabulary.ts';
-import { CACHE_FIELDS } from '../../plan/fields.ts';
-import { FLAG_ACTION_SHIFT, META, SLOT, typeIndex } from '../../plan/layout.ts';
+import { CACHE_FIELDS, FLAG_ACTION_SHIFT, META, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { CacheDirective } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 import { textsAt } from '../loaded.ts';

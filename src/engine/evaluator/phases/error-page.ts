@@ -1,7 +1,6 @@
 /** Phase 11, on the response: the first error_page rule that matches the request and lists the status. */
 import { ERROR_PAGE_MODES } from '../../../base/vocabulary/vocabulary.ts';
-import { PAGE_FIELDS } from '../../plan/fields.ts';
-import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
+import { FLAG_ACTION_SHIFT, PAGE_FIELDS, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { ErrorPage } from '../decision.ts';
 import { textOf } from '../loaded.ts';
 import { acts, type Context, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';

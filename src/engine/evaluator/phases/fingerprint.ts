@@ -2,9 +2,9 @@
 import { FINGERPRINT_ACTIONS } from '../../../base/vocabulary/vocabulary.ts';
 import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { Effect } from '../decision.ts';
+import { isEdgeOwn } from '../facts.ts';
 import { isCleared } from '../identity.ts';
 import { acts, addTag, type Context, end, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
-import { isEdgeOwn } from '../special-paths.ts';
 
 const FINGERPRINT = typeIndex('fingerprint');
 

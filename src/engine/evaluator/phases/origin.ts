@@ -1,7 +1,16 @@
 /** Phase 10: where the request goes. A pinned origin, else a route, else a pool, else the host's own records. */
 import { LB_TYPES, ORIGIN_SCHEMES, RECORD_SCHEMES } from '../../../base/vocabulary/vocabulary.ts';
-import { BOT_FIELDS, DEFAULT_PORTS, POOL_FIELDS, POOL_ORIGIN, ROUTE_FIELDS } from '../../plan/fields.ts';
-import { GROUP, RECORD, SLOT, typeIndex } from '../../plan/layout.ts';
+import {
+  BOT_FIELDS,
+  DEFAULT_PORTS,
+  GROUP,
+  POOL_FIELDS,
+  POOL_ORIGIN,
+  RECORD,
+  ROUTE_FIELDS,
+  SLOT,
+  typeIndex,
+} from '../../plan/layout.ts';
 import {
   createPoolState,
   createTurnState,

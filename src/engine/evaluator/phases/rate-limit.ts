@@ -1,14 +1,12 @@
 /** Phase 4: every rule that matches counts; the first breached one acts. */
 import { BREACH_ACTIONS } from '../../../base/vocabulary/vocabulary.ts';
-import { RATE_FIELDS } from '../../plan/fields.ts';
-import { FLAG_ACTION_SHIFT, META, SLOT, typeIndex } from '../../plan/layout.ts';
+import { FLAG_ACTION_SHIFT, META, RATE_FIELDS, SLOT, typeIndex } from '../../plan/layout.ts';
 import { counterSpace, type RateKey, type RateResult, type RateWindow } from '../counters.ts';
 import type { Effect } from '../decision.ts';
-import { type Facts, ipOf } from '../facts.ts';
+import { type Facts, ipOf, isEdgeOwn } from '../facts.ts';
 import { isCleared, keyOfSlot } from '../identity.ts';
 import { textOf } from '../loaded.ts';
 import { acts, type Context, end, isDryRun, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
-import { isEdgeOwn } from '../special-paths.ts';
 
 const RATE_LIMIT = typeIndex('rate_limit');
 

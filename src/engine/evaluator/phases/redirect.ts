@@ -1,8 +1,7 @@
 /** Phase 6: the first redirect that leads elsewhere. One that leads to the request's own URL counts as unmatched. */
 import { type HostFacts, parseHost } from '../../../base/addresses/host.ts';
 import { encodeUri } from '../../../base/octets/octets.ts';
-import { REDIRECT_FIELDS } from '../../plan/fields.ts';
-import { SLOT, typeIndex } from '../../plan/layout.ts';
+import { REDIRECT_FIELDS, SLOT, typeIndex } from '../../plan/layout.ts';
 import { defaultPort, type Facts } from '../facts.ts';
 import { textOf } from '../loaded.ts';
 import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';

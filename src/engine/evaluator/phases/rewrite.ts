@@ -4,10 +4,8 @@ import { hasDotSegment, mergeLeadingSlashes } from '../../../base/paths/path.ts'
 import { readSentPath, sentPart } from '../../../base/paths/sent-path.ts';
 import { type CaptureGroups, captureGroups } from '../../../base/regex/regex.ts';
 import { REWRITE_QUERY_MODES } from '../../../base/vocabulary/vocabulary.ts';
-import { REWRITE_FIELDS } from '../../plan/fields.ts';
-import { FILTER, FLAG_ACTION_SHIFT, NONE, SLOT, typeIndex } from '../../plan/layout.ts';
-import { textOf } from '../loaded.ts';
-import { sourceOf } from '../patterns.ts';
+import { FILTER, FLAG_ACTION_SHIFT, NONE, REWRITE_FIELDS, SLOT, typeIndex } from '../../plan/layout.ts';
+import { sourceOf, textOf } from '../loaded.ts';
 import { pathEntry } from '../predicates.ts';
 import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 

@@ -1,10 +1,11 @@
 /** Phase 5: the first waf rule that matches gives the settings; the request is blocked at its threshold. */
 import { UNINSPECTED_MODES, type UninspectedMode } from '../../../base/vocabulary/vocabulary.ts';
-import { WAF_FIELDS } from '../../plan/fields.ts';
-import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
+import { FLAG_ACTION_SHIFT, NONE, SLOT, typeIndex, WAF_EXCLUSION, WAF_FIELDS } from '../../plan/layout.ts';
+import type { InspectionExclusion } from '../../waf/request/inspection.ts';
 import type { Uninspected, WafVerdict } from '../decision.ts';
-import { textsAt } from '../loaded.ts';
-import { bodyOf } from '../request-body.ts';
+import { type Facts, isEdgeOwn } from '../facts.ts';
+import { type LoadedPlan, patternMatches, textOf, textsAt } from '../loaded.ts';
+import { bodyOf } from '../request.ts';
 import {
   acts,
   type Context,
@@ -18,9 +19,36 @@ import {
   refOf,
   slotWord,
 } from '../run.ts';
-import { isEdgeOwn } from '../special-paths.ts';
 import type { WafFinding, WafSettings } from '../waf.ts';
-import { exclusionsFor } from '../waf-exclusions.ts';
+
+// Which of a waf rule's exclusions hold for a request.
+
+const NOTHING: readonly InspectionExclusion[] = [];
+
+/**
+ * The exclusions of the rule whose fields start at `fields`, as far as their path matches. A path with `;params` must
+ * match with and without them, as for an exclude entry (semantics §1.1): parameters never widen an exclusion.
+ */
+function exclusionsFor(loaded: LoadedPlan, fields: number, facts: Facts): readonly InspectionExclusion[] {
+  const { words } = loaded.plan;
+  const at = words[fields + WAF_FIELDS.exclusions]!;
+  const count = words[at]!;
+  if (count === 0) return NOTHING;
+  const held: InspectionExclusion[] = [];
+  for (let row = at + 1; row < at + 1 + count * WAF_EXCLUSION.size; row += WAF_EXCLUSION.size) {
+    const path = words[row + WAF_EXCLUSION.path]!;
+    if (!patternMatches(loaded, path, facts.path)) continue;
+    if (facts.pathWithoutParameters !== null && !patternMatches(loaded, path, facts.pathWithoutParameters))
+      continue;
+    const id = words[row + WAF_EXCLUSION.id]!;
+    held.push({
+      id: id === NONE ? null : id,
+      tag: textOf(loaded, words[row + WAF_EXCLUSION.tag]!) || null,
+      target: textOf(loaded, words[row + WAF_EXCLUSION.target]!) || null,
+    });
+  }
+  return held;
+}
 
 const WAF = typeIndex('waf');
 

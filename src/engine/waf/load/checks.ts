@@ -1,8 +1,7 @@
 /** Compiles operators to functions of a value, with the properties that exclude values before the function runs. */
 import { KIND, KIND_BITS, KINDS } from '../../../base/octets/octet-kinds.ts';
 import type { WafOperator, WafText } from '../../plan/signature-program.ts';
-import { PREFILTER_KINDS } from '../detectors/sqli/prefilter.ts';
-import { detectSqli, SHORTEST_SQLI } from '../detectors/sqli.ts';
+import { detectSqli, PREFILTER_KINDS, SHORTEST_SQLI } from '../detectors/sqli.ts';
 import { detectXss, SHORTEST_XSS } from '../detectors/xss.ts';
 import type { Meter } from '../octets/meter.ts';
 import {
@@ -17,9 +16,8 @@ import {
 } from '../operators/operators.ts';
 import type { LiteralIndex } from '../patterns/literal-index.ts';
 import { type Matcher, mayMatch, patternEnd, patternMatches, shortestMatch } from '../patterns/pattern.ts';
-import { expand } from '../request/macros.ts';
-import type { Transaction } from '../request/transaction.ts';
-import { containsLiteralOf, type OperatorCheck } from '../request/value-tests.ts';
+import { containsLiteralOf, type OperatorCheck } from '../request/target-classes.ts';
+import { expand, type Transaction } from '../request/transaction.ts';
 import type { InspectedValue } from '../request/values.ts';
 
 /** What an operator is compiled from, besides its own fields. */

@@ -15,19 +15,20 @@ import {
 } from '../../plan/signature-program.ts';
 import { literalIndex } from '../patterns/literal-index.ts';
 import { isLazy, type Matcher } from '../patterns/pattern.ts';
-import { plainText } from '../request/macros.ts';
-import type { ChainLink, CompiledRule, CompiledRuleSet } from '../request/rule-set.ts';
+import {
+  type ChainLink,
+  type CompiledRule,
+  type CompiledRuleSet,
+  VALUE_SOURCES,
+} from '../request/rule-set.ts';
 import { createExactSchedules } from '../request/schedules.ts';
-import { mayDiffer } from '../request/target-classes.ts';
+import { mayDiffer, type OperatorCheck, type ValueTest } from '../request/target-classes.ts';
+import { plainText } from '../request/transaction.ts';
 import { THRESHOLD_NAME } from '../request/tx.ts';
-import { VALUE_SOURCES } from '../request/value-sources.ts';
-import type { OperatorCheck, ValueTest } from '../request/value-tests.ts';
 import { createValues } from '../request/values.ts';
-import { type AssignmentParts, prepareAssignment } from './assignments.ts';
-import { capturesNeeded } from './captures.ts';
+import { type AssignmentParts, type ControlParts, prepareAssignment, prepareControl } from './actions.ts';
 import { type CheckParts, constantCheck, neededBy, openCheck, setOf, shortestFor } from './checks.ts';
-import { type ControlParts, prepareControl } from './controls.ts';
-import { evaluatesScore } from './evaluations.ts';
+import { capturesNeeded, evaluatesScore } from './rule-properties.ts';
 import { classesOf, classMaker, lowerTarget, type TargetClassSource } from './target-classes.ts';
 
 // Finds the TX variables in which a program sums its anomaly scores.

@@ -4,9 +4,14 @@
  */
 import type { WafTarget, WafTargets, WafVariable } from '../../plan/signature-program.ts';
 import type { Matcher } from '../patterns/pattern.ts';
-import type { BucketSource, Chained, ValueClass } from '../request/buckets.ts';
-import { selects, type TargetClasses } from '../request/target-classes.ts';
-import type { ValueTest } from '../request/value-tests.ts';
+import {
+  type BucketSource,
+  type Chained,
+  selects,
+  type TargetClasses,
+  type ValueClass,
+  type ValueTest,
+} from '../request/target-classes.ts';
 
 /** What classes are built from: lists of targets and the tests of each. */
 export interface TargetClassSource extends BucketSource {

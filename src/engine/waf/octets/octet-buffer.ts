@@ -1,4 +1,5 @@
-/** The octets of the text under inspection, in one reused array that automata read. */
+/** The octets of the text under inspection, in one reused array that automata read, and the kinds of octets in it. */
+import { KINDS } from '../../../base/octets/octet-kinds.ts';
 
 /** The largest array reused between texts, in octets: the largest body that is inspected (`MAX_BODY_CAP_KB`). */
 const MAX_REUSED = 1_048_576;
@@ -23,4 +24,11 @@ export function octetsOf(text: string): Uint8Array {
 export function releaseOctets(): void {
   current = '';
   if (octets.length > MAX_REUSED) octets = new Uint8Array(4_096);
+}
+
+/** Returns the kinds of the first `length` octets, a bit each (`KIND`); 0: there are no octets. */
+export function shapeOf(octets: Uint8Array, length: number): number {
+  let shape = 0;
+  for (let at = 0; at < length; at++) shape |= KINDS[octets[at]!]!;
+  return shape;
 }

@@ -13,8 +13,7 @@ import {
   WORD_BOUNDARY,
 } from '../../../base/regex/program.ts';
 import type { Meter } from '../octets/meter.ts';
-import { consumes, epsilonClosure, type Nfa, nfaOf } from './nfa.ts';
-import { type OctetClasses, octetClasses } from './octet-classes.ts';
+import { consumes, epsilonClosure, type Nfa, nfaOf, type OctetClasses, octetClasses } from './nfa.ts';
 
 /** State numbers with a meaning of their own: not built yet; a match was found; no match is possible any more. */
 const UNKNOWN = 0;

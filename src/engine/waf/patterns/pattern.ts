@@ -14,7 +14,7 @@ import {
   DFA_START,
   DFA_TABLE,
 } from '../../../base/regex/table.ts';
-import { PlanFault } from '../../plan/fault.ts';
+import { PlanFault } from '../../plan/layout.ts';
 import type { WafPattern } from '../../plan/signature-program.ts';
 import type { Meter } from '../octets/meter.ts';
 import { octetsOf } from '../octets/octet-buffer.ts';

@@ -8,10 +8,16 @@
 import { WAF_FIXED_STEPS, WAF_OCTET_STEPS } from '../../../base/vocabulary/limits.ts';
 import { releaseOctets } from '../octets/octet-buffer.ts';
 import { numberOf } from '../operators/operators.ts';
-import { exclusionsOf, isExcluded } from './exclusions.ts';
-import { createHits, type Hits, memberNumber } from './hits.ts';
-import type { WafFinding, WafInput, WafMatch, WafSettings } from './inspection.ts';
+import {
+  exclusionsOf,
+  isExcluded,
+  type WafFinding,
+  type WafInput,
+  type WafMatch,
+  type WafSettings,
+} from './inspection.ts';
 import { MAX_REPORTED_MATCHES } from './limits.ts';
+import { createHits, type Hits, memberNumber } from './members.ts';
 import { reportedMessage, reportedValue, reportedVariable } from './report.ts';
 import type { CompiledRule, CompiledRuleSet } from './rule-set.ts';
 import { type RuleContext, type RuleRun, runRule } from './rules.ts';
@@ -20,7 +26,7 @@ import { testValue } from './test-value.ts';
 import { openBody, openTransaction } from './transaction.ts';
 import { readTx, THRESHOLD_NAME, type Tx, writeTx } from './tx.ts';
 import { endRequest, toValue } from './values.ts';
-import { textOf } from './variables/request-line.ts';
+import { textOf } from './variables.ts';
 
 /** The state of an inspection. */
 interface Inspection extends RuleContext {

@@ -5,14 +5,12 @@
 import type { WafText, WafVariable } from '../../plan/signature-program.ts';
 import { literalOf } from '../patterns/literal-index.ts';
 import { patternEnd } from '../patterns/pattern.ts';
-import type { RequestMember } from './gather.ts';
 import { MAX_REPORTED_MESSAGE, MAX_REPORTED_PIECE } from './limits.ts';
-import { expand } from './macros.ts';
+import type { RequestMember } from './members.ts';
 import type { CompiledRuleSet } from './rule-set.ts';
 import type { RuleMatch } from './rules.ts';
-import type { Transaction } from './transaction.ts';
-import { processorOf } from './variables/body.ts';
-import { headerOf } from './variables/headers.ts';
+import { expand, type Transaction } from './transaction.ts';
+import { headerOf, processorOf } from './variables.ts';
 
 /** Headers whose values are never shown. */
 const SECRET_HEADERS: ReadonlySet<string> = new Set([

@@ -5,9 +5,8 @@
 import type { WafTargets } from '../../plan/signature-program.ts';
 import { literalOf } from '../patterns/literal-index.ts';
 import { patternGroups } from '../patterns/pattern.ts';
-import { targetExclusions } from './exclusions.ts';
-import { gather, type RequestMember } from './gather.ts';
-import { type Hits, matchingMembers } from './hits.ts';
+import { targetExclusions } from './inspection.ts';
+import { gather, type Hits, matchingMembers, type RequestMember } from './members.ts';
 import type { ChainLink, CompiledRule, CompiledRuleSet } from './rule-set.ts';
 import { stagesOf, TRANSFORM_STEPS } from './test-value.ts';
 import type { Transaction } from './transaction.ts';

@@ -5,7 +5,8 @@
  */
 import { KIND } from '../../../base/octets/octet-kinds.ts';
 import type { Meter } from '../octets/meter.ts';
-import { changesOf, lengthBehind, makesOf } from '../transformations/effects.ts';
+import { changesOf, lengthBehind, makesOf } from '../transformations/transformations.ts';
+import { EXACT_SCHEDULES } from './limits.ts';
 import {
   ANY_VALUE,
   type Bucket,
@@ -13,9 +14,8 @@ import {
   bucketOf,
   type TestSchedule,
   type ValueClass,
-} from './buckets.ts';
-import { EXACT_SCHEDULES } from './limits.ts';
-import type { ValueTest } from './value-tests.ts';
+  type ValueTest,
+} from './target-classes.ts';
 
 /** Kinds of octets in ordinary values, each list a superset of the one before. */
 const WORDS = KIND.lower | KIND.digit | KIND.underscore;

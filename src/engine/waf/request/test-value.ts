@@ -5,11 +5,18 @@
 import type { Meter } from '../octets/meter.ts';
 import type { LiteralIndex } from '../patterns/literal-index.ts';
 import { isRuledOut, patternEnd } from '../patterns/pattern.ts';
-import { changesOf, lengthAhead } from '../transformations/effects.ts';
-import { ANY_VALUE, type Bucket, type TestSchedule, type ValueClass } from './buckets.ts';
-import { addHit, type Hits } from './hits.ts';
+import { changesOf, lengthAhead } from '../transformations/transformations.ts';
+import { addHit, type Hits } from './members.ts';
 import { type ExactSchedules, scheduleFor } from './schedules.ts';
-import { containsLiteralOf, setsOf, type ValueTest } from './value-tests.ts';
+import {
+  ANY_VALUE,
+  type Bucket,
+  containsLiteralOf,
+  setsOf,
+  type TestSchedule,
+  type ValueClass,
+  type ValueTest,
+} from './target-classes.ts';
 import {
   type ClassResult,
   type InspectedValue,

@@ -2,20 +2,31 @@
  * The transaction of one inspection (ModSecurity's word): the request's variables, read on demand, and the state that
  * rules change. Phase 1 has the request head; `openBody` begins phase 2.
  */
-import type { WafCollection, WafScalar, WafVariable } from '../../plan/signature-program.ts';
-import { WAF_SCALARS } from '../../plan/signature-program.ts';
+import {
+  WAF_SCALARS,
+  type WafCollection,
+  type WafScalar,
+  type WafText,
+  type WafVariable,
+} from '../../plan/signature-program.ts';
 import { type Meter, startMeter } from '../octets/meter.ts';
 import type { BodyProcessor } from './bodies/body.ts';
-import type { MultipartFlag, ParsedBody } from './bodies/parsed-body.ts';
-import type { Exclusions } from './exclusions.ts';
-import type { WafInput } from './inspection.ts';
-import type { NamedValue } from './named-value.ts';
-import { allTx, createTx, type Tx, type TxStart } from './tx.ts';
-import { queryArguments } from './variables/arguments.ts';
-import { hostOf, portOf } from './variables/authority.ts';
-import { processorOf, type ReadBody, readBody } from './variables/body.ts';
-import { headerOf, readCookies, readHeaders } from './variables/headers.ts';
-import { type RequestLine, readRequestLine } from './variables/request-line.ts';
+import type { MultipartFlag, NamedValue, ParsedBody } from './bodies/parsed-body.ts';
+import type { Exclusions, WafInput } from './inspection.ts';
+import { allTx, createTx, readTx, type Tx, type TxStart } from './tx.ts';
+import {
+  headerOf,
+  hostOf,
+  portOf,
+  processorOf,
+  queryArguments,
+  type ReadBody,
+  type RequestLine,
+  readBody,
+  readCookies,
+  readHeaders,
+  readRequestLine,
+} from './variables.ts';
 
 /** The state of one inspection. */
 export interface Transaction {
@@ -235,4 +246,34 @@ function bodyScalar({ body, processor, rawBody }: Transaction, variable: WafScal
         ? null
         : String(body.parsed.multipart[variable as MultipartFlag]);
   }
+}
+
+// Macro expansion (ModSecurity reference manual, "Macro expansion"): `%{TX.name}` in arguments, messages, `setvar`.
+
+/** Replaces every macro by the value of its variable; a variable without value becomes the empty text. */
+export function expand(text: WafText, transaction: Transaction): string {
+  let out = '';
+  for (const part of text) {
+    out += part.kind === 'literal' ? part.text : macroOf(transaction, part.variable, part.name);
+  }
+  return out;
+}
+
+/** The value of a macro: of a collection, its first member, or the first with that name, without case. */
+function macroOf(transaction: Transaction, variable: WafVariable, name: string | null): string {
+  if (isScalar(variable)) return scalarOf(transaction, variable) ?? '';
+  if (variable === 'TX') return name === null ? '' : (readTx(transaction.tx, name.toLowerCase()) ?? '');
+  const wanted = name?.toLowerCase() ?? null;
+  const members = membersOf(transaction, variable);
+  return members.find((one) => wanted === null || one.name.toLowerCase() === wanted)?.value ?? '';
+}
+
+/** The text if it has no macros, else `null`. */
+export function plainText(text: WafText): string | null {
+  let out = '';
+  for (const part of text) {
+    if (part.kind !== 'literal') return null;
+    out += part.text;
+  }
+  return out;
 }

@@ -2,8 +2,8 @@
  * The TX collection of one inspection: the level's initial variables, overlaid with those that rules have written. Names
  * are in lower case.
  */
+import type { NamedValue } from './bodies/parsed-body.ts';
 import { MAX_CACHED_NAMES, MAX_ORDINARY_NAMES } from './limits.ts';
-import type { NamedValue } from './named-value.ts';
 
 /** TX.0, the whole match, to TX.9. */
 export const CAPTURE_NAMES: readonly string[] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'];

@@ -4,8 +4,7 @@
  * after request.
  */
 import { WAF_TRANSFORMATIONS } from '../../plan/signature-program.ts';
-import { octetsOf } from '../octets/octet-buffer.ts';
-import { shapeOf } from '../octets/shape.ts';
+import { octetsOf, shapeOf } from '../octets/octet-buffer.ts';
 import type { Matcher } from '../patterns/pattern.ts';
 import { TRANSFORMATIONS } from '../transformations/transformations.ts';
 import {

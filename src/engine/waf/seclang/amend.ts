@@ -3,8 +3,14 @@
  * As in ModSecurity 3, their place in the text makes no difference.
  */
 import { captureGroups, parsePattern } from '../../../base/regex/regex.ts';
-import type { Directive, DirectivePlace, WrittenAction } from './directives.ts';
-import type { DraftCondition, DraftRule } from './draft.ts';
+import type {
+  Directive,
+  DirectivePlace,
+  DraftCondition,
+  DraftControl,
+  DraftRule,
+  WrittenAction,
+} from './draft.ts';
 import { inRanges, type RuleFinder, readIds } from './lower-setvar.ts';
 import { lowerTargets } from './lower-targets.ts';
 import type { SecLangFinding, SecLangReport } from './source.ts';
@@ -57,7 +63,7 @@ export function collectAmendments(directives: readonly Directive[], report: SecL
 }
 
 /** Whether a pattern matches in a text; a string: why the pattern is invalid. */
-export function searchText(source: string, text: string): boolean | string {
+function searchText(source: string, text: string): boolean | string {
   const parsed = parsePattern(source, { ignoreCase: false });
   return parsed.ok ? captureGroups(source, false, text) !== null : parsed.reason;
 }
@@ -158,4 +164,37 @@ function withTargets(rule: DraftRule, more: NonNullable<DraftCondition['targets'
     exclude: [...first.targets.exclude, ...more.exclude],
   };
   return { ...rule, conditions: [{ ...first, targets }, ...rest] };
+}
+
+// Evaluates which rules a `ctl:ruleRemove…` applies to.
+
+/** `ctl:ruleRemove…` actions. */
+export type Removals = readonly DraftControl[];
+
+/** Whether a control removes a rule, or one of its targets. */
+export function removes(control: DraftControl, { id, tags }: DraftRule): boolean {
+  switch (control.kind) {
+    case 'ruleRemoveById':
+    case 'ruleRemoveTargetById':
+      return inRanges(id, control.ranges);
+    case 'ruleRemoveByTag':
+    case 'ruleRemoveTargetByTag':
+      return tags.some((tag) => searchText(control.source, tag) === true);
+    case 'forceRequestBodyVariable':
+    case 'requestBodyProcessor':
+    case 'ruleEngine':
+      return false;
+    default:
+      return control satisfies never;
+  }
+}
+
+/** Whether a control removes whole rules. */
+export function isRemoval({ kind }: DraftControl): boolean {
+  return kind === 'ruleRemoveById' || kind === 'ruleRemoveByTag';
+}
+
+/** Whether a control removes targets of TX. */
+export function readsTx(control: DraftControl): boolean {
+  return 'target' in control && control.target.variable === 'TX';
 }

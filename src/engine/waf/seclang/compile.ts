@@ -6,18 +6,32 @@
 import { type Diagnostic, hasErrors } from '../../../base/diagnostics/diagnostic.ts';
 import type { SignatureProgram } from '../../plan/signature-program.ts';
 import { type Amendments, amend, collectAmendments } from './amend.ts';
-import type { Directive, DirectivePlace, WrittenAction } from './directives.ts';
-import type { DraftCondition, DraftRule, SignatureDraft } from './draft.ts';
+import type {
+  Directive,
+  DirectivePlace,
+  DraftCondition,
+  DraftRule,
+  SignatureDraft,
+  WrittenAction,
+} from './draft.ts';
 import { emitProgram, type LevelDraft } from './emit.ts';
-import { type Defaults, gather, has, phaseOf, type RuleDirective, type RuleGroup } from './gather.ts';
+import {
+  type Defaults,
+  gather,
+  has,
+  phaseOf,
+  type RuleDirective,
+  type RuleGroup,
+  reportIgnoredActions,
+  reportStateful,
+  stateRead,
+} from './gather.ts';
 import { type LoweredActions, lowerActions } from './lower-actions.ts';
 import { lowerOperator, type OperatorContext } from './lower-operator.ts';
-import { lowerTargets } from './lower-targets.ts';
+import { lowerTargets, type OwnNames } from './lower-targets.ts';
 import { parseSecLang } from './parse.ts';
-import type { OwnNames } from './read-text.ts';
 import { createReport, type SecLangReport, type Source, type SourceReader } from './source.ts';
 import { specialise } from './specialise.ts';
-import { reportIgnoredActions, reportStateful, stateRead } from './state.ts';
 
 /** How to compile. */
 export interface SignatureOptions {

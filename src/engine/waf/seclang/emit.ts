@@ -22,8 +22,8 @@ import {
   type DraftTarget,
   type DraftTargets,
 } from './draft.ts';
+import { plainText } from './lower-targets.ts';
 import { createPatternTable, type PatternTable, type RulePlace } from './patterns.ts';
-import { plainText } from './read-text.ts';
 import type { SecLangReport } from './source.ts';
 
 /** A rule that remains at a level. */

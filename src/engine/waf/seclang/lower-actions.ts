@@ -5,11 +5,10 @@ import {
   type WafText,
   type WafTransformation,
 } from '../../plan/signature-program.ts';
-import type { WrittenAction } from './directives.ts';
-import type { DraftControl } from './draft.ts';
+import type { DraftControl, WrittenAction } from './draft.ts';
 import { DOCUMENTING_ACTIONS, IGNORED_ACTIONS } from './ignored.ts';
 import { type Lowered, lowerControl, lowerSetVar, type RuleFinder } from './lower-setvar.ts';
-import { type OwnNames, readText } from './read-text.ts';
+import { type OwnNames, readText } from './lower-targets.ts';
 import type { SecLangFinding } from './source.ts';
 
 /** The disruptive actions. */

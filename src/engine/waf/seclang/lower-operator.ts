@@ -6,9 +6,8 @@ import {
   WAF_TEXT_OPERATORS,
   type WafOperator,
 } from '../../plan/signature-program.ts';
-import type { DirectivePlace, WrittenOperator } from './directives.ts';
-import type { DraftOperator } from './draft.ts';
-import { literalText, type OwnNames, readText } from './read-text.ts';
+import type { DirectivePlace, DraftOperator, WrittenOperator } from './draft.ts';
+import { literalText, type OwnNames, readText } from './lower-targets.ts';
 import type { SecLangFinding } from './source.ts';
 
 /** What an operator needs besides its text. */

@@ -2,10 +2,8 @@
 import type { WafSetVar } from '../../plan/signature-program.ts';
 import type { DraftControl, IdRange } from './draft.ts';
 import { IGNORED_CONTROLS } from './ignored.ts';
-import { lowerOneTarget } from './lower-targets.ts';
-import { type OwnNames, readText } from './read-text.ts';
+import { findVariable, lowerOneTarget, type OwnNames, readText } from './lower-targets.ts';
 import type { SecLangFinding } from './source.ts';
-import { findVariable } from './variables.ts';
 
 /** The result of an action; `done` is `null` if the action is ignored or has an error. */
 export interface Lowered<T> {

@@ -1,16 +1,17 @@
-/** Parses SecLang text to directives as written (`directives.ts`): follows `Include` and collects all errors. */
+/** Parses SecLang text to directives as written (`draft.ts`): follows `Include` and collects all errors. */
 import type { Diagnostic } from '../../../base/diagnostics/diagnostic.ts';
-import type { Directive, DirectivePlace, WrittenAction, WrittenTarget } from './directives.ts';
-import { lexSource, type SecLangLine, type Word } from './lex.ts';
+import type { Directive, DirectivePlace, WrittenAction, WrittenTarget } from './draft.ts';
 import { MAX_INCLUDE_DEPTH, MAX_INCLUDED_FILES } from './limits.ts';
-import { parseActions, parseOperator } from './parse-actions.ts';
-import { parseTargets } from './parse-targets.ts';
+import { parseActions, parseOperator, parseTargets } from './parse-words.ts';
 import {
   createReport,
+  lexSource,
   type SecLangFinding,
+  type SecLangLine,
   type SecLangReport,
   type Source,
   type SourceReader,
+  type Word,
 } from './source.ts';
 
 /** The directives of several files in order, and the errors. */

@@ -2,13 +2,12 @@
  * Compiles patterns, each once: its DFA or guard, the literals of which every match contains one, and the kinds of
  * octets that every match contains.
  */
-import { buildAlphabet } from '../../../base/regex/alphabet.ts';
+import { kindsNeeded } from '../../../base/regex/cover.ts';
 import { buildDfa } from '../../../base/regex/dfa.ts';
-import { kindsNeeded } from '../../../base/regex/possible.ts';
-import type { OctetRanges, Program } from '../../../base/regex/program.ts';
+import { buildAlphabet, type OctetRanges, type Program } from '../../../base/regex/program.ts';
 import { coveringLiterals, type Pattern, parsePattern } from '../../../base/regex/regex.ts';
 import type { WafPattern } from '../../plan/signature-program.ts';
-import type { DirectivePlace } from './directives.ts';
+import type { DirectivePlace } from './draft.ts';
 import {
   MAX_GUARD_WORDS,
   MAX_REQUIRED_LITERALS,

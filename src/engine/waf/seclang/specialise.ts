@@ -10,9 +10,7 @@
  * no difference. A reported rule can be excluded by settings, so nothing depends on it; a rule that only prepares others
  * (`nolog`) and does not depend on the request is part of the program, and no exclusion applies to it.
  */
-import { outcomeOf, type Writes, writesOf } from './constant.ts';
-import type { DraftControl, DraftRule, SignatureDraft } from './draft.ts';
-import type { EmittedRule, LevelDraft } from './emit.ts';
+import { isRemoval, type Removals, readsTx, removes } from './amend.ts';
 import {
   createKnownTx,
   foldRule,
@@ -21,10 +19,14 @@ import {
   type KnownTx,
   lookUp,
   markUsed,
+  outcomeOf,
   PINNED,
-} from './known-tx.ts';
-import { plainText } from './read-text.ts';
-import { isRemoval, type Removals, readsTx, removes } from './removals.ts';
+  type Writes,
+  writesOf,
+} from './constant.ts';
+import type { DraftControl, DraftRule, SignatureDraft } from './draft.ts';
+import type { EmittedRule, LevelDraft } from './emit.ts';
+import { plainText } from './lower-targets.ts';
 import type { SecLangReport } from './source.ts';
 
 /** The level, and where to report a rule that denies every request. */

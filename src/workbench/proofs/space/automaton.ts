@@ -2,8 +2,7 @@
  * Automata over letters: of wildcards, of the plan's regexes, and of the path filters that are made of both. Every automaton
  * is complete; its states say what may still follow (`FATE`), which ends most searches early.
  */
-import { classAt } from '../../../base/regex/run.ts';
-import { DFA_DEAD, DFA_END, DFA_MATCHED, DFA_START, DFA_TABLE } from '../../../base/regex/table.ts';
+import { classAt, DFA_DEAD, DFA_END, DFA_MATCHED, DFA_START, DFA_TABLE } from '../../../base/regex/table.ts';
 import type { Letters } from './letters.ts';
 
 /** A deterministic automaton. */

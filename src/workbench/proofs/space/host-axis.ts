@@ -3,12 +3,10 @@
  * into classes that no host filter distinguishes: the product of the filters' automata, walked over all names below it.
  */
 import { parseHost } from '../../../base/addresses/host.ts';
-import { type LoadedPlan, textOf } from '../../../engine/evaluator/loaded.ts';
-import { findGroup, hasName } from '../../../engine/evaluator/names.ts';
+import { findGroup, hasName, type LoadedPlan, textOf } from '../../../engine/evaluator/loaded.ts';
 import { META, NAME, NONE, SLOT } from '../../../engine/plan/layout.ts';
 import { acceptsLetters, FATE, type LetterAutomaton, sealAutomaton, wildcardAutomaton } from './automaton.ts';
-import type { SetCache } from './axis.ts';
-import { cachedSet } from './axis.ts';
+import { cachedSet, type SetCache } from './axis.ts';
 import type { SpaceRoom } from './budget.ts';
 import { type AtomSet, atomSet, intersect } from './int-set.ts';
 import { MAX_HOST_STATES, MAX_HOST_TESTS } from './limits.ts';

@@ -3,8 +3,7 @@ import { COUNTRIES as ASSIGNED } from '../../../base/addresses/countries.ts';
 import { BOT_KINDS, SEARCH_CRAWLERS } from '../../../base/vocabulary/vocabulary.ts';
 import { type LoadedPlan, textsAt } from '../../../engine/evaluator/loaded.ts';
 import { isCountryListed } from '../../../engine/evaluator/predicates.ts';
-import { PAGE_FIELDS } from '../../../engine/plan/fields.ts';
-import { COUNTRIES, FLAG, NONE, SLOT, typeIndex } from '../../../engine/plan/layout.ts';
+import { COUNTRIES, FLAG, NONE, PAGE_FIELDS, SLOT, typeIndex } from '../../../engine/plan/layout.ts';
 import { type AtomSet, atomSet, subtract } from './int-set.ts';
 
 /** An axis whose atoms are few. */

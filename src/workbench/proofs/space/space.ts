@@ -4,8 +4,8 @@
  */
 import { buildDfa } from '../../../base/regex/dfa.ts';
 import { parsePattern } from '../../../base/regex/regex.ts';
+import { ACME_PREFIX, EDGE_PREFIX } from '../../../engine/evaluator/facts.ts';
 import type { LoadedPlan } from '../../../engine/evaluator/loaded.ts';
-import { ACME_PREFIX, EDGE_PREFIX } from '../../../engine/evaluator/special-paths.ts';
 import { FLAG, SLOT } from '../../../engine/plan/layout.ts';
 import { type AddressAxis, type AddressRangeOf, createAddressAxis } from './address-axis.ts';
 import { type LetterAutomaton, regexAutomaton, wildcardAutomaton } from './automaton.ts';

@@ -7,7 +7,7 @@ import { CODE_AREAS, codeAnchor, listedCodes } from '../../../../src/base/diagno
 import { RESPONSE_FAULT_CODES } from '../../../../src/base/diagnostics/codes/faults.ts';
 import { PLAN_CODES } from '../../../../src/base/diagnostics/codes/plans.ts';
 import { RESPONSE_FAULTS } from '../../../../src/base/http/response.ts';
-import { PLAN_FAULTS } from '../../../../src/engine/plan/fault.ts';
+import { PLAN_FAULTS } from '../../../../src/engine/plan/layout.ts';
 
 const SRC = new URL('../../../../src/', import.meta.url).pathname;
 /** The code of zod for checks of ours; the code of the diagnostic is in its parameters. */

@@ -1,6 +1,6 @@
 /** Names of headers in lower case, by whichever way they come to it. */
 import { describe, expect, test } from 'vitest';
-import { lowerName } from '../../../../src/base/http/header-names.ts';
+import { lowerName } from '../../../../src/base/http/header-fields.ts';
 
 describe('a name in lower case', () => {
   const names = [

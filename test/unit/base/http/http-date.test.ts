@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseHttpDate } from '../../../../src/base/http/http-date.ts';
+import { parseHttpDate } from '../../../../src/base/http/cache-control.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
 

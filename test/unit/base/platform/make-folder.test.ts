@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { makeFolder } from '../../../../src/base/platform/make-folder.ts';
+import { makeFolder } from '../../../../src/base/platform/durable-file.ts';
 import { requires } from '../../../support/requires.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-folder-'));

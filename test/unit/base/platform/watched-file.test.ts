@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { sha256Hex } from '../../../../src/base/platform/sha256.ts';
+import { sha256Hex } from '../../../../src/base/platform/cryptography.ts';
 import { watchFile } from '../../../../src/base/platform/watched-file.ts';
 
 it('a stopped watched file accepts no content, not even from a running read', async () => {

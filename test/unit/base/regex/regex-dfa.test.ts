@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildDfa } from '../../../../src/base/regex/dfa.ts';
 import { type Pattern, parsePattern } from '../../../../src/base/regex/regex.ts';
-import { dfaMatches } from '../../../../src/base/regex/run.ts';
-import { DFA_LENGTH } from '../../../../src/base/regex/table.ts';
+import { DFA_LENGTH, dfaMatches } from '../../../../src/base/regex/table.ts';
 
 function accept(source: string, ignoreCase = false): Pattern {
   const result = parsePattern(source, { ignoreCase });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { takeFolder } from '../../../../src/base/storage/folder-lock.ts';
+import { takeFolder } from '../../../../src/base/storage/sqlite.ts';
 import { createHealthListener, createMetrics } from '../../../../src/control/api/health-listener.ts';
 import { MAX_UNPUBLISHED_MS } from '../../../../src/control/api/operation/limits.ts';
 import { openSqlite } from '../../../../src/control/store/database/sqlite/open.ts';

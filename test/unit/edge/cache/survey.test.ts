@@ -6,8 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createCache } from '../../../../src/edge/cache/cache.ts';
 import { MAX_SURVEYED_URLS } from '../../../../src/edge/cache/limits.ts';
 import type { CachedDomain, CacheRequest, HttpCache } from '../../../../src/edge/cache/request.ts';
-import { createPurgeIndex } from '../../../../src/engine/plan/purge-index.ts';
-import type { CachePurge } from '../../../../src/engine/plan/purges.ts';
+import { type CachePurge, createPurgeIndex } from '../../../../src/engine/plan/purges.ts';
 
 const NOTHING = (): void => undefined;
 const SINK = { informational: NOTHING, head: NOTHING, data: NOTHING, end: NOTHING, fail: NOTHING };

@@ -1,7 +1,7 @@
 /** The node's challenges of certificate authorities: which entries change them, and which pages with them are trusted. */
 import { createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { sha256Hex } from '../../../../src/base/platform/sha256.ts';
+import { sha256Hex } from '../../../../src/base/platform/cryptography.ts';
 import { MAX_CHALLENGES } from '../../../../src/base/vocabulary/limits.ts';
 import {
   type ChallengeInstaller,

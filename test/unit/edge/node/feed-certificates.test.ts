@@ -8,7 +8,7 @@ import {
   readFeedPairs,
   receiveCertificates,
 } from '../../../../src/edge/node/feed-certificates.ts';
-import type { SetCertificate } from '../../../../src/engine/plan/certificate-set.ts';
+import type { SetCertificate } from '../../../../src/engine/plan/manifest.ts';
 import { feedCertificate } from '../../../support/feed-certificate.ts';
 import { OPENSSL_MISSING } from '../../../support/make-certificate.ts';
 import { requires } from '../../../support/requires.ts';

@@ -3,15 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openClassificationFiles } from '../../../../src/edge/proxy/classification-files.ts';
-import type { Classifier } from '../../../../src/edge/proxy/classifier.ts';
-import { createBotResolver, createClassifier } from '../../../../src/edge/proxy/classifier.ts';
+import {
+  type Classifier,
+  createBotResolver,
+  createClassifier,
+} from '../../../../src/edge/proxy/classifier.ts';
+import { createRanges, readRanges } from '../../../../src/engine/classification/bots.ts';
 import {
   CONFIRMED_MS,
   MAX_BOT_LOOKUPS,
   REFUTED_MS,
   UNANSWERED_MS,
 } from '../../../../src/engine/classification/limits.ts';
-import { createRanges, readRanges } from '../../../../src/engine/classification/ranges.ts';
 import { NXDOMAIN, type ScriptedServer, SERVFAIL, startDnsServer } from '../../../support/dns-server.ts';
 import { writeMmdb } from '../../../support/mmdb.ts';
 

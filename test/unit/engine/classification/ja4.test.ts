@@ -9,8 +9,7 @@ import { connect as connectTls } from 'node:tls';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createHelloReader } from '../../../../src/edge/listeners/tls/listen.ts';
-import { readClientHello } from '../../../../src/engine/classification/client-hello.ts';
-import { ja4, ja4Parts } from '../../../../src/engine/classification/ja4.ts';
+import { ja4, ja4Parts, readClientHello } from '../../../../src/engine/classification/ja4.ts';
 import { requires } from '../../../support/requires.ts';
 
 function sha256(text: string): string {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compile } from '../../../../src/engine/compiler/index.ts';
-import { createLoaded } from '../../../../src/engine/evaluator/loaded.ts';
-import { findGroup } from '../../../../src/engine/evaluator/names.ts';
+import { createLoaded, findGroup } from '../../../../src/engine/evaluator/loaded.ts';
 import { GROUP, META, NONE, RECORD } from '../../../../src/engine/plan/layout.ts';
 import type { DnsRecord } from '../../../../src/rules/model/types.ts';
 import { dnsRecord, ruleSet } from '../../../support/sample-rules.ts';

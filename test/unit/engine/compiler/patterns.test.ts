@@ -7,8 +7,7 @@ import {
   type PatternKeys,
   placePattern,
 } from '../../../../src/engine/compiler/patterns.ts';
-import { createLoaded } from '../../../../src/engine/evaluator/loaded.ts';
-import { patternMatches } from '../../../../src/engine/evaluator/patterns.ts';
+import { createLoaded, patternMatches } from '../../../../src/engine/evaluator/loaded.ts';
 import { PATTERN_KIND } from '../../../../src/engine/plan/layout.ts';
 import { rule, ruleSet } from '../../../support/sample-rules.ts';
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compile } from '../../../../src/engine/compiler/index.ts';
 import {
   createStringPool,
   createWordPool,
   placeString,
   placeWords,
   sealStrings,
-} from '../../../../src/engine/compiler/pools.ts';
-import { decodeString } from '../../../../src/engine/plan/strings.ts';
+} from '../../../../src/engine/compiler/draft.ts';
+import { compile } from '../../../../src/engine/compiler/index.ts';
+import { decodeString } from '../../../../src/engine/plan/layout.ts';
 import { ruleSet } from '../../../support/sample-rules.ts';
 
 const { plan: EMPTY } = compile(ruleSet({}));

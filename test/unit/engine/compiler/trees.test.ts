@@ -2,9 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createDraft, type PlanDraft } from '../../../../src/engine/compiler/draft.ts';
 import { compile } from '../../../../src/engine/compiler/index.ts';
-import { layTree, reversed, type TreeEntries } from '../../../../src/engine/compiler/trees.ts';
-import { createTouched, resetTouched, type Touched } from '../../../../src/engine/evaluator/touched.ts';
-import { walkBackward, walkForward } from '../../../../src/engine/evaluator/tree.ts';
+import { layTree, reversed, type TreeEntries } from '../../../../src/engine/compiler/indexes.ts';
+import {
+  createTouched,
+  resetTouched,
+  type Touched,
+  walkBackward,
+  walkForward,
+} from '../../../../src/engine/evaluator/indexes.ts';
 import { NODE, NONE, type Plan } from '../../../../src/engine/plan/layout.ts';
 import { ruleSet } from '../../../support/sample-rules.ts';
 

@@ -8,7 +8,7 @@ import {
   restart,
   skipTo,
 } from '../../../../src/engine/evaluator/candidates.ts';
-import { resetTouched, touch } from '../../../../src/engine/evaluator/touched.ts';
+import { resetTouched, touch } from '../../../../src/engine/evaluator/indexes.ts';
 import type { Plan } from '../../../../src/engine/plan/layout.ts';
 import { ruleSet } from '../../../support/sample-rules.ts';
 

@@ -5,8 +5,8 @@ import {
   begin,
   createHashState,
   finish,
-} from '../../../../src/engine/evaluator/counters/hash.ts';
-import { layoutOf } from '../../../../src/engine/evaluator/counters/layout.ts';
+  layoutOf,
+} from '../../../../src/engine/evaluator/counters/layout.ts';
 import {
   type BoundedCounters,
   counterSpace,

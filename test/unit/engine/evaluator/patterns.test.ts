@@ -1,8 +1,7 @@
 /** A regex that many rules share runs once over each of a request's texts. */
 import { expect, test } from 'vitest';
 import { compile } from '../../../../src/engine/compiler/index.ts';
-import { createLoaded } from '../../../../src/engine/evaluator/loaded.ts';
-import { patternMatches } from '../../../../src/engine/evaluator/patterns.ts';
+import { createLoaded, patternMatches } from '../../../../src/engine/evaluator/loaded.ts';
 import { PATTERN, PATTERN_KIND } from '../../../../src/engine/plan/layout.ts';
 import { rule, ruleSet } from '../../../support/sample-rules.ts';
 

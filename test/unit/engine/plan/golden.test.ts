@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Evaluator, loadPlan, PlanFault } from '../../../../src/engine/evaluator/index.ts';
 import { HEADER, PLAN_VERSION } from '../../../../src/engine/plan/layout.ts';
-import { OLDEST_VERSION } from '../../../../src/engine/plan/open.ts';
+import { OLDEST_VERSION } from '../../../../src/engine/plan/seal.ts';
 import { decideGolden, type GoldenAnswers, makeGoldenPlans } from '../../../support/golden-plans.ts';
 
 const FOLDER = new URL('../../../../fixtures/plans/', import.meta.url);

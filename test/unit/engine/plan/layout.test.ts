@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RULE_TYPES } from '../../../../src/base/vocabulary/vocabulary.ts';
 import { compile, seal } from '../../../../src/engine/compiler/index.ts';
-import * as fields from '../../../../src/engine/plan/fields.ts';
+import * as fields from '../../../../src/engine/plan/layout.ts';
 import * as layout from '../../../../src/engine/plan/layout.ts';
 import { SECTIONS_START } from '../../../../src/engine/plan/seal.ts';
 import { generateCase } from '../../../support/generate.ts';

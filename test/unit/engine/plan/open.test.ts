@@ -1,10 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { compile, seal } from '../../../../src/engine/compiler/index.ts';
 import { loadPlan, PlanFault } from '../../../../src/engine/evaluator/index.ts';
-import { PLAN_FAULTS, type PlanFaultCode } from '../../../../src/engine/plan/fault.ts';
-import { DIRECTORY, HEADER, MAGIC, PLAN_VERSION, SECTIONS } from '../../../../src/engine/plan/layout.ts';
-import { OLDEST_VERSION, openPlan, sectionsOf } from '../../../../src/engine/plan/open.ts';
-import { SECTIONS_START, sealChecksum, startAfter } from '../../../../src/engine/plan/seal.ts';
+import {
+  DIRECTORY,
+  HEADER,
+  MAGIC,
+  PLAN_FAULTS,
+  PLAN_VERSION,
+  type PlanFaultCode,
+  SECTIONS,
+} from '../../../../src/engine/plan/layout.ts';
+import {
+  OLDEST_VERSION,
+  openPlan,
+  SECTIONS_START,
+  sealChecksum,
+  sectionsOf,
+  startAfter,
+} from '../../../../src/engine/plan/seal.ts';
 import { generateCase, seeded } from '../../../support/generate.ts';
 import { request, rule, ruleSet as sampleSet } from '../../../support/sample-rules.ts';
 

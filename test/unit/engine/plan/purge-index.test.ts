@@ -3,16 +3,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { purgeLocation } from '../../../../src/base/paths/purge-values.ts';
 import {
-  createPurgeIndex,
-  type PurgeSubject,
-  type PurgeVerdict,
-} from '../../../../src/engine/plan/purge-index.ts';
-import {
   type CachePurge,
+  createPurgeIndex,
   forgottenPurges,
   mergePurges,
   PURGE_KINDS,
   type PurgeList,
+  type PurgeSubject,
+  type PurgeVerdict,
   readPurgeList,
 } from '../../../../src/engine/plan/purges.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PlanFault } from '../../../../src/engine/plan/fault.ts';
+import { PlanFault } from '../../../../src/engine/plan/layout.ts';
 import { openSignatures } from '../../../../src/engine/plan/open-signatures.ts';
 import {
   SIGNATURES_HEADER,

@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../../../src/base/diagnostics/diagnostic.ts';
 import { compile } from '../../../../src/engine/compiler/compile.ts';
-import { openPlan } from '../../../../src/engine/plan/open.ts';
-import { seal } from '../../../../src/engine/plan/seal.ts';
+import { openPlan, seal } from '../../../../src/engine/plan/seal.ts';
 import { parseRuleSet } from '../../../../src/rules/model/parse.ts';
 import { type ProvedChanges, proveChanges } from '../../../../src/workbench/proofs/changes.ts';
 import { changeInput } from '../../../../src/workbench/proofs/compare.ts';

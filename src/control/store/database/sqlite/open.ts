@@ -2,10 +2,9 @@
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { makeFolder } from '../../../../base/platform/make-folder.ts';
+import { makeFolder } from '../../../../base/platform/durable-file.ts';
 import { StoreFault } from '../../../../base/storage/fault.ts';
-import { lockFolder } from '../../../../base/storage/folder-lock.ts';
-import { openDatabase } from '../../../../base/storage/sqlite.ts';
+import { lockFolder, openDatabase } from '../../../../base/storage/sqlite.ts';
 import type { Migration } from '../../schema/migration.ts';
 import { SQLITE_MIGRATIONS } from '../../schema/sqlite.ts';
 import type { Store, StoreChange } from '../../store.ts';

@@ -1,8 +1,18 @@
-/** Rules for conditions: what follows a value after `AND` or `OR`, or after an operator. */
-import { hasCall, isCall } from './calls.ts';
-import { isGrouping } from './clauses.ts';
-import { bodyIsShort, endsValue, isQuotedComment } from './ending.ts';
+/** Rules for what follows a value: conditions (after `AND`, `OR` or an operator), clauses and function calls. */
+import { isOrdinary, wordNumber } from './lexicon.ts';
 import {
+  bindsStrings,
+  bodyIsShort,
+  endsValue,
+  followsDigit,
+  isLater,
+  isOpenEnd,
+  isQuotedComment,
+  kindAt,
+  type Reading,
+} from './reading.ts';
+import {
+  ADJACENT,
   BAREWORD,
   CLOSE,
   COMMA,
@@ -17,11 +27,140 @@ import {
   OPERATOR,
   STRING,
   VARIABLE,
-} from './kinds.ts';
-import { wordNumber } from './lexicon.ts';
-import type { Reading } from './reading.ts';
-import { bindsStrings, followsDigit, isLater, isOpenEnd, kindAt } from './reading.ts';
+} from './scan.ts';
 import { isQuery } from './statements.ts';
+
+// Rules for function calls: which calls occur in SQL and hardly ever in ordinary text.
+
+/** Functions that return a property of the database, and `IF`. */
+const DATABASE = wordNumber('DATABASE');
+const IF = wordNumber('IF');
+const SCHEMA = wordNumber('SCHEMA');
+const USER = wordNumber('USER');
+const VERSION = wordNumber('VERSION');
+
+/** Whether the folded tokens at `i` are a call of a function that ordinary text does not call. */
+export function isCall(reading: Reading, i: number): boolean {
+  const { folded } = reading;
+  if (kindAt(reading, i) !== FUNCTION || kindAt(reading, i + 1) !== OPEN) return false;
+  if (isCall(reading, i + 2) || isSystemValue(reading, i + 2)) return true;
+  return !isOrdinary(folded.word[i]!) && (folded.flags[i + 1]! & ADJACENT) !== 0;
+}
+
+/** Whether the argument at `i` is a property of the database: `LENGTH(version())`, `MID(@@hostname, …`. */
+function isSystemValue({ folded, scan }: Reading, i: number): boolean {
+  if (i >= folded.size) return false;
+  const word = folded.word[i]!;
+  if (folded.kind[i] === FUNCTION)
+    return word === VERSION || word === DATABASE || word === USER || word === SCHEMA;
+  return folded.kind[i] === VARIABLE && word === 0 && scan.text.startsWith('@@', folded.start[i]!);
+}
+
+/** Whether any tokens from `i` on are such a call. */
+export function hasCall(reading: Reading, i: number): boolean {
+  for (let at = i; at < reading.folded.size; at++) if (isCall(reading, at)) return true;
+  return false;
+}
+
+/** Whether the value begins with a call of any function, followed by a condition or a final comment. */
+export function isCallWithTail(reading: Reading): boolean {
+  const { scan } = reading;
+  if (kindAt(reading, 1) !== OPEN) return false;
+  if (isLater(reading, 2, COMMENT) && endsValue(reading)) return scan.names === 0;
+  return (
+    isLater(reading, 2, LOGIC) &&
+    (scan.constant ||
+      (scan.compares && scan.names === 0 && reading.folded.word[0] !== IF) ||
+      hasCall(reading, 2))
+  );
+}
+
+// Rules for clauses after a value: `GROUP BY`, `HAVING`, `INTO OUTFILE`, further members of a list.
+
+/** The keywords of clauses that have a rule. */
+const FROM = wordNumber('FROM');
+const HAVING = wordNumber('HAVING');
+const LIMIT = wordNumber('LIMIT');
+const WHERE = wordNumber('WHERE');
+const OUTFILE = wordNumber('INTO OUTFILE');
+const DUMPFILE = wordNumber('INTO DUMPFILE');
+const ANALYSE = wordNumber('PROCEDURE ANALYSE');
+
+/** Whether the tokens at `i`, after `GROUP BY` or `ORDER BY`, are columns rather than prose. */
+export function isGrouping(reading: Reading, i: number): boolean {
+  const next = kindAt(reading, i + 1);
+  const from = reading.quoted || kindAt(reading, 0) === NUMBER || kindAt(reading, i - 2) === CLOSE;
+  switch (kindAt(reading, i)) {
+    case NUMBER:
+      // `ORDER BY 5`
+      return from ? next !== BAREWORD : next === COMMENT || next === 0;
+    case FUNCTION:
+      // `ORDER BY rand()`
+      return next === OPEN;
+    case BAREWORD:
+      // `ORDER BY name--`
+      return next === COMMENT ? endsValue(reading) : from && next !== BAREWORD;
+    case OPEN:
+      // `ORDER BY (…`
+      return from;
+    default:
+      return false;
+  }
+}
+
+/** Whether the keyword at `i` begins a clause of SQL rather than prose. */
+export function isClause(reading: Reading, i: number): boolean {
+  const { folded, scan, quoted } = reading;
+  const next = kindAt(reading, i + 1);
+  switch (folded.word[i]) {
+    case OUTFILE:
+    case DUMPFILE:
+      // `INTO OUTFILE '…'`
+      return next !== 0;
+    case ANALYSE:
+      // `PROCEDURE ANALYSE(…`
+      return next === OPEN;
+    case HAVING:
+      // `HAVING 1=1`, `HAVING sum(…`
+      return (
+        scan.compares ||
+        next === OPEN ||
+        next === FUNCTION ||
+        (next === NUMBER && kindAt(reading, i + 2) !== BAREWORD)
+      );
+    case WHERE:
+      // `WHERE id=1`
+      if (!scan.compares || i === 0) return false;
+      if (isLater(reading, i, COMMENT) && endsValue(reading)) return true;
+      return quoted ? next !== 0 : next === NUMBER || next === STRING || next === FUNCTION;
+    case FROM:
+      // `) FROM t WHERE a=b`
+      return isLater(reading, i, KEYWORD) && kindAt(reading, i - 1) === CLOSE && scan.compares;
+    case LIMIT:
+      // `LIMIT 1--`
+      return next === NUMBER && (quoted || isLater(reading, i, COMMENT));
+    default:
+      return false;
+  }
+}
+
+/** Whether the tokens at `i`, after a comma that folding kept, are a member of an SQL list. */
+export function isListed(reading: Reading, i: number): boolean {
+  const next = kindAt(reading, i + 1);
+  switch (kindAt(reading, i)) {
+    case OPEN:
+      // `, (SELECT …`
+      return next === EXPRESSION || next === FUNCTION || (next === NUMBER && reading.quoted);
+    case FUNCTION:
+      // `, sleep(5)`
+      return isCall(reading, i) || (next === OPEN && (reading.quoted || kindAt(reading, 0) === NUMBER));
+    case EXPRESSION:
+      // `, CASE WHEN …`
+      return isQuery(reading, i);
+    default:
+      return false;
+  }
+}
 
 const NULL = wordNumber('NULL');
 

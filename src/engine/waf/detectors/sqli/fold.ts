@@ -4,6 +4,7 @@
  * "libinjection" (2012), implemented as a stack. A new token first resolves the kind of the top one as its look-ahead,
  * then it is pushed, and the top three tokens are reduced while a rule applies.
  */
+import { kindOf, phraseOf, wordNumber } from './lexicon.ts';
 import {
   ARITHMETIC,
   BACKSLASH,
@@ -25,15 +26,14 @@ import {
   OPEN,
   OPEN_BRACE,
   OPERATOR,
+  type Scan,
   SEMICOLON,
   STATEMENT,
   STRING,
   TYPE,
   UNARY,
   VARIABLE,
-} from './kinds.ts';
-import { kindOf, phraseOf, wordNumber } from './lexicon.ts';
-import type { Scan } from './scan.ts';
+} from './scan.ts';
 import { nextToken } from './tokens.ts';
 
 /** The number of tokens in a fingerprint, as in libinjection. */
@@ -45,11 +45,11 @@ export const WINDOW = 16;
 export interface Folded {
   /** The number of tokens. */
   size: number;
-  /** `kinds.ts`. */
+  /** `scan.ts`. */
   readonly kind: Uint8Array;
   /** The number in the lexicon; 0: none. */
   readonly word: Uint16Array;
-  /** `UNARY`, `OPENED` … of `kinds.ts`. */
+  /** `UNARY`, `OPENED` … of `scan.ts`. */
   readonly flags: Uint8Array;
   /** The place of the first character in the value, and the place after the last. */
   readonly start: Int32Array;

@@ -4,10 +4,17 @@
  * a word, a list), so each rule requires a piece that only SQL has in that place: a comparison, a call, a query after
  * `UNION`, a comment that ends the value.
  */
-import { hasCall, isCall, isCallWithTail } from './calls.ts';
-import { isClause, isGrouping, isListed } from './clauses.ts';
-import { isCondition, isOperand } from './conditions.ts';
-import { endsValue } from './ending.ts';
+import {
+  hasCall,
+  isCall,
+  isCallWithTail,
+  isClause,
+  isCondition,
+  isGrouping,
+  isListed,
+  isOperand,
+} from './conditions.ts';
+import { endsValue, isLater, isQuotedWord, kindAt, type Reading } from './reading.ts';
 import {
   ADJACENT,
   BAREWORD,
@@ -27,9 +34,7 @@ import {
   STATEMENT,
   STRING,
   UNION,
-} from './kinds.ts';
-import type { Reading } from './reading.ts';
-import { isLater, isQuotedWord, kindAt } from './reading.ts';
+} from './scan.ts';
 import { isQuery, isStatement } from './statements.ts';
 
 /** Whether the folded tokens of a reading are an injection. */

@@ -1,6 +1,6 @@
 /** Rules for statements: whether a verb begins a query or statement of SQL, or is a word of prose (`select`, `drop`). */
-import { isSpace } from './characters.ts';
-import { endsValue } from './ending.ts';
+import { kindOf, wordNumber } from './lexicon.ts';
+import { endsValue, isLater, kindAt, type Reading } from './reading.ts';
 import {
   BAREWORD,
   CLOSE,
@@ -10,6 +10,7 @@ import {
   EMPTY,
   EXPRESSION,
   FUNCTION,
+  isSpace,
   KEYWORD,
   LOGIC,
   NUMBER,
@@ -22,10 +23,7 @@ import {
   TYPE,
   UNION,
   VARIABLE,
-} from './kinds.ts';
-import { kindOf, wordNumber } from './lexicon.ts';
-import type { Reading } from './reading.ts';
-import { isLater, kindAt } from './reading.ts';
+} from './scan.ts';
 
 /** Verbs and keywords that have rules of their own. */
 const CASE = wordNumber('CASE');

@@ -3,7 +3,8 @@
  * token of kind `OTHER`. Each token begins after the one before, and characters read ahead become part of a token, so that
  * tokenizing takes linear time.
  */
-import { isDigit, isInWord, isLetter, isSpace } from './characters.ts';
+import { find, hashed, kindOf, lookUp, wordNumber } from './lexicon.ts';
+import { readDollar, readNumber, readPrefixed, readQuoted } from './literals.ts';
 import {
   ADJACENT,
   ARITHMETIC,
@@ -16,6 +17,10 @@ import {
   COMMENT,
   EVIL,
   FUNCTION,
+  isDigit,
+  isInWord,
+  isLetter,
+  isSpace,
   KEYWORD,
   LOGIC,
   NUMBER,
@@ -23,17 +28,14 @@ import {
   OPEN_BRACE,
   OPERATOR,
   OTHER,
+  type Scan,
   SEMICOLON,
   STATEMENT,
   TYPE,
+  take,
   UNARY,
   VARIABLE,
-} from './kinds.ts';
-import { find, hashed, kindOf, lookUp, wordNumber } from './lexicon.ts';
-import { readNumber } from './numbers.ts';
-import { readDollar, readPrefixed, readQuoted } from './quoted.ts';
-import type { Scan } from './scan.ts';
-import { take } from './scan.ts';
+} from './scan.ts';
 
 const FROM = wordNumber('FROM');
 const NOT = wordNumber('NOT');

@@ -1,8 +1,8 @@
 /** Reads the header lines of one part of a multipart body (RFC 7578 §4, RFC 2822 §2.2), as ModSecurity does. */
 import { isAlphanumeric, isSpace } from '../../octets/latin1.ts';
-import { lowercase } from '../../transformations/lowercase.ts';
-import { urlDecode } from '../../transformations/url-decode.ts';
-import { MAX_PART_HEADER_OCTETS } from './limits.ts';
+import { urlDecode } from '../../transformations/percent-encoding.ts';
+import { lowercase } from '../../transformations/texts.ts';
+import { MAX_PART_HEADER_OCTETS } from '../limits.ts';
 import { type BodyMembers, type MultipartFlag, report } from './parsed-body.ts';
 
 /** A part. */

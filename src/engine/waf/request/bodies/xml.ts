@@ -4,9 +4,9 @@
  * (`XML://@*`, without namespace declarations). Nothing declared in a DOCTYPE is expanded or fetched, and an entity
  * declaration is an error. Malformed markup is reported, and reading continues, so that signatures inspect the rest.
  */
-import { isAlphanumeric, isSpace } from '../../octets/latin1.ts';
-import { toUtf8 } from './charset.ts';
-import { MAX_XML_DEPTH } from './limits.ts';
+import { hexValue } from '../../../../base/octets/octets.ts';
+import { isAlphanumeric, isSpace, utf8Text } from '../../octets/latin1.ts';
+import { MAX_XML_DEPTH } from '../limits.ts';
 import {
   addTo,
   type BodyInput,
@@ -14,8 +14,8 @@ import {
   EMPTY_BODY,
   type ParsedBody,
   report,
+  toUtf8,
 } from './parsed-body.ts';
-import { dereference } from './xml-references.ts';
 
 const SLASH = 47;
 const EQUALS = 61;
@@ -287,4 +287,72 @@ function endsValue(code: number): boolean {
 
 function spaced(value: string): string {
   return value.replaceAll('\t', ' ').replaceAll('\n', ' ').replaceAll('\r', ' ');
+}
+
+// Replaces references in XML character data (XML 1.0 §4.1, §4.6).
+
+const HASH = 35;
+const SEMICOLON = 59;
+const LOWER_X = 120;
+const LAST_CODE_POINT = 0x10ffff;
+
+/** The five entities that need no declaration (XML 1.0 §4.6). */
+const ENTITIES = [
+  { name: 'lt;', text: '<' },
+  { name: 'gt;', text: '>' },
+  { name: 'amp;', text: '&' },
+  { name: 'quot;', text: '"' },
+  { name: 'apos;', text: "'" },
+] as const;
+
+/** The result of a replacement. */
+export interface Dereferenced {
+  readonly text: string;
+  /** Whether a `&` does not begin a known reference; it stays as it is. */
+  readonly hasUnknown: boolean;
+}
+
+/** Replaces character references (by UTF-8) and the five predefined entities; never expands other entities. */
+function dereference(raw: string): Dereferenced {
+  let at = raw.indexOf('&');
+  if (at < 0) return { text: raw, hasUnknown: false };
+  let text = '';
+  let from = 0;
+  let hasUnknown = false;
+  while (at >= 0) {
+    const found = raw.charCodeAt(at + 1) === HASH ? character(raw, at + 2) : entity(raw, at + 1);
+    if (found === null) hasUnknown = true;
+    else {
+      text += raw.slice(from, at) + found.text;
+      from = found.end;
+    }
+    at = raw.indexOf('&', found === null ? at + 1 : from);
+  }
+  return { text: text + raw.slice(from), hasUnknown };
+}
+
+/** A reference: its text, and the place after it. */
+interface Found {
+  readonly text: string;
+  readonly end: number;
+}
+
+/** Reads a predefined entity, its name at `at`; `null`: it is not one. */
+function entity(raw: string, at: number): Found | null {
+  const known = ENTITIES.find(({ name }) => raw.startsWith(name, at));
+  return known === undefined ? null : { text: known.text, end: at + known.name.length };
+}
+
+/** Reads a character reference, its digits or `x` at `start`; `null`: it is malformed. */
+function character(raw: string, start: number): Found | null {
+  const isHex = raw.charCodeAt(start) === LOWER_X;
+  let end = isHex ? start + 1 : start;
+  let code = 0;
+  for (; end < raw.length; end++) {
+    const digit = hexValue(raw.charCodeAt(end));
+    if (digit < 0 || (digit > 9 && !isHex)) break;
+    code = Math.min(code * (isHex ? 16 : 10) + digit, LAST_CODE_POINT + 1);
+  }
+  if (raw.charCodeAt(end) !== SEMICOLON || code === 0 || code > LAST_CODE_POINT) return null;
+  return { text: utf8Text(String.fromCodePoint(code)), end: end + 1 };
 }

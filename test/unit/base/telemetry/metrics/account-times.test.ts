@@ -1,10 +1,7 @@
 /** Work is counted by account, and the number of series is bounded. */
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import {
-  addAccountTimes,
-  MAX_ACCOUNT_SERIES,
-} from '../../../../../src/base/telemetry/metrics/account-times.ts';
+import { addAccountTimes, MAX_ACCOUNT_SERIES } from '../../../../../src/base/telemetry/metrics/computed.ts';
 
 const OPTIONS = {
   count: 'edgeplan_api_account_requests_total',

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openBox, readBoxKey, sealBox } from '../../../../../src/base/platform/sealed-box.ts';
+import { openBox, readBoxKey, sealBox } from '../../../../../src/base/platform/cryptography.ts';
 import { openBoxKeyPair } from '../../../../../src/edge/following/certificates/box-key.ts';
 
 let folder: string;

@@ -1,10 +1,9 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { sealBox } from '../../../../../src/base/platform/sealed-box.ts';
-import { sha256Hex } from '../../../../../src/base/platform/sha256.ts';
+import { sealBox, sha256Hex } from '../../../../../src/base/platform/cryptography.ts';
 import { openSet, SetRefusal } from '../../../../../src/edge/following/certificates/read-set.ts';
 import { MAX_SET_CERTIFICATES } from '../../../../../src/edge/following/limits.ts';
-import { certificateSetContext } from '../../../../../src/engine/plan/certificate-set.ts';
+import { certificateSetContext } from '../../../../../src/engine/plan/manifest.ts';
 import { setText } from '../../../../support/scripted-control.ts';
 
 const own = generateKeyPairSync('x25519').privateKey;

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../../../src/base/octets/octet-kinds.ts';
-import { PREFILTER_KINDS } from '../../../../../src/engine/waf/detectors/sqli/prefilter.ts';
-import { detectSqli, SHORTEST_SQLI } from '../../../../../src/engine/waf/detectors/sqli.ts';
+import { detectSqli, PREFILTER_KINDS, SHORTEST_SQLI } from '../../../../../src/engine/waf/detectors/sqli.ts';
 import { detectorStrings } from '../../../../support/detector-strings.ts';
 
 const ATTACKS = detectorStrings('sqli');

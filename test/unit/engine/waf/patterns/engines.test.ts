@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { describe, expect, test } from 'vitest';
+import { kindsNeeded } from '../../../../../src/base/regex/cover.ts';
 import { buildDfa } from '../../../../../src/base/regex/dfa.ts';
-import { kindsNeeded } from '../../../../../src/base/regex/possible.ts';
 import { readProgram } from '../../../../../src/base/regex/program.ts';
 import { startMeter } from '../../../../../src/engine/waf/octets/meter.ts';
-import { octetsOf } from '../../../../../src/engine/waf/octets/octet-buffer.ts';
-import { shapeOf } from '../../../../../src/engine/waf/octets/shape.ts';
+import { octetsOf, shapeOf } from '../../../../../src/engine/waf/octets/octet-buffer.ts';
 import { lazyDfa, lazyDfaEnd } from '../../../../../src/engine/waf/patterns/lazy-dfa.ts';
 import {
   matcherOf,

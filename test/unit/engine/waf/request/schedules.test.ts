@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startMeter } from '../../../../../src/engine/waf/octets/meter.ts';
-import type { ValueClass } from '../../../../../src/engine/waf/request/buckets.ts';
 import { createExactSchedules, scheduleFor } from '../../../../../src/engine/waf/request/schedules.ts';
+import type { ValueClass } from '../../../../../src/engine/waf/request/target-classes.ts';
 import { inspect, signatures } from '../../../../support/signatures.ts';
 
 /** Operators with their chains, and what they say of a value as it is sent. */

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../../../../src/base/diagnostics/diagnostic.ts';
-import type { Directive } from '../../../../../src/engine/waf/seclang/directives.ts';
+import type { Directive } from '../../../../../src/engine/waf/seclang/draft.ts';
 import { parseSecLang } from '../../../../../src/engine/waf/seclang/parse.ts';
-import { parseActions, parseOperator } from '../../../../../src/engine/waf/seclang/parse-actions.ts';
-import { parseTargets } from '../../../../../src/engine/waf/seclang/parse-targets.ts';
+import {
+  parseActions,
+  parseOperator,
+  parseTargets,
+} from '../../../../../src/engine/waf/seclang/parse-words.ts';
 import type { SourceReader } from '../../../../../src/engine/waf/seclang/source.ts';
 
 function parse(text: string): readonly Directive[] {

@@ -2,15 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { KIND_BITS, KINDS } from '../../../../../src/base/octets/octet-kinds.ts';
 import { WAF_TRANSFORMATIONS } from '../../../../../src/engine/plan/signature-program.ts';
-import { octetsOf } from '../../../../../src/engine/waf/octets/octet-buffer.ts';
-import { shapeOf } from '../../../../../src/engine/waf/octets/shape.ts';
+import { octetsOf, shapeOf } from '../../../../../src/engine/waf/octets/octet-buffer.ts';
 import {
   CHANGES,
   LENGTH_BEHIND,
   lengthAhead,
   MAKES,
-} from '../../../../../src/engine/waf/transformations/effects.ts';
-import { TRANSFORMATIONS } from '../../../../../src/engine/waf/transformations/transformations.ts';
+  TRANSFORMATIONS,
+} from '../../../../../src/engine/waf/transformations/transformations.ts';
 
 test('every octet has one kind, and every kind has an octet', () => {
   expect(new Set(KINDS)).toEqual(new Set(KIND_BITS));

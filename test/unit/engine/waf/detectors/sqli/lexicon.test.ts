@@ -4,10 +4,12 @@ import {
   kindOf,
   LONGEST_WORD,
   lookUp,
+  ORDINARY_FUNCTIONS,
+  PHRASES,
   phraseOf,
+  WORDS,
   wordNumber,
 } from '../../../../../../src/engine/waf/detectors/sqli/lexicon.ts';
-import { ORDINARY_FUNCTIONS, PHRASES, WORDS } from '../../../../../../src/engine/waf/detectors/sqli/words.ts';
 
 const words = Object.entries(WORDS).flatMap(([kind, list]) =>
   list

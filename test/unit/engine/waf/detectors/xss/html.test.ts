@@ -9,7 +9,7 @@ import {
   newHtml,
   nextPiece,
 } from '../../../../../../src/engine/waf/detectors/xss/html.ts';
-import { isScriptUrl } from '../../../../../../src/engine/waf/detectors/xss/urls.ts';
+import { isScriptUrl } from '../../../../../../src/engine/waf/detectors/xss.ts';
 
 const NAMES = ['', 'text', 'tag', 'end', 'self', 'close', 'name', 'value', 'comment', 'doctype'];
 

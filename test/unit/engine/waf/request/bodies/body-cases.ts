@@ -1,7 +1,6 @@
 /** Short ways to hand a body to its parser and to say what should come of it. */
 import { BODY_PARSERS, type BodyProcessor } from '../../../../../../src/engine/waf/request/bodies/body.ts';
-import type { ParsedBody } from '../../../../../../src/engine/waf/request/bodies/parsed-body.ts';
-import type { NamedValue } from '../../../../../../src/engine/waf/request/named-value.ts';
+import type { NamedValue, ParsedBody } from '../../../../../../src/engine/waf/request/bodies/parsed-body.ts';
 
 export interface Given {
   readonly contentType?: string;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MAX_BODY_ARGUMENTS } from '../../../../../../src/engine/waf/request/bodies/limits.ts';
 import type {
   MultipartFlags,
   ParsedBody,
 } from '../../../../../../src/engine/waf/request/bodies/parsed-body.ts';
+import { MAX_BODY_ARGUMENTS } from '../../../../../../src/engine/waf/request/limits.ts';
 import { type Given, pairs, parse } from './body-cases.ts';
 
 const TYPE = 'multipart/form-data; boundary=XX';

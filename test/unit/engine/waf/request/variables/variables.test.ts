@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { hostOf, portOf } from '../../../../../../src/engine/waf/request/variables/authority.ts';
-import { processorOf } from '../../../../../../src/engine/waf/request/variables/body.ts';
-import { readCookies, readHeaders } from '../../../../../../src/engine/waf/request/variables/headers.ts';
 import {
   headerAsLatin1,
+  hostOf,
+  portOf,
+  processorOf,
+  readCookies,
+  readHeaders,
+  readRequestLine,
   utf8AsLatin1,
-} from '../../../../../../src/engine/waf/request/variables/octet-text.ts';
-import { readRequestLine } from '../../../../../../src/engine/waf/request/variables/request-line.ts';
+} from '../../../../../../src/engine/waf/request/variables.ts';
 
 const BASE = { scheme: 'https', method: 'GET', host: 'a.example', target: '/' };
 
