@@ -2,16 +2,22 @@
  * Replay: how many lines of an access log a second, beside reading and parsing the lines alone, and whether memory grows
  * with the log. First the replay must decide every line as an evaluator that is asked line by line, in order of time.
  */
-
 import { loggedDecision } from '../src/edge/proxy/log/line.ts';
 import type { EdgeRequest } from '../src/engine/evaluator/request.ts';
 import { createFactCounts, type ReaderContext } from '../src/workbench/access-logs/entry.ts';
 import { readerOf } from '../src/workbench/access-logs/format.ts';
-import { createHostCache } from '../src/workbench/access-logs/host-cache.ts';
 import { inOrder } from '../src/workbench/access-logs/in-order.ts';
-import { countedReader, createSource, createTally } from '../src/workbench/access-logs/source.ts';
-import { createAgentClassifier } from '../src/workbench/replay/classify-agents.ts';
-import { createRequestReplay, type RequestsReport } from '../src/workbench/replay/replay-requests.ts';
+import {
+  countedReader,
+  createHostCache,
+  createSource,
+  createTally,
+} from '../src/workbench/access-logs/source.ts';
+import {
+  createAgentClassifier,
+  createRequestReplay,
+  type RequestsReport,
+} from '../src/workbench/replay/replay-requests.ts';
 import { type Mixed, mixed } from './data/mixed.ts';
 import { QUICK_RULES } from './data/requests.ts';
 import { evaluatorOf, NOW } from './harness/evaluate.ts';

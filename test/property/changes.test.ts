@@ -8,8 +8,12 @@ import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import { openPlan, seal } from '../../src/engine/plan/seal.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
 import { proveChanges } from '../../src/workbench/proofs/changes.ts';
-import { changeInput } from '../../src/workbench/proofs/compare.ts';
-import { type ChangeInput, changesAt, type OutcomeChange } from '../../src/workbench/proofs/differences.ts';
+import {
+  type ChangeInput,
+  changeInput,
+  changesAt,
+  type OutcomeChange,
+} from '../../src/workbench/proofs/differences.ts';
 import { generateCase, type Random, seeded } from '../support/generate.ts';
 import { generateRule } from '../support/generate-rules.ts';
 import { sizeOf } from '../support/size.ts';

@@ -12,7 +12,7 @@ import { seal } from '../../src/engine/plan/seal.ts';
 import { type Invariant, parseInvariants } from '../../src/rules/model/invariant.ts';
 import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { type InvariantResult, proveInvariants } from '../../src/workbench/proofs/invariants.ts';
-import { requestOf } from '../../src/workbench/proofs/space/witness.ts';
+import { requestOf } from '../../src/workbench/proofs/witness.ts';
 import { generateCase, type Random, seeded } from '../support/generate.ts';
 import { sizeOf } from '../support/size.ts';
 

@@ -9,9 +9,8 @@ import { type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
 import { openRegions, regionsIn } from '../../src/workbench/proofs/regions.ts';
-import { compilable } from '../../src/workbench/proofs/serving.ts';
-import { requestOf } from '../../src/workbench/proofs/space/witness.ts';
-import { readSubject } from '../../src/workbench/proofs/subject.ts';
+import { compilable, readSubject } from '../../src/workbench/proofs/subject.ts';
+import { requestOf } from '../../src/workbench/proofs/witness.ts';
 import { generateCase } from '../support/generate.ts';
 import { sizeOf } from '../support/size.ts';
 

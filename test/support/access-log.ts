@@ -6,7 +6,7 @@ import {
   type ReaderContext,
 } from '../../src/workbench/access-logs/entry.ts';
 import { type AccessFormat, readerOf } from '../../src/workbench/access-logs/format.ts';
-import { createHostCache } from '../../src/workbench/access-logs/host-cache.ts';
+import { createHostCache } from '../../src/workbench/access-logs/source.ts';
 
 /** A context without defaults that a test would confuse with the log's own facts. */
 export function readerContext(given: Partial<ReaderContext> = {}): ReaderContext {

@@ -4,7 +4,7 @@
  */
 import type { Issuer } from '../../src/control/certificates/issuance/issuer.ts';
 import type { DomainRow } from '../../src/control/store/rows.ts';
-import { isNameCovered } from '../../src/rules/model/covered-names.ts';
+import { isNameCovered } from '../../src/rules/model/record-name.ts';
 import type { TestAuthority } from './acme-authority.ts';
 import type { IssuanceRig } from './issuance-rig.ts';
 import { newRecord, publication, T } from './sample-rows.ts';

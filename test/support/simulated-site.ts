@@ -20,7 +20,7 @@ import {
   loadPlan,
 } from '../../src/engine/evaluator/index.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
-import { serving } from '../../src/workbench/proofs/serving.ts';
+import { serving } from '../../src/workbench/proofs/subject.ts';
 import { send } from './api.ts';
 import type { Subject } from './api-rules-subject.ts';
 import { batchOf } from './log-lines.ts';

@@ -3,7 +3,7 @@ import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { canonicalData } from '../../control/dns/zone-file/rdata.ts';
 import type { EdgeSources } from '../../rules/files/edge-file.ts';
 import { readYamlBytes } from '../../rules/files/yaml.ts';
-import { SETTING_NAMES } from '../../rules/model/settings.ts';
+import { SETTING_NAMES } from '../../rules/model/domain.ts';
 import type { DnsRecord, Rule } from '../../rules/model/types.ts';
 import { inputFault } from '../exit.ts';
 import { compileInput, readEdge } from '../input/open-subject.ts';

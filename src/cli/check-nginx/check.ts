@@ -3,9 +3,13 @@ import { MAX_WINDOW_SEC } from '../../base/vocabulary/limits.ts';
 import { compileEdge } from '../../edge/middleware/compile-edge.ts';
 import { type Evaluator, loadPlan } from '../../engine/evaluator/index.ts';
 import { seal } from '../../engine/plan/seal.ts';
-import { withFiniteNames } from '../../workbench/importers/nginx/finite-names.ts';
 import type { NginxDirective } from '../../workbench/importers/nginx/parse-nginx.ts';
-import { hostRegexes, readServer, recordOfRegex } from '../../workbench/importers/nginx/servers.ts';
+import {
+  hostRegexes,
+  readServer,
+  recordOfRegex,
+  withFiniteNames,
+} from '../../workbench/importers/nginx/servers.ts';
 import type { ImportedEdge } from '../../workbench/importers/report.ts';
 import { passes } from '../../workbench/importers/text-test.ts';
 import { inputFault } from '../exit.ts';

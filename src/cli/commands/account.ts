@@ -9,7 +9,7 @@ import {
   readAddress,
 } from '../../control/notices/contact.ts';
 import type { WriteTransaction } from '../../control/store/store.ts';
-import { shellWord } from '../../workbench/simulation/shell-word.ts';
+import { shellWord } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { dataFolder, hasEmbeddedStore, openData, openExistingData, type StoreFlags } from '../open-data.ts';
 import { jsonOption } from '../options.ts';

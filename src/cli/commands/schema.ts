@@ -1,6 +1,6 @@
 /** `edgeplan schema`: prints the JSON Schema of a file, for editors that complete and check it. */
 import { Argument, Command } from 'commander';
-import { fileSchema, SCHEMA_NAMES, type SchemaName } from '../../workbench/simulation/file-schemas.ts';
+import { fileSchema, SCHEMA_NAMES, type SchemaName } from '../../workbench/simulation/field-reference.ts';
 import { write } from '../output.ts';
 
 export function schemaCommand(): Command {

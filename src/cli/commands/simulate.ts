@@ -4,14 +4,13 @@ import { Command, Option } from 'commander';
 import { terminalJson } from '../../base/text/json-object.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import { asTest } from '../../workbench/simulation/as-test.ts';
-import type { World } from '../../workbench/simulation/assume.ts';
+import type { World } from '../../workbench/simulation/conditions.ts';
 import type { RuleNote, TraceDocument } from '../../workbench/simulation/document.ts';
-import { findRules, remedyFor } from '../../workbench/simulation/find-rule.ts';
 import { nearMatch } from '../../workbench/simulation/near-match.ts';
 import { paint } from '../../workbench/simulation/paint.ts';
 import { renderTrace } from '../../workbench/simulation/render.ts';
 import { labelOf } from '../../workbench/simulation/render-rule.ts';
-import { renderWhy } from '../../workbench/simulation/render-why.ts';
+import { findRules, remedyFor, renderWhy } from '../../workbench/simulation/render-why.ts';
 import { type RequestFlags, readRequest } from '../../workbench/simulation/request-line.ts';
 import { requestText } from '../../workbench/simulation/requests.ts';
 import {

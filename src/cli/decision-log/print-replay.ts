@@ -1,6 +1,5 @@
 /** Prints the report of a replay. */
-
-import type { ReplayExample, ReplayGroup } from '../../workbench/replay/groups.ts';
+import type { ReplayExample, ReplayGroup } from '../../workbench/replay/difference.ts';
 import { quantity, visible } from '../../workbench/simulation/render-text.ts';
 import { inputFault } from '../exit.ts';
 import { note } from '../output.ts';

@@ -2,14 +2,12 @@
  * Reads decision logs of nodes. Every line is checked; a line that is no decision is returned with its number and
  * the reason.
  */
-
 import { countedMistake, decisionMistake } from '../../control/logs/entry-schema.ts';
 import { COUNTED_FORMAT, type CountedLine } from '../../edge/following/counted-requests.ts';
 import { type DecisionLine, GAP_FORMAT, LINE_FORMAT } from '../../edge/proxy/log/line.ts';
 import { sizeText } from '../../rules/files/size.ts';
 import { isMapping } from '../../rules/files/yaml.ts';
-import { requestMistake } from '../../workbench/simulation/request-fields.ts';
-import { type Bytes, LONGEST_LINE, linesOf } from '../../workbench/simulation/requests.ts';
+import { type Bytes, LONGEST_LINE, linesOf, requestMistake } from '../../workbench/simulation/requests.ts';
 import { readChunks } from '../input/read-file.ts';
 
 /** A decision, a number of requests, a note of dropped lines, or a line that cannot be read. */

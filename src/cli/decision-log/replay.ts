@@ -3,13 +3,16 @@
  * a cache or an origin would notice. What a log line does not contain (counters of rate limits, signatures, the
  * health of pools) is assumed as logged, so that only the rules make a difference.
  */
-
 import { type DecisionLine, loggedDecision } from '../../edge/proxy/log/line.ts';
 import type { Decision } from '../../engine/evaluator/decision.ts';
 import { refText } from '../../engine/evaluator/identity.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
-import { differenceOf } from '../../workbench/replay/difference.ts';
-import { createGroups, type ReplayExample, type ReplayGroup } from '../../workbench/replay/groups.ts';
+import {
+  createGroups,
+  differenceOf,
+  type ReplayExample,
+  type ReplayGroup,
+} from '../../workbench/replay/difference.ts';
 import { requestText } from '../../workbench/simulation/requests.ts';
 import type { LogEntry } from './read-log.ts';
 

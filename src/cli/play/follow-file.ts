@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { watchFile } from '../../base/platform/watched-file.ts';
 import { digestOfInput, type EdgeInput } from '../../edge/middleware/node/edge-input.ts';
 import type { FindingDocument } from '../../page/panel/documents.ts';
-import type { PlayedFile } from '../../page/panel/play-file.ts';
+import type { PlayedFile } from '../../page/panel/play-server.ts';
 import { CommandFault, DiagnosedFault } from '../exit.ts';
 import { type ChoiceFlags, sealedSignaturesFor } from '../input/choose-signatures.ts';
 import { compiledSubject, compileInput, readEdge } from '../input/open-subject.ts';

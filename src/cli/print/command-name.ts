@@ -1,7 +1,7 @@
 /** The command line that starts this program, for commands that are printed to be pasted. */
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { shellWord } from '../../workbench/simulation/shell-word.ts';
+import { shellWord } from '../../workbench/simulation/render-text.ts';
 
 /** `edgeplan` if PATH contains it, `npx edgeplan` under npx, else the file itself with Node. */
 export function commandName(): string {

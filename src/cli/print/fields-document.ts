@@ -1,7 +1,10 @@
 /** The field reference as JSON, in the format `edgeplan.fields/v1`: names in snake_case, absent bounds left out. */
-import type { JsonSchema } from '../../rules/files/json-schema.ts';
-import { describeType } from '../../workbench/simulation/describe-field.ts';
-import type { FieldEntry, FieldSection } from '../../workbench/simulation/field-reference.ts';
+import type { JsonSchema } from '../../rules/files/test-schema.ts';
+import {
+  describeType,
+  type FieldEntry,
+  type FieldSection,
+} from '../../workbench/simulation/field-reference.ts';
 
 /** Keywords of JSON Schema and their names in the document. */
 const KEYWORDS: readonly (readonly [keyword: string, name: string])[] = [

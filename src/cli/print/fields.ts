@@ -3,9 +3,10 @@ import {
   describeDefault,
   describeType,
   exampleText,
+  type FieldEntry,
+  type FieldSection,
   valueText,
-} from '../../workbench/simulation/describe-field.ts';
-import type { FieldEntry, FieldSection } from '../../workbench/simulation/field-reference.ts';
+} from '../../workbench/simulation/field-reference.ts';
 import { paint } from '../../workbench/simulation/paint.ts';
 import { hang, pad, type RenderedLine, span, wrap } from '../../workbench/simulation/render-text.ts';
 import { tableText } from './table.ts';

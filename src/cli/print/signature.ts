@@ -5,8 +5,8 @@ import type {
   WafSelector,
   WafText,
 } from '../../engine/plan/signature-program.ts';
-import { SEVERITIES } from '../../workbench/simulation/render-inspection.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
+import { SEVERITIES } from '../../workbench/simulation/render-why.ts';
 import { tableText } from './table.ts';
 
 /** A signature as `waf show <id> --json` prints it. */

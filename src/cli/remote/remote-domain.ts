@@ -1,10 +1,9 @@
 /** Reads a domain of a server over the API. */
-
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { RULE_SLUGS } from '../../control/api/rules/slugs.ts';
+import { SETTING_NAMES } from '../../rules/model/domain.ts';
 import { parseRecord, parseRule } from '../../rules/model/parse.ts';
-import { SETTING_NAMES } from '../../rules/model/settings.ts';
 import type { DnsRecord, Rule } from '../../rules/model/types.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { type ApiRequest, type ApiResponse, callApi, type ServerAccess, ServerRefusal } from './call-api.ts';

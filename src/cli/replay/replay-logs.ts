@@ -1,5 +1,4 @@
 /** Reads opened logs in order of time: as lines of decision logs, or as requests whatever the format. */
-
 import type { Evaluator } from '../../engine/evaluator/index.ts';
 import {
   type AccessEntry,
@@ -9,16 +8,16 @@ import {
   type ReaderContext,
 } from '../../workbench/access-logs/entry.ts';
 import { readerOf } from '../../workbench/access-logs/format.ts';
-import { createHostCache } from '../../workbench/access-logs/host-cache.ts';
 import { inOrder, type TimedSource } from '../../workbench/access-logs/in-order.ts';
 import {
   countedReader,
   countUnreadable,
+  createHostCache,
   createSource,
   createTally,
   type LogTally,
 } from '../../workbench/access-logs/source.ts';
-import { createAgentClassifier } from '../../workbench/replay/classify-agents.ts';
+import { createAgentClassifier } from '../../workbench/replay/replay-requests.ts';
 import { type LogEntry, readDecisionLine } from '../decision-log/read-log.ts';
 import { usageFault } from '../exit.ts';
 import type { OpenedLog } from './open-logs.ts';

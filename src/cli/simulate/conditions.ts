@@ -3,9 +3,7 @@
  */
 import { refText } from '../../engine/evaluator/identity.ts';
 import { nearest } from '../../rules/model/nearest.ts';
-import type { World } from '../../workbench/simulation/assume.ts';
-import { readCounted } from '../../workbench/simulation/counted.ts';
-import { planConditions } from '../../workbench/simulation/plan-conditions.ts';
+import { planConditions, readCounted, type World } from '../../workbench/simulation/conditions.ts';
 import { type RequestFlags, readTime, type Typed } from '../../workbench/simulation/request-line.ts';
 import type { SimulationSubject } from '../../workbench/simulation/simulate.ts';
 import { usageFault } from '../exit.ts';

@@ -1,6 +1,6 @@
 /** `edgeplan simulate URL URL …`: evaluates several requests in order and prints one decision per line. */
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
-import type { World } from '../../workbench/simulation/assume.ts';
+import type { World } from '../../workbench/simulation/conditions.ts';
 import { answerJson, requestText } from '../../workbench/simulation/requests.ts';
 import { classified, fixedEvaluator, type SimulationSubject } from '../../workbench/simulation/simulate.ts';
 import { write } from '../output.ts';

@@ -1,6 +1,6 @@
 /** `edgeplan simulate --requests`: evaluates a stream of requests and prints one decision per line. */
 import type { Decision } from '../../engine/evaluator/decision.ts';
-import type { World } from '../../workbench/simulation/assume.ts';
+import type { World } from '../../workbench/simulation/conditions.ts';
 import { headline } from '../../workbench/simulation/describe.ts';
 import { quantity, visible } from '../../workbench/simulation/render-text.ts';
 import { answerJson, answers, type RequestResult, requestText } from '../../workbench/simulation/requests.ts';

@@ -1,6 +1,6 @@
 /** The text that `try` prints: addresses, and commands ready to paste. */
 import { PANEL_PATH } from '../../page/panel/assets.ts';
-import { shellWord } from '../../workbench/simulation/shell-word.ts';
+import { shellWord } from '../../workbench/simulation/render-text.ts';
 import { commandName } from '../print/command-name.ts';
 
 /** What the text contains. */

@@ -3,10 +3,14 @@
  * plan.
  */
 import { z } from 'zod';
-import { domainName } from '../../rules/model/domain.ts';
+import {
+  DEFAULT_SETTINGS,
+  DOMAIN_SETTINGS,
+  type DomainSettings,
+  domainName,
+} from '../../rules/model/domain.ts';
 import { checked } from '../../rules/model/fields.ts';
 import { crossCheck, type FormValues, form, partially } from '../../rules/model/form.ts';
-import { DEFAULT_SETTINGS, DOMAIN_SETTINGS, type DomainSettings } from '../../rules/model/settings.ts';
 import { judgeActivePlan, judgeCeiling } from '../accounts/entitlement-checks.ts';
 import type { Entitlements } from '../accounts/entitlements.ts';
 import { challengeHost, MAX_CHALLENGED_OCTETS } from '../domains/challenge.ts';

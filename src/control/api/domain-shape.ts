@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { timeText } from '../../base/text/time.ts';
 import { DOMAIN_STATUSES } from '../../base/vocabulary/vocabulary.ts';
-import { documentFields } from '../../rules/model/document.ts';
-import { DOMAIN_SETTINGS, settingsOf } from '../../rules/model/settings.ts';
+import { DOMAIN_SETTINGS, settingsOf } from '../../rules/model/domain.ts';
+import { documentFields } from '../../rules/model/fields.ts';
 import { inForce } from '../accounts/entitlements.ts';
 import { PERMISSIONS, permissionsOf, ROLES, type Role } from '../accounts/roles.ts';
 import { SSL } from '../certificates/shapes.ts';

@@ -1,6 +1,6 @@
 /** The state of certificates at a time, which the store does not have: it follows from their ends. Pure. */
 import { timeText } from '../../base/text/time.ts';
-import { uncoveredNames } from '../../rules/model/covered-names.ts';
+import { uncoveredNames } from '../../rules/model/record-name.ts';
 import type { CertificateRow, RecordRow } from '../store/rows.ts';
 import { EXPIRING_MS } from './limits.ts';
 

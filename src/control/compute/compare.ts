@@ -2,8 +2,8 @@
 import { servesNow } from '../../engine/evaluator/facts.ts';
 import { openPlan } from '../../engine/plan/seal.ts';
 import { proveChanges } from '../../workbench/proofs/changes.ts';
-import { changeInput } from '../../workbench/proofs/compare.ts';
 import { diffPlans, type PlanSide, type RuleChange } from '../../workbench/proofs/diff.ts';
+import { changeInput } from '../../workbench/proofs/differences.ts';
 import { describedChanges } from '../../workbench/simulation/render-changes.ts';
 import { diffSealed, printSealed } from '../publishing/printed.ts';
 import type { AnswerPage, DiffJob, PrintJob, TextDiffJob, TextPage } from './job.ts';

@@ -4,7 +4,7 @@ import { StoreFault, type StoreFaultCode } from '../../base/storage/fault.ts';
 import { PlanFault } from '../../engine/plan/layout.ts';
 import { openSignatures } from '../../engine/plan/open-signatures.ts';
 import { loadSignatures } from '../../engine/waf/load/load.ts';
-import { describeMistakes } from '../../rules/model/describe-mistakes.ts';
+import { describeMistakes } from '../../rules/model/report.ts';
 import { lintRuleSet } from '../../workbench/proofs/lint.ts';
 import type { RuleNote, TraceDocument } from '../../workbench/simulation/document.ts';
 import { type Signatures, simulate } from '../../workbench/simulation/simulate.ts';

@@ -2,11 +2,10 @@
  * The draft of a domain: its differences from the published rules, and the checks before it is published. Records and settings
  * take effect at once, so both sides have those of the moment.
  */
-
 import { describeDiagnostic, hasErrors } from '../../base/diagnostics/diagnostic.ts';
 import { compile } from '../../engine/compiler/index.ts';
 import { seal } from '../../engine/plan/seal.ts';
-import { serving } from '../../workbench/proofs/serving.ts';
+import { serving } from '../../workbench/proofs/subject.ts';
 import { PublishFault } from '../publishing/fault.ts';
 import { type DomainRows, readDomainRows, readPublishedRows, toRuleSet } from '../publishing/rule-set.ts';
 import type { Snapshots } from '../store/database/snapshots.ts';

@@ -1,11 +1,10 @@
 /** Proves the invariants of a domain: for the draft before it is published, and as an answer of the API. */
-
 import { assert } from '../../base/diagnostics/assert.ts';
 import { parseInvariants } from '../../rules/model/invariant.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
 import { proveInvariants } from '../../workbench/proofs/invariants.ts';
-import { breachText } from '../../workbench/rule-tests/invariants.ts';
-import { witnessText } from '../../workbench/simulation/witness-text.ts';
+import { breachText } from '../../workbench/rule-tests/run.ts';
+import { witnessText } from '../../workbench/simulation/render-changes.ts';
 import { readDomainRows, toRuleSet } from '../publishing/rule-set.ts';
 import type { Snapshots } from '../store/database/snapshots.ts';
 import type { InvariantsJob } from './job.ts';

@@ -1,8 +1,8 @@
 /** From the store's rows to what the compiler reads. Checked again on the way: once before writing, once after reading. */
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
+import { EDGE_SETTING_NAMES } from '../../rules/model/domain.ts';
 import { pick } from '../../rules/model/form.ts';
 import { parseDomain, parseRecord, parseRule } from '../../rules/model/parse.ts';
-import { EDGE_SETTING_NAMES } from '../../rules/model/settings.ts';
 import type { DnsRecord, Domain, Rule, RuleSet } from '../../rules/model/types.ts';
 import type { DomainRow, RecordRow, RuleContentRow, RuleRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';

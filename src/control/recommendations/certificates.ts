@@ -8,7 +8,7 @@
  * Names of an order of the last day are left out: it is under way.
  */
 import { timeText } from '../../base/text/time.ts';
-import { isNameCovered, uncoveredNames } from '../../rules/model/covered-names.ts';
+import { isNameCovered, uncoveredNames } from '../../rules/model/record-name.ts';
 import { CERTIFICATE_MS, MAX_NAMES_SHOWN, ORDER_MS } from './limits.ts';
 import type { DraftRecommendation } from './shapes.ts';
 import type { StoredFacts } from './stored-facts.ts';

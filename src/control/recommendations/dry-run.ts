@@ -16,7 +16,7 @@
  */
 import { timeText } from '../../base/text/time.ts';
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
-import { type ApartTest, apartTest } from '../../workbench/proofs/apart.ts';
+import { type ApartTest, apartTest } from '../../workbench/proofs/reach.ts';
 import type { HitSums } from '../traffic/show-hits.ts';
 import {
   DRY_RUN_DAYS,

@@ -4,7 +4,7 @@
  * `content` are JSON as text: the store neither reads nor changes it.
  */
 import type { DomainStatus, RuleType } from '../../base/vocabulary/vocabulary.ts';
-import type { DomainSettings } from '../../rules/model/settings.ts';
+import type { DomainSettings } from '../../rules/model/domain.ts';
 import type { DnsRecord } from '../../rules/model/types.ts';
 
 /** Whose nameservers serve the domain's zone: this service's, or others. */

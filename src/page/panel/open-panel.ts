@@ -14,7 +14,7 @@ import {
   sendFile,
 } from '../../control/api/operation/open-files.ts';
 import { notFound } from '../../control/api/operation/refusal.ts';
-import type { JsonSchema } from '../../rules/files/json-schema.ts';
+import type { JsonSchema } from '../../rules/files/test-schema.ts';
 import { type FieldEntry, fieldSections } from '../../workbench/simulation/field-reference.ts';
 import { PANEL_HEADERS, PANEL_PATH, readPanel } from './assets.ts';
 import type { FieldDocument, FormField, FormSection } from './documents.ts';

@@ -7,14 +7,18 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { type Content, html, type Markup } from '../../base/text/html.ts';
 import type { Json, JsonObject } from '../../base/text/json-object.ts';
 import type { Documents } from '../../control/api/openapi.ts';
-import { codeBlock, json } from './code.ts';
-import { type ApiDocument, type ApiOperation, apiDocument, operationsOf, referredName } from './document.ts';
+import {
+  type ApiDocument,
+  type ApiOperation,
+  apiDocument,
+  homesOf,
+  operationsOf,
+  referredName,
+} from './document.ts';
 import { fieldsOf, rows } from './fields.ts';
-import { homesOf } from './homes.ts';
-import { inline, type MarkdownPart, markdownParts } from './markdown.ts';
-import { anchorOf, navigation } from './navigation.ts';
+import { codeBlock, inline, json, type MarkdownPart, markdownParts } from './markup.ts';
 import { operationSection, type ReferenceContext } from './operation.ts';
-import { shell } from './shell.ts';
+import { anchorOf, navigation, shell } from './shell.ts';
 
 // Renders the OpenAPI document as one static page. In: the polished document. Out: HTML that needs no script.
 //

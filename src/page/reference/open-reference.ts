@@ -20,12 +20,11 @@ import {
   SCHEMA_FILES,
   SCHEMA_NAMES,
   type SchemaName,
-} from '../../workbench/simulation/file-schemas.ts';
+} from '../../workbench/simulation/field-reference.ts';
 import { openDocuments, type PublishedDocuments } from './documents.ts';
-import { inline } from './markdown.ts';
-import { anchorOf } from './navigation.ts';
+import { inline } from './markup.ts';
 import { SCRIPT } from './script.ts';
-import { PAGE_POLICY, SCRIPT_FILE, shell } from './shell.ts';
+import { anchorOf, PAGE_POLICY, SCRIPT_FILE, shell } from './shell.ts';
 
 /** Adds the routes to the server. The document is read at its first request; a failed read is tried again. */
 export function addReference(app: FastifyInstance): void {

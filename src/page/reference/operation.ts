@@ -1,21 +1,19 @@
 /** Renders one operation: its place, parameters, body and responses on one side, examples on the other. */
 import { type Content, html, type Markup } from '../../base/text/html.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../base/text/json-object.ts';
-import { codeBlock, curl, json } from './code.ts';
 import {
   type ApiDocument,
   type ApiOperation,
   type ContentTypes,
+  type Homes,
   type Parameter,
   type ResponseObject,
   referredName,
   resolveSchema,
   type Schema,
 } from './document.ts';
-import { fieldsOf, rows } from './fields.ts';
-import type { Homes } from './homes.ts';
-import { inline } from './markdown.ts';
-import { typeText } from './type-text.ts';
+import { fieldsOf, rows, typeText } from './fields.ts';
+import { codeBlock, curl, inline, json } from './markup.ts';
 
 /** What all operations share. */
 export interface ReferenceContext {

@@ -12,13 +12,12 @@ import {
   MAX_RULES,
 } from '../../base/vocabulary/limits.ts';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
-import { documentFields } from '../model/document.ts';
-import { domainForm } from '../model/domain.ts';
+import { DOMAIN_SETTINGS, domainForm } from '../model/domain.ts';
+import { documentFields } from '../model/fields.ts';
 import type { Fields } from '../model/form.ts';
 import { recordForm } from '../model/record.ts';
 import { RULE_FORMS } from '../model/rule.ts';
-import { DOMAIN_SETTINGS } from '../model/settings.ts';
-import { JSON_SCHEMA_DRAFT, type JsonSchema } from './json-schema.ts';
+import { JSON_SCHEMA_DRAFT, type JsonSchema } from './test-schema.ts';
 
 /** What only files have: a rule's stable name, and its records by name. */
 const RULE_KEY: JsonSchema = {

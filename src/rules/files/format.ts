@@ -5,9 +5,8 @@
 import { Lexer } from 'yaml';
 import { assert } from '../../base/diagnostics/assert.ts';
 import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
-import { FILE_ORDERS } from './key-order.ts';
 import { layOutText } from './layout.ts';
-import { same } from './print-edge.ts';
+import { FILE_ORDERS, same } from './print-edge.ts';
 import { readYaml } from './yaml.ts';
 
 /** The formatted text, or the diagnostics of a file that is left as it is. */

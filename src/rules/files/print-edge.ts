@@ -6,14 +6,38 @@ import { Document, isMap, isSeq } from 'yaml';
 import { assert } from '../../base/diagnostics/assert.ts';
 import { APPLICATION_HOST, RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from '../model/common.ts';
+import { DOMAIN_SETTINGS, domainForm } from '../model/domain.ts';
 import type { Fields as FormFields } from '../model/form.ts';
 import { parseRule } from '../model/parse.ts';
 import { recordForm } from '../model/record.ts';
 import { absoluteName } from '../model/record-name.ts';
 import { ruleForm } from '../model/rule.ts';
 import type { DnsRecord, OriginPoolRule, Rule } from '../model/types.ts';
-import { FILE_ORDERS } from './key-order.ts';
 import { LAYOUT_SCHEMA, layOut, layOutText } from './layout.ts';
+import { FILE_ORDER, type KeyOrders } from './test-schema.ts';
+
+/** The keys of `domain`: its name, its state, its settings. */
+const DOMAIN_ORDER = [...Object.keys(domainForm.fields), ...Object.keys(DOMAIN_SETTINGS)];
+
+/** The keys of a record: what identifies it first. */
+const RECORD_ORDER = ['id', 'name', 'type', 'destination', ...Object.keys(recordForm.fields)];
+
+/** The keys of a rule that come first, whatever its type. */
+const RULE_HEAD = ['id', 'key', 'type', 'records', 'record_ids', 'record_id'];
+
+/** The keys of a rule of a type; of an unknown type, those that every rule has. */
+function ruleOrder(type: unknown): readonly string[] {
+  const known = RULE_TYPES.find((one): one is RuleType => one === type);
+  return known === undefined ? RULE_HEAD : [...RULE_HEAD, ...Object.keys(ruleForm(known).fields)];
+}
+
+/** The orders of files of either kind. */
+export const FILE_ORDERS: KeyOrders = {
+  file: FILE_ORDER,
+  domain: DOMAIN_ORDER,
+  record: RECORD_ORDER,
+  rule: ruleOrder,
+};
 
 type Fields = Readonly<Record<string, unknown>>;
 

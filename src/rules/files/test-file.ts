@@ -22,9 +22,20 @@
  */
 import { type Diagnostic, hasErrors, type SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import { type Invariant, parseInvariants } from '../model/invariant.ts';
-import { checkKeys, child, createNotes, foundIn, mapOf, type Notes, textOf } from './test-file-notes.ts';
 import { readStep, type TestStep } from './test-file-step.ts';
-import { type Item, itemsOf, type MapItem, type YamlEntry } from './test-file-yaml.ts';
+import {
+  checkKeys,
+  child,
+  createNotes,
+  foundIn,
+  type Item,
+  itemsOf,
+  type MapItem,
+  mapOf,
+  type Notes,
+  textOf,
+  type YamlEntry,
+} from './test-file-values.ts';
 import { AFTER_KEY, FILE_KEYS, STEP_KEYS } from './test-schema.ts';
 import { byPlace, readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
 

@@ -1,12 +1,18 @@
 /**
- * The keys of `edge.test.yaml` with the JSON Schema of each: the readers (`test-file.ts`, `test-file-step.ts`,
- * `test-file-request.ts`) accept exactly these keys, and editors complete and describe them.
+ * The keys of `edge.test.yaml` with the JSON Schema of each, and their canonical order: the readers (`test-file.ts`,
+ * `test-file-step.ts`) accept exactly these keys, and editors complete and describe them. The page prints tests in this
+ * order and does without the forms of rules, which the order of edge files follows from.
  */
 import { MAX_ID, MAX_INVARIANTS } from '../../base/vocabulary/limits.ts';
 import { ACTIONS, BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import type { INVARIANT_FIELDS, WHEN_FIELDS } from '../model/invariant.ts';
-import { JSON_SCHEMA_DRAFT, type JsonSchema } from './json-schema.ts';
 import { MAX_REPEAT } from './limits.ts';
+
+// The type of the JSON Schemas of files, and their draft.
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export const JSON_SCHEMA_DRAFT = 'http://json-schema.org/draft-07/schema#';
 
 const DURATION: JsonSchema = { type: 'string', pattern: '^\\d{1,9}(\\.\\d{1,3})?\\s*(ms|s|m|h|d)$' };
 const TEXTS: JsonSchema = { type: ['string', 'array'], items: { type: 'string' } };
@@ -213,7 +219,7 @@ function filterSchema(description: string, examples: readonly unknown[]): JsonSc
 }
 
 /** Keys of `when`: the requests that an invariant is about. */
-export const WHEN_KEYS = {
+const WHEN_KEYS = {
   host: filterSchema('hosts; `*` is any run of characters', [
     'shop.example.com',
     { not: 'status.example.com' },
@@ -322,3 +328,54 @@ export function testFileSchema(expectation: JsonSchema): JsonSchema {
     },
   };
 }
+
+/** The order of keys by the place of their mapping; absent: the file has no such mapping. */
+export interface KeyOrders {
+  /** The keys of the file itself. */
+  readonly file: readonly string[];
+  readonly domain?: readonly string[];
+  readonly record?: readonly string[];
+  /** The keys of a rule of a type. */
+  readonly rule?: (type: unknown) => readonly string[];
+}
+
+/** The keys of a file of either kind. */
+export const FILE_ORDER = [
+  'domain',
+  'fragment',
+  'entitlements',
+  'records',
+  'rules',
+  'defaults',
+  'tests',
+  'invariants',
+];
+
+/** The orders of a file with tests alone. */
+export const TEST_FILE_ORDERS: KeyOrders = { file: FILE_ORDER };
+
+/** The keys of a test, a case, a step and an invariant: the request, then what is expected, then the rows. */
+export const TEST_ORDER = [
+  'name',
+  'request',
+  'when',
+  'after',
+  'with',
+  'response',
+  'repeat',
+  'expect',
+  'would',
+  'never',
+  'always',
+  'cases',
+  'steps',
+];
+
+/** The keys of mappings inside a test or an invariant. */
+export const TEST_PARTS: Readonly<Record<string, readonly string[]>> = {
+  defaults: Object.keys(WITH_KEYS),
+  with: Object.keys(WITH_KEYS),
+  when: Object.keys(WHEN_KEYS),
+  response: Object.keys(RESPONSE_KEYS),
+  repeat: Object.keys(REPEAT_KEYS),
+};

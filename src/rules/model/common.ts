@@ -13,7 +13,6 @@ import {
   PATH_MATCH_TYPES,
   type RuleType,
 } from '../../base/vocabulary/vocabulary.ts';
-import { type EntryProblem, judgeHostEntry, judgePathEntry } from './entries.ts';
 import { flag, id, integer, list, text } from './fields.ts';
 import {
   type CrossCheck,
@@ -25,6 +24,7 @@ import {
   form,
   type Stored,
 } from './form.ts';
+import { type EntryProblem, judgeHostEntry, judgePathEntry } from './text-checks.ts';
 
 /**
  * Common fields of requests (API document, "Edge rule (common part)"). The checks `recordScope` and `hostFilter` below

@@ -7,9 +7,9 @@ import { isObject } from '../../base/text/json-object.ts';
 import { MAX_INVARIANTS, MAX_LIST_ENTRIES } from '../../base/vocabulary/limits.ts';
 import { ACTIONS, type Action, BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from './common.ts';
+import { plainCopy } from './form.ts';
 import { nearest } from './nearest.ts';
 import { type Parsed, parseRule } from './parse.ts';
-import { plainCopy } from './plain.ts';
 import { createReport, type Problem, type Report, unknownField } from './report.ts';
 import type { DropRule } from './types.ts';
 

@@ -16,8 +16,8 @@ import {
 } from '../../base/vocabulary/vocabulary.ts';
 import { anyCase, checked, filledText, flag, id, integer, port, text } from './fields.ts';
 import { crossCheck, type FormValues, form, type Stored } from './form.ts';
-import { judgeAddress, judgeHostHeader } from './location.ts';
 import type { Problem } from './report.ts';
+import { judgeAddress, judgeHostHeader } from './text-checks.ts';
 
 /** The fields of a record, by their names in the API. */
 const FIELDS = {

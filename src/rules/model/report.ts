@@ -4,7 +4,12 @@
  */
 import type { z } from 'zod';
 import type { DiagnosticCode } from '../../base/diagnostics/codes/codes.ts';
-import { type Diagnostic, type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
+import {
+  type Diagnostic,
+  describeDiagnostic,
+  type FieldPath,
+  quoteValue,
+} from '../../base/diagnostics/diagnostic.ts';
 import type { Severity } from '../../base/diagnostics/severity.ts';
 import { MAX_DIAGNOSTICS } from '../../base/vocabulary/limits.ts';
 import { habitRemedy } from './habits.ts';
@@ -210,4 +215,20 @@ function valueAt(input: unknown, path: FieldPath): unknown {
     value = (value as Record<string | number, unknown>)[step];
   }
   return value;
+}
+
+/** Mistakes in one sentence, at most; the number of the others follows. */
+const MAX_LISTED = 20;
+
+/** The errors among the diagnostics: `<field path>: <what is wrong>`, several joined by `; ` (semantics §6). */
+export function describeMistakes(diagnostics: readonly Diagnostic[]): string {
+  const mistakes = diagnostics.filter(({ severity }) => severity === 'error').map(describeMistake);
+  const rest = mistakes.length - MAX_LISTED;
+  const text = [...new Set(mistakes.slice(0, MAX_LISTED))].join('; ');
+  return rest > 0 ? `${text}; and ${rest} more` : text || 'the body is not what it should be';
+}
+
+/** Messages that the API document prescribes stay word for word, without a path before them. */
+function describeMistake(diagnostic: Diagnostic): string {
+  return diagnostic.code === 'foreign_record' ? diagnostic.message : describeDiagnostic(diagnostic);
 }

@@ -1,8 +1,5 @@
 /** The formats of logs, how each is read, and how the format of a log is detected from its first lines. */
 import { isObject } from '../../base/text/json-object.ts';
-import { caddyReader, isCaddy } from './caddy.ts';
-import { cloudflareReader, isCloudflare } from './cloudflare.ts';
-import { combinedReader, isCombined } from './combined.ts';
 import {
   BLANK,
   entryOf,
@@ -12,13 +9,32 @@ import {
   splitRequest,
   unreadable,
 } from './entry.ts';
-import { unescapeHashes, unescapePercents } from './escapes.ts';
-import { type JsonFields, jsonReader, statusOf, textOf } from './json-line.ts';
+import {
+  caddyReader,
+  cloudflareReader,
+  isCaddy,
+  isCloudflare,
+  isNginxJson,
+  isTraefik,
+  type JsonFields,
+  jsonReader,
+  nginxJsonReader,
+  statusOf,
+  textOf,
+  traefikReader,
+} from './json-logs.ts';
 import { DETECTED_LINES } from './limits.ts';
-import { isNginxJson, nginxJsonReader } from './nginx-json.ts';
-import { albReader, envoyReader, isAlb, isEnvoy, isProxyManager, proxyManagerReader } from './proxy-lines.ts';
-import { createClfTime, timeOf } from './times.ts';
-import { isTraefik, traefikReader } from './traefik.ts';
+import { createClfTime, timeOf, unescapeHashes, unescapePercents } from './log-values.ts';
+import {
+  albReader,
+  combinedReader,
+  envoyReader,
+  isAlb,
+  isCombined,
+  isEnvoy,
+  isProxyManager,
+  proxyManagerReader,
+} from './text-logs.ts';
 
 // Reads HAProxy's HTTP log (`option httplog`), with or without the head that syslog adds:
 //

@@ -2,7 +2,7 @@
  * The draft of an imported edge file: entries of the report, records and rules, which importers add one by one, and the file
  * that is made of them. A rule that the model refuses is left out, and its entry says why, so that the file compiles.
  */
-
+import { getDomain } from 'tldts';
 import { normalizeName } from '../../base/addresses/host.ts';
 import { parseIp } from '../../base/addresses/ip.ts';
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
@@ -10,7 +10,6 @@ import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { printEdge } from '../../rules/files/print-edge.ts';
 import { parseRecord, parseRule, parseRuleSet } from '../../rules/model/parse.ts';
 import type { DnsRecord } from '../../rules/model/types.ts';
-import { domainOf } from './domain-name.ts';
 import { addressParts, dropFields, EVERY_REQUEST, type ImportedFilter } from './filter.ts';
 import { MAX_DRAFTED_RULES } from './limits.ts';
 import {
@@ -432,4 +431,18 @@ function withPriorities(rules: readonly DraftedRule[]): readonly object[] {
     next.set(type, priority);
     return { id: index + 1, type, priority, ...fields };
   });
+}
+
+/** The registrable domain that most of the hosts belong to; the first of several. `null`: no host has one. */
+export function domainOf(hosts: readonly string[]): string | null {
+  const counts = new Map<string, number>();
+  for (const host of hosts) {
+    const domain = getDomain(host.replace(/^\*\./, ''), { allowPrivateDomains: true });
+    if (domain !== null) counts.set(domain, (counts.get(domain) ?? 0) + 1);
+  }
+  let best: string | null = null;
+  for (const [domain, count] of counts) {
+    if (best === null || count > counts.get(best)!) best = domain;
+  }
+  return best;
 }

@@ -1,9 +1,9 @@
 /**
- * Adds the rules of a guard: a rule of the source that refuses or challenges requests. Each alternative of its condition that
- * has no exact filter is closed: a rule refuses, to everybody, the smallest known set of requests that holds what was guarded. A
- * guard by who asks alone, on any path, has no such set and is not carried over, unless it lets only a list of visitors in.
+ * Adds the rules of one condition to the draft, one for each alternative, and all of them or none. A guard is a rule of
+ * the source that refuses or challenges requests: each alternative of its condition that has no exact filter is closed:
+ * a rule refuses, to everybody, the smallest known set of requests that holds what was guarded. A guard by who asks
+ * alone, on any path, has no such set and is not carried over, unless it lets only a list of visitors in.
  */
-import { type ConditionalRules, emitFilters } from './alternatives.ts';
 import {
   type DraftEntry,
   type ImportDraft,
@@ -12,6 +12,7 @@ import {
   markMissing,
   markNeedless,
   markOpened,
+  removeRules,
 } from './draft.ts';
 import { EVERY_REQUEST, filtersOf, type ImportedCondition, type ImportedFilter } from './filter.ts';
 import { coversAll } from './text-test.ts';
@@ -175,4 +176,55 @@ function hasOnlyExceptions(condition: ImportedCondition, negated = false): boole
     default:
       return true;
   }
+}
+
+/** A condition, and how the rule of one of its alternatives is added. */
+interface ConditionalRules {
+  readonly condition: ImportedCondition;
+  /** How the rules decide otherwise than the source. */
+  readonly differences: readonly string[];
+  /** The reason why nothing is needed if no request meets the condition. */
+  readonly unmet: string;
+  /** Adds the rule of one alternative; a text is the reason why it cannot. */
+  emit(filter: ImportedFilter): string | null;
+}
+
+/** Whether the rules were added; otherwise the entry says why not. */
+export function addAlternatives(
+  draft: ImportDraft,
+  entry: DraftEntry,
+  { condition, differences, unmet, emit }: ConditionalRules,
+): boolean {
+  const alternatives = filtersOf(condition);
+  if (!alternatives.ok) {
+    markMissing(entry, alternatives.reason);
+    return false;
+  }
+  if (alternatives.filters.length === 0) {
+    markNeedless(entry, unmet);
+    return false;
+  }
+  const reason = emitFilters(draft, entry, { filters: alternatives.filters, emit });
+  if (reason !== null) {
+    markMissing(entry, reason);
+    return false;
+  }
+  for (const difference of differences) markDifference(entry, difference);
+  return true;
+}
+
+/** Adds the rules of filters, all of them or none; a text is the reason why none was added. */
+function emitFilters(
+  draft: ImportDraft,
+  entry: DraftEntry,
+  { filters, emit }: { readonly filters: readonly ImportedFilter[]; readonly emit: ConditionalRules['emit'] },
+): string | null {
+  const before = entry.becomes.length;
+  for (const filter of filters) {
+    const reason = emit(filter);
+    if (reason === null) continue;
+    removeRules(draft, entry, before);
+    return reason;
+  }
+  return null;
 }

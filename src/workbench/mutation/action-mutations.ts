@@ -1,4 +1,8 @@
-/** Mistakes in what a rule does: another status, target, limit, threshold, time to live, origin. */
+/**
+ * What a mutant is: the rule set with one small mistake, as an author might have made it; and the mistakes in what a
+ * rule does: another status, target, limit, threshold, time to live, origin.
+ */
+import type { FieldPath } from '../../base/diagnostics/diagnostic.ts';
 import {
   BOT_ACTIONS,
   CACHE_MODES,
@@ -17,7 +21,6 @@ import type {
   Rule,
   WafRule,
 } from '../../rules/model/types.ts';
-import { type Mutation, shown } from './mutant.ts';
 
 /** A value of a field, and what changes in words if the values do not say it. */
 type Change = readonly [name: string, value: unknown, words?: string];
@@ -196,4 +199,63 @@ function pageChanges({ mode, content }: ErrorPageRule): Changes {
         })
       : []),
   ];
+}
+
+// What a mutant is: the rule set with one small mistake, as an author might have made it.
+
+/** The kinds of mistakes. */
+export const OPERATORS = [
+  /** A rule is missing. */
+  'remove_rule',
+  /** A rule and the next one of its type change places. */
+  'swap_rules',
+  /** A list lacks one entry; a list that would become empty is one that admits everything. */
+  'drop_entry',
+  /** A pattern matches more, or less. */
+  'widen_pattern',
+  'narrow_pattern',
+  /** `include` in place of `exclude`, or the reverse. */
+  'flip_list',
+  /** `dry_run` in place of `enforce`, or the reverse. */
+  'flip_mode',
+  /** A field of the rule's action has another value. */
+  'change_action',
+] as const;
+export type Operator = (typeof OPERATORS)[number];
+
+/** The kinds in words, as the names of tests say them. */
+export const OPERATOR_WORDS: Readonly<Record<Operator, string>> = {
+  remove_rule: 'removed',
+  swap_rules: 'swapped',
+  drop_entry: 'dropped',
+  widen_pattern: 'widened',
+  narrow_pattern: 'narrowed',
+  flip_list: 'flipped',
+  flip_mode: 'flipped',
+  change_action: 'changed',
+};
+
+/** A change of one rule, before it is known to be valid. */
+export interface Mutation {
+  readonly operator: Operator;
+  /** Within the rule; empty: the rule as a whole. */
+  readonly field: FieldPath;
+  /** What the mutant has otherwise, in words. */
+  readonly change: string;
+  readonly rule: Rule;
+}
+
+/** A mutant. */
+export interface Mutant extends Omit<Mutation, 'rule'> {
+  /** The rule that is changed, as it is written. */
+  readonly rule: Rule;
+  /** Rules that differ, in place of those of their ids; `null`: the rule is missing. */
+  readonly becomes: ReadonlyMap<number, Rule | null>;
+  /** Rules whose decisions can differ: those that are changed or have changed places. */
+  readonly differing: readonly Rule[];
+}
+
+/** A value as a change shows it. */
+export function shown(value: unknown): string {
+  return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
 }

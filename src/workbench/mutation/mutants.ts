@@ -6,9 +6,8 @@ import type { FieldPath } from '../../base/diagnostics/diagnostic.ts';
 import { xxhash32 } from '../../base/octets/xxhash32.ts';
 import { parseRule } from '../../rules/model/parse.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
-import { actionMutations } from './action-mutations.ts';
+import { actionMutations, type Mutant, type Mutation, shown } from './action-mutations.ts';
 import { MAX_DROPPED_ENTRIES } from './limits.ts';
-import { type Mutant, type Mutation, shown } from './mutant.ts';
 
 /** Which mutants are made. */
 export interface Selection {

@@ -2,17 +2,15 @@
  * Requests that show a difference: sends them to the plan as written and to a mutant, and describes as an expectation what the
  * plan as written does and the mutant does not.
  */
-
 import type { Decision, ErrorPageAnswer, Origin } from '../../engine/evaluator/decision.ts';
 import { loadPlan } from '../../engine/evaluator/evaluate.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import type { WafProgram } from '../../engine/evaluator/waf.ts';
-import type { Witness } from '../proofs/space/witness.ts';
-import { hostOfWitness } from '../proofs/space/witness.ts';
+import { hostOfWitness, type Witness } from '../proofs/witness.ts';
 import { describeDecision, describePage } from '../rule-tests/compare.ts';
 import type { RuleNames } from '../rule-tests/names.ts';
 import { DEFAULT_NOW } from '../rule-tests/prepare.ts';
-import { withAssumedBody } from '../simulation/assume.ts';
+import { withAssumedBody } from '../simulation/conditions.ts';
 
 /** The same request several times. */
 export interface TrialStep {

@@ -6,14 +6,14 @@ import { stringify } from 'yaml';
 import { type FieldPath, hasErrors } from '../../base/diagnostics/diagnostic.ts';
 import { layOutText } from '../../rules/files/layout.ts';
 import { readTestBytes } from '../../rules/files/test-file.ts';
-import { TEST_FILE_ORDERS } from '../../rules/files/test-key-order.ts';
+import { TEST_FILE_ORDERS } from '../../rules/files/test-schema.ts';
 import type { OriginPoolRule, RateLimitRule, Rule, RuleSet } from '../../rules/model/types.ts';
-import type { Witness } from '../proofs/space/witness.ts';
+import type { Witness } from '../proofs/witness.ts';
 import type { RuleNames } from '../rule-tests/names.ts';
 import { prepareTests } from '../rule-tests/prepare.ts';
 import { findFailing } from '../rule-tests/run.ts';
+import { type Mutant, OPERATOR_WORDS } from './action-mutations.ts';
 import { MAX_REPEATED, MAX_TURNS } from './limits.ts';
-import { type Mutant, OPERATOR_WORDS } from './mutant.ts';
 import {
   differenceOf,
   longerUrl,

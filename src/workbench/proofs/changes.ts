@@ -8,7 +8,6 @@
  * place, and each such pair is one question about boxes.
  */
 import { findGroup } from '../../engine/evaluator/loaded.ts';
-import { withUrls } from './confirm.ts';
 import {
   type ChangeInput,
   type ChangeSide,
@@ -40,15 +39,13 @@ import {
   servedBox,
   situationsAt,
 } from './situations.ts';
-import { AXES } from './space/axis.ts';
-import { type Box, commonSets, setsOverlap, withAxis } from './space/box.ts';
+import { AXES, type Box, commonSets, setsOverlap, subtract, withAxis } from './space/boxes.ts';
 import { createBudget, type StepBudget } from './space/budget.ts';
 import { type CoverQuery, findUncovered } from './space/cover.ts';
-import { subtract } from './space/int-set.ts';
 import { MAX_CHANGE_STEPS } from './space/limits.ts';
 import { createSpace, type Space } from './space/space.ts';
-import { witnessOf } from './space/witness.ts';
 import type { Subject, SubjectRule } from './subject.ts';
+import { withUrls, witnessOf } from './witness.ts';
 
 /** The changes, in the order of components. */
 export interface ProvedChanges {

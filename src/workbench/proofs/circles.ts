@@ -6,10 +6,16 @@
 import { encodeCapture } from '../../base/octets/octets.ts';
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { RedirectRule, RuleSet } from '../../rules/model/types.ts';
-import { hostIncludes, pathIncludes } from './lint/filters.ts';
-import { inScope, mayAdmit, readZone, serves, type Zone } from './lint/zone.ts';
+import {
+  hostIncludes,
+  inScope,
+  mayAdmit,
+  pathIncludes,
+  readZone,
+  serves,
+  type Zone,
+} from './lint/filters.ts';
 import { proveReach, type Reach, subjectSpace } from './reach.ts';
-import { compileSubject } from './serving.ts';
 import { splitTarget } from './situations.ts';
 import {
   MAX_CIRCLE_STARTS,
@@ -18,8 +24,8 @@ import {
   MAX_QUICK_WORK,
   MAX_STARTS_OF_LIST,
 } from './space/limits.ts';
-import { requestOf, type Witness } from './space/witness.ts';
-import type { Subject, SubjectRule } from './subject.ts';
+import { compileSubject, type Subject, type SubjectRule } from './subject.ts';
+import { requestOf, type Witness } from './witness.ts';
 
 /** Redirects that are followed from one request; browsers give up after 20. */
 const MAX_HOPS = 20;

@@ -15,9 +15,6 @@ import { FLAG_ACTION_SHIFT, GROUP, META, NONE, REWRITE_FIELDS, SLOT } from '../.
 import { seal } from '../../engine/plan/seal.ts';
 import type { Invariant } from '../../rules/model/invariant.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
-import { changedUntil, tryDecision, withUrls } from './confirm.ts';
-import { nameOfRule } from './effects.ts';
-import { compilable } from './serving.ts';
 import {
   commonBox,
   END,
@@ -30,15 +27,22 @@ import {
   servedBox,
   situationsAt,
 } from './situations.ts';
-import { AXES } from './space/axis.ts';
-import { type Box, commonSets, isEmptyBox, withAxis } from './space/box.ts';
+import {
+  type AtomSet,
+  AXES,
+  atomSet,
+  type Box,
+  commonSets,
+  isEmptyBox,
+  subtract,
+  withAxis,
+} from './space/boxes.ts';
 import { createBudget, type StepBudget, shareOf } from './space/budget.ts';
 import { findUncovered } from './space/cover.ts';
-import { type AtomSet, atomSet, subtract } from './space/int-set.ts';
 import { MAX_INVARIANT_STEPS, MAX_TOTAL_STEPS } from './space/limits.ts';
 import { createSpace, type SpaceAxes } from './space/space.ts';
-import { type Witness, witnessOf } from './space/witness.ts';
-import { readSubject, type Subject, type SubjectRule } from './subject.ts';
+import { compilable, nameOfRule, readSubject, type Subject, type SubjectRule } from './subject.ts';
+import { changedUntil, tryDecision, type Witness, withUrls, witnessOf } from './witness.ts';
 
 /** What is known of an invariant. */
 export type InvariantResult =

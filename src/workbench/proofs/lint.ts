@@ -5,21 +5,22 @@
  */
 import type { Diagnostic, FieldPath, SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
-import { lintBots } from './lint/bots.ts';
-import { lintDeprecated } from './lint/deprecated.ts';
-import { lintExcludes } from './lint/excludes.ts';
-import { indexHosts, indexPaths } from './lint/filter-index.ts';
-import type { Finding, LintContext, LintFamily, LintSignatures } from './lint/finding.ts';
+import { lintExcludes, lintScope } from './lint/empty-rules.ts';
+import { lintBots, lintDeprecated, lintKeys, lintWaf } from './lint/fields.ts';
+import { readZone } from './lint/filters.ts';
+import {
+  type Finding,
+  indexHosts,
+  indexPaths,
+  type LintContext,
+  type LintFamily,
+  type LintSignatures,
+} from './lint/finding.ts';
 import { lintHosts } from './lint/hosts.ts';
-import { lintKeys } from './lint/keys.ts';
 import { lintNeedless } from './lint/needless.ts';
-import { lintOriginDifferences } from './lint/origin-differences.ts';
-import { lintPaths } from './lint/paths.ts';
+import { lintOriginDifferences, lintPaths } from './lint/paths.ts';
 import { lintProved } from './lint/proved.ts';
 import { lintRedirects } from './lint/redirects.ts';
-import { lintScope } from './lint/scope.ts';
-import { lintWaf } from './lint/waf.ts';
-import { readZone } from './lint/zone.ts';
 
 // Every lint family, in the order their findings of one rule are listed.
 const FAMILIES: readonly LintFamily[] = [

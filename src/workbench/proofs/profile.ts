@@ -4,8 +4,8 @@
  */
 import type { Decision } from '../../engine/evaluator/decision.ts';
 import { refText } from '../../engine/evaluator/identity.ts';
-import { requestOf, type Witness } from './space/witness.ts';
 import type { Subject, SubjectRule } from './subject.ts';
+import { requestOf, type Witness } from './witness.ts';
 
 /**
  * The parts of a decision, in the order of phases. At most one rule acts in each, but in `fingerprint`, `bot_tag` and

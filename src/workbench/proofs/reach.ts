@@ -1,16 +1,32 @@
 /**
- * Which rules can be reached: for every enabled rule a request that reaches it, confirmed by the evaluator, or the smallest set
- * of earlier rules that take all its requests, or neither if a budget ended. In: a subject. Out: a result for each rule.
+ * Which rules can be reached: for every enabled rule a request that reaches it, confirmed by the evaluator, or the
+ * smallest set of earlier rules that take all its requests, or neither if a budget ended. Also which rules share no
+ * request.
  */
 import type { RuleRef } from '../../engine/evaluator/decision.ts';
-import { type Confirmation, changedUntil, tryDecision } from './confirm.ts';
+import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { redirectExtras, type Situation, type SubjectSpace, situationsOf } from './situations.ts';
+import { type Box, commonSets, isEmptyBox } from './space/boxes.ts';
 import { createBudget, type StepBudget, shareOf } from './space/budget.ts';
 import { type CoverResult, findUncovered, type Point } from './space/cover.ts';
-import { MAX_MINIMISED, MAX_RULE_STEPS, MAX_TOTAL_STEPS } from './space/limits.ts';
+import {
+  MAX_APART_STEPS,
+  MAX_MINIMISED,
+  MAX_PAIR_STEPS,
+  MAX_QUICK_WORK,
+  MAX_RULE_STEPS,
+  MAX_TOTAL_STEPS,
+} from './space/limits.ts';
 import { createSpace, type Space } from './space/space.ts';
-import { requestOf, type Witness, witnessOf } from './space/witness.ts';
-import type { Subject, SubjectRule } from './subject.ts';
+import { compileSubject, type Subject, type SubjectRule } from './subject.ts';
+import {
+  type Confirmation,
+  changedUntil,
+  requestOf,
+  tryDecision,
+  type Witness,
+  witnessOf,
+} from './witness.ts';
 
 /** What is known of a rule. */
 export type ReachResult =
@@ -159,4 +175,37 @@ function minimal(
 
 function sorted(rules: readonly SubjectRule[]): readonly SubjectRule[] {
   return [...rules].sort((a, b) => a.slot - b.slot);
+}
+
+// Which rules share no request, whatever their order: by their filters as boxes, conditions left aside. In: a rule set. Out: a
+// question about two of its rules. A question that its budget ends is answered as if they shared one.
+
+/** Whether two rules certainly share no request. */
+export type ApartTest = (one: Rule, other: Rule) => boolean;
+
+/** The test for enabled rules of a rule set, which is compiled at the first question. */
+export function apartTest(ruleSet: RuleSet): ApartTest {
+  const total = createBudget(MAX_APART_STEPS);
+  let made: { readonly around: SubjectSpace | null } | null = null;
+  return (one, other) => {
+    made ??= { around: subjectSpace(compileSubject(ruleSet), MAX_QUICK_WORK) };
+    const { around } = made;
+    if (around === null || !total.take(1)) return false;
+    const [left, right] = [boxOf(around, one), boxOf(around, other)];
+    return left !== null && right !== null && isApart([left, right], around, total);
+  };
+}
+
+/** The box of a rule; `null`: it is too complex, or the rule is not compiled. */
+function boxOf({ space, subject, plan }: SubjectSpace, { type, id }: Rule): Box | null {
+  const compiled = subject.ruleOf(type, id);
+  return compiled === null ? null : space.boxOf(plan, compiled.slot);
+}
+
+function isApart([left, right]: readonly [Box, Box], { space }: SubjectSpace, total: StepBudget): boolean {
+  const target = { sets: commonSets(left.sets, right.sets), paths: left.paths ?? right.paths };
+  if (isEmptyBox(target)) return true;
+  const further = left.paths === null ? null : right.paths;
+  const question = { target, further, blockers: [], count: 0, within: [], outside: [] };
+  return findUncovered(question, space, shareOf(total, MAX_PAIR_STEPS)).kind === 'covered';
 }

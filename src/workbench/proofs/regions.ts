@@ -9,17 +9,14 @@
 import type { CheckName, RuleTrace, Trace } from '../../engine/evaluator/trace.ts';
 import { NONE, SLOT } from '../../engine/plan/layout.ts';
 import { printFields } from '../../engine/plan/print-fields.ts';
-import { changedUntil } from './confirm.ts';
 import { subjectSpace } from './reach.ts';
 import { matchedBy, type SubjectSpace, servedBox, situationsAt } from './situations.ts';
-import { AXES, type Axis } from './space/axis.ts';
-import { type Box, isEmptyBox, withAxis } from './space/box.ts';
+import { AXES, type Axis, type Box, isEmptyBox, subtract, withAxis } from './space/boxes.ts';
 import { createBudget, type StepBudget, shareOf } from './space/budget.ts';
 import { findUncovered } from './space/cover.ts';
-import { subtract } from './space/int-set.ts';
 import { MAX_REGION_STEPS, MAX_REGIONS_STEPS } from './space/limits.ts';
-import { requestOf, type Witness, witnessOf } from './space/witness.ts';
 import type { Subject, SubjectRule } from './subject.ts';
+import { changedUntil, requestOf, type Witness, witnessOf } from './witness.ts';
 
 /** The filter that a region is named after. Statuses are of responses, which tests of requests do not choose. */
 export type RegionName = 'path' | Exclude<Axis, 'status'>;

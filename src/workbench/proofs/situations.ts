@@ -8,9 +8,7 @@ import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { splitReference } from '../../engine/evaluator/phases/redirect.ts';
 import { META, typeIndex } from '../../engine/plan/layout.ts';
 import type { LetterAutomaton } from './space/automaton.ts';
-import { AXES } from './space/axis.ts';
-import { type Box, commonSets, withAxis } from './space/box.ts';
-import { subtract } from './space/int-set.ts';
+import { AXES, type Box, commonSets, subtract, withAxis } from './space/boxes.ts';
 import type { Space, SpaceExtras } from './space/space.ts';
 import type { Subject, SubjectRule } from './subject.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Compares two decisions of one request: what a visitor, a cache or an origin would notice. Origins that differ by load
- * balancing alone do not count.
+ * Compares two decisions of one request, as to what a visitor, a cache or an origin would notice, and groups decisions
+ * that change in the same way. Origins that differ by load balancing alone do not count. The number of groups and
+ * examples is bounded.
  */
 import type { Action, Decision } from '../../engine/evaluator/decision.ts';
 import type { EdgeRequest, Evaluator } from '../../engine/evaluator/index.ts';
@@ -32,7 +33,7 @@ export interface DecisionPair {
 }
 
 /** A change of one decision. */
-export interface Difference {
+interface Difference {
   /** Both decisions in short, equal for all requests that change in the same way. */
   readonly was: string;
   readonly now: string;
@@ -164,4 +165,80 @@ function isSameCache(was: Decision['cache'], now: Decision['cache']): boolean {
 
 function isSameList(was: readonly string[], now: readonly string[]): boolean {
   return was.length === now.length && was.every((one, index) => one === now[index]);
+}
+
+// Decisions that change in the same way, as groups with examples. The number of groups and examples is bounded.
+
+/** Examples per group. */
+export const EXAMPLES = 3;
+/** The largest number of groups; a log of attacks on a changed rule set has a few dozen. */
+export const MAX_GROUPS = 1_000;
+
+/** A request whose decision changes. */
+export interface ReplayExample {
+  /** The decision id; of an access log the file and the line. */
+  readonly id: string;
+  readonly time: string;
+  readonly request: string;
+  /** Of an access log, the logged status; `null`: the log has none. */
+  readonly status?: number | null;
+  /** The difference that varies between requests of a group, such as the path to the origin; `null`: none. */
+  readonly change: string | null;
+}
+
+/** Decisions that change in the same way. */
+export interface ReplayGroup {
+  readonly was: string;
+  readonly now: string;
+  readonly lines: number;
+  /** Requests that the lines represent: a sampled line represents several. */
+  readonly requests: number;
+  readonly examples: readonly ReplayExample[];
+}
+
+/** Groups while lines are added. */
+export interface OpenGroups {
+  /** `weight`: requests that the line represents. `example` is made for the first lines of a group. */
+  add(difference: Difference, weight: number, example: () => Omit<ReplayExample, 'change'>): void;
+  /** By frequency, descending. */
+  sorted(): readonly ReplayGroup[];
+  /** Changes beyond `MAX_GROUPS`. */
+  ungrouped(): number;
+}
+
+/** A group while lines are added. */
+interface OpenGroup {
+  readonly was: string;
+  readonly now: string;
+  lines: number;
+  requests: number;
+  readonly examples: ReplayExample[];
+}
+
+/** Creates groups without any line. */
+export function createGroups(): OpenGroups {
+  const groups = new Map<string, OpenGroup>();
+  let ungrouped = 0;
+  return {
+    add({ was, now, change }, weight, example) {
+      const key = JSON.stringify([was, now]);
+      let known = groups.get(key);
+      if (known === undefined) {
+        if (groups.size >= MAX_GROUPS) {
+          ungrouped++;
+          return;
+        }
+        known = { was, now, lines: 0, requests: 0, examples: [] };
+        groups.set(key, known);
+      }
+      known.lines++;
+      known.requests += weight;
+      if (known.examples.length < EXAMPLES) known.examples.push({ ...example(), change });
+    },
+    sorted() {
+      const sorted = [...groups.values()].sort((left, right) => right.lines - left.lines);
+      return sorted.map((one) => ({ ...one, requests: Math.round(one.requests) }));
+    },
+    ungrouped: () => ungrouped,
+  };
 }

@@ -3,7 +3,6 @@
  * decides when it lets a rule match or, for an exclude or an allowlist, when it alone prevents a match. A region is entered by a
  * request that comes to the rule and misses it by one filter alone; regions that no request can enter do not count.
  */
-
 import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import type { ErrorPageAnswer } from '../../engine/evaluator/decision.ts';
 import type { RuleTrace, Trace } from '../../engine/evaluator/trace.ts';
@@ -11,7 +10,7 @@ import type { EdgeSources } from '../../rules/files/edge-file.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { openRegions, type RegionName, type Regions, regionsIn } from '../proofs/regions.ts';
 import { readSubject } from '../proofs/subject.ts';
-import { witnessText } from '../simulation/witness-text.ts';
+import { witnessText } from '../simulation/render-changes.ts';
 import type { RuleNames } from './names.ts';
 
 /** One list entry of a rule. */

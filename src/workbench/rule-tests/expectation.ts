@@ -14,8 +14,7 @@
  */
 import { APPLICATION_HOST } from '../../base/vocabulary/vocabulary.ts';
 import { ACTIONS, type Action } from '../../engine/evaluator/decision.ts';
-import { foundIn } from '../../rules/files/test-file-notes.ts';
-import type { Item, ScalarItem } from '../../rules/files/test-file-yaml.ts';
+import { foundIn, type Item, type ScalarItem } from '../../rules/files/test-file-values.ts';
 import { nearest } from '../../rules/model/nearest.ts';
 import {
   type ExpectationContext,

@@ -1,9 +1,14 @@
 /** Reads expectations that are written as fields of a decision, in snake_case or as the JSON output spells them. */
 import { ACTION_MODES } from '../../base/vocabulary/vocabulary.ts';
-import type { RuleRef } from '../../engine/evaluator/decision.ts';
-import { EFFECTS } from '../../engine/evaluator/decision.ts';
-import { checkKeys, foundIn, mapOf, type Notes } from '../../rules/files/test-file-notes.ts';
-import type { Item, MapItem } from '../../rules/files/test-file-yaml.ts';
+import { EFFECTS, type RuleRef } from '../../engine/evaluator/decision.ts';
+import {
+  checkKeys,
+  foundIn,
+  type Item,
+  type MapItem,
+  mapOf,
+  type Notes,
+} from '../../rules/files/test-file-values.ts';
 import type {
   CACHE_KEYS,
   DECISION_KEYS,

@@ -2,9 +2,8 @@
 import type { Diagnostic, SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import type { RuleTest } from '../../rules/files/test-file.ts';
-import { createNotes, foundIn, type Notes } from '../../rules/files/test-file-notes.ts';
 import type { TestStep } from '../../rules/files/test-file-step.ts';
-import type { ScalarItem } from '../../rules/files/test-file-yaml.ts';
+import { createNotes, foundIn, type Notes, type ScalarItem } from '../../rules/files/test-file-values.ts';
 import { nearest } from '../../rules/model/nearest.ts';
 import type { OriginPoolRule, PoolOrigin, RuleSet } from '../../rules/model/types.ts';
 import { type Expectation, readExpectation } from './expectation.ts';

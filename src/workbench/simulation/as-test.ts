@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { isContentAddressed } from '../../engine/evaluator/identity.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import { layOutText } from '../../rules/files/layout.ts';
-import { TEST_FILE_ORDERS } from '../../rules/files/test-key-order.ts';
+import { TEST_FILE_ORDERS } from '../../rules/files/test-schema.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
 import type { ActingRule, Headline, TraceDocument } from './document.ts';
 import type { Typed } from './request-line.ts';
@@ -137,7 +137,7 @@ function pageFields(document: TraceDocument): Fields {
   return { response: { status: page.status, by: page.made_by }, expect };
 }
 
-/** The request lines that a test can contain (`rules/files/test-file-request.ts`). */
+/** The request lines that a test can contain (`rules/files/test-file-step.ts`). */
 const WRITABLE = /^[A-Za-z]+ https?:\/\/[^/?#\s@]+[^#\s]*$/;
 
 /** The line above the list of tests. */

@@ -4,7 +4,7 @@
  */
 import { CACHE_MODES, ERROR_PAGE_MODES } from '../../base/vocabulary/vocabulary.ts';
 import { ACTIONS, ORIGIN_SOURCES, UNINSPECTED } from '../../engine/evaluator/decision.ts';
-import type { JsonSchema } from '../../rules/files/json-schema.ts';
+import type { JsonSchema } from '../../rules/files/test-schema.ts';
 
 type Keys = Readonly<Record<string, JsonSchema>>;
 

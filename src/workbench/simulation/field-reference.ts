@@ -1,12 +1,54 @@
 /**
- * The fields of everything that a customer writes: rules by type, records, the domain, and both files. They are read
- * from the JSON Schemas of the files, which are made from the forms, so the reference states what the readers check.
+ * The fields of everything that a customer writes: rules by type, records, the domain, and both files, each with its
+ * description in words. They are read from the JSON Schemas of the files, which are made from the forms, so the
+ * reference states what the readers check.
  */
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
-import type { JsonSchema } from '../../rules/files/json-schema.ts';
+import { ACTIONS } from '../../engine/evaluator/decision.ts';
+import { edgeFileSchema } from '../../rules/files/edge-schema.ts';
+import { type JsonSchema, testFileSchema } from '../../rules/files/test-schema.ts';
 import { COMMON_FIELDS, PATH_FIELDS } from '../../rules/model/common.ts';
 import { RULE_FORMS, RULE_SUMMARIES } from '../../rules/model/rule.ts';
-import { schemaOf } from './file-schemas.ts';
+import { EXPECTED_KEYS } from './expected-schema.ts';
+
+// The JSON Schemas of `edge.yaml` and `edge.test.yaml`, as editors and `/docs/` get them.
+
+export const SCHEMA_NAMES = ['edge', 'test'] as const;
+export type SchemaName = (typeof SCHEMA_NAMES)[number];
+
+/** The file that `edgeplan init` writes for a schema, and its name below `/docs/`. */
+export const SCHEMA_FILES = {
+  edge: 'edge.schema.json',
+  test: 'edge.test.schema.json',
+} as const satisfies Readonly<Record<SchemaName, string>>;
+
+/** One of the two schemas as JSON text that ends in a line feed. */
+export function fileSchema(name: SchemaName): string {
+  return `${JSON.stringify(schemaOf(name), null, 2)}\n`;
+}
+
+/** One of the two schemas as an object. */
+export function schemaOf(name: SchemaName): JsonSchema {
+  return name === 'edge' ? edgeFileSchema() : testFileSchema(EXPECTATION);
+}
+
+/** What follows `expect`, `would` and `earlier`: a sentence, or fields of the decision (of a page, beside `response`). */
+const EXPECTATION: JsonSchema = {
+  anyOf: [
+    {
+      type: 'string',
+      description:
+        'such as `block 403 by drop/office-only`, `forward to https://192.0.2.1`, `page custom`, `nothing`',
+      pattern: `^\\s*(${[...ACTIONS, 'page', 'no page', 'nothing'].join('|')})\\b`,
+    },
+    {
+      type: 'object',
+      description: 'fields of the decision; absent ones may have any value',
+      additionalProperties: false,
+      properties: EXPECTED_KEYS,
+    },
+  ],
+};
 
 /** One field. */
 export interface FieldEntry {
@@ -148,4 +190,86 @@ function objectsIn(
     ...choices.filter((one) => one['properties'] !== undefined).map((object) => ({ object, step: '' })),
     ...inList.map(({ object, step }) => ({ object, step: `[]${step}` })),
   ];
+}
+
+// Describes a field in words from its JSON Schema: its type and bounds, and its default.
+
+/** The words for the types of JSON Schema. */
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'number',
+  integer: 'whole number',
+  boolean: 'true or false',
+  array: 'list',
+  object: 'object',
+  null: 'null',
+};
+
+/** The type and bounds of a field: `whole number from 1 to 100, or null`. */
+export function describeType(schema: JsonSchema): string {
+  const { enum: choices, const: only, anyOf, $ref, type } = schema;
+  if (only !== undefined) return valueText(only);
+  if (Array.isArray(choices)) return `one of ${choices.map(valueText).join(', ')}`;
+  if (typeof $ref === 'string') return 'a sentence or fields of the decision';
+  if (Array.isArray(anyOf)) return anyOf.map((one) => describeType(one as JsonSchema)).join(', or ');
+  const types = (Array.isArray(type) ? type : [type ?? 'object']) as readonly string[];
+  return types.map((one) => describeOne(one, schema)).join(', or ');
+}
+
+/** One type of a schema with the bounds that apply to it. */
+function describeOne(type: string, schema: JsonSchema): string {
+  const name = TYPES[type] ?? type;
+  if (type === 'string') return `${name}${textBounds(schema)}`;
+  if (type === 'integer' || type === 'number') return `${name}${numberBounds(schema)}`;
+  if (type === 'array') return `${name}${listBounds(schema)}`;
+  const { maxProperties } = schema;
+  return type === 'object' && typeof maxProperties === 'number'
+    ? `${name} of at most ${maxProperties}`
+    : name;
+}
+
+function textBounds({ maxLength, pattern, format }: JsonSchema): string {
+  if (format === 'date-time') return ' (RFC 3339 time)';
+  if (typeof pattern === 'string') return ` that matches \`${pattern}\``;
+  return typeof maxLength === 'number' ? ` of at most ${maxLength} characters` : '';
+}
+
+function numberBounds({ minimum, maximum }: JsonSchema): string {
+  if (minimum === undefined) return maximum === undefined ? '' : ` up to ${maximum}`;
+  return maximum === undefined ? ` from ${minimum}` : ` from ${minimum} to ${maximum}`;
+}
+
+function listBounds({ items, maxItems }: JsonSchema): string {
+  const most = typeof maxItems === 'number' ? ` of at most ${maxItems}` : '';
+  if (items === undefined) return most;
+  return `${most}: ${describeType(items as JsonSchema)}`;
+}
+
+/** `required`, `default …`, or `optional` for a field without either. */
+export function describeDefault({ schema, required }: FieldEntry): string {
+  if (required) return 'required';
+  return schema['default'] === undefined ? 'optional' : `default ${valueText(schema['default'])}`;
+}
+
+/** Words that some YAML reader takes for a boolean or null. */
+const WORDS = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
+
+/** A value as an edge file may write it: flow YAML, plain words without quotes. */
+export function valueText(value: unknown): string {
+  if (typeof value === 'string' && /^[A-Za-z_][\w-]*$/.test(value) && !WORDS.test(value)) return value;
+  if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).map(([name, field]) => `${keyText(name)}: ${valueText(field)}`);
+  return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
+}
+
+/** A key of a mapping. */
+function keyText(name: string): string {
+  return /^[A-Za-z_][\w-]*$/.test(name) ? name : JSON.stringify(name);
+}
+
+/** The first example of a field; empty without one. */
+export function exampleText({ schema }: FieldEntry): string {
+  const [example] = (schema['examples'] ?? []) as readonly unknown[];
+  return example === undefined ? '' : valueText(example);
 }

@@ -8,7 +8,7 @@ import { absoluteName } from '../../rules/model/record-name.ts';
 import type { PathFilter, Rule, RuleSet } from '../../rules/model/types.ts';
 import { ruleTrace } from './describe.ts';
 import type { RuleNote } from './document.ts';
-import { shellWord } from './shell-word.ts';
+import { shellWord } from './render-text.ts';
 import { classified, fixedEvaluator, type SimulatedRequest, type SimulationSubject } from './simulate.ts';
 
 /** The largest number of simulations; each evaluates the whole plan. */

@@ -1,12 +1,13 @@
-/** Prints the proved changes of two plans: old and new outcome, and a request that shows the change, ready to be tried. */
-
+/**
+ * Prints what proofs found: requests that prove claims, as the operands of `edgeplan simulate`, and the changes of two
+ * plans, each with such a request.
+ */
 import type { Decision } from '../../engine/evaluator/decision.ts';
 import type { ProvedChanges } from '../proofs/changes.ts';
 import type { OpenPair, OutcomeChange } from '../proofs/differences.ts';
-import { effectFields, nameOfRule } from '../proofs/effects.ts';
-import type { Subject, SubjectRule } from '../proofs/subject.ts';
-import { quantity, visible } from './render-text.ts';
-import { decisionText, witnessText } from './witness-text.ts';
+import { effectFields, nameOfRule, type Subject, type SubjectRule } from '../proofs/subject.ts';
+import type { Witness } from '../proofs/witness.ts';
+import { quantity, shellWord, visible } from './render-text.ts';
 
 /** The plans whose changes are printed. */
 export interface ChangedSides {
@@ -141,4 +142,33 @@ export function describedChanges(
 
 function sideDocument({ action, status, location }: Decision, rule: SubjectRule | null): object {
   return { rule: rule === null ? null : nameOfRule(rule), action, status, location };
+}
+
+// Requests that prove claims, as text: the operands of `edgeplan simulate`, and what they get.
+
+/** The request as operands and options of `edgeplan simulate`. */
+export function witnessText(witness: Witness): string {
+  const { method, url, ip, country, bot, ja4, ja4h, cleared, status } = witness;
+  const options: readonly (readonly [string, string | null])[] = [
+    ['--ip', ip],
+    ['--country', country],
+    ['--bot', bot === null ? null : `${bot.kind}${bot.verified ? ':verified' : ''}`],
+    ['--ja4', ja4],
+    ['--ja4h', ja4h],
+    ...cleared.map((one) => ['--cleared', one] as const),
+  ];
+  const words = options.flatMap(([name, value]) => (value === null ? [] : [name, shellWord(value)]));
+  const verb = method === 'GET' ? [] : [method];
+  const note = status === null ? [] : [`(response ${status})`];
+  return [...verb, shellWord(url), ...words, ...note].join(' ');
+}
+
+/** The outcome of a request: action, status and rule. */
+export function decisionText(
+  { action, status, location, origin }: Decision,
+  rule: SubjectRule | null,
+): string {
+  const target = action === 'redirect' ? ` to ${location}` : origin === null ? '' : ` to ${origin.address}`;
+  const by = rule === null ? '' : ` by ${nameOfRule(rule)}`;
+  return `${action}${status === null ? '' : ` ${status}`}${target}${by}`;
 }

@@ -1,9 +1,15 @@
 /** Renders the table of a trace: every phase in order, with the outcome of its rules. */
 import { PHASES } from '../../engine/evaluator/trace.ts';
 import type { PhaseNote, RuleNote, TraceDocument } from './document.ts';
-import { type FoldedRules, foldLine, foldRules, waitingLine } from './fold.ts';
-import { signatureLines } from './render-inspection.ts';
-import { labelOf, reasonSpans, verdictOf } from './render-rule.ts';
+import {
+  type FoldedRules,
+  foldLine,
+  foldRules,
+  labelOf,
+  reasonSpans,
+  verdictOf,
+  waitingLine,
+} from './render-rule.ts';
 import {
   columns,
   hang,
@@ -16,12 +22,13 @@ import {
   wholeSpan,
   wrap,
 } from './render-text.ts';
+import { signatureLines } from './render-why.ts';
 
 /** Options of rendering. */
 export interface RenderOptions {
   /** Columns of the terminal; `Infinity`: lines are not broken. */
   readonly width: number;
-  /** Whether to list the rules that are only counted otherwise (`fold.ts`). */
+  /** Whether to list the rules that are only counted otherwise (`render-rule.ts`). */
   readonly all: boolean;
   /** The command whose options the last line lists. Default: simulate. */
   readonly command?: 'simulate' | 'explain';

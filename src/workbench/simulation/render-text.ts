@@ -162,3 +162,8 @@ export function hang(first: RenderedLine, lines: readonly RenderedLine[]): reado
   const blank: TextSpan = { text: ' '.repeat(lineColumns(first)), tone: 'plain' };
   return lines.map((line, index) => (index === 0 ? [...first, ...line] : [blank, ...line]));
 }
+
+/** A text as one word of a POSIX shell: unquoted if that is safe, else in single quotes. */
+export function shellWord(text: string): string {
+  return /^[\w./@%+,:-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

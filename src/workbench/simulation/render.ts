@@ -2,12 +2,16 @@
  * Renders a trace document: the outcome, the effects of dry_run rules, every phase with the outcomes of its rules,
  * then the assumptions. A pure function of the document and the options.
  */
-import type { Headline, RuleNote, TraceDocument, WouldHave } from './document.ts';
-import { isAside, refOf } from './document.ts';
-import { nameToType } from './find-rule.ts';
-import { foldRules } from './fold.ts';
+import {
+  type Headline,
+  isAside,
+  type RuleNote,
+  refOf,
+  type TraceDocument,
+  type WouldHave,
+} from './document.ts';
 import { phaseTable, type RenderOptions } from './render-phases.ts';
-import { idOf, labelOf } from './render-rule.ts';
+import { foldRules, idOf, labelOf } from './render-rule.ts';
 import {
   dotted,
   hang,
@@ -19,7 +23,7 @@ import {
   type Tone,
   wrap,
 } from './render-text.ts';
-import { signaturesText } from './render-why.ts';
+import { nameToType, signaturesText } from './render-why.ts';
 
 const NOTHING: RenderedLine = [];
 

@@ -3,8 +3,9 @@ import {
   describeDefault,
   describeType,
   exampleText,
-} from '../../../src/workbench/simulation/describe-field.ts';
-import { type FieldSection, fieldSections } from '../../../src/workbench/simulation/field-reference.ts';
+  type FieldSection,
+  fieldSections,
+} from '../../../src/workbench/simulation/field-reference.ts';
 
 export const FIELDS_FILE = 'src/rules/model/FIELDS.md';
 

@@ -1,12 +1,10 @@
 /** Reads a JSON body by a form of `model`; the message of a 400 follows semantics §6. */
 import { z } from 'zod';
 import type { Diagnostic } from '../../../base/diagnostics/diagnostic.ts';
-import { describeMistakes } from '../../../rules/model/describe-mistakes.ts';
-import { documentFields } from '../../../rules/model/document.ts';
-import { type Fields, type Form, readForm } from '../../../rules/model/form.ts';
+import { documentFields } from '../../../rules/model/fields.ts';
+import { type Fields, type Form, plainCopy, readForm } from '../../../rules/model/form.ts';
 import { createPatternBook } from '../../../rules/model/pattern.ts';
-import { plainCopy } from '../../../rules/model/plain.ts';
-import { createReport } from '../../../rules/model/report.ts';
+import { createReport, describeMistakes } from '../../../rules/model/report.ts';
 import { badRequest, type Refusal } from './refusal.ts';
 import type { BodyReader } from './route.ts';
 

@@ -1,7 +1,7 @@
 /** The JSON form of DNS records in requests and answers, and of their batches. */
 import { z } from 'zod';
 import { timeText } from '../../../base/text/time.ts';
-import { documentFields } from '../../../rules/model/document.ts';
+import { documentFields } from '../../../rules/model/fields.ts';
 import { pick } from '../../../rules/model/form.ts';
 import { recordForm } from '../../../rules/model/record.ts';
 import type { RecordRow } from '../../store/rows.ts';

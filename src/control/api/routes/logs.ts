@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { parseIpEntry } from '../../../base/addresses/ip.ts';
 import { RULE_TYPES } from '../../../base/vocabulary/vocabulary.ts';
-import { requestMistake } from '../../../workbench/simulation/request-fields.ts';
+import { requestMistake } from '../../../workbench/simulation/requests.ts';
 import type { SimulatedRequest } from '../../../workbench/simulation/simulate.ts';
 import {
   decisionMistake,

@@ -4,7 +4,7 @@
  * a `status`, also the error page for that answer of the origin. Both run in compute threads and answer page by page.
  */
 import { z } from 'zod';
-import { requestMistake } from '../../../workbench/simulation/request-fields.ts';
+import { requestMistake } from '../../../workbench/simulation/requests.ts';
 import type { SimulatedRequest } from '../../../workbench/simulation/simulate.ts';
 import { findBlob } from '../../publishing/blob.ts';
 import { currentOf } from '../../publishing/current.ts';

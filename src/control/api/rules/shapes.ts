@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { RULE_TYPES, type RuleType } from '../../../base/vocabulary/vocabulary.ts';
 import { COMMON_FIELDS, PATH_FIELDS } from '../../../rules/model/common.ts';
-import { type DocumentKind, documentFields } from '../../../rules/model/document.ts';
+import { type DocumentKind, documentFields } from '../../../rules/model/fields.ts';
 import { RULE_FORMS } from '../../../rules/model/rule.ts';
 
 /** Results of the creation of the www record for a canonical redirect (API document, "redirect"). */

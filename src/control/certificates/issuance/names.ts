@@ -1,7 +1,6 @@
 /** Names of obtained certificates: which are usual for a domain, which may be requested, which are still needed. Pure. */
 import { normalizeName } from '../../../base/addresses/host.ts';
-import { isNameCovered } from '../../../rules/model/covered-names.ts';
-import { absoluteName } from '../../../rules/model/record-name.ts';
+import { absoluteName, isNameCovered } from '../../../rules/model/record-name.ts';
 import type { RecordRow } from '../../store/rows.ts';
 import { MAX_ORDER_NAMES } from './limits.ts';
 

@@ -1,6 +1,5 @@
 /** Requests for certificates, by a customer or for names that no certificate covers: each makes an order that is due. */
-
-import { isNameCovered, uncoveredNames } from '../../../rules/model/covered-names.ts';
+import { isNameCovered, uncoveredNames } from '../../../rules/model/record-name.ts';
 import type { CertificateRow, DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../../store/store.ts';
 import { MAX_CERTIFICATES } from '../limits.ts';

@@ -3,7 +3,7 @@
  * domain's settings. Out: the next state, and the incidents that opened or resolved. Each minute is judged once and in
  * order, so the result is the same whichever process judges it, and a restart continues where the last one ended.
  */
-import type { DomainSettings } from '../../../rules/model/settings.ts';
+import type { DomainSettings } from '../../../rules/model/domain.ts';
 import type { Resolution } from '../../store/rows.ts';
 import { MAX_WINDOW_MINUTES, NO_TRAFFIC_MINUTES } from './limits.ts';
 

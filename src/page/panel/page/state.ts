@@ -1,10 +1,9 @@
 /** The state of the page: one value, replaced as a whole. Views read it; handlers replace parts of it with `setState`. */
 import type { SimulationSubject } from '../../../workbench/simulation/simulate.ts';
 import type { FindingDocument } from '../documents.ts';
-import type { ApiState } from './api/api-state.ts';
-import type { Answer } from './engine.ts';
+import type { ApiState } from './api/documents.ts';
+import type { Answer, FormConditions } from './engine.ts';
 import { EMPTY_FORM, type RequestForm } from './form.ts';
-import type { FormConditions } from './form-conditions.ts';
 import type { SourceState } from './source.ts';
 
 /** The tabs of the result, in order. */

@@ -5,7 +5,7 @@ import { BOT_ACTIONS, BOT_KINDS, ORIGIN_SCHEMES } from '../../../base/vocabulary
 import { hostRule, type RuleOf } from '../common.ts';
 import { anyCase, checked, flag, integer, list, page, port, text } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';
-import { judgeAddress } from '../location.ts';
+import { judgeAddress } from '../text-checks.ts';
 
 /** The fields that only this type has. */
 const FIELDS = {

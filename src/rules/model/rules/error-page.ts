@@ -9,8 +9,7 @@ import {
 } from '../../../base/vocabulary/limits.ts';
 import { ERROR_PAGE_MODES } from '../../../base/vocabulary/vocabulary.ts';
 import { pathRule, type RuleOf } from '../common.ts';
-import { shownAs } from '../document.ts';
-import { checked, integer, list, page } from '../fields.ts';
+import { checked, integer, list, page, shownAs } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';
 
 /** The allowed codes, in the words of messages. */

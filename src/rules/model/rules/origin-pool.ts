@@ -14,8 +14,7 @@ import { LB_TYPES } from '../../../base/vocabulary/vocabulary.ts';
 import { hostRule, type RuleOf } from '../common.ts';
 import { checked, flag, id, integer, list, text } from '../fields.ts';
 import type { Stored } from '../form.ts';
-import { judgeHostHeader, judgeProbePath } from '../location.ts';
-import { ADDRESS_FIELDS, ORIGIN_COUNTRY } from '../origin-address.ts';
+import { ADDRESS_FIELDS, judgeHostHeader, judgeProbePath, ORIGIN_COUNTRY } from '../text-checks.ts';
 
 /** The fields of one origin of a pool. */
 export const ORIGIN_FIELDS = {

@@ -4,8 +4,7 @@
 import { MAX_NAME_CHARACTERS } from '../../../base/vocabulary/limits.ts';
 import { pathRule, type RuleOf } from '../common.ts';
 import { checked, text } from '../fields.ts';
-import { judgeHostHeader } from '../location.ts';
-import { ADDRESS_FIELDS, ORIGIN_COUNTRY } from '../origin-address.ts';
+import { ADDRESS_FIELDS, judgeHostHeader, ORIGIN_COUNTRY } from '../text-checks.ts';
 
 /** The form of the type. */
 export const originRouteForm = pathRule({

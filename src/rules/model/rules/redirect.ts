@@ -7,7 +7,7 @@ import { MAX_LOCATION_CHARACTERS } from '../../../base/vocabulary/limits.ts';
 import { REDIRECT_STATUSES } from '../../../base/vocabulary/vocabulary.ts';
 import { pathRule, type RuleOf } from '../common.ts';
 import { checked, flag, text } from '../fields.ts';
-import { judgeRedirectTarget } from '../location.ts';
+import { judgeRedirectTarget } from '../text-checks.ts';
 
 /** The form of the type; the answer to a create also carries `www_record`. */
 export const redirectForm = pathRule({

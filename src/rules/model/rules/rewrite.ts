@@ -7,8 +7,76 @@ import { REWRITE_QUERY_MODES } from '../../../base/vocabulary/vocabulary.ts';
 import { type PATH_FIELDS, pathRule, type RuleOf } from '../common.ts';
 import { checked, text } from '../fields.ts';
 import { crossCheck, type FormScope, type FormValues } from '../form.ts';
-import { judgePathTarget, judgeQueryTarget } from '../location.ts';
-import { parseSubstitution } from '../substitution.ts';
+import { judgePathTarget, judgeQueryTarget } from '../text-checks.ts';
+
+// Parses the `path_target` of a regex rewrite: literal text, references to capture groups `$1`, `${1}` and `${name}`,
+// and `$$` for a literal `$` (semantics §5).
+
+/** A piece of a target. `index` counts groups from 1; 0, the whole match, cannot be written. */
+export type TargetPiece =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'group'; readonly index: number }
+  | { readonly kind: 'name'; readonly name: string };
+
+/**
+ * The pieces of a target in order, adjacent texts joined; or the first invalid text `at`, and its message and remedy.
+ */
+export type Substitution =
+  | { readonly ok: true; readonly pieces: readonly TargetPiece[] }
+  | { readonly ok: false; readonly at: string; readonly reason: string; readonly remedy: string };
+
+/**
+ * Splits a target into literal text and references. Group numbers have at most five digits; whether a group exists is
+ * not checked.
+ */
+export function parseSubstitution(target: string): Substitution {
+  const pieces: TargetPiece[] = [];
+  let text = '';
+  let position = 0;
+  while (position < target.length) {
+    const dollar = target.indexOf('$', position);
+    if (dollar < 0) break;
+    text += target.slice(position, dollar);
+    if (target[dollar + 1] === '$') {
+      text += '$';
+      position = dollar + 2;
+      continue;
+    }
+    // At most 200 characters: a longer name in braces is refused as no reference.
+    const reference = /^\$(?:([0-9]+)|\{([0-9]+|[A-Za-z_][A-Za-z0-9_]*)\})/.exec(
+      target.slice(dollar, dollar + 200),
+    );
+    if (reference === null) return refuse(target, dollar);
+    const inner = reference[1] ?? reference[2]!;
+    const numeric = /^[0-9]+$/.test(inner);
+    // Languages read `$01` and `$0` differently, so both are refused.
+    if (numeric && !/^[1-9][0-9]{0,4}$/.test(inner)) return refuseNumber(reference[0]);
+    if (text !== '') pieces.push({ kind: 'text', text });
+    text = '';
+    pieces.push(numeric ? { kind: 'group', index: Number(inner) } : { kind: 'name', name: inner });
+    position = dollar + reference[0].length;
+  }
+  text += target.slice(position);
+  if (text !== '') pieces.push({ kind: 'text', text });
+  return { ok: true, pieces };
+}
+
+/** The refusal of a `$` that starts no reference; `at` has at most 8 characters. */
+function refuse(target: string, dollar: number): Substitution {
+  const at = target.slice(dollar, dollar + 8);
+  if (at.startsWith('${')) {
+    const reason = 'holds a `${` that is no reference to a group';
+    return { ok: false, at, reason, remedy: 'write `${1}` or `${name}`, or `$$` for a literal `$`' };
+  }
+  return { ok: false, at, reason: 'holds a lone `$`', remedy: 'write `$$` for a literal `$`' };
+}
+
+/** The refusal of group 0, of a leading zero, and of more than five digits. */
+function refuseNumber(at: string): Substitution {
+  const remedy =
+    'groups are numbered from 1 without leading zeros; put the whole pattern in `( )` to refer to all of it';
+  return { ok: false, at, reason: 'refers to a group by a number that groups do not have', remedy };
+}
 
 /** The fields that only this type has. */
 const FIELDS = {

@@ -9,10 +9,10 @@ import {
 } from '../../../base/vocabulary/limits.ts';
 import { UNINSPECTED_MODES, WAF_TARGETS } from '../../../base/vocabulary/vocabulary.ts';
 import { pathRule, type RuleOf, reportEntry } from '../common.ts';
-import { judgePathEntry } from '../entries.ts';
 import { checked, filledText, integer, list, text, textList } from '../fields.ts';
 import { crossCheck, type Stored } from '../form.ts';
 import type { Problem } from '../report.ts';
+import { judgePathEntry } from '../text-checks.ts';
 
 /** The fields of one exclusion; exactly one of `id` and `tag` names its signatures. */
 export const EXCLUSION_FIELDS = {

@@ -2,7 +2,6 @@
  * Translates a pull zone of bunny.net, or its list of edge rules, to an edge file. bunny.net runs the rules in their order and every
  * one that matches; where the fixed order of types changes the outcome of a request, the report says so.
  */
-import { addAlternatives } from '../alternatives.ts';
 import {
   addEntry,
   addRule,
@@ -15,9 +14,16 @@ import {
   markNeedless,
 } from '../draft.ts';
 import { bothFilters, EVERY_REQUEST, foreignFilter, type ImportedFilter, placeFields } from '../filter.ts';
+import { addAlternatives } from '../guard.ts';
 import { numberAt, objectsAt, readObjects, type SourceFields, textAt } from '../json-source.ts';
-import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '../report.ts';
-import { refusedImport, shownSource } from '../report.ts';
+import {
+  type ImportedEdge,
+  type ImporterOptions,
+  type ImportRefusal,
+  refusedImport,
+  type SourceFile,
+  shownSource,
+} from '../report.ts';
 import { equalsText } from '../text-test.ts';
 import { ACTIONS, addRefusal, addTokenGuard, type BunnyImport, blockLists, guardZone } from './guards.ts';
 import { nameAt, readTriggers } from './read-triggers.ts';

@@ -26,8 +26,14 @@ import {
 import { MAX_CASELESS_KEYS } from '../limits.ts';
 import { equalsText, passes, wildcardText } from '../text-test.ts';
 import { noteRewrites } from './firewall-rule.ts';
-import { otherSetting, readPageCache } from './page-settings.ts';
-import { type PageUrl, readForward, readPageUrl, withoutUrls } from './page-url.ts';
+import {
+  otherSetting,
+  type PageUrl,
+  readForward,
+  readPageCache,
+  readPageUrl,
+  withoutUrls,
+} from './read-page-rule.ts';
 import type { CloudflareImport } from './zone.ts';
 
 /** A page rule that is in use. */

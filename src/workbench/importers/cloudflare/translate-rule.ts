@@ -1,5 +1,4 @@
 /** Translates one rule of a Cloudflare ruleset by its phase and action. */
-import { addAlternatives } from '../alternatives.ts';
 import { addRule, markDifference, markMissing, markNeedless, markOpened } from '../draft.ts';
 import {
   areDisjoint,
@@ -9,13 +8,13 @@ import {
   type ImportedFilter,
   placeFields,
 } from '../filter.ts';
+import { addAlternatives } from '../guard.ts';
 import { numberAt, objectAt, type SourceFields, textAt, textsAt } from '../json-source.ts';
 import { equalsText, startsWithText } from '../text-test.ts';
-import { cacheFields } from './cache-fields.ts';
+import { cacheFields, readRewrite } from './action-parameters.ts';
 import { addFirewall, CHALLENGES, noteEarlier, noteRewrites } from './firewall-rule.ts';
 import { type CloudflareValue, parseExpression, parseValueExpression } from './parse-expression.ts';
 import { type ReadCondition, readCondition } from './read-condition.ts';
-import { readRewrite } from './read-rewrite.ts';
 import type { CloudflareImport, CloudflareRule } from './zone.ts';
 
 /** Translates a rule: one rule of the file for each alternative of its expression. */

@@ -35,12 +35,23 @@ import {
   textAt,
   textsAt,
 } from '../json-source.ts';
-import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '../report.ts';
-import { refusedImport } from '../report.ts';
+import {
+  type ImportedEdge,
+  type ImporterOptions,
+  type ImportRefusal,
+  refusedImport,
+  type SourceFile,
+} from '../report.ts';
 import { equalsText } from '../text-test.ts';
 import { type FastlyAcls, readStatement } from './read-statement.ts';
-import { entryFor, type FastlyImport, translateRefusals, translateResponse, vclOf } from './refusals.ts';
-import { aclsOfVcl } from './vcl-refusals.ts';
+import {
+  aclsOfVcl,
+  entryFor,
+  type FastlyImport,
+  translateRefusals,
+  translateResponse,
+  vclOf,
+} from './refusals.ts';
 
 const NOTES: readonly string[] = [
   'rules compare paths decoded, without `//`, dot segments and parameters (`/a;x` also matches as `/a`); Fastly compares them as sent',

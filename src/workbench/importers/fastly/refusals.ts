@@ -1,4 +1,5 @@
 /** What refuses requests in a Fastly service: response objects, and the `error` statements of custom VCL. */
+import { type AddressSet, readAddresses, subtractAddresses, uniteAddresses } from '../addresses.ts';
 import {
   addEntry,
   type DraftEntry,
@@ -12,7 +13,6 @@ import { dropFields, type ImportedFilter } from '../filter.ts';
 import { addGuard } from '../guard.ts';
 import { numberAt, objectsAt, type SourceFields, textAt } from '../json-source.ts';
 import { type FastlyAcls, readStatement } from './read-statement.ts';
-import { refusalsOf } from './vcl-refusals.ts';
 
 /** The state of one import. */
 export interface FastlyImport {
@@ -109,4 +109,134 @@ export function translateRefusals(state: FastlyImport, version: SourceFields): v
 export function vclOf(version: SourceFields): string {
   const parts = [...objectsAt(version, 'vcls'), ...objectsAt(version, 'snippets')];
   return parts.map((one) => textAt(one, 'content')).join('\n');
+}
+
+// Finds in custom VCL the statements that refuse requests (`error 403`), each with the conditions of the `if` blocks around it,
+// and its ACLs. Nothing else of the VCL is read: what runs before a refusal may only make it rarer.
+
+/** A refusal. */
+export interface VclRefusal {
+  /** Counted from 1. */
+  readonly line: number;
+  readonly status: string;
+  /** The statement under which it runs; empty: always. */
+  readonly statement: string;
+}
+
+/** An open block. */
+interface Block {
+  readonly kind: 'sub' | 'if' | 'other';
+  /** Its own condition with those of the branches before it negated; of a sub, a call of it. */
+  readonly statement: string;
+  /** Negations of the conditions of this branch and those before it, for an `else`. */
+  readonly otherwise: string;
+  /** Whether it runs when the response is known, or its sub is no part of the request. */
+  readonly isLate: boolean;
+}
+
+/** Subroutines and types of snippets that run for responses. */
+const LATE = ['fetch', 'deliver', 'log', 'error'];
+
+const TOKEN =
+  /\bsub\s+(\w+)\s*\{|\b(else\s*if|elseif|elsif|elif|if)\s*\(|\b(else)\s*\{|([{}])|\berror\s+(\d{3})\b/g;
+
+/** The refusals of a VCL file, or of a snippet of a type such as `recv`; `all` is the VCL of the whole service. */
+function refusalsOf(source: string, type: string, all: string): readonly VclRefusal[] {
+  if (LATE.includes(type)) return [];
+  const text = blanked(source);
+  const found: VclRefusal[] = [];
+  const blocks: Block[] = [];
+  let before: Block | null = null;
+  TOKEN.lastIndex = 0;
+  for (let token = TOKEN.exec(text); token !== null; token = TOKEN.exec(text)) {
+    const [, sub, branch, otherwise, brace, status] = token;
+    if (sub !== undefined) blocks.push(subBlock(sub));
+    else if (branch !== undefined) {
+      const end = closingOf(text, TOKEN.lastIndex - 1);
+      const open = text.indexOf('{', end);
+      if (open < 0) break;
+      const condition = source.slice(TOKEN.lastIndex, end);
+      const earlier = branch === 'if' || before === null ? '' : before.otherwise;
+      blocks.push(branchBlock(condition, earlier));
+      TOKEN.lastIndex = open + 1;
+    } else if (otherwise !== undefined)
+      blocks.push({ kind: 'if', statement: before?.otherwise ?? '', otherwise: '', isLate: false });
+    else if (brace === '{') blocks.push({ kind: 'other', statement: '', otherwise: '', isLate: false });
+    else if (brace === '}') before = blocks.pop() ?? null;
+    else if (status !== undefined && isRefusal(status, all) && !blocks.some(({ isLate }) => isLate)) {
+      const statement = blocks.flatMap((block) => (block.statement === '' ? [] : [block.statement]));
+      const line = text.slice(0, token.index).split('\n').length;
+      found.push({ line, status, statement: statement.join(' && ') });
+    }
+  }
+  return found;
+}
+
+function subBlock(name: string): Block {
+  const isLate = LATE.some((one) => name === `vcl_${one}`);
+  const statement = name.startsWith('vcl_') ? '' : `call_of_${name}()`;
+  return { kind: 'sub', statement, otherwise: '', isLate };
+}
+
+function branchBlock(condition: string, earlier: string): Block {
+  const not = `!(${condition})`;
+  return {
+    kind: 'if',
+    statement: earlier === '' ? `(${condition})` : `${earlier} && (${condition})`,
+    otherwise: earlier === '' ? not : `${earlier} && ${not}`,
+    isLate: false,
+  };
+}
+
+/** Whether a status is an answer that refuses; those above 599 are internal, and `vcl_error` sets the answer. */
+function isRefusal(status: string, all: string): boolean {
+  if (/^[45]/.test(status)) return true;
+  if (Number(status) < 600) return false;
+  const at = all.search(new RegExp(`obj\\.status\\s*==\\s*${status}\\b`));
+  if (at < 0) return false;
+  const answer = /set\s+obj\.status\s*=\s*(\d{3})/.exec(all.slice(at, at + NEARBY));
+  return answer !== null && /^[45]/.test(answer[1]!);
+}
+
+/** Characters after a comparison with an internal status in which the answer's status is set. */
+const NEARBY = 400;
+
+/** The text with comments and strings blanked, of the same length. */
+function blanked(source: string): string {
+  const piece = /#[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/|\{"[\s\S]*?"\}|"[^"\n]*"/g;
+  return source.replace(piece, (text) => text.replace(/[^\n]/g, ' '));
+}
+
+/** The place of the parenthesis that closes the one at `from`; the end of the text without one. */
+function closingOf(text: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === '(') depth++;
+    else if (text[at] === ')' && --depth === 0) return at;
+  }
+  return text.length;
+}
+
+/** The ACLs that VCL declares; `null`: an entry is no address. */
+export function aclsOfVcl(source: string): ReadonlyMap<string, AddressSet | null> {
+  const acls = new Map<string, AddressSet | null>();
+  const plain = source.replace(/#[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, ' ');
+  for (const [, name, body] of plain.matchAll(/\bacl\s+(\w+)\s*\{([^}]*)\}/g)) {
+    const sets: { readonly negated: boolean; readonly set: AddressSet | null }[] = [];
+    for (const [, mark, address, prefix] of body!.matchAll(/(!?)\s*"([^"]*)"\s*(?:\/\s*(\d+))?\s*;/g)) {
+      const text = address === 'localhost' ? '127.0.0.1' : address!;
+      sets.push({
+        negated: mark === '!',
+        set: readAddresses(prefix === undefined ? text : `${text}/${prefix}`),
+      });
+    }
+    const setsOf = (negated: boolean): AddressSet[] =>
+      sets.flatMap((one) => (one.set !== null && one.negated === negated ? [one.set] : []));
+    const isRead = sets.every(({ set }) => set !== null);
+    acls.set(
+      name!,
+      isRead ? subtractAddresses(uniteAddresses(setsOf(false)), uniteAddresses(setsOf(true))) : null,
+    );
+  }
+  return acls;
 }

@@ -1,4 +1,7 @@
-/** Translates `allow`, `deny` and `limit_req` to drop and rate_limit rules. */
+/**
+ * What guards the requests of a location: `allow`, `deny` and `limit_req` become drop and rate_limit rules; a guard that
+ * no rule has is found, so that its requests are refused.
+ */
 import {
   type AddressSet,
   ALL_ADDRESSES,
@@ -111,4 +114,113 @@ export function emitLimit(
     markDifference(entry, 'nginx counts all its locations together; each rule counts on its own');
   if (scopes.some(({ earlier }) => earlier.length > 0))
     markDifference(entry, 'requests that are redirected count too');
+}
+
+// Finds what guards the requests of a location in a way that no rule has: passwords, subrequests, client certificates, methods,
+// modules that are not nginx's own. Such requests are refused, so that an import opens nothing.
+
+/** A directive that guards requests, and why it cannot be carried over. */
+export interface NginxGuard {
+  readonly directive: NginxDirective;
+  readonly reason: string;
+}
+
+/** Names of directives of nginx and its usual modules that let every request pass, or answer it. */
+const HARMLESS =
+  /^(?:proxy|fastcgi|uwsgi|scgi|grpc|memcached|gzip|gunzip|brotli|zstd|ssl|http2|http3|quic|client|open_file|resolver|keepalive|log|access_log|error|add|more|expires|etag|if_modified|types|default|charset|override|source|sub|addition|xslt|image_filter|mp4|flv|dav|autoindex|fancyindex|index|root|alias|try_files|recursive|limit_req|limit_conn|limit_rate|output|postpone|read_ahead|send|sendfile|tcp|aio|directio|max_ranges|min_delete|mirror|server|listen|location|merge|underscores|ignore|absolute|port_in|reset|lingering|msie|chunked|variables|upstream|map|geo|split|set|if|return|rewrite|break|allow|deny|satisfy|internal|auth|limit_except|include|http|real_ip|set_real|stub_status|status|empty_gif|random|slice|ssi|userid|valid_referers|referer|secure_link|js_content|js_import|js_path|js_var|perl_modules|content_by_lua|lua_package|lua_shared|lua_ssl|lua_code|header_filter|body_filter|log_by_lua|pagespeed|passenger|uninitialized|connection_pool|request_pool|subrequest|disable|large|spdy|concat|push_stream|rtmp|vhost|opentracing|otel|opentelemetry|geoip|geoip2|push|match|health_check|zone|state|early_hints|api|f4f|hls|modsecurity|sticky|ntlm|queue|resolver_timeout)(?:_|$)/;
+
+/** Names of files whose content decides who gets in. */
+const GUARDING_FILES =
+  /auth|deny|allow|block|secur|protect|restrict|access|acl|whitelist|blacklist|bot|waf|modsec/i;
+
+/** The guards of requests that reach the innermost of these blocks; inner blocks come first. */
+export function guardsOf(blocks: readonly (readonly NginxDirective[])[]): readonly NginxGuard[] {
+  const guards: NginxGuard[] = [];
+  const isAny = innermost(blocks, ({ name }) => name === 'satisfy')[0]?.args[0] === 'any';
+  const lists = innermost(blocks, ({ name }) => name === 'allow' || name === 'deny');
+  for (const name of namesOf(blocks)) {
+    const [first] = innermost(blocks, (one) => one.name === name);
+    const reason = reasonOf(first!);
+    if (reason !== null) guards.push({ directive: first!, reason });
+  }
+  for (const directive of blocks.flat()) {
+    if (directive.unread !== undefined && GUARDING_FILES.test(directive.args[0] ?? ''))
+      guards.push({ directive, reason: 'the file was not read and may guard its requests' });
+  }
+  const unread = lists.find(({ args }) => !isAddress(args[0] ?? ''));
+  const access = unread === undefined ? [] : [{ directive: unread, reason: 'its address cannot be read' }];
+  if (!isAny) return [...guards, ...access];
+  // With `satisfy any` the list of addresses alone lets visitors in, so that what it denies is all that is refused.
+  const isPassword = ({ directive }: NginxGuard): boolean => directive.name.startsWith('auth_');
+  const others = guards.filter((guard) => !isPassword(guard));
+  if (unread !== undefined) return [...others, ...access];
+  return lists.length > 0 && guards.some(isPassword) ? others : guards;
+}
+
+/** Names that guard in one of the blocks. Those of `http` that are unknown set up modules. */
+function namesOf(blocks: readonly (readonly NginxDirective[])[]): ReadonlySet<string> {
+  const inner = blocks.slice(0, -1).flat();
+  const known = blocks.flat().flatMap(({ name }) => (isKnownGuard(name) ? [name] : []));
+  return new Set([...known, ...inner.flatMap(({ name }) => (isUnknown(name) ? [name] : []))]);
+}
+
+function isKnownGuard(name: string): boolean {
+  return /^(?:auth_|internal$|limit_except$|ssl_verify_client$)/.test(name);
+}
+
+function isUnknown(name: string): boolean {
+  return /^(?:access|rewrite|preread)_by_lua/.test(name) || !(HARMLESS.test(name) || isKnownGuard(name));
+}
+
+/** Whether something in a block, or in one inside it, refuses requests. */
+export function refusesSome(block: readonly NginxDirective[]): boolean {
+  return block.some(({ name, args, block: inner }) => {
+    if (isKnownGuard(name) || isUnknown(name) || name === 'deny') return true;
+    if (name === 'return' && /^[45]\d\d$/.test(args[0] ?? '')) return true;
+    return inner !== null && refusesSome(inner);
+  });
+}
+
+/** Whether a block answers a part of its requests with a status that refuses them. */
+export function answersRefusal(block: readonly NginxDirective[]): boolean {
+  return block.some(({ name, args }) => name === 'return' && /^[45]\d\d$/.test(args[0] ?? ''));
+}
+
+function innermost(
+  blocks: readonly (readonly NginxDirective[])[],
+  isMeant: (directive: NginxDirective) => boolean,
+): readonly NginxDirective[] {
+  for (const block of blocks) {
+    const found = block.filter(isMeant);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+function isAddress(text: string): boolean {
+  return text === 'all' || text === 'unix:' || readAddresses(text) !== null;
+}
+
+/** Why a directive guards; `null`: it is off, or sets up what another does. */
+function reasonOf({ name, args, block }: NginxDirective): string | null {
+  const [first = ''] = args;
+  if (name === 'internal') return 'it answers internal requests only';
+  if (name === 'limit_except') {
+    const isOpen = block?.every((one) => one.name === 'allow' && one.args[0] === 'all') === true;
+    return isOpen ? null : 'no rule has a filter on methods';
+  }
+  if (name === 'ssl_verify_client')
+    return first === 'on' ? 'no rule asks for a certificate of the client' : null;
+  if (
+    /^auth_(?:basic_user_file|request_set|delay|\w+_(?:file|key\w*|url|leeway|realm|name|type|path|zone|cache\w*|timeout))$/.test(
+      name,
+    )
+  )
+    return null;
+  if (first === 'off') return null;
+  if (name === 'auth_basic') return 'no rule asks for a password';
+  if (name === 'auth_request') return 'no rule asks another server';
+  return name.startsWith('auth_')
+    ? 'no rule knows who the visitor is'
+    : 'the module is unknown and may refuse requests';
 }

@@ -3,16 +3,26 @@
  * path filters of its rules. Read this file first: it chooses the server of each host and joins those of port 80 and 443.
  */
 import { normalizeName } from '../../../base/addresses/host.ts';
-import { domainOf } from '../domain-name.ts';
-import { createDraft, finishDraft, markDifference, markMissing } from '../draft.ts';
+import { createDraft, domainOf, finishDraft, markDifference, markMissing } from '../draft.ts';
 import { EVERY_REQUEST } from '../filter.ts';
-import type { ImportedEdge, ImporterOptions, ImportRefusal, SourceFile } from '../report.ts';
-import { refusedImport } from '../report.ts';
+import {
+  type ImportedEdge,
+  type ImporterOptions,
+  type ImportRefusal,
+  refusedImport,
+  type SourceFile,
+} from '../report.ts';
 import { chooseUnits, filtersOfUnit, recordsOfUnits, sharesRecords } from './choose-servers.ts';
 import { entryOf, loseDirective, type NginxImport, reportRest } from './context.ts';
-import { withFiniteNames } from './finite-names.ts';
 import { type NginxDirective, type OpenIncludes, parseNginx } from './parse-nginx.ts';
-import { defaultServer, isNamed, type NginxServer, readServer, recordOfRegex } from './servers.ts';
+import {
+  defaultServer,
+  isNamed,
+  type NginxServer,
+  readServer,
+  recordOfRegex,
+  withFiniteNames,
+} from './servers.ts';
 import { translateServer } from './translate-server.ts';
 
 /** How the edge reads every request, where nginx differs. */

@@ -1,8 +1,8 @@
 /**
- * The redirects that directives of the rewrite phase give. In: a value, a status and the world of requests. Out: redirect rules,
- * one for each host where the value names `$host`.
+ * The redirects and rewrites that directives of the rewrite phase give. In: a value, a status and the world of requests.
+ * Out: redirect rules, one for each host where the value names `$host`, and rewrite rules.
  */
-import { addRule, type DraftEntry, markDifference, markMissing } from '../draft.ts';
+import { addRule, type DraftEntry, markDifference, markMissing, markNeedless } from '../draft.ts';
 import {
   areDisjoint,
   bothFilters,
@@ -11,9 +11,24 @@ import {
   type ImportedFilter,
   placeFields,
 } from '../filter.ts';
-import { differ, type EarlierOutcome, type NginxImport } from './context.ts';
-import { isUpgrade, redirectTarget, UPGRADE_OF_PATTERNS, type ValueContext } from './targets.ts';
-import type { RewriteScope } from './worlds.ts';
+import { regexText, type TextTest } from '../text-test.ts';
+import { differ, type EarlierOutcome, entryOf, type NginxImport } from './context.ts';
+import type { NginxDirective } from './parse-nginx.ts';
+import { pathRegex } from './regions.ts';
+import {
+  captureOf,
+  fillCaptures,
+  isUpgrade,
+  matchesAll,
+  matchRewritten,
+  type RewriteScope,
+  redirectTarget,
+  rewriteTarget,
+  UPGRADE_OF_PATTERNS,
+  type ValueContext,
+  type Worlds,
+  withoutRequests,
+} from './targets.ts';
 
 /** States that an earlier redirect wins in nginx, where the edge refuses first. */
 export function noteEarlier(
@@ -142,4 +157,160 @@ function emitRedirect(
   if (!addRule(state.draft, entry, 'redirect', fields)) return;
   differ(entry, [...differences, ...scope.differences]);
   scope.earlier.push({ filter: scope.filter, place: entry.place });
+}
+
+// Translates `rewrite`: to a redirect, to a rewrite rule, or to the path that the directives after it see.
+
+/** Translates a `rewrite`. */
+export function runRewrite(
+  state: NginxImport,
+  directive: NginxDirective,
+  { world, isLast }: { readonly world: RewriteScope; readonly isLast: boolean },
+): Worlds {
+  const entry = entryOf(state, directive);
+  const [regex = ''] = directive.args;
+  const alone: Worlds = { going: [world], stopped: [] };
+  if (world.rewritten !== undefined) return rewriteAgain(state, directive, { world, path: world.rewritten });
+  const all = matchesAll(regex);
+  const test = all ? null : pathRegex(regex, false);
+  if (!all && test === null) {
+    markMissing(entry, `\`${regex}\` is not in RE2 syntax`);
+    return alone;
+  }
+  const matched: ImportedFilter = test === null ? EVERY_REQUEST : { ...EVERY_REQUEST, pathIncludes: [test] };
+  const filter = bothFilters(world.filter, matched);
+  if (filter === null || typeof filter === 'string') {
+    if (filter === null) markNeedless(entry, 'no path of its location matches it');
+    else markMissing(entry, filter);
+    return alone;
+  }
+  const left = all ? null : isLast ? world.filter : withoutRequests(world.filter, matched);
+  const going = left === null ? [] : [typeof left === 'string' ? world : { ...world, filter: left }];
+  if (isRedirect(directive)) {
+    emitRewriteRedirect(state, directive, { world: { ...world, filter }, capture: captureOf(regex) });
+    return { going, stopped: [] };
+  }
+  const inner = { ...world, filter };
+  const [, replacement = '', flag = ''] = directive.args;
+  if (flag === '')
+    return { going: [...going, rewrittenWorld(inner, { regex, replacement, directive })], stopped: [] };
+  // Captures are of the regex alone, whose paths may be more than those of the location.
+  runInternal(state, directive, inner, isWhole(world, filter, test));
+  return { going, stopped: [inner] };
+}
+
+/** Whether the paths of a filter are all that a regex matches. */
+function isWhole(world: RewriteScope, filter: ImportedFilter, test: TextTest | null): boolean {
+  return test === null
+    ? world.filter.pathIncludes === null
+    : JSON.stringify(filter.pathIncludes) === JSON.stringify([test]);
+}
+
+export function isRedirect({ args }: NginxDirective): boolean {
+  const [, replacement = '', flag = ''] = args;
+  return /^(?:https?:\/\/|\$scheme)/.test(replacement) || flag === 'redirect' || flag === 'permanent';
+}
+
+function emitRewriteRedirect(
+  state: NginxImport,
+  directive: NginxDirective,
+  { world, capture }: { readonly world: RewriteScope; readonly capture: ValueContext['capture'] },
+): void {
+  const [, replacement = '', flag = ''] = directive.args;
+  const drops = replacement.endsWith('?');
+  const value = drops ? replacement.slice(0, -1) : replacement;
+  const source = { status: flag === 'permanent' ? 301 : 302, value, capture, appendsQuery: !drops };
+  emitRedirects(state, entryOf(state, directive), source, world);
+}
+
+/** The world of a path that was rewritten without a flag: what follows sees the new path. */
+function rewrittenWorld(
+  world: RewriteScope,
+  rewritten: NonNullable<RewriteScope['rewritten']>,
+): RewriteScope {
+  const [path = ''] = rewritten.replacement.split('?');
+  const known = path.includes('$') ? null : path;
+  const bindings = new Map(world.bindings).set('uri', known).set('document_uri', known);
+  return { ...world, rewritten, bindings };
+}
+
+/** A `rewrite` of a path that was rewritten before. */
+function rewriteAgain(
+  state: NginxImport,
+  directive: NginxDirective,
+  { world, path }: { readonly world: RewriteScope; readonly path: NonNullable<RewriteScope['rewritten']> },
+): Worlds {
+  const entry = entryOf(state, directive);
+  const [regex = '', replacement = '', flag = ''] = directive.args;
+  const groups = typeof regexText(regex) === 'string' ? 'unknown' : matchRewritten(path, regex);
+  if (groups === 'no') return { going: [world], stopped: [] };
+  const filled = groups === 'unknown' ? null : fillCaptures(replacement, groups);
+  if (filled === null) {
+    markMissing(
+      entry,
+      `${path.directive.place} rewrites paths that it may match, and rules take one of both`,
+    );
+    return { going: [world], stopped: [] };
+  }
+  if (isRedirect(directive)) {
+    const args = [regex, filled, ...directive.args.slice(2)];
+    const { rewritten: _, ...plain } = world;
+    const shown = { ...directive, args };
+    state.entries.set(shown, entry);
+    emitRewriteRedirect(state, shown, { world: plain, capture: null });
+    return { going: [], stopped: [] };
+  }
+  const next = rewrittenWorld(world, { regex: path.regex, replacement: filled, directive });
+  if (flag === '') return { going: [next], stopped: [] };
+  emitRewritten(state, next, flag);
+  return { going: [], stopped: [next] };
+}
+
+/** Translates the path at the end of a chain of rewrites. */
+export function emitRewritten(state: NginxImport, world: RewriteScope, flag = ''): void {
+  const { directive, regex, replacement } = world.rewritten!;
+  const entry = entryOf(state, directive);
+  const joined = { ...directive, args: [regex, replacement, flag] };
+  state.entries.set(joined, entry);
+  const all = matchesAll(regex);
+  const test = all ? null : pathRegex(regex, false);
+  const isAll = isWhole(world, world.filter, test);
+  runInternal(state, joined, world, isAll, directive);
+}
+
+/** Translates a rewrite of the path that the origin gets. */
+function runInternal(
+  state: NginxImport,
+  directive: NginxDirective,
+  scope: RewriteScope,
+  isAll: boolean,
+  written: NginxDirective = directive,
+): void {
+  const entry = entryOf(state, directive);
+  const [regex = '', replacement = '', flag = ''] = directive.args;
+  const stays = scope.inLocation && flag === 'break';
+  const reason = stays ? null : scope.reenter(written, replacement);
+  const foreign = reason ?? foreignFilter(scope.filter, 'rewrite');
+  if (foreign !== null) {
+    markMissing(entry, foreign);
+    return;
+  }
+  const target = rewriteTarget(replacement, scope.bindings);
+  if (typeof target === 'string') {
+    markMissing(entry, target);
+    return;
+  }
+  const hasCaptures = /\$\{/.test(target.path_target);
+  if (hasCaptures && !isAll) {
+    markMissing(entry, 'its pattern has other paths than its location');
+    return;
+  }
+  // Captures need the regex itself as the one include entry.
+  const place = hasCaptures
+    ? placeFields({ ...scope.filter, pathIncludes: [{ kind: 'regex', source: regex }] })
+    : { ...placeFields(scope.filter) };
+  const isLiteralPath = !hasCaptures && 'path_match_type' in place && place.path_match_type === 'wildcard';
+  const path_target = isLiteralPath ? target.path_target.replaceAll('$$', '$') : target.path_target;
+  if (!addRule(state.draft, entry, 'rewrite', { ...place, ...target, path_target })) return;
+  differ(entry, scope.differences);
 }

@@ -4,15 +4,26 @@
  */
 import { addDrop, addGuard, type DraftEntry, markDifference, markNeedless } from '../draft.ts';
 import { bothFilters, type ImportedFilter } from '../filter.ts';
-import { useTables } from './address-tables.ts';
-import { casesOfIf } from './conditions.ts';
+import { answersRefusal } from './access.ts';
+import { casesOfIf, useTables } from './conditions.ts';
 import { differ, entryOf, loseDirective, type NginxImport } from './context.ts';
-import { answersRefusal } from './guards.ts';
 import type { NginxDirective } from './parse-nginx.ts';
-import { emitRedirects, emitUpgrade, noteEarlier } from './redirects.ts';
-import { emitRewritten, isRedirect, runRewrite } from './rewrite-directive.ts';
-import { valuePieces } from './targets.ts';
-import { commonBindings, hasHost, type RewriteScope, type Worlds, withoutRequests } from './worlds.ts';
+import {
+  emitRedirects,
+  emitRewritten,
+  emitUpgrade,
+  isRedirect,
+  noteEarlier,
+  runRewrite,
+} from './redirects.ts';
+import {
+  commonBindings,
+  hasHost,
+  type RewriteScope,
+  valuePieces,
+  type Worlds,
+  withoutRequests,
+} from './targets.ts';
 
 /** Worlds of one block at most; with more, variables that an `if` sets depend on the request. */
 const MAX_WORLDS = 16;

@@ -3,18 +3,21 @@ import { encodeUri } from '../../../base/octets/octets.ts';
 import { addGuard, addRule, type DraftOrigin, markDifference, markMissing, markNeedless } from '../draft.ts';
 import { bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
 import { equalsText, escapeRegex } from '../text-test.ts';
-import { type AccessScope, emitAccess, emitLimit } from './access.ts';
+import { type AccessScope, emitAccess, emitLimit, guardsOf, refusesSome } from './access.ts';
 import { differ, type EarlierOutcome, entryOf, loseDirective, type NginxImport } from './context.ts';
-import { emitErrorPages } from './error-pages.ts';
-import { fallbackOf, loseNamed, type NginxFallback } from './fallback.ts';
-import { guardsOf, refusesSome } from './guards.ts';
-import { isSameOrigin, type NginxPass, readPass } from './origins.ts';
+import {
+  emitErrorPages,
+  fallbackOf,
+  isSameOrigin,
+  loseNamed,
+  type NginxFallback,
+  type NginxPass,
+  readPass,
+} from './origins.ts';
 import { lastOf, type NginxDirective } from './parse-nginx.ts';
 import { type LostLocation, type NginxRegion, regionsOf } from './regions.ts';
 import { runRewritePhase } from './rewrite-phase.ts';
-import { replacementStart } from './targets.ts';
-import type { RewriteScope } from './worlds.ts';
-import { withoutRequests } from './worlds.ts';
+import { type RewriteScope, replacementStart, withoutRequests } from './targets.ts';
 
 /** The requests of one server. */
 export interface ServerScope {

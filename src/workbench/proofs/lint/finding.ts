@@ -1,12 +1,14 @@
-/** The input and output of a lint family. */
+/**
+ * The input and output of a lint family. The input has an index of rules by the literal start or end of their include
+ * entries, so that lint does not compare every rule with every other.
+ */
 import type { DiagnosticCode } from '../../../base/diagnostics/codes/codes.ts';
 import type { FieldPath } from '../../../base/diagnostics/diagnostic.ts';
 import type { Severity } from '../../../base/diagnostics/severity.ts';
 import type { Rule, RuleSet } from '../../../rules/model/types.ts';
 import type { SubjectSpace } from '../situations.ts';
 import type { Subject, SubjectRule } from '../subject.ts';
-import type { FilterIndex } from './filter-index.ts';
-import type { Zone } from './zone.ts';
+import { type FilterEntry, hasPaths, hostIncludes, isLiteral, pathIncludes, type Zone } from './filters.ts';
 
 /** A finding about one field of one rule. */
 export interface Finding {
@@ -67,4 +69,135 @@ export interface ProofContext {
   ruleOf(rule: SubjectRule): Rule;
   /** Findings of the families without proofs. */
   readonly found: readonly Finding[];
+}
+
+// An index of rules by the literal start or end of their include entries, so that lint does not compare every rule
+// with every other. Input: a host or path. Output: a superset of the rules that admit it, in no order.
+
+/** Rules filed by their include entries. */
+export interface FilterIndex {
+  /** Returns the rules of a type that may admit the value. */
+  candidates(type: Rule['type'], value: string): readonly Rule[];
+}
+
+/** The posting lists of one rule type. */
+interface Files {
+  /** By the whole text of an entry without a star. */
+  readonly exact: Map<string, Rule[]>;
+  /** By the literal before the first star. */
+  readonly beginnings: Map<string, Rule[]>;
+  /** By the literal after the last star. */
+  readonly ends: Map<string, Rule[]>;
+  /** The lengths of the keys in `beginnings`: one look-up per length and value. */
+  readonly beginningLengths: Set<number>;
+  /** The lengths of the keys in `ends`. */
+  readonly endLengths: Set<number>;
+  /** Rules without includes, with regexes, or with stars at both ends: candidates for every value. */
+  readonly loose: Rule[];
+}
+
+/** How many rules of one filter are filed. Lint looks for another rule than the one at hand, so two suffice. */
+const SAME_FILTER = 2;
+
+/** Indexes rules by their path filter; types without one are left out. */
+export function indexPaths(rules: readonly Rule[]): FilterIndex {
+  return indexRules(rules.filter(hasPaths), (rule) => (hasPaths(rule) ? pathIncludes(rule) : []));
+}
+
+/** Indexes rules by their host filter. */
+export function indexHosts(rules: readonly Rule[]): FilterIndex {
+  return indexRules(rules, hostIncludes);
+}
+
+/** Builds the index. */
+function indexRules(rules: readonly Rule[], includesOf: (rule: Rule) => readonly FilterEntry[]): FilterIndex {
+  const types = new Map<string, Files>();
+  const filed = new Map<string, number>();
+  for (const rule of rules) {
+    const signature = signatureOf(rule);
+    const before = filed.get(signature) ?? 0;
+    if (before >= SAME_FILTER) continue;
+    filed.set(signature, before + 1);
+    const files = types.get(rule.type) ?? emptyFiles();
+    types.set(rule.type, files);
+    file(files, rule, includesOf(rule));
+  }
+  return {
+    candidates(type, value) {
+      const files = types.get(type);
+      return files === undefined ? [] : lookUp(files, value);
+    },
+  };
+}
+
+/** The rules filed under any start or end of the value. */
+function lookUp(files: Files, value: string): readonly Rule[] {
+  const rules = new Set([...(files.exact.get(value) ?? []), ...files.loose]);
+  for (const length of files.beginningLengths) {
+    if (length > value.length) continue;
+    for (const rule of files.beginnings.get(value.slice(0, length)) ?? []) rules.add(rule);
+  }
+  for (const length of files.endLengths) {
+    if (length > value.length) continue;
+    for (const rule of files.ends.get(value.slice(value.length - length)) ?? []) rules.add(rule);
+  }
+  return [...rules];
+}
+
+function emptyFiles(): Files {
+  return {
+    exact: new Map(),
+    beginnings: new Map(),
+    ends: new Map(),
+    beginningLengths: new Set(),
+    endLengths: new Set(),
+    loose: [],
+  };
+}
+
+/** Files a rule under the longer literal of each include. */
+function file(files: Files, rule: Rule, includes: readonly FilterEntry[]): void {
+  if (includes.length === 0 || includes.some(isLoose)) {
+    files.loose.push(rule);
+    return;
+  }
+  for (const { glob } of includes) {
+    if (glob === null) continue;
+    const [first = '', last = ''] = [glob[0], glob[glob.length - 1]];
+    if (isLiteral(glob)) add(files.exact, first, rule);
+    else if (first.length >= last.length) {
+      add(files.beginnings, first, rule);
+      files.beginningLengths.add(first.length);
+    } else {
+      add(files.ends, last, rule);
+      files.endLengths.add(last.length);
+    }
+  }
+}
+
+/** Whether an entry has no literal at either end. */
+function isLoose({ glob, regex }: FilterEntry): boolean {
+  return regex || (glob !== null && glob.length > 1 && glob[0] === '' && glob[glob.length - 1] === '');
+}
+
+/** Appends to a posting list. */
+function add(map: Map<string, Rule[]>, key: string, rule: Rule): void {
+  const rules = map.get(key);
+  if (rules === undefined) map.set(key, [rule]);
+  else rules.push(rule);
+}
+
+/** A text that is equal for rules that admit the same hosts and paths. */
+function signatureOf(rule: Rule): string {
+  const { type, record_ids, host_match_type, host_pattern, host_includes, host_excludes } = rule;
+  const paths = hasPaths(rule) ? [rule.path_match_type, rule.path_includes, rule.path_excludes] : [];
+  return JSON.stringify([
+    type,
+    record_ids,
+    host_match_type,
+    host_pattern,
+    host_includes,
+    host_excludes,
+    ...paths,
+  ]);
 }

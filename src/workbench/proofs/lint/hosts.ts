@@ -2,10 +2,17 @@
 import type { DiagnosticCode } from '../../../base/diagnostics/codes/codes.ts';
 import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import type { Rule } from '../../../rules/model/types.ts';
-import { admitsHost, type FilterEntry, hostExcludes, hostIncludes } from './filters.ts';
+import {
+  admitsHost,
+  coversHostsOf,
+  type FilterEntry,
+  hostExcludes,
+  hostIncludes,
+  isLiteral,
+  overlapsDomain,
+  serves,
+} from './filters.ts';
 import type { Finding, LintContext } from './finding.ts';
-import { isLiteral } from './glob.ts';
-import { coversHostsOf, overlapsDomain, serves } from './zone.ts';
 
 /** Checks every host entry of every enabled rule. */
 export function lintHosts(context: LintContext): readonly Finding[] {

@@ -6,17 +6,13 @@ import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { FLAG, SLOT } from '../../../engine/plan/layout.ts';
 import type { Rule } from '../../../rules/model/types.ts';
 import { proveReach, subjectSpace } from '../reach.ts';
-import { compileSubject } from '../serving.ts';
 import type { SubjectSpace } from '../situations.ts';
+import { isWithin, subtract, unite } from '../space/boxes.ts';
 import { createBudget, type StepBudget, shareOf } from '../space/budget.ts';
-import { isWithin, subtract, unite } from '../space/int-set.ts';
-import type { Language } from '../space/language.ts';
+import { entriesAt, type FilterEntries, type Language } from '../space/language.ts';
 import { MAX_COVERING, MAX_ENTRIES_STEPS, MAX_ENTRY_STEPS } from '../space/limits.ts';
-import { entriesAt, type FilterEntries } from '../space/patterns.ts';
 import { findText, fulfils, type TextQuery } from '../space/search.ts';
-import type { SubjectRule } from '../subject.ts';
-import { lintCoveredAddresses } from './addresses.ts';
-import { lintConflicts } from './conflicts.ts';
+import { compileSubject, type SubjectRule } from '../subject.ts';
 import {
   type FilterEntry,
   hasPaths,
@@ -26,7 +22,8 @@ import {
   pathIncludes,
 } from './filters.ts';
 import type { Finding, LintContext, ProofContext } from './finding.ts';
-import { lintReach } from './reach.ts';
+import { lintCoveredAddresses } from './needless.ts';
+import { lintConflicts, lintReach } from './proved-rules.ts';
 
 /** Everything that is proved about enabled rules. `found`: what is known already is not reported again. */
 export function lintProved({ ruleSet, enabled }: LintContext, found: readonly Finding[]): readonly Finding[] {

@@ -5,9 +5,8 @@
  */
 import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import type { RedirectRule } from '../../../rules/model/types.ts';
-import { admitsHost, pathExcludes, pathIncludes } from './filters.ts';
+import { admitsHost, type Glob, globCovers, isLiteral, pathExcludes, pathIncludes } from './filters.ts';
 import type { Finding, LintContext } from './finding.ts';
-import { type Glob, globCovers, isLiteral } from './glob.ts';
 
 /** Checks the target of every enabled redirect. */
 export function lintRedirects({ enabled }: LintContext): readonly Finding[] {

@@ -8,9 +8,20 @@
  * one search of their product ends it. Blockers come in when a point is found in them, so that most are never read.
  */
 import { acceptsLetters, type LetterAutomaton } from './automaton.ts';
-import { type AxisSets, type Box, commonSets, isEmptyBox, setsOverlap, withAxis } from './box.ts';
+import {
+  type AxisSets,
+  type Box,
+  commonSets,
+  hasAtom,
+  intersect,
+  isEmptyBox,
+  isWithin,
+  overlap,
+  setsOverlap,
+  subtract,
+  withAxis,
+} from './boxes.ts';
 import type { StepBudget } from './budget.ts';
-import { hasAtom, intersect, isWithin, overlap, subtract } from './int-set.ts';
 import type { Language } from './language.ts';
 import { MAX_CELLS, MAX_LAZY_ROUNDS } from './limits.ts';
 import { findText, fulfils } from './search.ts';

@@ -6,11 +6,10 @@ import { parseHost } from '../../../base/addresses/host.ts';
 import { findGroup, hasName, type LoadedPlan, textOf } from '../../../engine/evaluator/loaded.ts';
 import { META, NAME, NONE, SLOT } from '../../../engine/plan/layout.ts';
 import { acceptsLetters, FATE, type LetterAutomaton, sealAutomaton, wildcardAutomaton } from './automaton.ts';
-import { cachedSet, type SetCache } from './axis.ts';
+import { type AtomSet, atomSet, cachedSet, intersect, type SetCache } from './boxes.ts';
 import type { SpaceRoom } from './budget.ts';
-import { type AtomSet, atomSet, intersect } from './int-set.ts';
+import { createPatternSet, entriesAt, type FilterEntries, type PatternSet, readPattern } from './language.ts';
 import { MAX_HOST_STATES, MAX_HOST_TESTS } from './limits.ts';
-import { createPatternSet, entriesAt, type FilterEntries, type PatternSet, readPattern } from './patterns.ts';
 
 /** A class of hosts. */
 interface HostAtom {

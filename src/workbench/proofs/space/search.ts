@@ -2,9 +2,9 @@
  * Searches for a text that is in some languages and in none of others: a breadth-first walk over the product of their
  * automata, built as far as the walk goes. It ends with a shortest text, with the proof that no text fulfils the query, or at its budget.
  */
-import { acceptsLetters, alikeLetters, FATE, type LetterAutomaton } from './automaton.ts';
-import type { StepBudget } from './budget.ts';
-import type { Letters } from './letters.ts';
+import { acceptsLetters, alikeLetters, FATE, type LetterAutomaton, type Letters } from './automaton.ts';
+import { createBudget, type StepBudget } from './budget.ts';
+import type { Language } from './language.ts';
 import { MAX_SEARCH_STATES } from './limits.ts';
 
 /** What a text must and must not be in. */
@@ -221,4 +221,35 @@ export function fulfils(text: readonly number[], { within, outside }: TextQuery)
 /** Letters as text. */
 export function spell(text: readonly number[], letters: Letters): string {
   return text.map((letter) => letters.samples[letter]).join('');
+}
+
+// Paths that are tried before a search: most questions have an answer among them.
+
+/** Automata visited while the shortest path of a language is searched; a longer search is left to the question itself. */
+const PROBE_STEPS = 2_000;
+
+/** Returns the probes of a language, or of all paths: short ones, with characters that no pattern names where possible. */
+export function createProbes(
+  canonical: LetterAutomaton,
+  letters: Letters,
+): (paths: Language | null) => readonly (readonly number[])[] {
+  const slash = letters.letterOf(0x2f);
+  const fresh = letters.preferred[0]!;
+  const endings = [[], [fresh], [fresh, fresh], [slash, fresh], [fresh, slash, fresh], [slash]];
+  const cache = new Map<string, readonly (readonly number[])[]>();
+  return (paths) => {
+    const name = paths === null ? '' : paths.name;
+    const known = cache.get(name);
+    if (known !== undefined) return known;
+    const within = paths === null ? [canonical] : [canonical, paths.automaton];
+    const shortest = findText({ within, outside: [] }, letters, createBudget(PROBE_STEPS));
+    const made =
+      shortest.kind === 'text'
+        ? endings
+            .map((ending) => [...shortest.letters, ...ending])
+            .filter((text) => fulfils(text, { within, outside: [] }))
+        : [];
+    cache.set(name, made);
+    return made;
+  };
 }

@@ -7,33 +7,35 @@ import { parsePattern } from '../../../base/regex/regex.ts';
 import { ACME_PREFIX, EDGE_PREFIX } from '../../../engine/evaluator/facts.ts';
 import type { LoadedPlan } from '../../../engine/evaluator/loaded.ts';
 import { FLAG, SLOT } from '../../../engine/plan/layout.ts';
-import { type AddressAxis, type AddressRangeOf, createAddressAxis } from './address-axis.ts';
-import { type LetterAutomaton, regexAutomaton, wildcardAutomaton } from './automaton.ts';
-import { AXES } from './axis.ts';
-import type { Box } from './box.ts';
-import { createBudget, createRoom, type SpaceRoom } from './budget.ts';
-import { createHostAxis, type HostAxis } from './host-axis.ts';
-import type { AtomSet } from './int-set.ts';
-import { canonicalPaths, combine, filterAutomaton, type Language, type PatternFilter } from './language.ts';
-import type { Letters } from './letters.ts';
+import { type LetterAutomaton, type Letters, regexAutomaton, wildcardAutomaton } from './automaton.ts';
 import {
-  createPatternSet,
-  entriesAt,
-  type FilterEntries,
-  type PatternSet,
-  type PlanPattern,
-  readPattern,
-} from './patterns.ts';
-import { createProbes } from './probes.ts';
-import { findText } from './search.ts';
-import {
+  type AddressAxis,
+  type AddressRangeOf,
   botAxis,
   countryAxis,
+  createAddressAxis,
   fingerprintAxis,
   isAssigned,
   type SmallAxis,
   statusAxis,
-} from './small-axes.ts';
+} from './axes.ts';
+import { type AtomSet, AXES, type Box } from './boxes.ts';
+import { createBudget, createRoom, type SpaceRoom } from './budget.ts';
+import { createHostAxis, type HostAxis } from './host-axis.ts';
+import {
+  canonicalPaths,
+  combine,
+  createPatternSet,
+  entriesAt,
+  type FilterEntries,
+  filterAutomaton,
+  type Language,
+  type PatternFilter,
+  type PatternSet,
+  type PlanPattern,
+  readPattern,
+} from './language.ts';
+import { createProbes, findText } from './search.ts';
 
 /** The axes of a space. */
 export interface SpaceAxes {

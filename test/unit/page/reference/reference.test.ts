@@ -5,12 +5,11 @@ import { html } from '../../../../src/base/text/html.ts';
 import type { Json, JsonObject } from '../../../../src/base/text/json-object.ts';
 import { documentRoutes } from '../../../../src/control/api/openapi.ts';
 import { ROUTES } from '../../../../src/control/api/routes.ts';
-import { json } from '../../../../src/page/reference/code.ts';
 import { type ApiDocument, apiDocument, operationsOf } from '../../../../src/page/reference/document.ts';
 import { referencePage } from '../../../../src/page/reference/documents.ts';
-import { inline, markdownParts } from '../../../../src/page/reference/markdown.ts';
+import { boundTexts } from '../../../../src/page/reference/fields.ts';
+import { inline, json, markdownParts } from '../../../../src/page/reference/markup.ts';
 import { sample } from '../../../../src/page/reference/operation.ts';
-import { boundTexts } from '../../../../src/page/reference/type-text.ts';
 
 let plain: JsonObject;
 let document: ApiDocument;

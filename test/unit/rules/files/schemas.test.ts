@@ -7,7 +7,7 @@ import { RULE_TYPES } from '../../../../src/base/vocabulary/vocabulary.ts';
 import { readEdgeFile } from '../../../../src/rules/files/edge-file.ts';
 import { printEdge } from '../../../../src/rules/files/print-edge.ts';
 import { readTestFile } from '../../../../src/rules/files/test-file.ts';
-import { fileSchema, type SchemaName } from '../../../../src/workbench/simulation/file-schemas.ts';
+import { fileSchema, type SchemaName } from '../../../../src/workbench/simulation/field-reference.ts';
 import { generateCase } from '../../../support/generate.ts';
 import { LEAST } from '../model/read.ts';
 

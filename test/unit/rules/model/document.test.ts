@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { RULE_TYPES } from '../../../../src/base/vocabulary/vocabulary.ts';
-import { documentFields } from '../../../../src/rules/model/document.ts';
+import { DEFAULT_SETTINGS, DOMAIN_SETTINGS } from '../../../../src/rules/model/domain.ts';
+import { documentFields } from '../../../../src/rules/model/fields.ts';
 import { recordForm } from '../../../../src/rules/model/record.ts';
 import { RULE_FORMS } from '../../../../src/rules/model/rule.ts';
-import { DEFAULT_SETTINGS, DOMAIN_SETTINGS } from '../../../../src/rules/model/settings.ts';
 import { LEAST } from './read.ts';
 
 interface Shown {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { judgeRedirectTarget } from '../../../../src/rules/model/location.ts';
-import { parseSubstitution } from '../../../../src/rules/model/substitution.ts';
+import { parseSubstitution } from '../../../../src/rules/model/rules/rewrite.ts';
+import { judgeRedirectTarget } from '../../../../src/rules/model/text-checks.ts';
 import { mistakes, stored, warnings } from './read.ts';
 
 const RAW = ['/a b', '/a\tb', '/a\r\nb', '/a\\b', '/a\u007f', '/a\u0000'];

@@ -5,8 +5,7 @@ import { compile } from '../../../../src/engine/compiler/compile.ts';
 import { openPlan, seal } from '../../../../src/engine/plan/seal.ts';
 import { parseRuleSet } from '../../../../src/rules/model/parse.ts';
 import { type ProvedChanges, proveChanges } from '../../../../src/workbench/proofs/changes.ts';
-import { changeInput } from '../../../../src/workbench/proofs/compare.ts';
-import { changesAt } from '../../../../src/workbench/proofs/differences.ts';
+import { changeInput, changesAt } from '../../../../src/workbench/proofs/differences.ts';
 
 const RECORDS = [{ id: 1, name: '@', type: 'A', destination: '198.51.100.1', proxied: true }];
 

@@ -2,12 +2,8 @@
 import { expect, test } from 'vitest';
 import { parseRule } from '../../../../src/rules/model/parse.ts';
 import type { Rule, RuleSet } from '../../../../src/rules/model/types.ts';
-import {
-  type FilterIndex,
-  indexHosts,
-  indexPaths,
-} from '../../../../src/workbench/proofs/lint/filter-index.ts';
 import { admitsHost, admitsPath, hasPaths } from '../../../../src/workbench/proofs/lint/filters.ts';
+import { type FilterIndex, indexHosts, indexPaths } from '../../../../src/workbench/proofs/lint/finding.ts';
 import { lintRuleSet } from '../../../../src/workbench/proofs/lint.ts';
 import { generateCase } from '../../../support/generate.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { globCovers, globMatches, globsOverlap } from '../../../../src/workbench/proofs/lint/glob.ts';
+import { globCovers, globMatches, globsOverlap } from '../../../../src/workbench/proofs/lint/filters.ts';
 
 /** Patterns over two letters, so that they collide. */
 const patterns = fc.stringMatching(/^[ab*]{0,5}$/);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseInvariants } from '../../../../src/rules/model/invariant.ts';
 import { parseRuleSet } from '../../../../src/rules/model/parse.ts';
 import { type InvariantResult, proveInvariants } from '../../../../src/workbench/proofs/invariants.ts';
-import { breachText } from '../../../../src/workbench/rule-tests/invariants.ts';
+import { breachText } from '../../../../src/workbench/rule-tests/run.ts';
 
 const RECORDS = [
   { id: 1, name: '@', type: 'A', destination: '198.51.100.1', proxied: true },

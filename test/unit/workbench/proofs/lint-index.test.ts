@@ -1,16 +1,16 @@
 /** Lint finds with its index of filters exactly what a scan of every rule finds. */
 import { expect, test } from 'vitest';
 import type { Rule, RuleSet } from '../../../../src/rules/model/types.ts';
+import { readZone } from '../../../../src/workbench/proofs/lint/filters.ts';
 import {
   type FilterIndex,
+  type Finding,
   indexHosts,
   indexPaths,
-} from '../../../../src/workbench/proofs/lint/filter-index.ts';
-import type { Finding, LintContext } from '../../../../src/workbench/proofs/lint/finding.ts';
+  type LintContext,
+} from '../../../../src/workbench/proofs/lint/finding.ts';
 import { lintHosts } from '../../../../src/workbench/proofs/lint/hosts.ts';
-import { lintOriginDifferences } from '../../../../src/workbench/proofs/lint/origin-differences.ts';
-import { lintPaths } from '../../../../src/workbench/proofs/lint/paths.ts';
-import { readZone } from '../../../../src/workbench/proofs/lint/zone.ts';
+import { lintOriginDifferences, lintPaths } from '../../../../src/workbench/proofs/lint/paths.ts';
 import { generateCase } from '../../../support/generate.ts';
 
 const SETS = 150;

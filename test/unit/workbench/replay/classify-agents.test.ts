@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { BOT_KINDS } from '../../../../src/base/vocabulary/vocabulary.ts';
 import { classifyUserAgent } from '../../../../src/engine/evaluator/user-agent.ts';
-import { createAgentClassifier } from '../../../../src/workbench/replay/classify-agents.ts';
+import { createAgentClassifier } from '../../../../src/workbench/replay/replay-requests.ts';
 import { withGenericBot } from '../../../../src/workbench/simulation/generic-bot.ts';
 import { generateCase } from '../../../support/generate.ts';
 import { loadRuleSet } from '../../../support/load.ts';

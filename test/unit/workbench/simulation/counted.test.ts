@@ -2,8 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadPlan } from '../../../../src/engine/evaluator/index.ts';
-import { countersAfter, readCounted } from '../../../../src/workbench/simulation/counted.ts';
-import { planConditions } from '../../../../src/workbench/simulation/plan-conditions.ts';
+import {
+  countersAfter,
+  planConditions,
+  readCounted,
+} from '../../../../src/workbench/simulation/conditions.ts';
 import {
   fixedEvaluator,
   type SimulationSubject,

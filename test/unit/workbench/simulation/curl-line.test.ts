@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isCurlLine, readCurl } from '../../../../src/workbench/simulation/curl-line.ts';
-import { splitShell } from '../../../../src/workbench/simulation/split-shell.ts';
+import { isCurlLine, readCurl, splitShell } from '../../../../src/workbench/simulation/curl-line.ts';
 
 function words(line: string): readonly string[] | string {
   const split = splitShell(line);

@@ -5,16 +5,18 @@ import { z } from 'zod';
 import { RULE_TYPES } from '../../../../src/base/vocabulary/vocabulary.ts';
 import { documentRoutes } from '../../../../src/control/api/openapi.ts';
 import { ROUTES } from '../../../../src/control/api/routes.ts';
-import { documentFields } from '../../../../src/rules/model/document.ts';
-import { domainForm } from '../../../../src/rules/model/domain.ts';
+import { DOMAIN_SETTINGS, domainForm } from '../../../../src/rules/model/domain.ts';
+import { documentFields } from '../../../../src/rules/model/fields.ts';
 import type { Fields } from '../../../../src/rules/model/form.ts';
 import { recordForm } from '../../../../src/rules/model/record.ts';
 import { RULE_FORMS } from '../../../../src/rules/model/rule.ts';
 import { HEALTH_FIELDS, ORIGIN_FIELDS } from '../../../../src/rules/model/rules/origin-pool.ts';
 import { EXCLUSION_FIELDS } from '../../../../src/rules/model/rules/waf.ts';
-import { DOMAIN_SETTINGS } from '../../../../src/rules/model/settings.ts';
-import { type FieldEntry, fieldSections } from '../../../../src/workbench/simulation/field-reference.ts';
-import { schemaOf } from '../../../../src/workbench/simulation/file-schemas.ts';
+import {
+  type FieldEntry,
+  fieldSections,
+  schemaOf,
+} from '../../../../src/workbench/simulation/field-reference.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

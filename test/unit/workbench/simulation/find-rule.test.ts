@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closestKey, findRules, remedyFor } from '../../../../src/workbench/simulation/find-rule.ts';
+import { closestKey, findRules, remedyFor } from '../../../../src/workbench/simulation/render-why.ts';
 import { shopDocument } from './sample.ts';
 
 const rules = shopDocument().phases.flatMap((phase) => phase.rules);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { InspectionDocument } from '../../../../src/workbench/simulation/decision-document.ts';
 import { paint } from '../../../../src/workbench/simulation/paint.ts';
-import { inspectionFacts, signatureLines } from '../../../../src/workbench/simulation/render-inspection.ts';
 import type { RenderedLine } from '../../../../src/workbench/simulation/render-text.ts';
+import { inspectionFacts, signatureLines } from '../../../../src/workbench/simulation/render-why.ts';
 
 const MATCH = {
   id: 942_100,

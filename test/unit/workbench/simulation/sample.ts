@@ -11,9 +11,8 @@ import type {
   RuleTrace,
   Trace,
 } from '../../../../src/engine/evaluator/trace.ts';
-import type { AccountInput } from '../../../../src/workbench/simulation/account.ts';
-import { traceDocument } from '../../../../src/workbench/simulation/account.ts';
 import type { TraceDocument } from '../../../../src/workbench/simulation/document.ts';
+import { type AccountInput, traceDocument } from '../../../../src/workbench/simulation/simulate.ts';
 
 interface RuleSketch {
   readonly type: RuleType;

@@ -1,6 +1,6 @@
 /** Domains, and the accounts that see them. */
 import { sql } from 'kysely';
-import { FLAG_SETTING_NAMES } from '../../../../rules/model/settings.ts';
+import { FLAG_SETTING_NAMES } from '../../../../rules/model/domain.ts';
 import type { DomainChanges, DomainReads, DomainWrites, NewDomain } from '../../customer-repositories.ts';
 import type { DomainRow, MemberRole, SeenDomain } from '../../rows.ts';
 import { holderOf } from '../domain-holder.ts';

@@ -1,7 +1,6 @@
 /** What the page knows over the management API: a part of the page's state, replaced as a whole. */
 import { getState, setState } from '../state.ts';
-import type { ApiState } from './api-state.ts';
-import type { DomainShown } from './documents.ts';
+import type { ApiState, DomainShown } from './documents.ts';
 
 /** The state of a page where nobody has signed in. */
 export const SIGNED_OUT: ApiState = {

@@ -2,9 +2,8 @@
  * The domain that was chosen over the management API: its revisions are the plans, fetched octet by octet and compared with their
  * digests by WebCrypto.
  */
-import type { ApiState } from '../api/api-state.ts';
 import { CallFault, callOctets } from '../api/call.ts';
-import { domainPath } from '../api/documents.ts';
+import { type ApiState, domainPath } from '../api/documents.ts';
 import { followServer } from '../api/session.ts';
 import { getApi } from '../api/state.ts';
 import type { PageSource, PlanEntry, SourcePlan, SourceState } from '../source.ts';

@@ -1,16 +1,14 @@
 /** The whole page. */
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { shellWord } from '../../../../workbench/simulation/shell-word.ts';
+import { shellWord } from '../../../../workbench/simulation/render-text.ts';
 import type { Answered } from '../engine.ts';
+import type { PlanEntry } from '../source.ts';
 import { type PageState, setForm, setState, TABS, type TabName } from '../state.ts';
 import { decisionView } from './decision.ts';
 import { factsForm } from './facts-form.ts';
-import { idOfField, typedIn } from './fields.ts';
-import { html } from './html.ts';
-import { mistakesBox } from './mistakes.ts';
+import { html, idOfField, mistakesBox, typedIn } from './parts.ts';
 import { rulesView } from './rules.ts';
-import { topBar } from './top-bar.ts';
 import { traceView } from './trace.ts';
 
 /** The page of a state. */
@@ -255,4 +253,46 @@ function testView({ answer }: { readonly answer: Answered }): VNode {
   }, [answer]);
   if (text === null) return html`<p class="note">Loading…</p>`;
   return html`<${copyable} label="an entry of tests: in edge.test.yaml" text=${text} />`;
+}
+
+// The top of the page: what the plans are made of, whether changes arrive, and the plan to compare with.
+
+/** The time of a plan, by the browser's clock. */
+function timeOf({ at }: PlanEntry): string {
+  return new Date(at).toLocaleTimeString([], {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
+}
+
+/** The choice of the plan beside the newest. */
+export function besideChoice({ state }: { readonly state: PageState }): VNode | null {
+  const [, ...older] = state.source?.plans ?? [];
+  if (older.length === 0) return null;
+  const chosen = older.some(({ digest }) => digest === state.older) ? state.older : '';
+  return html`<div class="beside">
+    <label for="beside">Compare with</label>
+    <select id="beside" value=${chosen} onChange=${(event: Event) => setState({ older: typedIn(event) || null, olderAnswer: null })}>
+      <option value="">no other plan</option>
+      ${older.map((plan) => html`<option value=${plan.digest}>${plan.label} of ${timeOf(plan)}</option>`)}
+    </select>
+  </div>`;
+}
+
+/** The bar. */
+function topBar({ state }: { readonly state: PageState }): VNode {
+  const { source } = state;
+  const [newest] = source?.plans ?? [];
+  return html`<header class="top">
+    <h1>edgeplan</h1>
+    ${
+      source !== null &&
+      html`<p class="subject"><b>${source.title}</b>
+      ${newest !== undefined && html`<span>plan ${newest.label}, ${newest.rules !== null && `${newest.rules} ${newest.rules === 1 ? 'rule' : 'rules'}, `}${timeOf(newest)}</span>`}
+      <span class=${source.live ? 'live' : 'live off'}>${source.live ? 'live' : 'not connected: edgeplan does not answer'}</span></p>`
+    }
+    <${besideChoice} state=${state} />
+  </header>`;
 }

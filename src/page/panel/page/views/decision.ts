@@ -7,12 +7,11 @@ import {
   type TraceDocument,
 } from '../../../../workbench/simulation/document.ts';
 import { labelOf } from '../../../../workbench/simulation/render-rule.ts';
-import { chooseRule } from '../choose-rule.ts';
 import type { Answer } from '../engine.ts';
 import type { RequestForm } from '../form.ts';
 import { type PageState, setState } from '../state.ts';
-import { focusField } from './fields.ts';
-import { html } from './html.ts';
+import { focusField, html } from './parts.ts';
+import { chooseRule } from './rules.ts';
 
 /** The word, the symbol and the tone of each action. */
 const SHOWN: Readonly<

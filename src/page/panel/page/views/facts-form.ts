@@ -3,11 +3,10 @@ import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import { BOT_KINDS } from '../../../../base/vocabulary/vocabulary.ts';
 import { refOf } from '../../../../workbench/simulation/document.ts';
+import type { FormCondition, LimitEntry } from '../engine.ts';
 import { EMPTY_FORM, type RequestForm, wordsOf } from '../form.ts';
-import type { FormCondition, LimitEntry } from '../form-conditions.ts';
 import { type PageState, setForm, setState } from '../state.ts';
-import { idOfField, textField, typedIn } from './fields.ts';
-import { html } from './html.ts';
+import { html, idOfField, textField, typedIn } from './parts.ts';
 
 // The fields of the form that a plan gives: challenges that were solved, requests that were counted, origins that are down.
 

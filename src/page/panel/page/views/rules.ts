@@ -3,11 +3,8 @@ import type { VNode } from 'preact';
 import type { Rule } from '../../../../rules/model/types.ts';
 import { type RuleNote, refOf, type TraceDocument } from '../../../../workbench/simulation/document.ts';
 import { idOf, verdictOf } from '../../../../workbench/simulation/render-rule.ts';
-import { chooseRule } from '../choose-rule.ts';
-import { findingsByRule, type PageState } from '../state.ts';
-import { html } from './html.ts';
-import { marks } from './marks.ts';
-import { findingLine } from './mistakes.ts';
+import { findingsByRule, type PageState, setState } from '../state.ts';
+import { findingLine, html, marks } from './parts.ts';
 
 /** Fields of a rule that say what it looks at, with their words. */
 const FILTERS: Readonly<Record<string, string>> = {
@@ -98,4 +95,25 @@ export function rulesView({
     )}
     ${phases.length === 0 && html`<p class="note">The request was refused before any rule.</p>`}
   </div>`;
+}
+
+/** The id of a rule's element. @param rule `<type>/<id>` */
+export function elementOf(rule: string): string {
+  return `rule-${rule.replace('/', '-')}`;
+}
+
+/** Opens the trace at a rule. @param rule `<type>/<id>` */
+export function chooseRule(rule: string): void {
+  setState({ tab: 'trace', rule });
+  requestAnimationFrame(() => revealRule(rule));
+}
+
+/** Opens every fold around a rule, and the rule itself. */
+export function revealRule(rule: string): void {
+  const element = document.getElementById(elementOf(rule));
+  if (!(element instanceof HTMLDetailsElement)) return;
+  for (let at: Element | null = element; at !== null; at = at.parentElement)
+    if (at instanceof HTMLDetailsElement) at.open = true;
+  element.scrollIntoView({ block: 'center' });
+  element.querySelector('summary')?.focus({ preventScroll: true });
 }

@@ -8,15 +8,18 @@ import {
   refOf,
   type TraceDocument,
 } from '../../../../workbench/simulation/document.ts';
-import { foldLine, foldRules } from '../../../../workbench/simulation/fold.ts';
-import { failedEntry, idOf, labelOf, verdictOf } from '../../../../workbench/simulation/render-rule.ts';
+import {
+  failedEntry,
+  foldLine,
+  foldRules,
+  idOf,
+  labelOf,
+  verdictOf,
+} from '../../../../workbench/simulation/render-rule.ts';
 import type { FindingDocument } from '../../documents.ts';
-import { elementOf } from '../choose-rule.ts';
-import { differencesOf, identityOf, type RuleDifference } from '../differences.ts';
 import { findingsByRule, type PageState, setState } from '../state.ts';
-import { html } from './html.ts';
-import { marks } from './marks.ts';
-import { findingLine } from './mistakes.ts';
+import { findingLine, html, marks } from './parts.ts';
+import { elementOf } from './rules.ts';
 
 /** What each rule is shown with. */
 interface TraceContext {
@@ -228,4 +231,42 @@ function ruleLine({ rule, findings, before }: RuleLineProps): VNode {
       ${findings.map((finding) => html`<${findingLine} finding=${finding} />`)}
     </div>
   </details>`;
+}
+
+// What differs between the traces of one request under two plans, rule by rule.
+
+/** A rule that came out otherwise, or that only one plan has. */
+interface RuleDifference {
+  /** `null`: the plan has no such rule. */
+  readonly now: RuleNote | null;
+  readonly before: RuleNote | null;
+}
+
+/** What identifies a rule in both plans: its key, or its id without one. */
+function identityOf({ type, id, key }: Pick<RuleNote, 'type' | 'id' | 'key'>): string {
+  return `${type}/${key ?? id}`;
+}
+
+/** The rules of a trace by what identifies them. */
+export function rulesOf({ phases }: TraceDocument): ReadonlyMap<string, RuleNote> {
+  return new Map(phases.flatMap(({ rules }) => rules).map((rule) => [identityOf(rule), rule]));
+}
+
+/** Whether two outcomes are one to the reader. */
+function isSame(left: RuleNote, right: RuleNote): boolean {
+  return (
+    left.outcome === right.outcome && left.effect === right.effect && left.reason.text === right.reason.text
+  );
+}
+
+/** The differences, in the order of the newer plan's rules, then those that it has not. */
+function differencesOf(now: TraceDocument, before: TraceDocument): readonly RuleDifference[] {
+  const newer = rulesOf(now);
+  const older = rulesOf(before);
+  const changed = [...newer].flatMap(([identity, rule]): readonly RuleDifference[] => {
+    const other = older.get(identity) ?? null;
+    return other !== null && isSame(rule, other) ? [] : [{ now: rule, before: other }];
+  });
+  const removed = [...older].filter(([identity]) => !newer.has(identity));
+  return [...changed, ...removed.map(([, rule]) => ({ now: null, before: rule }))];
 }

@@ -6,7 +6,7 @@ import {
   judgeMinutes,
   type UptimeMinute,
 } from '../../../../../src/control/traffic/uptime/state.ts';
-import { DEFAULT_SETTINGS } from '../../../../../src/rules/model/settings.ts';
+import { DEFAULT_SETTINGS } from '../../../../../src/rules/model/domain.ts';
 
 /** The state after minutes of requests and errors, one after the other; `null`: an empty minute. */
 function judged(...series: readonly (readonly [number, number] | null)[]) {

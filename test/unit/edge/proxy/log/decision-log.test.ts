@@ -11,7 +11,7 @@ import {
 } from '../../../../../src/edge/proxy/log/decision-log.ts';
 import type { DecisionLine } from '../../../../../src/edge/proxy/log/line.ts';
 import type { RequestLogEntry } from '../../../../../src/edge/proxy/log/request-log.ts';
-import { requestMistake } from '../../../../../src/workbench/simulation/request-fields.ts';
+import { requestMistake } from '../../../../../src/workbench/simulation/requests.ts';
 import { DOMAIN, journalSubject, RECORDS } from '../../../../support/edge-journal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-log-'));

@@ -1,15 +1,20 @@
 /** The draft: which rules wait, what they would decide differently, which invariants hold; published at once or thrown away. */
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Review, readReview } from '../../api/review.ts';
+import { callJson } from '../../api/call.ts';
+import {
+  type DraftDiffShown,
+  type DraftShown,
+  domainPath,
+  type InvariantsProved,
+} from '../../api/documents.ts';
 import { sentence } from '../../api/session.ts';
 import { getApi, may } from '../../api/state.ts';
 import { discardDraft, publishDraft, setPublishMode } from '../../api/writes.ts';
 import { EMPTY_FORM, FIELDS } from '../../form.ts';
 import { setState } from '../../state.ts';
-import { html } from '../html.ts';
-import { confirmDialog } from './modal.ts';
-import { whenText } from './when.ts';
+import { html } from '../parts.ts';
+import { confirmDialog, whenText } from './modal.ts';
 
 /** Outcomes that are listed; the others are counted. */
 const MAX_LISTED = 50;
@@ -177,4 +182,31 @@ function invariantsView({ proof: { invariants } }: Review): VNode {
                 : `not decided within the budget: ${open}`
         }</div></li>`,
     )}</ul>`;
+}
+
+// What a review of the draft shows: which rules it changes, what it would decide differently, which invariants hold.
+
+/** A draft as it is reviewed. */
+interface Review {
+  readonly draft: DraftShown;
+  /** The tag of the draft that was compared; a publication names it. */
+  readonly tag: string;
+  /** `null`: it changes nothing. */
+  readonly diff: DraftDiffShown | null;
+  readonly proof: InvariantsProved;
+}
+
+/** Reads the draft of the domain with its comparison; `null`: no domain is chosen. @throws CallFault */
+async function readReview(): Promise<Review | null> {
+  const { domain } = getApi();
+  if (domain === null) return null;
+  const path = domainPath(domain.name);
+  const { body: draft, headers } = await callJson<DraftShown>(`${path}/draft`);
+  const tag = headers.get('etag') ?? '"none"';
+  if (draft.publish_mode === 'automatic')
+    return { draft, tag, diff: null, proof: { holds: true, invariants: [] } };
+  const { body: proof } = await callJson<InvariantsProved>(`${path}/invariants/proof`);
+  if (draft.changed === 0) return { draft, tag, diff: null, proof };
+  const compared = await callJson<DraftDiffShown>(`${path}/draft/diff`);
+  return { draft, tag: compared.headers.get('etag') ?? tag, diff: compared.body, proof };
 }

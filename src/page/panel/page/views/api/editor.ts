@@ -9,9 +9,8 @@ import { CallFault, callJson } from '../../api/call.ts';
 import { type FormText, type FormTexts, mistakesOf, readForm, textsOf } from '../../api/form-texts.ts';
 import { sentence } from '../../api/session.ts';
 import { CHANGED, commit, readTagged, type Tagged } from '../../api/writes.ts';
-import { html } from '../html.ts';
-import { anyField } from './form-entries.ts';
-import type { Option } from './form-field.ts';
+import { html } from '../parts.ts';
+import { anyField, type Option } from './form-field.ts';
 
 /** A part of the form with a heading. */
 export interface FieldGroup {

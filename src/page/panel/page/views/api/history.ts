@@ -7,9 +7,8 @@ import { sentence } from '../../api/session.ts';
 import { getApi, may } from '../../api/state.ts';
 import { rollBack } from '../../api/writes.ts';
 import { type PageState, setState } from '../../state.ts';
-import { html } from '../html.ts';
-import { confirmDialog } from './modal.ts';
-import { whenText } from './when.ts';
+import { html } from '../parts.ts';
+import { confirmDialog, whenText } from './modal.ts';
 
 /** Two revisions, the older first. */
 interface Pair {

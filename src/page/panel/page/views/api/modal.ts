@@ -1,9 +1,12 @@
-/** Dialogs: the browser's own, which keep the focus inside and close with Escape. */
+/**
+ * Dialogs, the browser's own, which keep the focus inside and close with Escape; sentences at the top of the page; times
+ * by the browser's clock and language.
+ */
 import type { ComponentChildren, VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { getApi } from '../../api/state.ts';
-import { html } from '../html.ts';
-import { waitLine } from './notice.ts';
+import type { ApiState, Waiting } from '../../api/documents.ts';
+import { getApi, setApi } from '../../api/state.ts';
+import { html } from '../parts.ts';
 
 /** A dialog. */
 export interface ModalProps {
@@ -65,4 +68,34 @@ export function confirmDialog({ title, text, word, act, close }: ConfirmProps): 
       <button type="button" class="danger" onClick=${() => void run()} disabled=${busy}>${busy ? 'Working…' : word}</button>
     </div>
   <//>`;
+}
+
+// Sentences at the top of the page: what a change did, why one failed, why a call waits.
+
+/** Why calls wait, and for how long; nothing while none does. Screen readers hear the reason once, not each second. */
+export function waitLine({ waiting }: { readonly waiting: Waiting | null }): VNode | null {
+  if (waiting === null) return null;
+  const { why, seconds } = waiting;
+  return html`<p class="notice warn"><span>${why}; <span aria-hidden="true">trying again in ${seconds} s.</span><span class="unseen">trying again soon.</span></span></p>`;
+}
+
+/** The box; screen readers hear it as it changes. */
+export function noticeBox({ api }: { readonly api: ApiState }): VNode {
+  const { notice, waiting } = api;
+  return html`<div role="status" class="notices">
+    <${waitLine} waiting=${waiting} />
+    ${
+      notice !== null &&
+      html`<p class="notice ${notice.tone}"><span>${notice.text}</span>
+      <button type="button" class="quiet" onClick=${() => setApi({ notice: null })}>Dismiss</button></p>`
+    }
+  </div>`;
+}
+
+/** A time of today without its date, an older one with it. */
+export function whenText(at: string): string {
+  const time = new Date(at);
+  const today = time.toDateString() === new Date().toDateString();
+  const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
+  return time.toLocaleString([], today ? clock : { ...clock, month: 'short', day: 'numeric' });
 }

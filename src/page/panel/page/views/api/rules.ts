@@ -11,15 +11,11 @@ import type { FormTexts } from '../../api/form-texts.ts';
 import { getApi, may } from '../../api/state.ts';
 import { deleteRule, reorderRules, ruleName, rulePath, switchMode, toggleRule } from '../../api/writes.ts';
 import { findingsByRule, type PageState, setState } from '../../state.ts';
-import { typedIn } from '../fields.ts';
-import { html } from '../html.ts';
-import { marks } from '../marks.ts';
-import { findingLine } from '../mistakes.ts';
+import { findingLine, html, marks, typedIn } from '../parts.ts';
 import { filtersOf } from '../rules.ts';
 import { editor, type FieldGroup } from './editor.ts';
 import type { Option } from './form-field.ts';
-import { confirmDialog, modal } from './modal.ts';
-import { whenText } from './when.ts';
+import { confirmDialog, modal, whenText } from './modal.ts';
 
 /** What is open above the list. */
 type Open =

@@ -1,23 +1,18 @@
 /** The page over the management API: sign-in, then the sections of a domain. */
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ApiState } from '../../api/api-state.ts';
-import type { NodeEntry, RecordShown, RevisionEntry } from '../../api/documents.ts';
+import type { ApiState, NodeEntry, RecordShown, RevisionEntry } from '../../api/documents.ts';
 import { chooseDomain, readNodes, report, signIn, signOut } from '../../api/session.ts';
 import { getApi, may, SIGNED_OUT } from '../../api/state.ts';
 import { deleteRecord, recordPath } from '../../api/writes.ts';
 import { type PageState, SECTIONS, type SectionName, setState } from '../../state.ts';
-import { bench } from '../app.ts';
-import { typedIn } from '../fields.ts';
-import { html } from '../html.ts';
-import { besideChoice } from '../top-bar.ts';
+import { bench, besideChoice } from '../app.ts';
+import { html, typedIn } from '../parts.ts';
 import { draftView } from './draft.ts';
 import { editor, type FieldGroup } from './editor.ts';
 import { historyView } from './history.ts';
-import { confirmDialog, modal } from './modal.ts';
-import { noticeBox, waitLine } from './notice.ts';
+import { confirmDialog, modal, noticeBox, waitLine, whenText } from './modal.ts';
 import { rulesSection } from './rules.ts';
-import { whenText } from './when.ts';
 
 /** The title of each section. */
 const TITLES: Readonly<Record<SectionName, string>> = {

@@ -1,0 +1,200 @@
+/**
+ * What proofs find of rules beside each other: rules that no request reaches, redirects that lead round in a circle, and
+ * rules of equal priority that match the same request with different effects. Every claim is proved; what a budget
+ * leaves open is reported as such.
+ */
+import type { Rule } from '../../../rules/model/types.ts';
+import { findCircles } from '../circles.ts';
+import type { Reach } from '../reach.ts';
+import { type SubjectSpace, situationsOf } from '../situations.ts';
+import { commonSets, isEmptyBox } from '../space/boxes.ts';
+import { createBudget, type StepBudget, shareOf } from '../space/budget.ts';
+import { findUncovered } from '../space/cover.ts';
+import { MAX_CONFLICT_STEPS, MAX_CONFLICTS_STEPS, MAX_RULE_STEPS } from '../space/limits.ts';
+import { effectOf, nameOfRule, type Subject, type SubjectRule } from '../subject.ts';
+import { requestOf, type Witness, witnessOf } from '../witness.ts';
+import type { Finding, ProofContext } from './finding.ts';
+
+/** Rules that a message names; the others are counted. */
+const MAX_NAMED = 8;
+
+/** Reports what is not reached. Rules with an error already get no second one. */
+export function lintReach(
+  { subject, ruleOf, found }: ProofContext,
+  reaches: readonly Reach[],
+): readonly Finding[] {
+  const broken = new Set(found.filter(({ severity }) => severity === 'error').map(({ rule }) => rule));
+  const unreached = reaches.flatMap((reach): readonly Finding[] => {
+    const rule = ruleOf(reach.rule);
+    return broken.has(rule) ? [] : unreachedFinding(reach, rule, subject);
+  });
+  const circles = findCircles(subject, reaches).map(({ rules }): Finding => {
+    const way = [...rules, rules[0]!].map((one) => `\`${nameOfRule(one)}\``).join(' → ');
+    return {
+      rule: ruleOf(rules[0]!),
+      field: ['target'],
+      severity: 'error',
+      code: 'redirect_circle',
+      message: `leads visitors round in a circle: ${way}`,
+      remedy: 'let one of these rules lead elsewhere, or exclude the path it leads to',
+    };
+  });
+  return [...unreached, ...circles];
+}
+
+/** The finding about a rule that is not known to be reached. */
+function unreachedFinding(
+  { rule: subjectRule, result }: Reach,
+  rule: Rule,
+  subject: Subject,
+): readonly Finding[] {
+  const at = { rule, field: ['type'] } as const;
+  switch (result.kind) {
+    case 'reached':
+      return [];
+    case 'unmatched': {
+      const message = 'matches no request: no host, path and visitor pass all its filters';
+      return [
+        {
+          ...at,
+          code: 'unmatched_rule',
+          severity: 'error',
+          message,
+          remedy: 'widen its filters, or remove it',
+        },
+      ];
+    }
+    case 'unknown': {
+      const message = `is not proved to be reached or unreachable within ${MAX_RULE_STEPS} steps`;
+      const remedy = 'simplify its patterns, or try a request with `edgeplan simulate`';
+      return [{ ...at, code: 'unproved_rule', severity: 'info', message, remedy }];
+    }
+    case 'shadowed': {
+      const { by } = result;
+      const isSame = by.every((other) => effectOf(subject, other) === effectOf(subject, subjectRule));
+      const takes = by.length === 1 ? 'takes every request' : 'together take every request';
+      const effect = isSame ? 'with the same effect' : 'with another effect';
+      const message = `is never reached: ${listed(by)} ${takes} that it matches, ${effect}`;
+      const remedy = isSame ? 'remove it' : 'give it a lower `priority` than theirs, or narrow them';
+      return [
+        {
+          ...at,
+          code: 'shadowed_rule',
+          severity: isSame ? 'warning' : 'error',
+          message,
+          remedy: remedyFor(subjectRule, by, remedy),
+        },
+      ];
+    }
+    default:
+      return result satisfies never;
+  }
+}
+
+/** Priority orders rules of one type only. */
+function remedyFor(rule: SubjectRule, by: readonly SubjectRule[], remedy: string): string {
+  if (remedy === 'remove it' || by.every(({ type }) => type === rule.type)) return remedy;
+  return 'narrow the rules that take its requests, or remove it; rules of earlier phases always come first';
+}
+
+/** Rules in words. */
+function listed(rules: readonly SubjectRule[]): string {
+  const names = rules.slice(0, MAX_NAMED).map((rule) => `\`${nameOfRule(rule)}\``);
+  const more = rules.length - names.length;
+  if (more > 0) return `${names.join(', ')} and ${more} more`;
+  const last = names.pop()!;
+  return names.length === 0 ? last : `${names.join(', ')} and ${last}`;
+}
+
+// Finds rules of one type and equal priority that match the same request with different effects: which of them acts is left to
+// their ids, or to their places in the edge file (semantics §3). Each finding has a request, confirmed by the evaluator.
+
+/** Types of which the first match alone acts, whatever it does. */
+const FIRST_ALONE: readonly Rule['type'][] = [
+  'waf',
+  'redirect',
+  'captcha',
+  'rewrite',
+  'cache',
+  'origin_route',
+  'origin_pool',
+  'error_page',
+];
+
+/** The conflicts of reached rules; at most one for each, with the first rule that it conflicts with. */
+export function lintConflicts(
+  { around, ruleOf }: ProofContext,
+  reaches: readonly Reach[],
+): readonly Finding[] {
+  if (around === null) return [];
+  const total = createBudget(MAX_CONFLICTS_STEPS);
+  const acting = reaches.filter(({ rule, result }) => result.kind === 'reached' && actsAlone(rule));
+  return acting.flatMap(({ rule: later }, place): readonly Finding[] => {
+    const rule = ruleOf(later);
+    for (const { rule: earlier } of acting.slice(0, place)) {
+      if (earlier.type !== later.type || ruleOf(earlier).priority !== rule.priority) continue;
+      if (effectOf(around.subject, earlier) === effectOf(around.subject, later)) continue;
+      const witness = sharedRequest(around, { earlier, later }, total);
+      if (witness !== null) return [findingOf(rule, nameOfRule(earlier), witness)];
+    }
+    return [];
+  });
+}
+
+function actsAlone(rule: SubjectRule): boolean {
+  return !rule.isDryRun && FIRST_ALONE.includes(rule.type);
+}
+
+function findingOf(rule: Rule, other: string, { method, url, ip, country }: Witness): Finding {
+  const facts = [ip === null ? [] : [`--ip ${ip}`], country === null ? [] : [`--country ${country}`]].flat();
+  const request = [method === 'GET' ? [] : [method], url, facts].flat().join(' ');
+  return {
+    rule,
+    field: ['priority'],
+    code: 'decided_by_id',
+    severity: 'info',
+    message: `is equal to that of \`${other}\`, which comes first and has another effect on \`${request}\``,
+    remedy: 'give the rule that is to win the lower `priority`',
+  };
+}
+
+/** A request that reaches the earlier rule, and that the later one matches too. */
+function sharedRequest(
+  around: SubjectSpace,
+  { earlier, later }: { readonly earlier: SubjectRule; readonly later: SubjectRule },
+  total: StepBudget,
+): Witness | null {
+  const { space, subject, plan } = around;
+  const other = space.boxOf(plan, later.slot);
+  const situations = situationsOf(around, earlier);
+  if (other === null || situations === null) return null;
+  const budget = shareOf(total, MAX_CONFLICT_STEPS);
+  for (const one of situations) {
+    const target = { sets: commonSets(one.target.sets, other.sets), paths: one.target.paths ?? other.paths };
+    if (isEmptyBox(target)) continue;
+    const further = one.target.paths === null ? null : other.paths;
+    const result = findUncovered({ ...one, blockers: one.blockers.boxes, target, further }, space, budget);
+    if (result.kind !== 'point') continue;
+    const witness = witnessOf(result.point, space, one.acme);
+    if (shows(witness, { earlier, later }, subject)) return witness;
+  }
+  return null;
+}
+
+/** Whether the evaluator finds that the earlier rule acts on a request, and that the later one passes all its filters. */
+function shows(
+  witness: Witness,
+  { earlier, later }: { readonly earlier: SubjectRule; readonly later: SubjectRule },
+  { evaluator, moment }: SubjectSpace['subject'],
+): boolean {
+  const request = requestOf(witness, moment());
+  const { decision, phases } = evaluator.explain(request);
+  const pages = evaluator.errorPage(request, witness.status ?? 500, 'origin');
+  const acts = [...decision.matches, ...pages.matches].some(
+    ({ type, id, effect }) => type === earlier.type && id === earlier.ref.id && effect !== 'self_redirect',
+  );
+  const traced = phases
+    .flatMap(({ rules }) => rules)
+    .find(({ type, id }) => type === later.type && id === later.ref.id);
+  return acts && traced?.checks.every(({ pass }) => pass === true) === true;
+}
