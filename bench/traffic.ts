@@ -15,7 +15,7 @@ import { DAY, HOUR, MINUTE_MS, SLICES } from '../src/control/traffic/limits.ts';
 import { createRollUp } from '../src/control/traffic/roll-up.ts';
 import { takeBatch } from '../src/control/traffic/take-batch.ts';
 import { createTrafficThread, type TrafficThread } from '../src/control/traffic/thread.ts';
-import { BATCH_OCTETS, MAX_BATCH_DOMAINS } from '../src/edge/following/traffic/limits.ts';
+import { BATCH_OCTETS, MAX_BATCH_DOMAINS } from '../src/edge/following/limits.ts';
 import { sealBatch, type TrafficBatchEntry } from '../src/engine/counts/layout.ts';
 import { asAdmin, POSTGRES } from '../test/support/postgres.ts';
 import { type Installation, makeInstallation, type Placed } from './data/installation.ts';

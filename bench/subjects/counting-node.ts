@@ -9,12 +9,15 @@ import { createControl } from '../../src/edge/following/control-plane.ts';
 import { createTrafficCounter } from '../../src/edge/following/traffic/counter.ts';
 import { openTraffic } from '../../src/edge/following/traffic/traffic.ts';
 import { listenHttp } from '../../src/edge/listeners/http.ts';
-import { createFeedTokens } from '../../src/edge/node/domain-tokens.ts';
+import { createFeedTokens } from '../../src/edge/node/feed-certificates.ts';
 import { OPEN_OCTETS } from '../../src/edge/node/limits.ts';
-import { createNodeProcess } from '../../src/edge/node/node-process.ts';
+import {
+  createClearanceSecrets,
+  createNodeProcess,
+  randomClearance,
+} from '../../src/edge/node/node-process.ts';
 import type { ResourceShare } from '../../src/edge/node/resource-shares.ts';
-import { createClearanceSecrets, randomClearance } from '../../src/edge/node/secrets.ts';
-import { createTrafficLog } from '../../src/edge/proxy/log/traffic-log.ts';
+import { createTrafficLog } from '../../src/edge/proxy/log/request-log.ts';
 import { trustProxies } from '../../src/edge/proxy/visitor.ts';
 
 const [file, folder, controlPlane] = process.argv.slice(2) as [string, string, string];

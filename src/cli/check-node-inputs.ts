@@ -7,9 +7,8 @@ import { dirname } from 'node:path';
 import { openCertificates } from '../edge/listeners/tls/certificates.ts';
 import { FILES_MS } from '../edge/node/limits.ts';
 import type { CertificateFolder, EdgeNodeOptions, NodeAcmeOptions } from '../edge/node/options.ts';
-import { openClassificationFiles } from '../edge/proxy/classification-files.ts';
-import { inputFault, usageFault } from './exit.ts';
-import { reasonOf, writeFault } from './file-fault.ts';
+import { openClassificationFiles } from '../edge/proxy/classifier.ts';
+import { inputFault, reasonOf, usageFault, writeFault } from './exit.ts';
 
 interface Problem {
   readonly file: string;

@@ -8,8 +8,14 @@ import { InvalidArgumentError, Option } from 'commander';
 import { parseIpEntry } from '../base/addresses/ip.ts';
 import { BODY_OCTETS, DISK_OCTETS, RATE } from '../base/buffers/limits.ts';
 import { DRAIN_SECONDS } from '../edge/node/limits.ts';
-import { MAX_ADDRESS_CONNECTIONS, MAX_CONNECTIONS, MAX_WEBSOCKETS, STALL_MS } from '../edge/proxy/limits.ts';
-import { MAX_SHIPPED_PER_SEC, SHIPPED_PER_SEC } from '../edge/proxy/log/limits.ts';
+import {
+  MAX_ADDRESS_CONNECTIONS,
+  MAX_CONNECTIONS,
+  MAX_SHIPPED_PER_SEC,
+  MAX_WEBSOCKETS,
+  SHIPPED_PER_SEC,
+  STALL_MS,
+} from '../edge/proxy/limits.ts';
 import {
   allowOriginsOption,
   type CollectorFlags,

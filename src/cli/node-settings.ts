@@ -2,6 +2,7 @@
  * Translates the flags of `edgeplan node` into the options of `edge/node/start-node.ts`, and checks what one flag demands of
  * another. In: flags as commander parsed them. Out: options, or a CommandFault that names the flag.
  */
+import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type {
   EdgeNodeOptions,
@@ -10,11 +11,10 @@ import type {
   NodeTlsOptions,
   PlanOrigin,
 } from '../edge/node/options.ts';
-import { usageFault } from './exit.ts';
+import { inputFault, readFault, reasonOf, usageFault } from './exit.ts';
 import type { NodeFlags } from './node-options.ts';
 import { collectorOf } from './options.ts';
 import type { ColourChoice } from './output.ts';
-import { checkToken, openTokenFile } from './token-file.ts';
 import type { InstalledFile } from './watch-file.ts';
 
 /** A node token as text, or the file that contains it. */
@@ -172,4 +172,133 @@ function acmeOf({ acme, acmeEmail, acmeName = [] }: NodeFlags): NodeAcmeOptions 
 
 export function isHttpUrl(text: string): boolean {
   return /^https?:\/\/[^/]/i.test(text) && URL.canParse(text);
+}
+
+// Refuses flags of `edgeplan node` that have no effect without another one. In: the flags, and which of them are on the
+// command line. Out: nothing, or a CommandFault that names both.
+
+/** Flags by their name in `NodeFlags`, the one that they need, and what to do. */
+interface Need {
+  readonly needed: 'control' | 'certificates' | 'acme' | 'otlp';
+  readonly flags: Readonly<Partial<Record<keyof NodeFlags, string>>>;
+  readonly remedy: string;
+}
+
+const NEEDS: readonly Need[] = [
+  {
+    needed: 'control',
+    flags: {
+      token: '--token',
+      tokenFile: '--token-file',
+      trust: '--trust',
+      shipLogs: '--no-ship-logs',
+      shipLines: '--ship-lines',
+    },
+    remedy: 'leave it out with --file, or name the server with --control in place of --file',
+  },
+  {
+    needed: 'certificates',
+    flags: {
+      acme: '--acme',
+      acmeName: '--acme-name',
+      acmeEmail: '--acme-email',
+      defaultCertificate: '--default-certificate',
+    },
+    remedy: 'name the folder of certificates, which ACME writes to as well',
+  },
+  {
+    needed: 'acme',
+    flags: { acmeName: '--acme-name', acmeEmail: '--acme-email' },
+    remedy: 'name the directory of a certificate authority',
+  },
+  {
+    needed: 'otlp',
+    flags: { traceRatio: '--trace-ratio' },
+    remedy: 'name the OpenTelemetry collector',
+  },
+];
+
+/**
+ * @param isTyped whether a flag is on the command line: a variable of the environment may be meant for other commands
+ * @throws CommandFault at the first flag without effect
+ */
+export function checkUnreadFlags(flags: NodeFlags, isTyped: (name: string) => boolean): void {
+  for (const need of NEEDS) {
+    if (flags[need.needed] !== undefined) continue;
+    for (const [name, flag] of Object.entries(need.flags)) {
+      if (isTyped(name)) throw usageFault(`${flag} has no effect without --${need.needed}`, need.remedy);
+    }
+  }
+}
+
+// A node token in a file, read for each request to the control plane: a rotated token needs no restart.
+
+/** The token alone, or the line that `edgeplan node-token` prints. */
+const TOKEN = /(?:^|=)(edn_[A-Za-z0-9_-]{43})\s*$/m;
+/** Octets of the file that are searched: several times the output of `edgeplan node-token create`. */
+const MAX_FILE_OCTETS = 4_096;
+
+/**
+ * Checks a token from EDGEPLAN_NODE_TOKEN or `--token`; the message does not repeat it.
+ * @throws CommandFault unless it has the form of one
+ */
+function checkToken(text: string): void {
+  if (TOKEN.exec(text)?.[1] === text) return;
+  const found = /[\r\n]/.test(text) ? 'several lines' : `${text.length} characters of another form`;
+  throw usageFault(
+    `EDGEPLAN_NODE_TOKEN, or --token: a node token is \`edn_\` and 43 characters, found ${found}`,
+    'edgeplan node-token create prints it after `EDGEPLAN_NODE_TOKEN=`, and the key as EDGEPLAN_NODE_TRUST; a file of both lines goes with --token-file',
+  );
+}
+
+/** A token file that had a token at the start. */
+export interface TokenFile {
+  /** The current token; while the file cannot be read or has none, the last one that was read. */
+  read(): string;
+}
+
+/**
+ * Reads the file once.
+ * @param onProblem called with a sentence when the file loses its token, once for each problem
+ * @throws CommandFault when there is no token in the file now
+ */
+export function openTokenFile(file: string, onProblem: (sentence: string) => void): TokenFile {
+  let token = firstToken(file);
+  let problem: string | null = null;
+
+  function report(sentence: string): void {
+    if (sentence !== problem) onProblem(`the token file ${sentence}; the last good token is used`);
+    problem = sentence;
+  }
+
+  return {
+    read() {
+      try {
+        const current = findToken(file);
+        if (current === null) report(`\`${file}\` has no node token`);
+        else [token, problem] = [current, null];
+      } catch (error) {
+        report(`\`${file}\` cannot be read: ${reasonOf(error)}`);
+      }
+      return token;
+    },
+  };
+}
+
+function firstToken(file: string): string {
+  let token: string | null;
+  try {
+    token = findToken(file);
+  } catch (error) {
+    throw readFault(file, error);
+  }
+  if (token !== null) return token;
+  throw inputFault(`--token-file: \`${file}\` has no node token`, {
+    remedy: 'write into it what edgeplan node-token create or rotate prints',
+  });
+}
+
+/** The token in the file; `null` when the file has none. @throws the system's error when it cannot be read */
+function findToken(file: string): string | null {
+  return TOKEN.exec(readFileSync(file).toString('latin1', 0, MAX_FILE_OCTETS))?.[1] ?? null;
 }

@@ -2,10 +2,12 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { normalizeName } from '../base/addresses/host.ts';
 import { StoreFault } from '../base/storage/fault.ts';
 import { type OpenStoreOptions, openStore } from '../control/store/database/open.ts';
-import type { Store } from '../control/store/store.ts';
+import type { DomainRow, NodeRow } from '../control/store/rows.ts';
+import type { ReadTransaction, Store } from '../control/store/store.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from './exit.ts';
 
 /** The options that name a store. */
@@ -117,4 +119,39 @@ function usualFolder(): string {
   const home = homedir();
   if (isAbsolute(home)) return join(home, '.local', 'share', 'edgeplan');
   throw usageFault('there is no home folder to keep the data in', 'say where with --data');
+}
+
+// Shared by the operators' commands, which work on the store directly, beside a running server.
+
+/** Adds the options that name a store to a command. */
+export function withStore(command: Command): Command {
+  for (const option of storeOptions()) command.addOption(option);
+  return command;
+}
+
+/** Opens the existing store, runs `work`, and closes it. @throws CommandFault for faults of the store */
+export async function withData<T>(flags: StoreFlags, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openExistingData(flags);
+  try {
+    // Awaited here, so that `finally` closes the store after the work.
+    return await work(store);
+  } catch (error) {
+    throw error instanceof StoreFault ? storeFault(error) : error;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Finds a domain by name. @throws CommandFault when no domain has the name */
+export async function findDomain(tx: Pick<ReadTransaction, 'domains'>, name: string): Promise<DomainRow> {
+  const domain = await tx.domains.byName(normalizeName(name) ?? name);
+  if (domain === null) throw new CommandFault(EXIT.no, `there is no domain \`${name}\``);
+  return domain;
+}
+
+/** Finds a node by name. @throws CommandFault when no node has the name */
+export async function findNode(tx: Pick<ReadTransaction, 'nodes'>, name: string): Promise<NodeRow> {
+  const node = (await tx.nodes.list()).find((one) => one.name === name);
+  if (node === undefined) throw new CommandFault(EXIT.no, `there is no node \`${name}\``);
+  return node;
 }

@@ -14,8 +14,7 @@ import {
   openKeyRing,
   SecretsKeyFault,
 } from '../control/certificates/key-ring.ts';
-import { inputFault, usageFault } from './exit.ts';
-import { reasonOf, writeFault } from './file-fault.ts';
+import { inputFault, reasonOf, usageFault, writeFault } from './exit.ts';
 import { dataFolder, type StoreFlags } from './open-data.ts';
 
 /** The variable with the key itself, and with the one before it during a rotation. */

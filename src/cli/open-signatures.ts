@@ -1,26 +1,34 @@
 /**
- * Opens the signatures at a path: compiles a rule set in SecLang, or opens a sealed program. Without a path, the
- * starter set.
+ * Chooses and opens the signatures that `waf` rules inspect with, from flags, the environment or the starter set, and
+ * the country database of `--countries`.
  */
 import { existsSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { formatIp, parseIp } from '../base/addresses/ip.ts';
 import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
-import { PlanFault } from '../engine/plan/layout.ts';
+import type { SealedSignatures } from '../control/compute/job.ts';
+import { type Countries, openCountries } from '../engine/classification/country.ts';
+import { META, PlanFault, typeIndex } from '../engine/plan/layout.ts';
 import { openSignatures } from '../engine/plan/open-signatures.ts';
+import { openPlan } from '../engine/plan/seal.ts';
 import { sealSignatures } from '../engine/plan/seal-signatures.ts';
 import type { SignatureProgram } from '../engine/plan/signature-program.ts';
+import { loadSignatures } from '../engine/waf/load/load.ts';
 import { compileSignatures, readSignatureDirectory, type Source } from '../engine/waf/seclang/index.ts';
 import { starterBytes } from '../engine/waf/signatures/starter.ts';
+import type { RuleSet } from '../rules/model/types.ts';
+import type { LintSignatures } from '../workbench/proofs/lint/finding.ts';
 import { visible } from '../workbench/simulation/render-text.ts';
-import { inputFault, usageFault } from './exit.ts';
-import { readBytes } from './input/read-file.ts';
-import { isInside } from './input/refuse-outside.ts';
+import type { Signatures } from '../workbench/simulation/simulate.ts';
+import { inputFault, reasonOf, usageFault } from './exit.ts';
+import { isSealedSignatures, otherKindOf } from './input/open-subject.ts';
+import { digestOf, isInside, readBytes } from './input/read-file.ts';
 import { type ColourChoice, colourFor, note } from './output.ts';
 import { diagnosticsText, MISTAKES_PRINTED, tally } from './print/diagnostics.ts';
-import { isSealedSignatures, otherKindOf } from './signature-file.ts';
 
 /** Signatures ready to use. */
-export interface OpenedSignatures {
+interface OpenedSignatures {
   readonly program: SignatureProgram;
   /** The octets of the sealed program, computed at each call. */
   sealed(): Uint8Array;
@@ -117,4 +125,126 @@ function openSealed(
 /** The ids of `--without` as an additional configuration file. */
 function removals(ids: readonly string[]): readonly Source[] {
   return ids.length === 0 ? [] : [{ file: '--without', text: `SecRuleRemoveById ${ids.join(' ')}` }];
+}
+
+/** The flags that choose signatures. */
+export interface ChoiceFlags {
+  readonly color: ColourChoice;
+  /** A file, a directory, or `none`. */
+  readonly signatures?: string;
+  /** The folder of the OWASP Core Rule Set. */
+  readonly crs?: string;
+  /** Ids of signatures to leave out. */
+  readonly without?: readonly string[];
+}
+
+/**
+ * The path of the signatures, `none`, or `null` for the starter set. Flags take precedence over the environment,
+ * and EDGEPLAN_SIGNATURES over EDGEPLAN_CRS.
+ * @throws CommandFault with exit code 2 when both flags are given
+ */
+function chosenPath({ signatures, crs }: ChoiceFlags): string | null {
+  if (signatures !== undefined && crs !== undefined)
+    throw usageFault('--signatures and --crs name two sets; give one of them');
+  const { EDGEPLAN_SIGNATURES = '', EDGEPLAN_CRS = '' } = process.env;
+  return signatures ?? crs ?? (EDGEPLAN_SIGNATURES || EDGEPLAN_CRS || null);
+}
+
+/** The paths that the chosen signatures are read from. @throws CommandFault as `chosenPath` */
+export function signaturePaths(flags: ChoiceFlags): readonly string[] {
+  const path = chosenPath(flags);
+  return path === null || path === 'none' ? [] : [path];
+}
+
+/**
+ * Opens the chosen signatures; `null` for `none`.
+ * @throws CommandFault with exit code 3 when they cannot be opened, 2 when nothing can be left out of them
+ */
+async function openChosen(flags: ChoiceFlags): Promise<OpenedSignatures | null> {
+  const path = chosenPath(flags);
+  const { color, without } = flags;
+  if (without !== undefined && (path === null || path === 'none')) {
+    const set = path === null ? 'the starter set is sealed' : '--signatures is none';
+    throw usageFault(
+      `${set}, so no signature can be left out`,
+      'give --crs or --signatures with rules in SecLang',
+    );
+  }
+  if (path === 'none') return null;
+  if (path === null) return openStarter();
+  return openSignatureInput(path, { color, quiet: true, ...(without === undefined ? {} : { without }) });
+}
+
+/**
+ * Loads the chosen signatures for a sealed plan; `null` for a plan without a `waf` rule, so that it need not load
+ * any.
+ * @throws CommandFault as `openChosen`
+ */
+export async function signaturesFor(plan: Uint8Array, flags: ChoiceFlags): Promise<Signatures | null> {
+  if (!hasWafRule(plan)) return null;
+  const opened = await openChosen(flags);
+  if (opened === null) return null;
+  const { program } = opened;
+  return { waf: loadSignatures(program), name: program.name, digest: digestOf(opened.sealed()) };
+}
+
+/**
+ * The same as octets, for a thread that loads them itself.
+ * @throws CommandFault as `openChosen`
+ */
+export async function sealedSignaturesFor(
+  plan: Uint8Array,
+  flags: ChoiceFlags,
+): Promise<SealedSignatures | null> {
+  const opened = hasWafRule(plan) ? await openChosen(flags) : null;
+  if (opened === null) return null;
+  const sealed = opened.sealed();
+  return { name: opened.program.name, digest: digestOf(sealed), sealed };
+}
+
+/**
+ * Ids and tags of the chosen signatures; `none` for no signatures, `null` when no enabled waf rule has exclusions.
+ * @throws CommandFault as `openChosen`
+ */
+export async function signatureNames(
+  { rules }: RuleSet,
+  flags: ChoiceFlags,
+): Promise<LintSignatures | 'none' | null> {
+  if (chosenPath(flags) === 'none') return 'none';
+  const hasExclusions = rules.some(
+    (rule) =>
+      rule.type === 'waf' && rule.enabled && (rule.rule_excludes.length > 0 || rule.exclusions.length > 0),
+  );
+  const opened = hasExclusions ? await openChosen(flags) : null;
+  if (opened === null) return null;
+  const { name, levels } = opened.program;
+  const written = levels.flatMap((level) => level.rules);
+  const ids = new Set(written.map(({ id }) => id));
+  const tags = new Set(written.flatMap((rule) => rule.tags));
+  return { name, hasId: (id) => ids.has(id), hasTag: (tag) => tags.has(tag) };
+}
+
+/** Whether a sealed plan has an enabled waf rule. */
+export function hasWafRule(bytes: Uint8Array): boolean {
+  const { meta } = openPlan(bytes).plan;
+  const phase = META.phases + typeIndex('waf');
+  return meta[phase + 1]! > meta[phase]!;
+}
+
+/** Opens a country database. @throws CommandFault when the file cannot be read or has another format */
+export async function openCountryFile(file: string): Promise<Countries> {
+  try {
+    return openCountries(await readFile(file));
+  } catch (error) {
+    throw inputFault(`--countries: \`${file}\` cannot be used: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** The country of an address in any spelling; `null` if it is unknown, and for a host name. */
+export function countryFinder(countries: Countries): (address: string) => string | null {
+  const words = new Uint32Array(4);
+  return (address) => {
+    const family = parseIp(address, words);
+    return family === 0 ? null : countries.country(formatIp(family, words));
+  };
 }

@@ -4,9 +4,9 @@ import { parseIpEntry } from '../base/addresses/ip.ts';
 import type { CollectorOptions } from '../base/telemetry/spans.ts';
 import { MAX_NODE_GROUPS } from '../base/vocabulary/limits.ts';
 import { readGroups } from '../base/vocabulary/node-groups.ts';
+import { MAX_PAGE } from '../control/api/operation/limits.ts';
 import { parseServerAddress } from '../control/dns/server-address.ts';
-import { COLOUR_CHOICES } from './output.ts';
-import { jsonFormat } from './print/json-document.ts';
+import { COLOUR_CHOICES, jsonFormat } from './output.ts';
 
 /** `--file`: the rules to work on. */
 export function fileOption(): Option {
@@ -115,7 +115,7 @@ export function colourOption(): Option {
 }
 
 /**
- * Adds the options that choose the signatures of `waf` rules (`input/choose-signatures.ts` also reads the
+ * Adds the options that choose the signatures of `waf` rules (`open-signatures.ts` also reads the
  * environment).
  */
 export function signatureOptions(command: Command): Command {
@@ -229,17 +229,17 @@ const LONGEST_OVERLAP_MS = 366 * 24 * 3_600_000;
 export function overlapOption(what: string, { milliseconds }: { readonly milliseconds: number }): Option {
   return new Option('--overlap <duration>', `${what}: a number and s, m, h or d; 0: not at all`)
     .argParser(readOverlap)
-    .default(milliseconds, durationText(milliseconds));
+    .default(milliseconds, lengthText(milliseconds));
 }
 
 /** Parses a duration such as `7d` as milliseconds; negative: the text is no duration. */
-function readDuration(text: string): number {
+function readLength(text: string): number {
   const parts = /^(\d{1,9})([smhd])$/.exec(text);
   return text === '0' ? 0 : parts === null ? -1 : Number(parts[1]) * UNITS[parts[2]!]!;
 }
 
 function readOverlap(text: string): number {
-  const milliseconds = readDuration(text);
+  const milliseconds = readLength(text);
   if (milliseconds >= 0 && milliseconds <= LONGEST_OVERLAP_MS) return milliseconds;
   throw new InvalidArgumentError('write a duration of up to 366d, such as 90s, 30m, 12h or 7d; or 0.');
 }
@@ -254,18 +254,77 @@ interface StoredFor {
 
 /** An option that says how long something is stored; the value is in milliseconds. */
 export function storedForOption(flags: string, what: string, { usual, least, most }: StoredFor): Option {
-  return new Option(flags, `${what}, from ${durationText(least)} to ${durationText(most)}`)
+  return new Option(flags, `${what}, from ${lengthText(least)} to ${lengthText(most)}`)
     .argParser((text: string) => {
-      const milliseconds = readDuration(text);
+      const milliseconds = readLength(text);
       if (milliseconds >= least && milliseconds <= most) return milliseconds;
-      const bounds = `from ${durationText(least)} to ${durationText(most)}`;
+      const bounds = `from ${lengthText(least)} to ${lengthText(most)}`;
       throw new InvalidArgumentError(`write a duration ${bounds}, such as 90m, 48h or 35d.`);
     })
-    .default(usual, durationText(usual));
+    .default(usual, lengthText(usual));
 }
 
-/** A duration in the syntax of `readDuration`. */
-function durationText(milliseconds: number): string {
+/** A duration in the syntax of `readLength`. */
+function lengthText(milliseconds: number): string {
   const unit = Object.keys(UNITS).findLast((one) => milliseconds % UNITS[one]! === 0) ?? 's';
   return `${milliseconds / UNITS[unit]!}${unit}`;
+}
+
+/** A parser of an id, for commander; `where` ends the message of its refusal. */
+export function idParser(where: string): (text: string) => number {
+  return (text) => {
+    if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+    throw new InvalidArgumentError(`an id is a whole number; ${where}.`);
+  };
+}
+
+/** The default of `--limit`: a few screens. */
+const USUAL_LIMIT = 100;
+
+function readLimit(text: string): number {
+  const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= MAX_PAGE) return limit;
+  throw new InvalidArgumentError(`write a whole number from 1 to ${MAX_PAGE}.`);
+}
+
+/** `--limit`. @param what the plural of what is listed */
+export function limitOption(what: string): Option {
+  return new Option('--limit <count>', `${what}, at most`).argParser(readLimit).default(USUAL_LIMIT);
+}
+
+// Times on the command line: a date, an RFC 3339 time, or how long ago.
+
+/** A time that was given; `ago` is relative to when it is used, so that a command that repeats moves along. */
+export type GivenTime = { readonly at: number } | { readonly ago: number };
+
+/** Milliseconds per unit. */
+const AGO_UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** Parses a duration such as `90m`, `24h`, `7d`, `2w` as milliseconds; `null`: the text is no duration. */
+function readSpan(text: string): number | null {
+  const [, count, unit] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
+  return count === undefined ? null : Number(count) * AGO_UNITS[unit as keyof typeof AGO_UNITS];
+}
+
+/** Parses a duration. */
+export function readDuration(text: string): number {
+  const span = readSpan(text);
+  if (span !== null && span > 0) return span;
+  throw new InvalidArgumentError('write a duration such as 90m, 24h, 7d or 2w.');
+}
+
+/** Parses a time: a date, an RFC 3339 time, or a duration before now. */
+export function readTime(text: string): GivenTime {
+  const ago = readSpan(text);
+  if (ago !== null) return { ago };
+  const at = /^\d{4}-\d\d-\d\d(?:T.+)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isFinite(at)) return { at };
+  throw new InvalidArgumentError(
+    'write 2026-11-20, 2026-11-20T09:00:00Z, or how long ago: 90m, 24h, 7d, 2w.',
+  );
+}
+
+/** The time in milliseconds since the epoch. */
+export function timeAt(given: GivenTime, now: number): number {
+  return 'at' in given ? given.at : now - given.ago;
 }

@@ -3,9 +3,7 @@ import { once } from 'node:events';
 import { withoutCredentials } from '../base/text/credentials.ts';
 import { terminalJson } from '../base/text/json-object.ts';
 import { visible } from '../workbench/simulation/render-text.ts';
-import { type CommandFault, EXIT } from './exit.ts';
-import { reasonOf } from './file-fault.ts';
-import { jsonDocument, jsonFormat } from './print/json-document.ts';
+import { type CommandFault, EXIT, reasonOf } from './exit.ts';
 
 /**
  * Ends the process silently when the reader of stdout closes it (`| head`), and with a message for any other write
@@ -71,4 +69,14 @@ const NARROWEST = 40;
 export function outputWidth(): number {
   const width = process.stdout.isTTY === true ? process.stdout.columns : Number(process.env['COLUMNS']);
   return Number.isInteger(width) && width > 0 ? Math.max(NARROWEST, width) : Number.POSITIVE_INFINITY;
+}
+
+/** The value of `format`; the number rises when a field is removed or changes its meaning. */
+export function jsonFormat(name: string): string {
+  return `edgeplan.${name}/v1`;
+}
+
+/** The text of a document, `format` first. Field names are in snake_case. */
+export function jsonDocument(name: string, fields: object): string {
+  return `${terminalJson({ format: jsonFormat(name), ...fields }, 2)}\n`;
 }

@@ -43,16 +43,23 @@ import type { Countries } from '../engine/classification/country.ts';
 import { PLAN_VERSION } from '../engine/plan/layout.ts';
 import { addPanel } from '../page/panel/open-panel.ts';
 import { addReference } from '../page/reference/open-reference.ts';
-import { hasWafRule, sealedSignaturesFor } from './input/choose-signatures.ts';
-import { countryFinder, openCountryFile } from './input/open-countries.ts';
-import { createNotifier, type Notifier } from './notifier.ts';
 import { type DecisionLogs, openDecisionLogs } from './open-decision-logs.ts';
-import { watchBilling } from './server-billing.ts';
-import { createServerIssuer } from './server-issuer.ts';
+import { countryFinder, hasWafRule, openCountryFile, sealedSignaturesFor } from './open-signatures.ts';
 import type { ServerOptions } from './server-options.ts';
-import { recordPublication, startServerTelemetry } from './server-telemetry.ts';
-import { createTraffic, retentionOf, type ServerTraffic, startUptime } from './server-traffic.ts';
-import { createServerZones, type ServerZones } from './server-zones.ts';
+import {
+  createNotifications,
+  createServerIssuer,
+  createServerZones,
+  createTraffic,
+  type Notifier,
+  recordPublication,
+  retentionOf,
+  type ServerTraffic,
+  type ServerZones,
+  startServerTelemetry,
+  startUptime,
+  watchBilling,
+} from './server-parts.ts';
 import { version } from './version.ts';
 
 /** A server that accepts requests. */
@@ -128,7 +135,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     onAppended: metrics.logged,
     onFailed: metrics.logFailed,
   });
-  const notifier = createNotifier({ ...options, ...outward, onOutcome: metrics.delivered });
+  const notifier = createNotifications({ ...options, ...outward, onOutcome: metrics.delivered });
   const services = servicesOf(options, countries, {
     ...{ uses, clock, budget, compute, specialOrigin: special },
     codes: notifier.codes,

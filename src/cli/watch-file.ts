@@ -14,8 +14,7 @@ import { selfTest } from '../engine/evaluator/self-test.ts';
 import { absoluteName } from '../rules/model/record-name.ts';
 import type { RuleSet } from '../rules/model/types.ts';
 import { CommandFault, inputFault } from './exit.ts';
-import { compileInput, readEdge } from './input/open-subject.ts';
-import { refuseApplicationRecords } from './input/refuse-application.ts';
+import { compileInput, readEdge, refuseApplicationRecords } from './input/open-subject.ts';
 import type { ColourChoice } from './output.ts';
 
 /** Options of `serveEdgeFile`. */

@@ -7,7 +7,7 @@ import { constants, type Stats } from 'node:fs';
 import { access, type FileHandle, open, readlink, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { writeAtomically } from '../base/platform/durable-file.ts';
-import { writeFault } from './file-fault.ts';
+import { writeFault } from './exit.ts';
 
 /** Whether a system error has a code. */
 function hasCode(error: unknown, code: string): boolean {

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { SyncState } from '../../src/edge/following/options.ts';
+import type { SyncState } from '../../src/edge/following/sync-run.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
 import { namedPlans } from '../support/named-plans.ts';
 import { addDomain, addDrop, changeDomain, type House, openHouse, until } from '../support/publish-setup.ts';

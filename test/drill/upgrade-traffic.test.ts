@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openStore } from '../../src/control/store/database/open.ts';
-import { hostOf } from '../../src/edge/proxy/origin/host-name.ts';
+import { hostOf } from '../../src/edge/proxy/origin/origins.ts';
 import { PLAN_VERSION } from '../../src/engine/plan/layout.ts';
 import { builtCli } from '../support/built.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ControlPlaneClient, createControl } from '../../src/edge/following/control-plane.ts';
-import { createReports } from '../../src/edge/following/reports.ts';
+import { createReports } from '../../src/edge/following/install-state.ts';
 import { until } from '../support/until.ts';
 
 interface Answer {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { moveDomain } from '../../src/control/publishing/node-groups.ts';
 import type { DomainRow } from '../../src/control/store/rows.ts';
 import { createControl } from '../../src/edge/following/control-plane.ts';
-import { createReports } from '../../src/edge/following/reports.ts';
+import { createReports } from '../../src/edge/following/install-state.ts';
 import { openTraffic } from '../../src/edge/following/traffic/traffic.ts';
 import { countedSecond } from '../support/counted-seconds.ts';
 import { testDatabases } from '../support/databases.ts';

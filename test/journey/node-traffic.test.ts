@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ControlPlaneClient, createControl } from '../../src/edge/following/control-plane.ts';
-import { ANSWER_MS } from '../../src/edge/following/limits.ts';
-import { UNWRITTEN_RETRY_MS } from '../../src/edge/following/traffic/limits.ts';
+import { ANSWER_MS, UNWRITTEN_RETRY_MS } from '../../src/edge/following/limits.ts';
 import {
   type NodeTraffic,
   openTraffic,

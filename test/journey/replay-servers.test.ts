@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startNginx } from '../../bench/harness/nginx.ts';
-import { compileEdge } from '../../src/edge/middleware/compile-edge.ts';
+import { compileEdge } from '../../src/edge/middleware/node/edge-input.ts';
 import { type EdgeRequest, loadPlan } from '../../src/engine/evaluator/index.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
 import { createAgentClassifier } from '../../src/workbench/replay/replay-requests.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { compileEdge } from '../../src/edge/middleware/compile-edge.ts';
+import { compileEdge } from '../../src/edge/middleware/node/edge-input.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
 import { readEdgeFile } from '../../src/rules/files/edge-file.ts';
 import { formatFile } from '../../src/rules/files/format.ts';

@@ -3,9 +3,9 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CertificateSink } from '../../src/edge/following/certificates/install-sets.ts';
-import type { SyncOptions, SyncTimes } from '../../src/edge/following/options.ts';
 import { createPlanTable, type PlanTable } from '../../src/edge/following/plan-table.ts';
 import { type ControlPlaneSync, syncWithControlPlane } from '../../src/edge/following/sync.ts';
+import type { SyncOptions, SyncTimes } from '../../src/edge/following/sync-run.ts';
 import type { Clearance } from '../../src/engine/plan/manifest.ts';
 
 export interface TestFollower extends ControlPlaneSync {

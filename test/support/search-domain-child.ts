@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { createResolve } from '../../src/edge/proxy/origin/resolve.ts';
+import { createResolve } from '../../src/edge/proxy/origin/names.ts';
 import { a, fromTable, startDnsServer } from './dns-server.ts';
 
 const [file, ...names] = process.argv.slice(2) as [string, ...string[]];

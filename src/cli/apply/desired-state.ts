@@ -1,14 +1,17 @@
-/** Reads the desired state of a domain from an edge file, in the form in which the server stores it. */
+/**
+ * Reads the desired state of a domain from an edge file, in the form in which the server stores it, and checks a
+ * fragment of one against the server.
+ */
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { canonicalData } from '../../control/dns/zone-file/rdata.ts';
 import type { EdgeSources } from '../../rules/files/edge-file.ts';
 import { readYamlBytes } from '../../rules/files/yaml.ts';
 import { SETTING_NAMES } from '../../rules/model/domain.ts';
 import type { DnsRecord, Rule } from '../../rules/model/types.ts';
-import { inputFault } from '../exit.ts';
-import { compileInput, readEdge } from '../input/open-subject.ts';
-import { refuseApplicationRecords } from '../input/refuse-application.ts';
+import { inputFault, usageFault } from '../exit.ts';
+import { compileInput, readEdge, refuseApplicationRecords } from '../input/open-subject.ts';
 import { type ColourChoice, note } from '../output.ts';
+import type { RemoteDomain } from '../remote/remote-domain.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -66,4 +69,37 @@ function canonical(record: DnsRecord, sources: EdgeSources): DnsRecord {
   const source = sources.records.get(record.id);
   const place = source === undefined ? '' : `${source.file}:${source.line}: `;
   throw inputFault(`${place}destination: ${data.message}, found ${data.found ?? quoteValue(destination)}`);
+}
+
+// Checks a fragment against a server: it has objects of the server by their ids, so that `apply` changes these alone, creates
+// none and deletes none.
+
+/** Absent objects that one message names. */
+const MOST_NAMED = 10;
+
+/** @throws CommandFault where the server has not every object of the fragment, or where the rest would be deleted */
+export function checkFragment(
+  { records, rules, sources }: DesiredState,
+  remote: RemoteDomain,
+  { prune }: { readonly prune: boolean },
+): void {
+  if (prune) {
+    const message = `\`${sources.file}\` is a fragment, and --prune would delete the rest of the domain`;
+    throw usageFault(message, 'apply the fragment without --prune');
+  }
+  const stored = new Set([
+    ...remote.records.map(({ id }) => `record ${id}`),
+    ...remote.rules.map(({ type, id }) => `rule ${type}/${id}`),
+  ]);
+  const wanted = [
+    ...records.map(({ id }) => `record ${id}`),
+    ...rules.map(({ type, id }) => `rule ${type}/${id}`),
+  ];
+  const absent = wanted.filter((title) => !stored.has(title));
+  if (absent.length === 0) return;
+  const more = absent.length > MOST_NAMED ? ` and ${absent.length - MOST_NAMED} more` : '';
+  const named = absent.slice(0, MOST_NAMED).join(', ');
+  throw inputFault(`the server has no ${named}${more}, which the fragment is to change`, {
+    remedy: 'nothing was changed; print the fragment again',
+  });
 }

@@ -12,16 +12,17 @@ import { same, shortRecord, shortRule } from '../../rules/files/print-edge.ts';
 import { absoluteName } from '../../rules/model/record-name.ts';
 import type { DnsRecord, Rule } from '../../rules/model/types.ts';
 import type { RemoteDomain } from '../remote/remote-domain.ts';
-import { checkFragment } from './check-fragment.ts';
-import type { DesiredState } from './desired-state.ts';
+import { checkFragment, type DesiredState } from './desired-state.ts';
 import {
   contentOf,
+  type Paired,
+  type PairingKey,
   type PairingOptions,
+  pairUp,
   rulePairingKeys,
   type ScopeTexts,
   scopeTexts,
 } from './pair-rules.ts';
-import { type Paired, type PairingKey, pairUp } from './pair-up.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 /** Compares nginx with an imported file: each generated request runs through both, and what differs is listed. */
 import { MAX_WINDOW_SEC } from '../../base/vocabulary/limits.ts';
-import { compileEdge } from '../../edge/middleware/compile-edge.ts';
+import { compileEdge } from '../../edge/middleware/node/edge-input.ts';
 import { type Evaluator, loadPlan } from '../../engine/evaluator/index.ts';
 import { seal } from '../../engine/plan/seal.ts';
 import type { NginxDirective } from '../../workbench/importers/nginx/parse-nginx.ts';

@@ -11,11 +11,18 @@ import {
 import type { WriteTransaction } from '../../control/store/store.ts';
 import { shellWord } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
-import { dataFolder, hasEmbeddedStore, openData, openExistingData, type StoreFlags } from '../open-data.ts';
+import {
+  dataFolder,
+  hasEmbeddedStore,
+  openData,
+  openExistingData,
+  type StoreFlags,
+  withData,
+  withStore,
+} from '../open-data.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
-import { withData, withStore } from '../with-store.ts';
 
 /** Options of `list`, as commander parses them. */
 interface ListFlags extends StoreFlags {

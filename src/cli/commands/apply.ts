@@ -4,17 +4,15 @@ import { paint } from '../../workbench/simulation/paint.ts';
 import { quantity, visible } from '../../workbench/simulation/render-text.ts';
 import { type DesiredState, readDesiredState } from '../apply/desired-state.ts';
 import { executeChanges } from '../apply/execute-changes.ts';
-import { lockPath } from '../apply/lock-file.ts';
+import { lockPath, openRuleLock, type RuleLock } from '../apply/lock-file.ts';
 import { type ChangePlan, type PlannedChange, planChanges } from '../apply/plan-changes.ts';
 import { changeLines, countText, headingOf, nounText } from '../apply/print-changes.ts';
-import { draftFor, publishWritten } from '../apply/publish-draft.ts';
-import { openRuleLock, type RuleLock } from '../apply/rule-lock.ts';
 import { CommandFault, EXIT, type ExitCode } from '../exit.ts';
 import { domainFiles } from '../input/domain-files.ts';
 import { colourOption, edgeFileOption, jsonOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, noteFault, write, writeDocument, writeLine } from '../output.ts';
 import { keyOption, type ServerAccess, ServerRefusal, serverOption } from '../remote/call-api.ts';
-import { publicationOutcome } from '../remote/publication.ts';
+import { draftFor, publicationOutcome, publishWritten } from '../remote/publication.ts';
 import { type RemoteDomain, readRemote } from '../remote/remote-domain.ts';
 
 /** The options of the command, as commander parses them. */

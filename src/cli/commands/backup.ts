@@ -10,8 +10,7 @@ import { type CopyReport, inspectCopy } from '../../control/store/database/sqlit
 import type { Store } from '../../control/store/store.ts';
 import { sizeText } from '../../rules/files/size.ts';
 import { quantity, shellWord } from '../../workbench/simulation/render-text.ts';
-import { CommandFault, EXIT, usageFault } from '../exit.ts';
-import { writeFault } from '../file-fault.ts';
+import { CommandFault, EXIT, usageFault, writeFault } from '../exit.ts';
 import { openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { locateSecretsKey } from '../open-secrets-key.ts';
 import { note, write } from '../output.ts';

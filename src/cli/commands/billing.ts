@@ -11,14 +11,11 @@ import { visible } from '../../workbench/simulation/render-text.ts';
 import { linesOf } from '../../workbench/simulation/requests.ts';
 import { EXIT } from '../exit.ts';
 import { readChunks } from '../input/read-file.ts';
-import type { StoreFlags } from '../open-data.ts';
+import { type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
-import { moneyText } from '../print/money.ts';
-import { tableText } from '../print/table.ts';
-import { callApi, keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
-import { callPages } from '../remote/call-pages.ts';
-import { withData, withStore } from '../with-store.ts';
+import { moneyText, tableText } from '../print/table.ts';
+import { callApi, callPages, keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 
 /** The options of `import`, as commander parses them. */
 interface ImportFlags extends StoreFlags {

@@ -14,11 +14,10 @@ import {
 } from '../../control/publishing/clearance.ts';
 import { CLEARANCE_OVERLAP_MS } from '../../control/publishing/limits.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import type { StoreFlags } from '../open-data.ts';
+import { type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption, overlapOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
-import { withData, withStore } from '../with-store.ts';
 
 /** Options of `rotate`, as commander parses them. */
 interface RotateFlags extends StoreFlags {

@@ -3,10 +3,14 @@
  * completing starts no process and executes nothing that was typed.
  */
 import { Argument, Command } from 'commander';
-import { fishScript } from '../completion/fish.ts';
-import { bashScript, zshScript } from '../completion/posix.ts';
-import { powershellScript } from '../completion/powershell.ts';
-import { type CompletionPlace, placesOf } from '../completion/tree.ts';
+import {
+  bashScript,
+  type CompletionPlace,
+  fishScript,
+  placesOf,
+  powershellScript,
+  zshScript,
+} from '../completion-scripts.ts';
 import { write } from '../output.ts';
 
 /** The script of each shell. */

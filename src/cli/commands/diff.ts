@@ -10,16 +10,23 @@ import type { Subject } from '../../workbench/proofs/subject.ts';
 import { changesDocument, changesText } from '../../workbench/simulation/render-changes.ts';
 import { requests } from '../../workbench/simulation/requests.ts';
 import { fixedEvaluator } from '../../workbench/simulation/simulate.ts';
-import { nothingCompared, printGaps, replayText } from '../decision-log/print-replay.ts';
-import { readLog } from '../decision-log/read-log.ts';
-import { createReplay, type ReplayEntry, type ReplayReport, replayDocument } from '../decision-log/replay.ts';
 import { EXIT, usageFault } from '../exit.ts';
-import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
 import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
 import { readChunks } from '../input/read-file.ts';
+import { type ChoiceFlags, signaturesFor } from '../open-signatures.ts';
 import { colourOption, gather, readNodeId, signatureOptions } from '../options.ts';
 import { write, writeDocument } from '../output.ts';
 import { diffText } from '../print/diff.ts';
+import {
+  createReplay,
+  nothingCompared,
+  printGaps,
+  type ReplayEntry,
+  type ReplayReport,
+  replayDocument,
+  replayText,
+} from '../replay/replay.ts';
+import { readLog } from '../replay/replay-logs.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends ChoiceFlags {

@@ -1,19 +1,17 @@
 /** `edgeplan doctor`: checks what a server or a node needs before it is started, and says what to do. */
 import { Command, Option } from 'commander';
 import { paint } from '../../workbench/simulation/paint.ts';
-import { certificates } from '../doctor/certificates.ts';
-import type { Check, DoctorFlags } from '../doctor/check.ts';
-import { clock } from '../doctor/clock.ts';
-import { database } from '../doctor/database.ts';
-import { disk } from '../doctor/disk.ts';
-import { resolvers } from '../doctor/dns.ts';
-import { edgeFile } from '../doctor/edge-file.ts';
-import { feed } from '../doctor/feed.ts';
-import { machine } from '../doctor/machine.ts';
-import { nodeVersion } from '../doctor/node-version.ts';
-import { ports } from '../doctor/ports.ts';
-import { findingLines, type NamedFinding, reportFields, summaryText } from '../doctor/report.ts';
-import { secretsKey } from '../doctor/secrets-key.ts';
+import {
+  type Check,
+  type DoctorFlags,
+  findingLines,
+  type NamedFinding,
+  reportFields,
+  summaryText,
+} from '../doctor/check.ts';
+import { certificates, edgeFile, secretsKey } from '../doctor/files.ts';
+import { disk, machine, nodeVersion, ports, resolvers } from '../doctor/machine.ts';
+import { clock, database, feed } from '../doctor/services.ts';
 import { EXIT } from '../exit.ts';
 import { certificatesOption, controlOptions, maxConnectionsOption } from '../node-options.ts';
 import { checkControlUrl } from '../node-settings.ts';

@@ -11,12 +11,10 @@ import { moveDomain } from '../../control/publishing/node-groups.ts';
 import type { AccountRow, DomainRow, ManifestRow } from '../../control/store/rows.ts';
 import { SERVICE } from '../../control/store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
-import type { StoreFlags } from '../open-data.ts';
+import { findDomain, type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption, readNodeGroups } from '../options.ts';
-import { note, write } from '../output.ts';
-import { jsonDocument } from '../print/json-document.ts';
+import { jsonDocument, note, write } from '../output.ts';
 import { nextStep } from '../remote/publication.ts';
-import { findDomain, withData, withStore } from '../with-store.ts';
 
 /** The longest reason in characters: it is one line of the audit log. */
 const MAX_REASON = 200;

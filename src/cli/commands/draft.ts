@@ -5,11 +5,15 @@ import { visible } from '../../workbench/simulation/render-text.ts';
 import { EXIT } from '../exit.ts';
 import { jsonOption } from '../options.ts';
 import { write, writeDocument } from '../output.ts';
-import { draftDiffText, draftText, type PrintedDraftDiff } from '../print/draft.ts';
+import { draftDiffText, draftText, type PrintedDraftDiff } from '../print/diff.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
-import { publishDraft, readDraft } from '../remote/draft.ts';
-import { proveRemotely, requireInvariants } from '../remote/invariants.ts';
-import { publicationOutcome } from '../remote/publication.ts';
+import {
+  proveRemotely,
+  publicationOutcome,
+  publishDraft,
+  readDraft,
+  requireInvariants,
+} from '../remote/publication.ts';
 import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
 
 /** The options of every subcommand, as commander parses them. */

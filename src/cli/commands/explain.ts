@@ -13,15 +13,15 @@ import {
   type SimulationSubject,
   simulate,
 } from '../../workbench/simulation/simulate.ts';
-import { readLog } from '../decision-log/read-log.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
-import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
-import { digestOf } from '../input/digest.ts';
 import { openSubject } from '../input/open-subject.ts';
+import { digestOf } from '../input/read-file.ts';
+import { type ChoiceFlags, signaturesFor } from '../open-signatures.ts';
 import { colourOption, gather, readNodeId, signatureOptions } from '../options.ts';
 import { colourFor, note, outputWidth, write, writeDocument } from '../output.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { findDecision, readDecision, readTrace } from '../remote/domain-logs.ts';
+import { readLog } from '../replay/replay-logs.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends ChoiceFlags, ServerAccess {

@@ -10,8 +10,7 @@ import {
 import { usageFault } from '../exit.ts';
 import { colourOption } from '../options.ts';
 import { type ColourChoice, colourFor, outputWidth, write } from '../output.ts';
-import { type FieldsOptions, fieldText, sectionsText, sectionText } from '../print/fields.ts';
-import { fieldsDocument } from '../print/fields-document.ts';
+import { type FieldsOptions, fieldsDocument, fieldText, sectionsText, sectionText } from '../print/fields.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags {

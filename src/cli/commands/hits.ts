@@ -6,8 +6,14 @@ import { outputWidth } from '../output.ts';
 import { type HitsReport, hitsLines, ofType } from '../print/hits.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
-import { followOption, printReport, type ReportFlags } from '../traffic/follow.ts';
-import { type PeriodFlags, periodAt, periodOptions } from '../traffic/period-flags.ts';
+import {
+  followOption,
+  type PeriodFlags,
+  periodAt,
+  periodOptions,
+  printReport,
+  type ReportFlags,
+} from '../reports.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends ServerAccess, PeriodFlags, ReportFlags {

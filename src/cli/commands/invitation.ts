@@ -1,8 +1,7 @@
 /** `edgeplan invitation`: the pending invitations of an account to domains of others, accepted or declined. */
 import { Command } from 'commander';
 import { visible } from '../../workbench/simulation/render-text.ts';
-import { idParser } from '../input/id.ts';
-import { jsonOption } from '../options.ts';
+import { idParser, jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
 import { callApi, keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';

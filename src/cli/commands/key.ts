@@ -11,11 +11,10 @@ import {
 } from '../../control/accounts/keys.ts';
 import { notifyKeyCreated, notifyKeyRevoked } from '../../control/notices/events.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { openExistingData, type StoreFlags } from '../open-data.ts';
+import { openExistingData, type StoreFlags, withStore } from '../open-data.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
-import { withStore } from '../with-store.ts';
 
 /** Options of `create`, as commander parses them. */
 interface CreateFlags extends StoreFlags {

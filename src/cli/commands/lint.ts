@@ -4,10 +4,11 @@ import { Command, Option } from 'commander';
 import { readEdgeBytes } from '../../rules/files/edge-file.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
 import { type CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
-import { type ChoiceFlags, signaturePaths } from '../input/choose-signatures.ts';
 import { domainFiles, edgePaths } from '../input/domain-files.ts';
 import { lintEdge } from '../input/lint-edge.ts';
 import { readEdge, textsOf } from '../input/open-subject.ts';
+import { watchOption, watchRuns } from '../long-runs.ts';
+import { type ChoiceFlags, signaturePaths } from '../open-signatures.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
 import { colourFor, note } from '../output.ts';
 import { tally } from '../print/diagnostics.ts';
@@ -19,7 +20,6 @@ import {
   reporterOptions,
   writeReports,
 } from '../reporters/reporters.ts';
-import { watchOption, watchRuns } from '../watch-runs.ts';
 
 /** The values of `--fail-on`, from the lowest severity. */
 const THRESHOLDS = ['info', 'warning', 'error'] as const;

@@ -6,12 +6,10 @@ import { timeText } from '../../base/text/time.ts';
 import { LOG_ACTIONS } from '../../control/logs/log-store.ts';
 import { paint } from '../../workbench/simulation/paint.ts';
 import { type CommandFault, usageFault } from '../exit.ts';
-import { colourOption } from '../options.ts';
+import { colourOption, type GivenTime, readDuration, readTime, timeAt } from '../options.ts';
 import { type ColourChoice, colourFor, note, noteFault, write } from '../output.ts';
-import { logLine, type RemoteEntry } from '../print/log-entry.ts';
 import { isTransient, keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
-import { type LogFilters, readLogPage } from '../remote/domain-logs.ts';
-import { type GivenTime, readDuration, readTime, timeAt } from '../time-option.ts';
+import { type LogFilters, logLine, type RemoteEntry, readLogPage } from '../remote/domain-logs.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends ServerAccess {

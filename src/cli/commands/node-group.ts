@@ -4,11 +4,10 @@
  */
 import { Command } from 'commander';
 import { listGroups } from '../../control/publishing/node-groups.ts';
-import type { StoreFlags } from '../open-data.ts';
+import { findNode, type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption, readNodeGroups } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
-import { findNode, withData, withStore } from '../with-store.ts';
 
 /** Options of `list`, as commander parses them. */
 interface ListFlags extends StoreFlags {

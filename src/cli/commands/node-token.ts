@@ -11,11 +11,10 @@ import { openSigner } from '../../control/publishing/signer.ts';
 import type { NodeRow, ReplacedTokenRow } from '../../control/store/rows.ts';
 import type { Store } from '../../control/store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
-import type { StoreFlags } from '../open-data.ts';
+import { findNode, type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption, overlapOption, readNodeGroups } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
-import { findNode, withData, withStore } from '../with-store.ts';
 
 /** Options of `create`, as commander parses them. */
 interface CreateFlags extends StoreFlags {

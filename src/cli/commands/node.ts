@@ -1,12 +1,18 @@
 /** `edgeplan node`: parses flags, starts an edge node, prints where it listens, and stops it on a signal. */
+import { isIPv4 } from 'node:net';
+import { resolve } from 'node:path';
 import { Command } from 'commander';
+import { StoreFault } from '../../base/storage/fault.ts';
 import { curlCommand, exampleHost } from '../../edge/answers/unserved.ts';
 import type { NodeSignatures, RunningNode } from '../../edge/node/options.ts';
+import { WorkerFault } from '../../edge/workers/messages.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
-import { digestOf } from '../input/digest.ts';
+import { CommandFault, EXIT, inputFault, usageFault, writeFault } from '../exit.ts';
+import { digestOf } from '../input/read-file.ts';
+import { listenFault, stopOnSignals } from '../long-runs.ts';
 import { type NodeFlags, nodeOptions } from '../node-options.ts';
-import { refusal } from '../node-refusal.ts';
 import {
+  checkUnreadFlags,
   type NodeSettings,
   openNodeSignatures,
   openPlanOrigin,
@@ -14,10 +20,8 @@ import {
   planFlagsOf,
   settingsOf,
 } from '../node-settings.ts';
+import { storeFault } from '../open-data.ts';
 import { note, write } from '../output.ts';
-import { plainControlLines } from '../plain-control.ts';
-import { stopOnSignals } from '../stop-on-signals.ts';
-import { checkUnreadFlags } from '../unread-flags.ts';
 import { version } from '../version.ts';
 import type { InstalledFile } from '../watch-file.ts';
 import { printWorkerEvent, workersLines } from '../worker-events.ts';
@@ -157,4 +161,73 @@ function servingLine(served: number, refused: number): string {
   const count = served === 0 ? 'no domain' : served === 1 ? '1 domain' : `${served} domains`;
   const others = refused === 1 ? '1 more is' : `${refused} more are`;
   return `serving ${count}${refused === 0 ? '' : `; ${others} not active and refused`}`;
+}
+
+/** The listener address and the folder of the node, for the sentence. */
+export interface NodePlaces {
+  readonly host: string;
+  readonly port: number;
+  readonly tlsPort?: number;
+  readonly opsPort?: number;
+  readonly data: string;
+}
+
+/** The fault to print; an unknown error is returned unchanged. */
+function refusal(error: unknown, options: NodePlaces): unknown {
+  if (error instanceof CommandFault) return error;
+  if (error instanceof StoreFault) return storeFault(error);
+  const { host, port, tlsPort, opsPort, data } = options;
+  const ports = { '--port': port, '--tls-port': tlsPort, '--ops-port': opsPort };
+  const listening = listenFault(error, { host, ports });
+  if (listening !== null) return listening;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const path = error instanceof Error && 'path' in error ? String(error.path) : null;
+  if ((code === 'ENOENT' || code === 'ENOTDIR' || code === 'EEXIST') && path !== null) {
+    // The system names the absolute path.
+    const isData = resolve(path) === resolve(data);
+    const remedy = isData ? { remedy: 'name a folder with --data' } : {};
+    return inputFault(`\`${isData ? data : path}\` is no folder that can be used`, {
+      cause: error,
+      ...remedy,
+    });
+  }
+  if (path !== null && error instanceof Error && 'syscall' in error) return writeFault(path, error);
+  if (error instanceof Error && error.name === 'TrustFault') {
+    return usageFault(
+      `--trust: ${error.message}`,
+      'edgeplan node-token create prints the key as EDGEPLAN_NODE_TRUST',
+    );
+  }
+  if (error instanceof WorkerFault) {
+    const remedy = 'its messages are above; --log-level debug shows more';
+    return new CommandFault(EXIT.server, error.message, { cause: error, remedy });
+  }
+  return error;
+}
+
+interface ControlAddress {
+  readonly url: string;
+  /** `null`: trust on first use. */
+  readonly publicKey: string | null;
+}
+
+/** Sentences for stderr; none when the connection stays on this machine or is encrypted. */
+export function plainControlLines({ url, publicKey }: ControlAddress): readonly string[] {
+  const { protocol, hostname, origin } = new URL(url);
+  if (protocol === 'https:' || isThisMachine(hostname)) return [];
+  const lines = [
+    `\`${origin}\` is reached without TLS: the network can read this node's token and the clearance secrets; an https:// address encrypts them`,
+  ];
+  if (publicKey === null) {
+    lines.push(
+      `the plans cannot be authenticated on first use: the first key that \`${origin}\` presents is trusted; --trust pins the right one`,
+    );
+  }
+  return lines;
+}
+
+/** Loopback addresses, and the names that RFC 6761 §6.3 reserves for them. */
+function isThisMachine(hostname: string): boolean {
+  if (isIPv4(hostname)) return hostname.startsWith('127.');
+  return hostname === '[::1]' || hostname === 'localhost' || hostname.endsWith('.localhost');
 }

@@ -6,12 +6,11 @@ import { foreignHost } from '../../base/addresses/host.ts';
 import { readPanel } from '../../page/panel/assets.ts';
 import { createPlayedFile, createPlayServer } from '../../page/panel/play-server.ts';
 import { inputFault, usageFault } from '../exit.ts';
-import type { ChoiceFlags } from '../input/choose-signatures.ts';
-import { listenFault } from '../listen-fault.ts';
+import { listenFault, stopOnSignals } from '../long-runs.ts';
+import type { ChoiceFlags } from '../open-signatures.ts';
 import { colourOption, edgeFileOption, readPort, signatureOptions } from '../options.ts';
 import { note, write } from '../output.ts';
 import { followPlayedFile } from '../play/follow-file.ts';
-import { stopOnSignals } from '../stop-on-signals.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends ChoiceFlags {

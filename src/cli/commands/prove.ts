@@ -1,8 +1,8 @@
 /** `edgeplan prove`: proves the invariants of a test file, of every request and not of samples. */
 import { Command } from 'commander';
+import { watchOption } from '../long-runs.ts';
 import { colourOption, edgeFileOption } from '../options.ts';
 import { reporterOptions } from '../reporters/reporters.ts';
-import { watchOption } from '../watch-runs.ts';
 import { runTestFiles } from './test.ts';
 
 /** Creates the command. */

@@ -1,5 +1,6 @@
 /** `edgeplan replay`: evaluates logged requests with other rules, and reports which decisions would change. */
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { parseHost } from '../../base/addresses/host.ts';
 import { loggedDecision } from '../../edge/proxy/log/line.ts';
 import { redactTarget } from '../../edge/proxy/log/redact.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
@@ -7,16 +8,12 @@ import { LOG_FORMATS, type LogFormat } from '../../workbench/access-logs/format.
 import { lackedFacts } from '../../workbench/replay/dependencies.ts';
 import { createRequestReplay } from '../../workbench/replay/replay-requests.ts';
 import { fixedEvaluator, type SimulationSubject } from '../../workbench/simulation/simulate.ts';
-import { nothingCompared, printGaps, replayNote, replayText } from '../decision-log/print-replay.ts';
-import { createReplay, replayDocument } from '../decision-log/replay.ts';
 import { usageFault } from '../exit.ts';
-import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
-import { countryFinder, openCountryFile } from '../input/open-countries.ts';
 import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
+import { type ChoiceFlags, countryFinder, openCountryFile, signaturesFor } from '../open-signatures.ts';
 import { colourOption, fileOption, gather, readNodeId, signatureOptions } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { type OpenedLog, octetsOfLogs, openLogs } from '../replay/open-logs.ts';
-import { readCaptures, readHost } from '../replay/options.ts';
 import {
   nothingReplayed,
   type PrintedReplay,
@@ -27,6 +24,14 @@ import {
   requestsText,
 } from '../replay/print-requests.ts';
 import { createProgress, type ReplayProgress } from '../replay/progress.ts';
+import {
+  createReplay,
+  nothingCompared,
+  printGaps,
+  replayDocument,
+  replayNote,
+  replayText,
+} from '../replay/replay.ts';
 import {
   createReadLogs,
   type ReadLogs,
@@ -239,4 +244,18 @@ function factOptions(): readonly Option[] {
     new Option('--countries <file>', "a country database in MaxMind's format, for lines without a country"),
     new Option('--node-id <id>', 'the edge node that answers').argParser(readNodeId).env('EDGEPLAN_NODE_ID'),
   ];
+}
+
+/** Parses a host; it may have a port, as a Host header may. */
+function readHost(text: string): string {
+  if (parseHost(text, { host: '', port: -1, literal: false })) return text;
+  throw new InvalidArgumentError('a host is written like shop.example.com.');
+}
+
+/** Parses names of headers, separated by commas. */
+function readCaptures(text: string): readonly string[] {
+  const names = text.split(',').map((one) => one.trim().toLowerCase());
+  const wrong = names.find((name) => !/^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/.test(name));
+  if (wrong === undefined) return names;
+  throw new InvalidArgumentError(`\`${wrong}\` is not the name of a header.`);
 }

@@ -13,8 +13,7 @@ import { inspectCopy } from '../../control/store/database/sqlite/inspect.ts';
 import { APPLICATION_ID } from '../../control/store/database/sqlite/migrate.ts';
 import { replacementSteps, undoReplacement } from '../../control/store/database/sqlite/replace.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
-import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
-import { readFault, writeFault } from '../file-fault.ts';
+import { CommandFault, EXIT, inputFault, readFault, usageFault, writeFault } from '../exit.ts';
 import { dataFolder, openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { write } from '../output.ts';
 

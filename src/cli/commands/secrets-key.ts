@@ -7,6 +7,7 @@ import { type Resealed, resealKeys } from '../../control/certificates/reseal-key
 import type { Store } from '../../control/store/store.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
+import { withData, withStore } from '../open-data.ts';
 import {
   KEY_VARIABLE,
   locateSecretsKey,
@@ -16,7 +17,6 @@ import {
   writeKeyFile,
 } from '../open-secrets-key.ts';
 import { note, write } from '../output.ts';
-import { withData, withStore } from '../with-store.ts';
 
 /**
  * Makes a new key in the file and encrypts every private key under it. The key before stays in the file until the next

@@ -16,8 +16,7 @@ import {
 } from '../../control/traffic/limits.ts';
 import { PANEL_PATH } from '../../page/panel/assets.ts';
 import { usageFault } from '../exit.ts';
-import { type IssuerFlags, issuerOptions, readIssuer } from '../issuer-options.ts';
-import { listenFault } from '../listen-fault.ts';
+import { listenFault, stopOnSignals } from '../long-runs.ts';
 import { openData, storeOptions } from '../open-data.ts';
 import {
   keyFileWarning,
@@ -40,10 +39,16 @@ import {
   storedForOption,
 } from '../options.ts';
 import { note, write } from '../output.ts';
-import type { ServerOptions } from '../server-options.ts';
+import {
+  type IssuerFlags,
+  issuerOptions,
+  readIssuer,
+  readZoneOptions,
+  type ServerOptions,
+  type ZoneFlags,
+  zoneOptions,
+} from '../server-options.ts';
 import type { RunningServer } from '../start-server.ts';
-import { stopOnSignals } from '../stop-on-signals.ts';
-import { readZoneOptions, type ZoneFlags, zoneOptions } from '../zone-options.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends SecretsKeyFlags, CollectorFlags, ZoneFlags, IssuerFlags {

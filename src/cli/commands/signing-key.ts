@@ -13,10 +13,9 @@ import {
   signingAt,
 } from '../../control/publishing/signing-keys.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import type { StoreFlags } from '../open-data.ts';
+import { type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption, overlapOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
-import { withData, withStore } from '../with-store.ts';
 
 /** Options of `rotate`, as commander parses them. */
 interface RotateFlags extends StoreFlags {

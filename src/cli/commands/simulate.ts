@@ -19,9 +19,10 @@ import {
   simulate,
 } from '../../workbench/simulation/simulate.ts';
 import { EXIT, usageFault } from '../exit.ts';
-import { type ChoiceFlags, signaturePaths, signaturesFor } from '../input/choose-signatures.ts';
 import { edgePaths } from '../input/domain-files.ts';
 import { openSubject } from '../input/open-subject.ts';
+import { watchOption, watchRuns } from '../long-runs.ts';
+import { type ChoiceFlags, signaturePaths, signaturesFor } from '../open-signatures.ts';
 import {
   colourOption,
   fileOption,
@@ -32,13 +33,24 @@ import {
   signatureOptions,
 } from '../options.ts';
 import { colourFor, note, outputWidth, write, writeDocument } from '../output.ts';
-import { type ConditionFlags, clearedRefs, orUsageFault, worldOf } from '../simulate/conditions.ts';
-import { createFailOn, type FailingAction, failOnOption } from '../simulate/fail-on.ts';
-import { type CurlAliases, requestOptions, withoutAliases } from '../simulate/request-options.ts';
-import { simulateSeveral } from '../simulate/several.ts';
-import { simulateStream } from '../simulate/stream.ts';
-import { readUrlWords, type UrlWords } from '../simulate/url-words.ts';
-import { watchOption, watchRuns } from '../watch-runs.ts';
+import {
+  type ConditionFlags,
+  type CurlAliases,
+  clearedRefs,
+  orUsageFault,
+  readUrlWords,
+  requestOptions,
+  type UrlWords,
+  withoutAliases,
+  worldOf,
+} from '../simulate-options.ts';
+import {
+  createFailOn,
+  type FailingAction,
+  failOnOption,
+  simulateSeveral,
+  simulateStream,
+} from '../simulate-several.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends RequestFlags, ChoiceFlags, ConditionFlags {

@@ -18,11 +18,9 @@ import type { SuspensionCause, SuspensionRow } from '../../control/store/billing
 import type { DomainRow, SubscriptionRow } from '../../control/store/rows.ts';
 import { type ReadTransaction, SERVICE } from '../../control/store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
-import type { StoreFlags } from '../open-data.ts';
+import { findDomain, type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption } from '../options.ts';
-import { write } from '../output.ts';
-import { jsonDocument } from '../print/json-document.ts';
-import { findDomain, withData, withStore } from '../with-store.ts';
+import { jsonDocument, write } from '../output.ts';
 
 /** The values of `--state`. */
 const STATES = ['active', 'suspended'] as const;

@@ -1,12 +1,18 @@
 /** `edgeplan support`: the support tickets of an account for its customer, at a server. */
 import { Command } from 'commander';
 import type { TicketStatus } from '../../control/store/billing-rows.ts';
-import { limitOption } from '../input/limit.ts';
-import { messageOption, readMessage } from '../input/message.ts';
-import { readTicketId, statusOption } from '../input/ticket.ts';
-import { jsonOption } from '../options.ts';
+import { jsonOption, limitOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
-import { type PrintedMessage, type PrintedTicket, ticketsText, ticketText } from '../print/ticket.ts';
+import {
+  messageOption,
+  type PrintedMessage,
+  type PrintedTicket,
+  readMessage,
+  readTicketId,
+  statusOption,
+  ticketsText,
+  ticketText,
+} from '../print/ticket.ts';
 import { callApi, keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 
 /** The options of every command, as commander parses them. */

@@ -1,12 +1,14 @@
 /** `edgeplan test`: runs the tests of an edge file against its compiled plan. */
 import { existsSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Diagnostic, hasErrors } from '../../base/diagnostics/diagnostic.ts';
 import type { EdgeSources } from '../../rules/files/edge-file.ts';
 import type { RuleTest } from '../../rules/files/test-file.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
-import { type MutationReport, sumOfMutations } from '../../workbench/mutation/report.ts';
+import { MAX_MUTANTS } from '../../workbench/mutation/limits.ts';
+import { type MutantResult, type MutationSubject, startMutation } from '../../workbench/mutation/mutate.ts';
+import { type MutationReport, mutationReport, sumOfMutations } from '../../workbench/mutation/report.ts';
 import { type CoverageReport, createCoverage, sumOfCoverage } from '../../workbench/rule-tests/coverage.ts';
 import { nameRules, type RuleNames } from '../../workbench/rule-tests/names.ts';
 import { prepareTests, type ReadyTest } from '../../workbench/rule-tests/prepare.ts';
@@ -14,27 +16,25 @@ import { percentText } from '../../workbench/rule-tests/report.ts';
 import { proveWritten, runTests, type TestResult } from '../../workbench/rule-tests/run.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
 import { DiagnosedFault, EXIT, usageFault } from '../exit.ts';
-import { type ChoiceFlags, signaturePaths, signaturesFor } from '../input/choose-signatures.ts';
-import { domainFiles, edgePaths, isFolder } from '../input/domain-files.ts';
-import { compileFile } from '../input/open-subject.ts';
 import {
+  domainFiles,
+  edgePaths,
+  isFolder,
   printDiagnostics,
   readTests,
   type TestsOfFiles,
   type Texts,
   testFiles,
-} from '../input/test-files.ts';
-import { testsBeside } from '../input/tests-beside.ts';
-import {
-  lowScoreText,
-  type MutationFlags,
-  mutationOptions,
-  runMutation,
-  wantsMutation,
-} from '../mutation/run-mutation.ts';
+  testsBeside,
+} from '../input/domain-files.ts';
+import { compileFile } from '../input/open-subject.ts';
+import { watchOption, watchRuns } from '../long-runs.ts';
+import { type ChoiceFlags, signaturePaths, signaturesFor } from '../open-signatures.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
 import { colourFor, note, noteFault } from '../output.ts';
 import { tally } from '../print/diagnostics.ts';
+import { grouped } from '../print/table.ts';
+import { barText } from '../replay/progress.ts';
 import type { TestReport } from '../reporters/report.ts';
 import {
   chosenReporters,
@@ -42,7 +42,6 @@ import {
   reporterOptions,
   writeReports,
 } from '../reporters/reporters.ts';
-import { watchOption, watchRuns } from '../watch-runs.ts';
 
 /** The options of the command, as commander parses them. */
 interface Flags extends ChoiceFlags, ReporterFlags, MutationFlags {
@@ -291,4 +290,96 @@ export function testCommand(): Command {
       '\nExits with 1 when a test fails, or when coverage or the mutation score is too low.',
     )
     .action(runTestFiles);
+}
+
+// `edgeplan test --mutate`: its options, and the run with its progress on a terminal.
+
+/** The options, as commander parses them. */
+interface MutationFlags {
+  readonly mutate?: boolean;
+  /** The lowest score in percent that passes; implies `mutate`. */
+  readonly mutateMin?: number;
+  readonly mutateMost: number;
+  readonly mutateSeed: number;
+}
+
+/** What is mutated, with the places of its rules. */
+interface MutatedRules extends MutationSubject {
+  readonly sources: EdgeSources;
+}
+
+/** The options of the command; `readPercent` parses a percentage. */
+function mutationOptions(readPercent: (text: string) => number): readonly Option[] {
+  return [
+    new Option('--mutate', 'make small mistakes in the rules, and list those that no test notices'),
+    new Option(
+      '--mutate-min <percent>',
+      'fail when the tests notice fewer of the mistakes; implies --mutate',
+    ).argParser(readPercent),
+    new Option('--mutate-most <count>', 'mistakes that are tried; of more, a selection')
+      .argParser(readCount)
+      .default(MAX_MUTANTS),
+    new Option('--mutate-seed <number>', 'the seed of the selection').argParser(readSeed).default(1),
+  ];
+}
+
+function readCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d{1,6}$/.test(text) || count === 0) throw new InvalidArgumentError('write a number from 1.');
+  return count;
+}
+
+function readSeed(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('write a whole number of at most 9 digits.');
+  return Number(text);
+}
+
+/** Whether mutants are wanted. */
+function wantsMutation({ mutate, mutateMin }: MutationFlags): boolean {
+  return mutate === true || mutateMin !== undefined;
+}
+
+/** Tries all mutants. */
+function runMutation(rules: MutatedRules, flags: MutationFlags): MutationReport {
+  const seed = flags.mutateSeed;
+  const run = startMutation(rules, { most: flags.mutateMost, seed });
+  const results: MutantResult[] = [];
+  const progress = createMutationProgress(run.count);
+  for (const result of run.results) {
+    results.push(result);
+    progress.draw(results.length);
+  }
+  progress.clear();
+  return mutationReport(results, run, { ...rules, seed });
+}
+
+/** Why the score fails the command; `null`: it does not. */
+function lowScoreText(report: MutationReport | null, { mutateMin }: MutationFlags): string | null {
+  if (report === null || mutateMin === undefined || report.score >= mutateMin) return null;
+  return `the mutation score is ${percentText(report.score)}, below the ${mutateMin} % of --mutate-min`;
+}
+
+/** Milliseconds between two lines. */
+const REDRAWN_MS = 200;
+
+/** A line on a terminal's stderr that is written again. */
+function createMutationProgress(count: number): {
+  readonly draw: (done: number) => void;
+  readonly clear: () => void;
+} {
+  const shown = process.stderr.isTTY === true;
+  let drawn = performance.now();
+  return {
+    draw(done) {
+      const now = performance.now();
+      if (!shown || now - drawn < REDRAWN_MS) return;
+      drawn = now;
+      process.stderr.write(
+        `\r\u001b[K${barText(done, count)}  ${grouped(done)} of ${grouped(count)} mutants`,
+      );
+    },
+    clear() {
+      if (shown) process.stderr.write('\r\u001b[K');
+    },
+  };
 }

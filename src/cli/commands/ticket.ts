@@ -7,14 +7,18 @@ import type { TicketStatus } from '../../control/store/billing-rows.ts';
 import type { WriteTransaction } from '../../control/store/store.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { limitOption } from '../input/limit.ts';
-import { messageOption, readMessage } from '../input/message.ts';
-import { readTicketId, statusOption } from '../input/ticket.ts';
-import type { StoreFlags } from '../open-data.ts';
-import { jsonOption } from '../options.ts';
+import { type StoreFlags, withData, withStore } from '../open-data.ts';
+import { jsonOption, limitOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
-import { type PrintedTicket, ticketsText, ticketText } from '../print/ticket.ts';
-import { withData, withStore } from '../with-store.ts';
+import {
+  messageOption,
+  type PrintedTicket,
+  readMessage,
+  readTicketId,
+  statusOption,
+  ticketsText,
+  ticketText,
+} from '../print/ticket.ts';
 
 /** The options of `list`, as commander parses them. */
 interface ListFlags extends StoreFlags {

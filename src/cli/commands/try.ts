@@ -9,13 +9,12 @@ import { REQUESTS_PER_MINUTE } from '../../control/accounts/request-budget.ts';
 import { DEFAULT_TIER } from '../../control/accounts/tiers.ts';
 import type { Store } from '../../control/store/store.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { listenFault } from '../listen-fault.ts';
+import { listenFault, stopOnSignals } from '../long-runs.ts';
 import { openData } from '../open-data.ts';
 import { openServerKey } from '../open-secrets-key.ts';
 import { readPort } from '../options.ts';
 import { write } from '../output.ts';
 import type { RunningServer } from '../start-server.ts';
-import { stopOnSignals } from '../stop-on-signals.ts';
 import { greeting } from '../try/greeting.ts';
 
 /** The options of the command, as commander parses them. */

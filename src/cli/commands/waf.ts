@@ -6,7 +6,7 @@ import { type SignatureSummary, summariseSignatures } from '../../engine/waf/sec
 import { sizeText } from '../../rules/files/size.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
 import { inputFault, usageFault } from '../exit.ts';
-import { digestOf } from '../input/digest.ts';
+import { digestOf } from '../input/read-file.ts';
 import { openSignatureInput, openStarter, type SignatureFlags } from '../open-signatures.ts';
 import { colourOption, jsonOption, withoutOption } from '../options.ts';
 import { write, writeDocument } from '../output.ts';

@@ -1,4 +1,5 @@
-/** What a check of `edgeplan doctor` takes and returns. */
+/** The input and the finding of a check of `edgeplan doctor`, and the report of all findings as lines and as JSON. */
+import { type RenderedLine, span, type Tone, visible } from '../../workbench/simulation/render-text.ts';
 import type { SecretsKeyFlags } from '../open-secrets-key.ts';
 
 /** The options that checks read, as commander parses them. */
@@ -32,7 +33,7 @@ export interface DoctorFlags extends SecretsKeyFlags {
  * - `failure` a server or node that is started like this does not work
  * - `skipped` not checked, for the reason that is found
  */
-export type FindingState = 'fine' | 'warning' | 'failure' | 'skipped';
+type FindingState = 'fine' | 'warning' | 'failure' | 'skipped';
 
 /** One line of the report. */
 export interface CheckFinding {
@@ -58,4 +59,56 @@ export function gibibytes(octets: number): string {
 /** The reason of an error as a clause. */
 export function reasonText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** A finding with the check that it comes from. */
+export interface NamedFinding extends CheckFinding {
+  readonly check: string;
+}
+
+/** The mark, the word and the tone of each state. */
+const STATES: Readonly<Record<FindingState, { mark: string; word: string; tone: Tone }>> = {
+  fine: { mark: '✔', word: 'fine', tone: 'good' },
+  warning: { mark: '⚠', word: 'warning', tone: 'warn' },
+  failure: { mark: '✘', word: 'failure', tone: 'bad' },
+  skipped: { mark: '–', word: 'skipped', tone: 'dim' },
+};
+
+/** Columns of the state and of the name of a check. */
+const WIDTHS = { state: 9, check: 14 } as const;
+
+/** A line for each finding, and one below it for what to do. */
+export function findingLines(findings: readonly NamedFinding[]): readonly RenderedLine[] {
+  return findings.flatMap(({ state, check, found, remedy }) => {
+    const { mark, word, tone } = STATES[state];
+    const line: RenderedLine = [
+      span(`${mark} `, tone),
+      span(word.padEnd(WIDTHS.state), tone),
+      span(check.padEnd(WIDTHS.check)),
+      span(visible(found)),
+    ];
+    if (remedy === undefined) return [line];
+    return [line, [span(`${' '.repeat(2 + WIDTHS.state + WIDTHS.check)}→ ${visible(remedy)}`, 'dim')]];
+  });
+}
+
+/** `8 fine, 1 warning, 1 failure`. */
+export function summaryText(findings: readonly CheckFinding[]): string {
+  const count = (state: FindingState): number => findings.filter((one) => one.state === state).length;
+  const plural = (state: 'warning' | 'failure'): string =>
+    `${count(state)} ${state}${count(state) === 1 ? '' : 's'}`;
+  return `${count('fine')} fine, ${plural('warning')}, ${plural('failure')}, ${count('skipped')} skipped`;
+}
+
+/** The fields of the JSON document. */
+export function reportFields(findings: readonly NamedFinding[]): object {
+  return {
+    healthy: findings.every(({ state }) => state !== 'failure'),
+    findings: findings.map(({ check, state, found, remedy }) => ({
+      check,
+      state,
+      found,
+      remedy: remedy ?? null,
+    })),
+  };
 }

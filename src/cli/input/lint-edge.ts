@@ -1,12 +1,11 @@
 /** Lints an edge file that was read: what its reader, the families of lint and the command line itself have to say about it. */
-
 import { type Diagnostic, formatPath } from '../../base/diagnostics/diagnostic.ts';
 import { APPLICATION_HOST } from '../../base/vocabulary/vocabulary.ts';
 import type { EdgeFile, EdgeSources } from '../../rules/files/edge-file.ts';
 import { byPlace } from '../../rules/files/yaml.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { type LintSources, lintRuleSet } from '../../workbench/proofs/lint.ts';
-import { type ChoiceFlags, signatureNames } from './choose-signatures.ts';
+import { type ChoiceFlags, signatureNames } from '../open-signatures.ts';
 
 /** A file without errors. */
 type SoundFile = Extract<EdgeFile, { readonly ok: true }>;

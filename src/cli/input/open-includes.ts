@@ -7,8 +7,8 @@ import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { MAX_SOURCE_OCTETS } from '../../workbench/importers/limits.ts';
 import type { OpenIncludes } from '../../workbench/importers/nginx/parse-nginx.ts';
 import type { SourceFile } from '../../workbench/importers/report.ts';
-import { reasonOf } from '../file-fault.ts';
-import { isInside } from './refuse-outside.ts';
+import { reasonOf } from '../exit.ts';
+import { isInside } from './read-file.ts';
 
 /** Whether a segment of a path is a mask. */
 const MASK = /[*?[]/;

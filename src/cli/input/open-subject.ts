@@ -1,8 +1,14 @@
 /** Opens the rules that a command works on: an edge file is compiled and sealed, a sealed plan is opened. */
 import { basename, dirname, relative } from 'node:path';
 import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
-import { compileEdge, isPlan } from '../../edge/middleware/compile-edge.ts';
-import { type EdgeInput, partsFolder, readEdgeInput } from '../../edge/middleware/node/edge-input.ts';
+import { APPLICATION_HOST } from '../../base/vocabulary/vocabulary.ts';
+import {
+  compileEdge,
+  type EdgeInput,
+  isPlan,
+  partsFolder,
+  readEdgeInput,
+} from '../../edge/middleware/node/edge-input.ts';
 import { loadPlan } from '../../engine/evaluator/index.ts';
 import { PlanFault } from '../../engine/plan/layout.ts';
 import { type OpenedPlan, openPlan, seal } from '../../engine/plan/seal.ts';
@@ -10,14 +16,10 @@ import type { EdgeSources } from '../../rules/files/edge-file.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
 import type { DescribedSource } from '../../workbench/simulation/describe.ts';
 import type { SimulationSubject } from '../../workbench/simulation/simulate.ts';
-import { CommandFault, DiagnosedFault, inputFault, usageFault } from '../exit.ts';
-import { readFault } from '../file-fault.ts';
+import { CommandFault, DiagnosedFault, inputFault, readFault, usageFault } from '../exit.ts';
 import { type ColourChoice, colourFor } from '../output.ts';
 import { diagnosticsText, MISTAKES_PRINTED, tally } from '../print/diagnostics.ts';
-import { isSealedSignatures } from '../signature-file.ts';
-import { digestOf } from './digest.ts';
-import { readBytes } from './read-file.ts';
-import { refuseOutside } from './refuse-outside.ts';
+import { digestOf, readBytes, refuseOutside } from './read-file.ts';
 
 /** An input that can be simulated. */
 export interface OpenedSubject {
@@ -93,7 +95,7 @@ function refuse(diagnostics: readonly Diagnostic[], { name, texts, colour }: Ref
 }
 
 /** An edge file that compiles. */
-export interface CompiledFile {
+interface CompiledFile {
   readonly ruleSet: RuleSet;
   readonly sources: EdgeSources;
   /** The sealed plan. */
@@ -148,4 +150,38 @@ export async function openSubject(file: string, colour: ColourChoice): Promise<O
   const compiled = compileInput(input, colour);
   const { diagnostics, texts } = compiled;
   return { subject: compiledSubject(compiled), opened: openPlan(compiled.bytes), diagnostics, texts };
+}
+
+/** The first four octets of a sealed program. */
+const SEALED = 'EPSG';
+
+/** Whether octets are a sealed signature program. */
+export function isSealedSignatures(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(0, SEALED.length)).toString('latin1') === SEALED;
+}
+
+/** What a file that has no signatures is: by its name or its first octets; `null`: it may have signatures. */
+export function otherKindOf(bytes: Uint8Array, path: string): 'an edge file' | 'a sealed plan' | null {
+  if (isPlan(bytes, path)) return 'a sealed plan';
+  return /\.ya?ml$/i.test(path) ? 'an edge file' : null;
+}
+
+/**
+ * Checks that every record has a destination. nginx and Envoy refuse a configuration that names no upstream, too, rather
+ * than answer 502 to its requests.
+ * @throws CommandFault that names the first such record; `why` completes the sentence
+ */
+export function refuseApplicationRecords(
+  { ruleSet, sources }: Pick<CompiledFile, 'ruleSet' | 'sources'>,
+  why: string,
+): void {
+  const record = ruleSet.records.find(({ destination }) => destination === APPLICATION_HOST);
+  if (record === undefined) return;
+  const source = sources.records.get(record.id);
+  const place = source === undefined ? sources.file : `${source.file}:${source.line}`;
+  throw inputFault(`${place}: the record \`${record.name}\` has no \`destination\`, and ${why}`, {
+    remedy:
+      'give the record `type` and `destination`; without them only an edge inside an application (edgeplan/node, ' +
+      'edgeplan/fetch) serves it',
+  });
 }

@@ -8,10 +8,10 @@ import { digestOfInput, type EdgeInput } from '../../edge/middleware/node/edge-i
 import type { FindingDocument } from '../../page/panel/documents.ts';
 import type { PlayedFile } from '../../page/panel/play-server.ts';
 import { CommandFault, DiagnosedFault } from '../exit.ts';
-import { type ChoiceFlags, sealedSignaturesFor } from '../input/choose-signatures.ts';
 import { compiledSubject, compileInput, readEdge } from '../input/open-subject.ts';
+import { type ChoiceFlags, sealedSignaturesFor } from '../open-signatures.ts';
 import { note, noteFault } from '../output.ts';
-import { findingDocument } from './finding-document.ts';
+import { findingDocument } from '../print/diagnostics.ts';
 import type { LintThreadData } from './lint-thread.ts';
 
 /** What is followed. */

@@ -4,9 +4,9 @@ import { lowerPriority } from '../../base/platform/tasks.ts';
 import type { EdgeInput } from '../../edge/middleware/node/edge-input.ts';
 import type { FindingDocument } from '../../page/panel/documents.ts';
 import { readEdgeBytes } from '../../rules/files/edge-file.ts';
-import type { ChoiceFlags } from '../input/choose-signatures.ts';
 import { lintEdge } from '../input/lint-edge.ts';
-import { findingDocument } from './finding-document.ts';
+import type { ChoiceFlags } from '../open-signatures.ts';
+import { findingDocument } from '../print/diagnostics.ts';
 
 /** The `workerData` of the thread. */
 export interface LintThreadData {

@@ -1,5 +1,6 @@
 /** Prints diagnostics as compilers do: place, severity, code, message, the source line with a caret, the remedy. */
 import { type Diagnostic, formatPath } from '../../base/diagnostics/diagnostic.ts';
+import type { FindingDocument } from '../../page/panel/documents.ts';
 import { paint } from '../../workbench/simulation/paint.ts';
 import {
   columns,
@@ -94,4 +95,11 @@ export function tally(diagnostics: readonly Diagnostic[]): string {
     })
     .filter((text) => text !== '')
     .join(', ');
+}
+
+/** The document of a diagnostic. @param rule the id of the rule that it is about; `null`: none */
+export function findingDocument(diagnostic: Diagnostic, rule: number | null): FindingDocument {
+  const { severity, code, path, message, found = null, remedy = null, at } = diagnostic;
+  const place = at === undefined ? null : { file: at.file, line: at.line, column: at.column };
+  return { severity, code, path: formatPath(path), message, found, remedy, at: place, rule };
 }

@@ -21,9 +21,17 @@ import {
   type TextSpan,
   wrap,
 } from '../../workbench/simulation/render-text.ts';
-import { periodText } from '../traffic/period-flags.ts';
-import { type Column, columnWidths, headingLine, roomBeside, rowLine } from './columns.ts';
-import { durationText, grouped, sparkline } from './quantities.ts';
+import { periodText } from '../reports.ts';
+import {
+  type Column,
+  columnWidths,
+  durationText,
+  grouped,
+  headingLine,
+  roomBeside,
+  rowLine,
+  sparkline,
+} from './table.ts';
 
 /** All pages of the API's answer as one. */
 export interface HitsReport {

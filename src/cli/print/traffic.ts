@@ -1,13 +1,22 @@
 /** Prints the traffic of a domain: totals, a division with charts, and a top list with the bounds of its counts. */
-
 import type { TrafficStep } from '../../control/traffic/read-traffic.ts';
 import type { TopAnswer } from '../../control/traffic/show-top.ts';
 import type { Quantiles, ShownTotals, ShownTraffic, ShownValue } from '../../control/traffic/show-traffic.ts';
 import type { Dimension, TopKind } from '../../engine/counts/counts.ts';
 import { hang, type RenderedLine, span, wrap } from '../../workbench/simulation/render-text.ts';
-import { periodText } from '../traffic/period-flags.ts';
-import { type Column, columnWidths, headingLine, roomBeside, rowLine } from './columns.ts';
-import { grouped, millisecondsText, octetsText, shareText, sparkline } from './quantities.ts';
+import { periodText } from '../reports.ts';
+import {
+  type Column,
+  columnWidths,
+  grouped,
+  headingLine,
+  millisecondsText,
+  octetsText,
+  roomBeside,
+  rowLine,
+  shareText,
+  sparkline,
+} from './table.ts';
 
 /** The API's answers as one. */
 export interface TrafficReport extends ShownTraffic {

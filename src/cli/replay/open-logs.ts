@@ -7,8 +7,7 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { detectFormat, LOG_FORMATS, type LogFormat } from '../../workbench/access-logs/format.ts';
 import { LONGEST_LOG_LINE, MAX_LOGS } from '../../workbench/access-logs/limits.ts';
-import { inputFault, usageFault } from '../exit.ts';
-import { readFault } from '../file-fault.ts';
+import { inputFault, readFault, usageFault } from '../exit.ts';
 
 /** Octets that are read at once: fewer make waiting noticeable, more are no faster. */
 const CHUNK_OCTETS = 256 * 1024;

@@ -4,11 +4,10 @@ import type { LogTally } from '../../workbench/access-logs/source.ts';
 import type { LackedFact } from '../../workbench/replay/dependencies.ts';
 import type { ReplayOutcome, RequestsReport } from '../../workbench/replay/replay-requests.ts';
 import { quantity, visible } from '../../workbench/simulation/render-text.ts';
-import { countedText, exampleLine, printedGroups } from '../decision-log/print-replay.ts';
 import { EXIT, type ExitCode, inputFault } from '../exit.ts';
 import { note } from '../output.ts';
-import { grouped } from '../print/quantities.ts';
-import { tableText } from '../print/table.ts';
+import { grouped, tableText } from '../print/table.ts';
+import { countedText, exampleLine, printedGroups } from './replay.ts';
 import type { ReadLogs } from './replay-logs.ts';
 
 /** Outcomes that are printed; the JSON contains all. */

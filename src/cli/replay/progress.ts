@@ -1,6 +1,6 @@
 /** Progress of a replay on a terminal: a bar, the rate and the time left, in one line that is written again. */
 import { note } from '../output.ts';
-import { durationText, grouped } from '../print/quantities.ts';
+import { durationText, grouped } from '../print/table.ts';
 
 /** Milliseconds between two lines: fast enough to look alive, slow enough to be read. */
 const REDRAWN_MS = 200;

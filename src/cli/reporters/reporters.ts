@@ -7,10 +7,16 @@ import type { TestFailure, TestResult } from '../../workbench/rule-tests/run.ts'
 import { usageFault } from '../exit.ts';
 import { write } from '../output.ts';
 import { writeWhole } from '../write-file.ts';
-import { GITHUB } from './github.ts';
-import { HUMAN } from './human.ts';
-import { JSON_REPORTER } from './json.ts';
-import { fails, fileName, type LintReport, type Reporter, type TestReport } from './report.ts';
+import {
+  fails,
+  fileName,
+  GITHUB,
+  HUMAN,
+  JSON_REPORTER,
+  type LintReport,
+  type Reporter,
+  type TestReport,
+} from './report.ts';
 
 // Reports as JUnit XML, which CI systems read. `test`: a suite for each test file, a case for each test. `lint`: a suite for
 // each edge file, a case for each finding, and one that passes for a file without findings. An attribute `time` is in seconds.

@@ -1,7 +1,8 @@
 /** The text that `try` prints: addresses, and commands ready to paste. */
+import { accessSync, constants, realpathSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { PANEL_PATH } from '../../page/panel/assets.ts';
 import { shellWord } from '../../workbench/simulation/render-text.ts';
-import { commandName } from '../print/command-name.ts';
 
 /** What the text contains. */
 export interface Tried {
@@ -70,4 +71,24 @@ function commandsOf({ domain, operationsUrl }: Tried): readonly (readonly [strin
     ['who changed what', `${name} audit ${domain} --limit 5`],
     ['requests, publications, store: for Prometheus', `curl -sS ${operationsUrl}/metrics`],
   ];
+}
+
+/** `edgeplan` if PATH contains it, `npx edgeplan` under npx, else the file itself with Node. */
+function commandName(): string {
+  const main = process.argv[1] ?? 'edgeplan';
+  if (process.env['npm_command'] === 'exec') return 'npx edgeplan';
+  const found = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .some((folder) => isThisProgram(join(folder, 'edgeplan'), main));
+  return found ? 'edgeplan' : `${shellWord(process.execPath)} ${shellWord(realpathSync(main))}`;
+}
+
+/** Whether an executable file is this program. */
+function isThisProgram(file: string, main: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return realpathSync(file) === realpathSync(main);
+  } catch {
+    return false;
+  }
 }

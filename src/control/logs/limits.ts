@@ -10,7 +10,7 @@ export const MAX_BATCH_ENTRIES = 1_000;
 export const MAX_BATCH_DOMAINS = 200;
 /** Octets of the first line of a batch, which lists the domains: 200 names of 253 characters each. */
 export const MAX_HEAD_OCTETS = 65_536;
-/** Octets of one entry: twice the longest line that the fields' own bounds (`edge/proxy/log/limits.ts`) make usual. */
+/** Octets of one entry: twice the longest line that the fields' own bounds (`edge/proxy/limits.ts`) make usual. */
 export const MAX_ENTRY_OCTETS = 131_072;
 /** Octets as JSON lines that one node may send a second, and at once: 1,000 entries a second, and a minute of them after a cut. */
 export const NODE_OCTETS_PER_SEC = 2_097_152;
@@ -20,7 +20,7 @@ export const NODE_BURST_OCTETS = 134_217_728;
 export const MAX_AHEAD_MS = 300_000;
 /** Characters of an entry's texts that are indexed or compared: id, action, rule, address, path. */
 export const MAX_TEXT = 2_048;
-/** Items of a list in an entry: four times as many as a node writes (`MAX_MATCHES` in `edge/proxy/log/limits.ts`). */
+/** Items of a list in an entry: four times as many as a node writes (`MAX_MATCHES` in `edge/proxy/limits.ts`). */
 export const MAX_ENTRY_LIST = 256;
 /** Rules of one entry that a search by rule finds: as many as a line lists for request and response, and those of both decisions. */
 export const MAX_ENTRY_RULES = 130;

@@ -85,7 +85,7 @@ export const COMPARED_RESPONSES = 10;
 export const MAX_QUERY_PARAMS = 50;
 /** Characters of a parameter's name; longer ones are noise of scanners. */
 export const MAX_PARAM_CHARACTERS = 64;
-/** Characters of a logged target: a node cuts longer ones, whose query is then not whole (`edge/proxy/log/limits.ts`). */
+/** Characters of a logged target: a node cuts longer ones, whose query is then not whole (`edge/proxy/limits.ts`). */
 export const MAX_WHOLE_TARGET = 2_047;
 /** Different parameter names of one rule that are counted; beyond them the rule gets no recommendation. */
 export const MAX_COUNTED_PARAMS = 1_000;

@@ -11,11 +11,16 @@ import {
 } from '../../base/http/cache-control.ts';
 import { type HeaderList, headerOf, type ResponseHead } from '../../base/http/response.ts';
 import { type CacheEntry, isShared, isValidatable, type Lifetime } from './entry.ts';
-import { freshenedHeaders, storedHeaders, validatorsOf, visitorHeaders, withLength } from './headers.ts';
 import { FORCED_SEC, HEURISTIC_SHARE, MAX_FORCED_ERROR, MAX_HEURISTIC } from './limits.ts';
 import type { CacheSettings } from './request.ts';
-import { hasTags, tagsOf } from './tags.ts';
-import { varyNames } from './vary.ts';
+import { hasTags, tagsOf, varyNames } from './response-keys.ts';
+import {
+  freshenedHeaders,
+  storedHeaders,
+  validatorsOf,
+  visitorHeaders,
+  withLength,
+} from './stored-response.ts';
 
 /** An entry whose body is not complete yet. */
 export interface EntryDraft {

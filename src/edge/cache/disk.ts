@@ -11,7 +11,14 @@ import { crc32 } from 'node:zlib';
 import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { makeFolder } from '../../base/platform/durable-file.ts';
 import { createSemaphore, type Semaphore } from '../../base/platform/tasks.ts';
-import { type CommittableBodyFile, createBodyFile } from './body-file.ts';
+import {
+  type CommittableBodyFile,
+  createBodyFile,
+  encodeEnding,
+  type FileContent,
+  readContent,
+  writeAll,
+} from './body-file.ts';
 import {
   createDiskPartition,
   type DiskPartition,
@@ -23,7 +30,6 @@ import {
   takeOverflow,
   touchFile,
 } from './disk-partition.ts';
-import { encodeEnding, type FileContent, readContent, writeAll } from './file-format.ts';
 import {
   DEFAULT_DISK_DAYS,
   DISK_REST_MS,

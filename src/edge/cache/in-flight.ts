@@ -6,15 +6,15 @@
 import type { Budget } from '../../base/buffers/space.ts';
 import type { HeaderList, ResponseSource } from '../../base/http/response.ts';
 import type { EntryDraft } from './build-entry.ts';
-import { browserHeaders, shape } from './deliver.ts';
 import { ageOf, type CacheEntry, judgePurges } from './entry.ts';
 import type { Fill } from './fill.ts';
 import { WAIT_MS } from './limits.ts';
 import { type CacheResult, createDeferredSource, type Lookup } from './lookup.ts';
 import type { NegativeCache } from './negative-cache.ts';
 import type { CachedDomain } from './request.ts';
+import { variantOf } from './response-keys.ts';
 import type { ResponseStore } from './store.ts';
-import { variantOf } from './vary.ts';
+import { browserHeaders, shape } from './stored-response.ts';
 
 /** The fetch context: the parts of the cache that a fetch needs. */
 export interface FetchContext {

@@ -1,8 +1,8 @@
 /** One request at the cache, and the ways to respond to it. */
 import type { HeaderList, ResponseHead, ResponseSink, ResponseSource } from '../../base/http/response.ts';
-import { browserHeaders } from './deliver.ts';
 import type { CacheRequest, HttpCache } from './request.ts';
 import type { Resource } from './store.ts';
+import { browserHeaders } from './stored-response.ts';
 
 /** The cache result of a request, for the request log. */
 export type CacheResult =

@@ -31,8 +31,8 @@ import {
   passedHeaders,
 } from './lookup.ts';
 import { respond } from './respond.ts';
+import { variantOf, varyNames } from './response-keys.ts';
 import type { StreamedEntry } from './store.ts';
-import { variantOf, varyNames } from './vary.ts';
 
 /** Receives the rest of a response after its head. */
 type Rest = Pick<ResponseSink, 'data' | 'end' | 'fail'>;

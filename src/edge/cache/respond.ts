@@ -7,12 +7,12 @@ import {
   type ResponseSink,
   type ResponseSource,
 } from '../../base/http/response.ts';
-import { shapeEntry } from './deliver.ts';
+import { decodeFoot, FOOT_OCTETS, readAt } from './body-file.ts';
 import type { CacheEntry, FiledBody } from './entry.ts';
-import { decodeFoot, FOOT_OCTETS, readAt } from './file-format.ts';
 import type { FetchContext, FetchResult } from './in-flight.ts';
 import { READ_OCTETS } from './limits.ts';
 import { createDeferredSource, type Lookup } from './lookup.ts';
+import { shapeEntry } from './stored-response.ts';
 
 // Delivers responses whose body is in a file: reads and pushes it piece by piece, at the pace of the client.
 

@@ -6,14 +6,12 @@ import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { RequestHeaders } from '../../base/http/conditions.ts';
 import { headerOf } from '../../base/http/response.ts';
-import type { CommittableBodyFile } from './body-file.ts';
+import type { CommittableBodyFile, FileContent } from './body-file.ts';
 import type { Disk, FilePlace } from './disk.ts';
 import type { CacheEntry, Lifetime } from './entry.ts';
-import type { FileContent } from './file-format.ts';
 import { ENTRY_OVERHEAD } from './limits.ts';
 import type { CachedDomain } from './request.ts';
-import { tagsOf } from './tags.ts';
-import { joinNames, variantOf } from './vary.ts';
+import { joinNames, tagsOf, variantOf } from './response-keys.ts';
 
 /** The headers a resource varies by. A new generation makes all earlier variants unreachable. */
 interface VaryIndex {

@@ -8,7 +8,19 @@
 import { retryMs } from '../../base/platform/tasks.ts';
 import type { ManifestEntry } from '../../engine/plan/manifest.ts';
 import { diskReason, PlanRefusal, troubleOf } from './fetch-plan.ts';
-import { applyPurge, fetchDamaged, forget, install, repair, serve } from './install-one.ts';
+import {
+  applyPurge,
+  fetchDamaged,
+  forget,
+  install,
+  isSameEntry,
+  isStepBack,
+  keepsClearance,
+  purgedThrough,
+  repair,
+  serve,
+  stepBackReason,
+} from './install-one.ts';
 import type { EntrySource, Failing, InstallerOptions, InstallState, Refused, Task } from './install-state.ts';
 import {
   FIRST_RETRY_MS,
@@ -18,7 +30,6 @@ import {
   PARALLEL_FETCHES,
 } from './limits.ts';
 import { errorMessage } from './log.ts';
-import { isSameEntry, isStepBack, keepsClearance, purgedThrough, stepBackReason } from './plan-changes.ts';
 import { DamageFault } from './plan-store.ts';
 
 /** The installer of one node. */

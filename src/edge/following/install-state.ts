@@ -1,11 +1,19 @@
 /** The state of the plan installer: which entries are wanted, running, due for a retry, or refused. */
+import { pause, retryMs } from '../../base/platform/tasks.ts';
 import type { ManifestEntry } from '../../engine/plan/manifest.ts';
 import type { PurgeAnswer } from '../../engine/plan/purges.ts';
-import type { ControlPlaneClient } from './control-plane.ts';
-import type { SyncLog } from './log.ts';
+import { type ControlPlaneClient, ControlPlaneFault } from './control-plane.ts';
+import {
+  FIRST_RETRY_MS,
+  FLUSH_ON_STOP_MS,
+  LAST_RETRY_MS,
+  MAX_REASON,
+  REPORT_MS,
+  REPORTS_AT_ONCE,
+} from './limits.ts';
+import { errorMessage, type SyncLog } from './log.ts';
 import type { DamageFault, PlanStore } from './plan-store.ts';
 import type { PlanSink } from './plan-table.ts';
-import type { PlanReport } from './reports.ts';
 
 /** The page that an entry came with. */
 export interface EntrySource {
@@ -77,4 +85,83 @@ export interface InstallState extends InstallerOptions {
   stopped: boolean;
   /** The control plane or the disk is in trouble: no attempt starts before `until`. */
   halted: { readonly until: number; readonly failures: number };
+}
+
+// Reports the outcome of plans (ack or nack) to the control plane, in batches that are repeated until they are accepted.
+// Of each name only the last outcome is sent.
+
+/** The outcome of one revision on this node. */
+interface PlanReport {
+  readonly domain: string;
+  readonly revision: number;
+  readonly outcome: 'ack' | 'nack';
+  /** Why it was refused, as a sentence; empty for an ack. */
+  readonly reason: string;
+}
+
+/** The queue of reports. */
+export interface Reports {
+  /** Queues a report in place of an older one of its name; truncates its reason to `MAX_REASON`. */
+  add(report: PlanReport): void;
+  /** Number of names whose report is not accepted yet. */
+  queued(): number;
+  /** Sends the queue within `FLUSH_ON_STOP_MS`, if the control plane is reached, and ends. */
+  stop(): Promise<void>;
+}
+
+export function createReports(control: Pick<ControlPlaneClient, 'report'>, log: SyncLog): Reports {
+  const waiting = new Map<string, PlanReport>();
+  const ending = new AbortController();
+  let sending: Promise<void> | null = null;
+
+  async function send(): Promise<void> {
+    let failures = 0;
+    let atOnce = REPORTS_AT_ONCE;
+    await pause(REPORT_MS, ending.signal);
+    while (waiting.size > 0) {
+      const batch = [...waiting.values()].slice(0, atOnce);
+      try {
+        await control.report({ reports: batch });
+        failures = 0;
+        atOnce = Math.min(2 * atOnce, REPORTS_AT_ONCE);
+      } catch (error) {
+        if (ending.signal.aborted) return;
+        if (!(error instanceof ControlPlaneFault && error.code === 'answer')) {
+          await pause(retryMs(failures++, { first: FIRST_RETRY_MS, last: LAST_RETRY_MS }), ending.signal);
+          continue;
+        }
+        // One bad report fails its whole batch: halving finds it, and the others are accepted.
+        if (batch.length > 1) {
+          atOnce = batch.length >> 1;
+          continue;
+        }
+        // A single report is dropped: it would be refused again, and nothing depends on it.
+        log.error(
+          { err: errorMessage(error), domain: batch[0]!.domain, revision: batch[0]!.revision },
+          'the control plane refuses this report; it is dropped',
+        );
+      }
+      for (const report of batch) if (waiting.get(report.domain) === report) waiting.delete(report.domain);
+    }
+  }
+
+  return {
+    add(report) {
+      const reason = report.reason.toWellFormed().replaceAll('\0', ' ').slice(0, MAX_REASON).toWellFormed();
+      // At the end of the queue, so that a batch that is being sent and refused does not include it.
+      waiting.delete(report.domain);
+      waiting.set(report.domain, { ...report, reason });
+      if (ending.signal.aborted) return;
+      sending ??= send().finally(() => {
+        sending = null;
+      });
+    },
+    queued: () => waiting.size,
+    async stop() {
+      ending.abort();
+      const sent = new AbortController();
+      const all = sending?.then(() => sent.abort()) ?? null;
+      if (all !== null) await Promise.race([all, pause(FLUSH_ON_STOP_MS, sent.signal)]);
+    },
+  };
 }

@@ -18,8 +18,14 @@ import {
   syncFolder,
   writeAtomically,
 } from '../../base/platform/durable-file.ts';
-import type { JournaledPlan, JournalLine } from './journal.ts';
-import { closeJournal, commitLines, type JournalFile, openJournalFile } from './journal-file.ts';
+import {
+  closeJournal,
+  commitLines,
+  type JournaledPlan,
+  type JournalFile,
+  type JournalLine,
+  openJournalFile,
+} from './journal.ts';
 import type { SyncLog } from './log.ts';
 
 /** The plans of a folder. */

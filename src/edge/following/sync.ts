@@ -9,18 +9,16 @@
  * 3. read the manifest as it grows (`follow-feed.ts`, `feed.ts`), and all of it at intervals (`sync.ts`)
  * 4. install each entry of a signed page: its challenges (`install-challenges.ts`), its plan (`install-plans.ts`,
  *    `fetch-plan.ts`), and its certificates (`certificates/install-sets.ts`) at a node with TLS
- * 5. report the outcome (`reports.ts`) and the traffic (`usage.ts`)
+ * 5. report the outcome (`install-state.ts`) and the traffic (`usage.ts`)
  */
 import { pause, retryMs } from '../../base/platform/tasks.ts';
 import type { ManifestPage } from '../../engine/plan/manifest.ts';
-import { openBoxKeyPair } from './certificates/box-key.ts';
-import { openSetFiles, removeSetFiles } from './certificates/set-files.ts';
+import { openBoxKeyPair, openSetFiles, removeSetFiles } from './certificates/set-files.ts';
 import { type ControlPlaneClient, createControl } from './control-plane.ts';
 import { followFeed } from './follow-feed.ts';
+import { createReports } from './install-state.ts';
 import { FIRST_RETRY_MS } from './limits.ts';
-import type { SyncOptions, SyncState } from './options.ts';
 import { openPlanStore } from './plan-store.ts';
-import { createReports } from './reports.ts';
 import { epochOf, historyOf, introduce, readPage, storeEpoch, storeGroups } from './session.ts';
 import {
   checkProgress,
@@ -28,8 +26,10 @@ import {
   isSettled,
   noteProblem,
   offerPage,
+  type SyncOptions,
   type SyncParts,
   type SyncRun,
+  type SyncState,
   syncState,
 } from './sync-run.ts';
 import { TrustFault } from './trust.ts';

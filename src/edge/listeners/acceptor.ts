@@ -9,8 +9,12 @@ import { canonicalIp, formatIp, parseIpv4 } from '../../base/addresses/ip.ts';
 import { MAX_PROXY_OCTETS, PROXY_MS } from '../proxy/limits.ts';
 import { plainAddress, type TrustedProxies } from '../proxy/visitor.ts';
 import type { ConnectionBounds } from './connection-limits.ts';
-import { type PreambleOutcome, type PreambleStep, readPreamble } from './preamble.ts';
-import { createSilentConnections } from './unused-connections.ts';
+import {
+  createSilentConnections,
+  type PreambleOutcome,
+  type PreambleStep,
+  readPreamble,
+} from './preamble.ts';
 
 /** A listening socket with its acceptor. */
 export interface RunningListener {

@@ -1,9 +1,12 @@
 /**
- * Limits the concurrent connections of clients: of all together, and of each address. A connection above a limit is closed
- * without a response, as by nginx and Envoy: a response, with TLS after a handshake, would cost what the limit saves. When
- * few connections are left, those without a request are closed first, as by nginx.
+ * Limits of the concurrent connections of clients, refused TLS handshakes, and the metrics of both. A connection above a
+ * limit is closed without a response, as by nginx and Envoy: a response, with TLS after a handshake, would cost what the
+ * limit saves.
  */
 import type { Socket } from 'node:net';
+import { Counter, type Registry } from 'prom-client';
+import { declared } from '../../base/telemetry/metrics/declared.ts';
+import { addCount, addGauge } from '../proxy/log/metrics.ts';
 import { networkOf } from '../proxy/network.ts';
 
 export interface ConnectionBoundsOptions {
@@ -20,7 +23,7 @@ export interface ConnectionBoundsOptions {
 /** The limit that a connection exceeds. */
 export type ConnectionBound = 'all' | 'address';
 
-export interface ConnectionCounts {
+interface ConnectionCounts {
   readonly open: number;
   /** Since the start. */
   readonly refused: Readonly<Record<ConnectionBound, number>>;
@@ -93,4 +96,114 @@ export function createConnectionBounds(options: ConnectionBoundsOptions): Connec
     relieveBy: (closeIdle) => void reliefs.push(closeIdle),
     counts: () => ({ open, refused }),
   };
+}
+
+// The metrics of client connections, and of bodies stored for slow clients.
+
+/** The sources of the metrics, read at each scrape. */
+export interface ConnectionSeries {
+  readonly connections: () => ConnectionCounts;
+  readonly websockets: () => { readonly open: number; readonly refused: number };
+  readonly buffers: () => { readonly memory: number; readonly disk: number };
+  readonly handshakes: RefusedHandshakes['counts'];
+}
+
+/** Adds the metrics to a registry. */
+export function addConnections(
+  registry: Registry,
+  { connections, websockets, buffers, handshakes }: ConnectionSeries,
+): void {
+  addGauge(registry, {
+    name: 'edgeplan_node_connections',
+    read: () => connections().open,
+    aggregator: 'sum',
+  });
+  new Counter({
+    ...declared('edgeplan_node_connections_refused_total'),
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [bound, count] of Object.entries(connections().refused)) this.inc({ bound }, count);
+    },
+  });
+  new Counter({
+    ...declared('edgeplan_node_handshakes_refused_total'),
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(handshakes())) this.inc({ reason }, count);
+    },
+  });
+  addGauge(registry, {
+    name: 'edgeplan_node_websockets',
+    read: () => websockets().open,
+    aggregator: 'sum',
+  });
+  addCount(registry, {
+    name: 'edgeplan_node_websockets_refused_total',
+    read: () => websockets().refused,
+  });
+  addGauge(registry, {
+    name: 'edgeplan_node_buffer_memory_bytes',
+    read: () => buffers().memory,
+    aggregator: 'sum',
+  });
+  addGauge(registry, {
+    name: 'edgeplan_node_buffer_disk_bytes',
+    read: () => buffers().disk,
+    aggregator: 'sum',
+  });
+}
+
+// Refused TLS handshakes: a count for each reason, and a sentence for the log, at most once a minute for each. They reach no
+// request log, as no request came.
+
+/** Why a handshake is refused; the label of the metric. */
+export type HandshakeRefusal = 'unknown' | 'suspended' | 'no_certificate' | 'no_name' | 'bad_name';
+
+const REASONS: Readonly<Record<HandshakeRefusal, string>> = {
+  unknown: 'no domain here has this name',
+  suspended: 'its domain is not active, is suspended, or has a plan that cannot be opened',
+  no_certificate:
+    'no certificate is for it, neither of the control plane nor in --certificates; --default-certificate names one for all',
+  no_name: 'the client sent no name, and there is no --default-certificate',
+  bad_name: 'it is no host name',
+};
+
+/** Milliseconds between two sentences of one reason. */
+const REPORT_REFUSALS_MS = 60_000;
+/** Characters of a name that are repeated. */
+const MAX_SHOWN = 100;
+
+/** The refused handshakes of a process. */
+export interface RefusedHandshakes {
+  /** Counts one. @param name as the client sent it; `null`: it sent none */
+  record(reason: HandshakeRefusal, name: string | null): void;
+  /** Counts by reason since the start. */
+  counts(): Readonly<Record<HandshakeRefusal, number>>;
+}
+
+/** @param onReport receives the sentence */
+export function createRefusedHandshakes(onReport: (sentence: string) => void): RefusedHandshakes {
+  const counts = { unknown: 0, suspended: 0, no_certificate: 0, no_name: 0, bad_name: 0 };
+  const reportedAt = new Map<HandshakeRefusal, number>();
+  return {
+    record(reason, name) {
+      counts[reason]++;
+      const now = performance.now();
+      if (now - (reportedAt.get(reason) ?? Number.NEGATIVE_INFINITY) < REPORT_REFUSALS_MS) return;
+      reportedAt.set(reason, now);
+      const subject = name === null ? 'a TLS handshake' : `a TLS handshake for \`${shown(name)}\``;
+      onReport(`${subject} was refused: ${REASONS[reason]} (reported at most once a minute)`);
+    },
+    counts: () => counts,
+  };
+}
+
+/** A name of any octets, cut, in printable ASCII. */
+function shown(name: string): string {
+  const text = name.slice(0, MAX_SHOWN).replace(/[^\x21-\x7e]/g, (character) => {
+    return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
+  return name.length > MAX_SHOWN ? `${text}…` : text;
 }

@@ -8,7 +8,6 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ClientRequest } from '../../base/http/client-messages.ts';
 import { HEAD_MS, IDLE_MS, MAX_HEAD_OCTETS, REQUEST_MS, STALL_MS } from '../proxy/limits.ts';
-import { lingerOver } from '../proxy/linger.ts';
 import type { Incoming } from '../proxy/request-context.ts';
 import type { Handler } from '../proxy/serve-request.ts';
 import {
@@ -18,7 +17,7 @@ import {
   readVisitor,
   type TrustedProxies,
 } from '../proxy/visitor.ts';
-import { EarlyEnd, UNREAD } from '../proxy/write-response.ts';
+import { EarlyEnd, lingerOver, UNREAD } from '../proxy/write-response.ts';
 import {
   type Acceptor,
   type ConnectionAdmission,
@@ -26,9 +25,14 @@ import {
   listenWith,
   type RunningListener,
 } from './acceptor.ts';
-import { type ParserError, rawTargetOf, readAgain } from './raw-target.ts';
-import { createSilentConnections } from './unused-connections.ts';
-import { isWebSocket, readUnsupportedUpgrade } from './upgrade.ts';
+import { createSilentConnections } from './preamble.ts';
+import {
+  isWebSocket,
+  type ParserError,
+  rawTargetOf,
+  readAgain,
+  readUnsupportedUpgrade,
+} from './unparsed-requests.ts';
 
 export interface HttpServerOptions {
   readonly handler: Handler;

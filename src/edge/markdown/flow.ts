@@ -1,9 +1,7 @@
 /** Directs text to where the open elements put it: the current line, a code span, a code block, the title, a cell. */
-import { guardLines } from './escape.ts';
-import { createInline, type Inline } from './inline.ts';
-import type { OutputMeter } from './meter.ts';
-import { type MarkdownTable, writeCells } from './table.ts';
-import { type BlockWriter, createWriter } from './writer.ts';
+import { type Attributes, isLayout, spanOf } from './elements.ts';
+import { createInline, guardLines, type Inline } from './inline.ts';
+import { type BlockWriter, createWriter, type OutputMeter } from './writer.ts';
 
 /** An open code block. */
 export interface Preformatted {
@@ -115,4 +113,141 @@ export function createFlow({ meter, shape }: FlowOptions): Flow {
     },
   };
   return flow;
+}
+
+// Collects the cells of a table and writes it as GFM (§4.10).
+
+interface Row {
+  readonly cells: string[];
+  /** All cells are headers. */
+  head: boolean;
+}
+
+/** An open table. */
+interface MarkdownTable {
+  readonly rows: Row[];
+  /** The open row. */
+  row: Row | null;
+  /** A `thead` is open. */
+  inHead: boolean;
+  /** Text outside of cells: the caption, or misplaced text. */
+  readonly captions: string[];
+  /** For layout only: the content of cells is written as paragraphs. */
+  layout: boolean;
+}
+
+/** An empty table. */
+function createTable(layout: boolean): MarkdownTable {
+  return { rows: [], row: null, inHead: false, captions: [], layout };
+}
+
+/** A whole cell. */
+export interface Cell {
+  readonly text: string;
+  readonly head: boolean;
+  /** Columns. */
+  readonly span: number;
+}
+
+/** Adds a cell to the open row; starts one if none is open. */
+function addCell(table: MarkdownTable, { text, head, span }: Cell): void {
+  table.row ??= { cells: [], head: true };
+  table.row.cells.push(text);
+  for (let more = 1; more < span; more++) table.row.cells.push('');
+  table.row.head &&= head || table.inHead;
+}
+
+/** Ends the open row; drops it if all cells are empty. */
+function endRow(table: MarkdownTable): void {
+  const { row } = table;
+  table.row = null;
+  if (row?.cells.some((cell) => cell !== '')) table.rows.push(row);
+}
+
+/** Writes a whole table; with one column, its cells as paragraphs. */
+function writeTable(table: MarkdownTable, writer: BlockWriter): void {
+  endRow(table);
+  const { captions, rows } = table;
+  let columns = 0;
+  for (const { cells } of rows) columns = Math.max(columns, cells.length);
+  if (columns <= 1) {
+    writeCells(table, writer);
+    return;
+  }
+  for (const caption of captions) if (caption !== '') writer.block(guardLines(caption));
+  const [first] = rows;
+  const head = first!.head ? first!.cells : [];
+  const body = first!.head ? rows.slice(1) : rows;
+  const titles = Array.from({ length: columns }, (_, column) => head[column] ?? '');
+  const lines = [titles, titles.map(() => '---'), ...body.map(({ cells }) => cells)];
+  writer.block(lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n'));
+}
+
+/** Writes the cells so far as paragraphs, and removes them. */
+function writeCells(table: MarkdownTable, writer: BlockWriter): void {
+  endRow(table);
+  for (const caption of table.captions.splice(0)) if (caption !== '') writer.block(guardLines(caption));
+  for (const { cells } of table.rows.splice(0)) {
+    for (const cell of cells) if (cell !== '') writer.block(guardLines(cell));
+  }
+}
+
+// The tags of tables. A cell is one line of text; a table with blocks in its cells, or one for layout only (WAI-ARIA), is
+// written as paragraphs.
+
+/** What to do at the closing tag. */
+type Close = () => void;
+
+/** A `table`; within a cell it turns the outer tables into paragraphs. */
+export function openTable(flow: Flow, attributes: Attributes): Close {
+  flow.dissolveTables();
+  flow.breakBlock();
+  if (flow.isFlat()) return flow.breakBlock;
+  const table = createTable(isLayout(attributes));
+  flow.tables.push(table);
+  return () => {
+    flow.breakBlock();
+    if (!table.layout) table.captions.push(flow.inline.take());
+    flow.tables.pop();
+    if (!table.layout) writeTable(table, flow.writer);
+  };
+}
+
+/** A `td` or `th`; outside of a table it is a block. */
+export function openCell(flow: Flow, name: string, attributes: Attributes): Close {
+  const table = flow.table();
+  if (table === null || flow.isHeading || flow.pre !== null) {
+    flow.breakBlock();
+    return flow.breakBlock;
+  }
+  flow.endCode();
+  // Text between cells is misplaced: it becomes a caption.
+  table.captions.push(flow.inline.take());
+  return () => {
+    // A block within the cell has dissolved the table.
+    if (table.layout) return flow.breakBlock();
+    flow.endCode();
+    addCell(table, { text: flow.inline.take(), head: name === 'th', span: spanOf(attributes) });
+  };
+}
+
+export function openRow(flow: Flow): Close {
+  flow.breakBlock();
+  const table = flow.table();
+  if (table !== null) endRow(table);
+  return () => {
+    flow.breakBlock();
+    if (table !== null) endRow(table);
+  };
+}
+
+/** A `thead`: all cells of its rows are headers. */
+export function openHead(flow: Flow): Close {
+  flow.breakBlock();
+  const table = flow.table();
+  if (table !== null) table.inHead = true;
+  return () => {
+    if (table !== null) table.inHead = false;
+    flow.breakBlock();
+  };
 }

@@ -1,4 +1,10 @@
-/** The outcomes of a request for Markdown. */
+/**
+ * The outcomes of a request for Markdown, and what the head of a response decides: whether it can become Markdown, and
+ * its `Vary`.
+ */
+import { splitList } from '../../base/http/cache-control.ts';
+import { type HeaderList, headerOf, type ResponseHead, withoutHeaders } from '../../base/http/response.ts';
+import { MAX_PAGE_OCTETS } from './limits.ts';
 
 /**
  * Why a page was sent as HTML:
@@ -30,3 +36,64 @@ export type HtmlReason = (typeof HTML_REASONS)[number];
 
 /** The outcome in logs and metrics. */
 export type MarkdownOutcome = 'rendered' | HtmlReason;
+
+/** Content codings that can be decoded. */
+export const CODINGS = ['identity', 'gzip', 'deflate', 'br'] as const;
+/** The content coding of a page (RFC 9110 §8.4.1). */
+export type Coding = (typeof CODINGS)[number];
+
+/** Whether a page can be rendered, and how it is encoded. */
+export type PageVerdict =
+  | { readonly ok: true; readonly coding: Coding; readonly charset: string | null }
+  | { readonly ok: false; readonly reason: HtmlReason };
+
+/** Whether a response is an HTML page of the origin, and not one that the edge made. */
+export function isPage({ status, headers, madeBy }: ResponseHead): boolean {
+  return (
+    status === 200 && madeBy === 'origin' && mediaType(headerOf(headers, 'content-type')) === 'text/html'
+  );
+}
+
+/** Checks `no-transform`, the content coding, and the size. */
+export function judgePage({ headers }: ResponseHead): PageVerdict {
+  const directives = splitList(headerOf(headers, 'cache-control') ?? '');
+  if (directives.some((directive) => directive.toLowerCase() === 'no-transform'))
+    return { ok: false, reason: 'no-transform' };
+  const coding = codingOf(headerOf(headers, 'content-encoding'));
+  if (coding === null) return { ok: false, reason: 'coding' };
+  if (Number(headerOf(headers, 'content-length') ?? 0) > MAX_PAGE_OCTETS)
+    return { ok: false, reason: 'size' };
+  return { ok: true, coding, charset: charsetOf(headerOf(headers, 'content-type')) };
+}
+
+/** The type of a Content-Type in lower case, without parameters. */
+function mediaType(value: string | null): string | null {
+  return value === null ? null : value.split(';', 1)[0]!.trim().toLowerCase();
+}
+
+/** `null`: an unknown coding, or several. */
+function codingOf(value: string | null): Coding | null {
+  const name = (value ?? '').trim().toLowerCase();
+  if (name === '') return 'identity';
+  return CODINGS.find((coding) => coding === name || `x-${coding}` === name) ?? null;
+}
+
+/** The charset parameter of a Content-Type; `null`: none. */
+function charsetOf(value: string | null): string | null {
+  for (const parameter of (value ?? '').split(';').slice(1)) {
+    const [name = '', label = ''] = parameter.split('=');
+    if (name.trim().toLowerCase() === 'charset') return label.trim().replaceAll('"', '');
+  }
+  return null;
+}
+
+const VARY: ReadonlySet<string> = new Set(['vary']);
+
+/** The headers with `Accept` in their `Vary`. */
+export function varyingByAccept(headers: HeaderList): HeaderList {
+  const vary = headerOf(headers, 'vary');
+  if (vary === null) return [...headers, 'Vary', 'Accept'];
+  const names = splitList(vary.toLowerCase());
+  if (names.includes('accept') || names.includes('*')) return headers;
+  return [...withoutHeaders(headers, VARY), 'Vary', `${vary}, Accept`];
+}

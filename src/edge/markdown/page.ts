@@ -2,14 +2,18 @@
  * Turns opening and closing tags into Markdown: one function per role of an element, which acts at the opening tag and
  * returns what to do at the closing tag. The functions share one `PageState`; text flows through `flow.ts`.
  */
-import { type Attributes, type ElementRole, languageOf, wholeNumber } from './elements.ts';
-import { escapeText, fenceFor, guardHeading } from './escape.ts';
-import { createFlow, type Flow } from './flow.ts';
-import type { Mark } from './inline.ts';
-import { baseOf, imageAt, linkTo } from './links.ts';
-import type { OutputMeter } from './meter.ts';
-import { openCell, openHead, openRow, openTable } from './page-tables.ts';
-import type { RegionKind } from './writer.ts';
+import {
+  type Attributes,
+  baseOf,
+  type ElementRole,
+  imageAt,
+  languageOf,
+  linkTo,
+  wholeNumber,
+} from './elements.ts';
+import { createFlow, type Flow, openCell, openHead, openRow, openTable } from './flow.ts';
+import { escapeText, fenceFor, guardHeading, type Mark } from './inline.ts';
+import type { OutputMeter, RegionKind } from './writer.ts';
 
 export interface MarkdownWriterOptions {
   /** Base of relative links, until a `base` element sets another one. */

@@ -5,7 +5,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type Budget, createBudget } from '../../base/buffers/space.ts';
-import type { Coding } from './eligible.ts';
 import {
   BUFFERED_OCTETS,
   GATHER_MS,
@@ -15,7 +14,7 @@ import {
   THREAD_HEAP_MB,
   WAIT_MS,
 } from './limits.ts';
-import type { HtmlReason } from './outcome.ts';
+import type { Coding, HtmlReason } from './outcome.ts';
 import type { RenderOrder, RenderResult } from './thread.ts';
 
 /** Limits of the renderer; all have defaults in `limits.ts`. */

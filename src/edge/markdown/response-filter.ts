@@ -11,11 +11,16 @@ import {
   type ResponseSource,
   withoutHeaders,
 } from '../../base/http/response.ts';
-import { isPage, judgePage, type PageVerdict } from './eligible.ts';
 import { MAX_PAGE_OCTETS } from './limits.ts';
-import type { HtmlReason, MarkdownOutcome } from './outcome.ts';
+import {
+  type HtmlReason,
+  isPage,
+  judgePage,
+  type MarkdownOutcome,
+  type PageVerdict,
+  varyingByAccept,
+} from './outcome.ts';
 import type { MarkdownRenderer, RenderedPage } from './renderer.ts';
-import { varyingByAccept } from './vary.ts';
 
 /** A request that may get Markdown, and the setting of its domain. */
 export interface MarkdownExchange {

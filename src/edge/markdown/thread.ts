@@ -1,8 +1,7 @@
 /** Entry of the thread that renders pages, which `renderer.ts` starts: renders one page per message. */
 import { parentPort } from 'node:worker_threads';
 import { sha256Base64Url } from '../../base/platform/cryptography.ts';
-import { convert } from './convert.ts';
-import { decodePage, type EncodedPage } from './decode.ts';
+import { convert, decodePage, type EncodedPage } from './convert.ts';
 import type { HtmlReason } from './outcome.ts';
 
 /** A page to render. */

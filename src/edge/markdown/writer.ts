@@ -1,8 +1,9 @@
 /**
- * Writes blocks: prefixes each line with the marks of its quotations and items, separates blocks by blank lines, and records
- * which lines are in the page's main part.
+ * Writes blocks: prefixes each line with the marks of its quotations and items, separates blocks by blank lines, and
+ * records which lines are in the page's main part. Its meter bounds the output.
  */
-import type { OutputMeter } from './meter.ts';
+import { GROWTH, GROWTH_FLOOR } from './limits.ts';
+import type { HtmlReason } from './outcome.ts';
 
 /** Blocks that contain blocks. */
 export type ContainerKind = 'item' | 'quote' | 'definition';
@@ -186,4 +187,29 @@ function mainPart({ out, regions, titled }: WriterState): {
   const articles = textOf('article');
   if (articles === '' || articles.length * 2 < whole.length) return { text: whole, isTitled: titled };
   return { text: articles, isTitled: isTitled('article') };
+}
+
+// Bounds the output of a conversion: counts characters, and throws beyond `GROWTH` times the page.
+
+/** A page beyond a limit. Thrown through the parser, which has no other way to be stopped; `convert` catches it. */
+export class PageLimit extends Error {
+  readonly reason: HtmlReason;
+
+  constructor(reason: HtmlReason) {
+    super(reason);
+    this.name = 'PageLimit';
+    this.reason = reason;
+  }
+}
+
+/** Counts characters before they are written. @throws PageLimit */
+export type OutputMeter = (characters: number) => void;
+
+/** A meter for a page of `characters` characters. */
+export function createMeter(characters: number): OutputMeter {
+  let left = characters * GROWTH + GROWTH_FLOOR;
+  return (spent) => {
+    left -= spent;
+    if (left < 0) throw new PageLimit('growth');
+  };
 }

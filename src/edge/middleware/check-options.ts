@@ -1,5 +1,20 @@
-/** The kinds of the options of `createEdge`, which plain JavaScript may pass in any form. */
-import { describeArgument, FUNCTION, OCTETS, type OptionKind } from '../../base/diagnostics/options.ts';
+/**
+ * The options of `createEdge` on every platform: their kinds, which plain JavaScript may pass in any form, the check of
+ * a plan, sealed signatures, and the secret of clearance cookies.
+ */
+import {
+  describeArgument,
+  FUNCTION,
+  OCTETS,
+  type OptionKind,
+  octetsOf,
+} from '../../base/diagnostics/options.ts';
+import { createCounters, loadPlan, type WafProgram } from '../../engine/evaluator/index.ts';
+import { selfTest } from '../../engine/evaluator/self-test.ts';
+import { PlanFault } from '../../engine/plan/layout.ts';
+import { openSignatures } from '../../engine/plan/open-signatures.ts';
+import { loadSignatures as loadProgram } from '../../engine/waf/load/load.ts';
+import type { Secrets } from '../answers/challenge/keys.ts';
 
 export const TEXT: OptionKind = { what: 'a string', is: (value) => typeof value === 'string' };
 export const TEXTS: OptionKind = { what: 'a list of strings', is: Array.isArray, of: TEXT };
@@ -57,4 +72,71 @@ export const LISTENERS = { onDecision: FUNCTION, onRefusal: FUNCTION, onFault: F
 export function checkOctets(plan: unknown): void {
   if (!OCTETS.is(plan))
     throw new TypeError(`a sealed plan is ${OCTETS.what}, found ${describeArgument(plan)}`);
+}
+
+/** The identity of a sealed plan. */
+export interface InstalledPlan {
+  readonly domain: string;
+  readonly revision: number;
+}
+
+/** Size, in octets, of the rate counters used only to try a plan out; no request of a visitor is counted in them. */
+const COUNTER_OCTETS = 65_536;
+
+/**
+ * Opens a sealed plan and tries it out on requests made of its own hosts and patterns.
+ * @throws PlanFault when the bytes are no plan that this build reads, or one that cannot decide
+ */
+export function checkPlan(bytes: Uint8Array): InstalledPlan {
+  const { domain, revision } = loadPlan(bytes, { counters: createCounters({ maxBytes: COUNTER_OCTETS }) });
+  const wrong = selfTest(bytes, { domain, revision });
+  if (wrong !== null) throw new PlanFault('layout', wrong);
+  return { domain, revision };
+}
+
+/** Fewest octets of a secret: 128 bits cannot be guessed. */
+const LEAST_OCTETS = 16;
+const RANDOM_OCTETS = 32;
+
+/**
+ * Secrets for challenges: the given one, or a random one that is created at its first use.
+ * @throws RangeError when the given one is shorter than 16 octets
+ */
+export function createSecrets(given: Uint8Array | string | undefined): () => Secrets {
+  let secrets: Secrets | null = null;
+  if (given !== undefined) {
+    const current = typeof given === 'string' ? new TextEncoder().encode(given) : given.slice();
+    if (current.length < LEAST_OCTETS) {
+      throw new RangeError(
+        `\`secret\` has ${current.length} octets; give at least ${LEAST_OCTETS} random ones`,
+      );
+    }
+    secrets = { current, previous: [] };
+  }
+  return () => {
+    secrets ??= { current: crypto.getRandomValues(new Uint8Array(RANDOM_OCTETS)), previous: [] };
+    return secrets;
+  };
+}
+
+/**
+ * Opens a sealed signature program (`edgeplan/starter.bin`, `edgeplan waf compile -o`) for the option `waf` of `loadPlan`.
+ * Each paranoia level is compiled at its first inspection. The octets must not change afterwards.
+ * @throws PlanFault when the bytes are no signature program that this build reads; TypeError when they are no bytes
+ * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises';
+ * import { loadPlan } from 'edgeplan/evaluator';
+ * import { loadSignatures } from 'edgeplan/fetch';
+ *
+ * const starter = new URL(import.meta.resolve('edgeplan/starter.bin'));
+ * const waf = loadSignatures(await readFile(starter));
+ * const evaluator = loadPlan(await readFile('edge.edgeplan'), { waf });
+ * console.log(evaluator.domain);
+ * ```
+ */
+export function loadSignatures(bytes: Uint8Array | ArrayBuffer): WafProgram {
+  const wanted = 'loadSignatures takes a sealed signature program, a Uint8Array or an ArrayBuffer';
+  const remedy = 'read `edgeplan/starter.bin`, or a file of `edgeplan waf compile -o`';
+  return loadProgram(openSignatures(octetsOf(bytes, wanted, remedy)));
 }

@@ -5,13 +5,16 @@
  */
 import type { SetCertificate } from '../../engine/plan/manifest.ts';
 import type { CertificateSink } from '../following/certificates/install-sets.ts';
-import { type FeedPair, pairOf } from '../listeners/tls/certificate-files.ts';
+import type { ChallengeSink } from '../following/install-challenges.ts';
 import {
   type CertificatePair,
   type ContextCache,
   createPairs,
+  type FeedPair,
   isValid,
+  pairOf,
 } from '../listeners/tls/certificate-pairs.ts';
+import type { DomainTokens } from '../proxy/services.ts';
 import { MAX_PAIR_CHARACTERS } from './limits.ts';
 
 /** Receives the checked certificates of a domain; a returned promise resolves once they are in use. */
@@ -154,5 +157,23 @@ export function receiveCertificates(serves: FeedPairSink): CertificateReceiver {
       }
       return { count, firstExpiry };
     },
+  };
+}
+
+// The HTTP-01 challenges that come with the control plane's feed, by domain. In: the challenges of a domain. Out: the answer to a token.
+
+/** The challenges of the feed in one process. */
+export interface FeedTokens extends DomainTokens, ChallengeSink {
+  set(...change: Parameters<ChallengeSink['set']>): void;
+}
+
+export function createFeedTokens(): FeedTokens {
+  const domains = new Map<string, ReadonlyMap<string, string>>();
+  return {
+    set(domain, challenges) {
+      if (challenges.length === 0) domains.delete(domain);
+      else domains.set(domain, new Map(challenges.map(({ token, answer }) => [token, answer])));
+    },
+    get: (domain, token) => domains.get(domain)?.get(token),
   };
 }

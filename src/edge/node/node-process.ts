@@ -1,28 +1,40 @@
 /** Composes what serves requests in one process: the proxy with its classifier, cache, buffers, WAF, logs and metrics. */
+import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { RATE } from '../../base/buffers/limits.ts';
 import type { SpanSource } from '../../base/telemetry/spans.ts';
 import type { WafProgram } from '../../engine/evaluator/index.ts';
+import type { Clearance } from '../../engine/plan/manifest.ts';
 import { createChallenges } from '../answers/challenge/challenge.ts';
+import type { Secrets } from '../answers/challenge/keys.ts';
 import { createCache } from '../cache/cache.ts';
 import type { HttpCache } from '../cache/request.ts';
-import { type ConnectionBounds, createConnectionBounds } from '../listeners/connection-limits.ts';
-import { addConnections } from '../listeners/connection-metrics.ts';
-import { createRefusedHandshakes, type RefusedHandshakes } from '../listeners/tls/refused-handshakes.ts';
+import type { PlanTable } from '../following/plan-table.ts';
+import { secretsOf } from '../following/secrets.ts';
+import {
+  addConnections,
+  type ConnectionBounds,
+  createConnectionBounds,
+  createRefusedHandshakes,
+  type RefusedHandshakes,
+} from '../listeners/connection-limits.ts';
 import { createMarkdownRenderer } from '../markdown/renderer.ts';
-import { type ClassificationFiles, openClassificationFiles } from '../proxy/classification-files.ts';
-import type { Classifier } from '../proxy/classifier.ts';
-import { createBotResolver, createClassifier } from '../proxy/classifier.ts';
+import {
+  type ClassificationFiles,
+  type Classifier,
+  createBotResolver,
+  createClassifier,
+  openClassificationFiles,
+} from '../proxy/classifier.ts';
 import { combineRequestLogs, type DecisionLog } from '../proxy/log/decision-log.ts';
 import { addShippedLog, createNodeMetrics, type NodeMetrics } from '../proxy/log/metrics.ts';
 import type { RequestLog } from '../proxy/log/request-log.ts';
 import { createNode, type EdgeNode } from '../proxy/node.ts';
 import type { DomainTokens, OwnTokens } from '../proxy/services.ts';
 import { trustProxies } from '../proxy/visitor.ts';
+import type { ShippedDecisions } from './decision-output.ts';
 import { FILES_MS } from './limits.ts';
 import type { ResourceShare } from './resource-shares.ts';
-import type { ClearanceSecrets } from './secrets.ts';
-import type { ShippedDecisions } from './shipped-decisions.ts';
 
 /** Request handling of one process. */
 export interface NodeProcess {
@@ -181,4 +193,29 @@ function openCache({ cacheOctets, cacheFolder, diskShare }: ResourceShare, log: 
     diskShare,
     onFault: (error) => log.warn({ err: error }, 'the disk cache fails'),
   });
+}
+
+// The secrets that sign clearances: a domain's own, else the node's common one.
+
+/** The common secret of a node, and the choice for a domain. */
+export interface ClearanceSecrets {
+  /** The secrets of a domain. */
+  readonly of: (plans: Pick<PlanTable, 'clearanceOf'>, domain: string) => Secrets;
+  /** Replaces the common secret. */
+  readonly set: (clearance: Clearance) => void;
+}
+
+/** A random secret, for a node that has received none from a control plane. */
+export function randomClearance(): Clearance {
+  return { current: randomBytes(32).toString('base64'), previous: [] };
+}
+
+export function createClearanceSecrets(first: Clearance): ClearanceSecrets {
+  let common = first;
+  return {
+    of: (plans, domain) => secretsOf(plans.clearanceOf(domain) ?? common),
+    set(clearance) {
+      common = clearance;
+    },
+  };
 }

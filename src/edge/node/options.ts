@@ -4,9 +4,9 @@ import type { AllowedOrigins } from '../../base/addresses/special-addresses.ts';
 import type { WatchedFile } from '../../base/platform/watched-file.ts';
 import type { CollectorOptions } from '../../base/telemetry/spans.ts';
 import type { SignatureProgram } from '../../engine/plan/signature-program.ts';
-import type { SyncOptions } from '../following/options.ts';
 import type { PlanSink } from '../following/plan-table.ts';
-import type { WorkerEvent } from '../workers/events.ts';
+import type { SyncOptions } from '../following/sync-run.ts';
+import type { WorkerEvent } from '../workers/messages.ts';
 
 /** A folder of certificates with their keys, `name.crt` beside `name.key`. */
 export interface CertificateFolder {
@@ -165,4 +165,13 @@ export interface RunningNode {
    * requests end within `GRACE_MS`, reports the counted traffic, and closes everything.
    */
   stop(drainMs: number): Promise<void>;
+}
+
+/** Logs each reading that rejects; what could not be read is served in its last good version. */
+export function reportReloads(log: Logger, readings: readonly Promise<unknown>[]): void {
+  for (const reading of readings) {
+    reading.catch((error: unknown) =>
+      log.warn({ err: error }, 'a file cannot be read again; its last good version is served'),
+    );
+  }
 }

@@ -10,7 +10,7 @@ import type { PlanSink } from '../following/plan-table.ts';
 import { createLogShipper } from '../following/ship-logs.ts';
 import { syncWithControlPlane } from '../following/sync.ts';
 import { type NodeTraffic, openTraffic } from '../following/traffic/traffic.ts';
-import type { SyncProgress } from '../proxy/log/sync-metrics.ts';
+import type { SyncProgress } from '../proxy/log/metrics.ts';
 import { createOwnLookup } from '../proxy/origin/names.ts';
 import { type FeedPairSink, receiveCertificates } from './feed-certificates.ts';
 import { CATCH_UP_MS, MAX_BLIND_DOMAINS, MAX_BLIND_RULES } from './limits.ts';

@@ -7,24 +7,23 @@ import { loadWarm } from '../../engine/waf/load/load.ts';
 import { createTrafficCounter, type TrafficCounter } from '../following/traffic/counter.ts';
 import type { AcmeTokens } from '../listeners/tls/acme.ts';
 import { createContextCache } from '../listeners/tls/certificate-pairs.ts';
-import { PROBES_DUE } from '../proxy/first-probes.ts';
-import { type RunningHealthListener, startHealthListener } from '../proxy/log/health-listener.ts';
-import type { RequestLog } from '../proxy/log/request-log.ts';
-import { addSyncMetrics, unreadySync } from '../proxy/log/sync-metrics.ts';
-import { createTrafficLog } from '../proxy/log/traffic-log.ts';
-import { openDecisionLog } from './decision-output.ts';
-import { createFeedTokens } from './domain-tokens.ts';
-import { createFeedCertificates } from './feed-certificates.ts';
+import { PROBES_DUE, type RunningHealthListener, startHealthListener } from '../proxy/health.ts';
+import { addSyncMetrics, unreadySync } from '../proxy/log/metrics.ts';
+import { createTrafficLog, type RequestLog } from '../proxy/log/request-log.ts';
+import { openDecisionLog, openShippedDecisions, type ShippedDecisions } from './decision-output.ts';
+import { createFeedCertificates, createFeedTokens } from './feed-certificates.ts';
 import { configuredPorts, openListeners } from './listeners.ts';
-import { createNodeProcess, type NodeProcess } from './node-process.ts';
+import {
+  createClearanceSecrets,
+  createNodeProcess,
+  type NodeProcess,
+  randomClearance,
+} from './node-process.ts';
 import { startNodeTelemetry } from './node-telemetry.ts';
-import type { EdgeNodeOptions, RunningNode } from './options.ts';
+import { type EdgeNodeOptions, type RunningNode, reportReloads } from './options.ts';
 import { followPlans, type PlanSource } from './plan-source.ts';
-import { reportReloads } from './reload.ts';
 import { type CacheReporter, startCacheReports } from './report-cache.ts';
 import { removeOtherCaches, resourceShareOf } from './resource-shares.ts';
-import { createClearanceSecrets, randomClearance } from './secrets.ts';
-import { openShippedDecisions, type ShippedDecisions } from './shipped-decisions.ts';
 
 type Stage = 'starting' | 'serving' | 'draining';
 

@@ -12,24 +12,22 @@ import { addBuildInfo, addProcessMetrics } from '../../base/telemetry/metrics/pr
 import type { Telemetry } from '../../base/telemetry/spans.ts';
 import { PLAN_VERSION } from '../../engine/plan/layout.ts';
 import type { Clearance } from '../../engine/plan/manifest.ts';
-import { type RunningHealthListener, startHealthListener } from '../proxy/log/health-listener.ts';
+import { type RunningHealthListener, startHealthListener } from '../proxy/health.ts';
 import type { LineWriter } from '../proxy/log/line-writer.ts';
-import { addLog } from '../proxy/log/metrics.ts';
-import { addSyncMetrics, unreadySync } from '../proxy/log/sync-metrics.ts';
+import { addLog, addSyncMetrics, unreadySync } from '../proxy/log/metrics.ts';
 import { trustProxies } from '../proxy/visitor.ts';
-import { collectLines } from '../workers/collect-lines.ts';
 import { type RunningPrimary, startPrimary } from '../workers/primary.ts';
 import { createSharedState, type SharedState } from '../workers/shared-state.ts';
+import { collectLines } from '../workers/start-program.ts';
 import { openCertificateFolder, startOrders } from './certificates.ts';
 import { openLineWriter } from './decision-output.ts';
 import { GRACE_MS } from './limits.ts';
 import { urlOf } from './listeners.ts';
+import { randomClearance } from './node-process.ts';
 import { type NodeTelemetryOptions, startNodeTelemetry } from './node-telemetry.ts';
-import type { EdgeNodeOptions, RunningNode } from './options.ts';
+import { type EdgeNodeOptions, type RunningNode, reportReloads } from './options.ts';
 import { followPlans, type PlanSource } from './plan-source.ts';
-import { reportReloads } from './reload.ts';
 import { removeOtherCaches, resourceShareOf } from './resource-shares.ts';
-import { randomClearance } from './secrets.ts';
 import { HTTP, HTTPS, type WorkerSettings } from './worker-settings.ts';
 
 /** Starts the primary and `options.workers` workers; as `startNode`. */

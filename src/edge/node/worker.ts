@@ -11,20 +11,34 @@ import type { AcmeTokens } from '../listeners/tls/acme.ts';
 import { createContextCache } from '../listeners/tls/certificate-pairs.ts';
 import { createTlsAcceptor, type HandshakeCertificates } from '../listeners/tls/listen.ts';
 import { createDecisionLog } from '../proxy/log/decision-log.ts';
-import { createTrafficLog } from '../proxy/log/traffic-log.ts';
+import { createTrafficLog } from '../proxy/log/request-log.ts';
 import { trustProxies } from '../proxy/visitor.ts';
-import { createPlanTaker, type PlanTaker } from '../workers/install-shared-plans.ts';
 import type { SharedStateChange, WorkerStart } from '../workers/messages.ts';
-import { type JoinedWorker, joinPrimary, type PrimaryChannel } from '../workers/worker.ts';
+import {
+  createPlanTaker,
+  type JoinedWorker,
+  joinPrimary,
+  type PlanTaker,
+  type PrimaryChannel,
+} from '../workers/worker.ts';
 import { joinCertificates, openCertificateFolder } from './certificates.ts';
-import { createFeedTokens, type FeedTokens } from './domain-tokens.ts';
-import { createFeedCertificates, type FeedCertificates } from './feed-certificates.ts';
-import { createNodeProcess, type NodeProcess } from './node-process.ts';
+import { openShippedDecisions, type ShippedDecisions } from './decision-output.ts';
+import {
+  createFeedCertificates,
+  createFeedTokens,
+  type FeedCertificates,
+  type FeedTokens,
+} from './feed-certificates.ts';
+import {
+  type ClearanceSecrets,
+  createClearanceSecrets,
+  createNodeProcess,
+  type NodeProcess,
+  randomClearance,
+} from './node-process.ts';
 import { startNodeTelemetry } from './node-telemetry.ts';
 import { startCacheReports } from './report-cache.ts';
 import { type ResourceShare, workerFolder } from './resource-shares.ts';
-import { type ClearanceSecrets, createClearanceSecrets, randomClearance } from './secrets.ts';
-import { openShippedDecisions, type ShippedDecisions } from './shipped-decisions.ts';
 import { HTTP, HTTPS, type WorkerSettings } from './worker-settings.ts';
 
 /** Log level of a logger that writes nothing. */

@@ -11,7 +11,7 @@ import type { HttpCache } from '../cache/request.ts';
 import { createPlanTable, type PlanTable } from '../following/plan-table.ts';
 import type { MarkdownRenderer } from '../markdown/renderer.ts';
 import type { Classifier } from './classifier.ts';
-import { createFirstProbes } from './first-probes.ts';
+import { createFirstProbes } from './health.ts';
 import type { RequestLog } from './log/request-log.ts';
 import type { OriginBounds } from './origin/guard.ts';
 import { createOrigins } from './origin/origins.ts';

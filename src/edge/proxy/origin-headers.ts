@@ -3,11 +3,44 @@ import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
 import { addressOf, forwardedNode } from '../../base/http/forwarded.ts';
 import { lowerName, namedInConnection } from '../../base/http/header-fields.ts';
 import type { HeaderList } from '../../base/http/response.ts';
-import { isForwarding, shapesStored } from '../answers/forwarding.ts';
-import { ID_HEADER } from '../answers/kinds.ts';
+import { isForwarding, shapesStored } from '../answers/decided.ts';
+import { ID_HEADER } from '../answers/pages.ts';
 import type { Visitor } from './exchange.ts';
-import { loopOf, viaOf } from './loops.ts';
+import { MAX_PASSES } from './limits.ts';
 import { DEFAULT_PORTS } from './visitor.ts';
+
+// `Via` of messages that pass through the edge (RFC 9110 §7.6.3), and the detection of loops by `CDN-Loop` (RFC 8586).
+
+/** The edge's pseudonym in `Via` and its id in `CDN-Loop`. */
+const OWN = 'edgeplan';
+
+/** The fault code of a request that was refused as a loop. */
+export const LOOP = 'loop';
+
+/** The element of `Via` for a message. @param version in which it was received: `1.1`, `2.0` */
+function viaOf(version: string): string {
+  return `${version === '2.0' ? '2' : version} ${OWN}`;
+}
+
+/** `Via` of responses; the node requests origins in HTTP/1.1 only. */
+export const ANSWER_VIA: readonly [string, string] = ['Via', viaOf('1.1')];
+
+/** The value of `CDN-Loop` for the next hop. @param before the received value; empty: none */
+function loopOf(before: string): string {
+  return before === '' ? OWN : `${before}, ${OWN}`;
+}
+
+/** Whether a request has passed through edges like this one more often than `MAX_PASSES`. */
+export function isLooping(sent: string | readonly string[] | undefined): boolean {
+  if (sent === undefined) return false;
+  let passes = 0;
+  for (const element of String(sent).split(',')) {
+    // An element may have parameters after its id (RFC 8586 §2).
+    const [id = ''] = element.split(';', 1);
+    if (id.trim().toLowerCase() === OWN) passes++;
+  }
+  return passes > MAX_PASSES;
+}
 
 /**
  * Fields of one connection (RFC 9110 §7.6.1), and those that the edge sets itself. The edge answers `Expect`: it requests the

@@ -7,12 +7,18 @@ import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { ClientRequest, ClientResponse } from '../../base/http/client-messages.ts';
 import type { EdgeAnswer } from '../../base/http/response.ts';
-import { pageAnswer } from '../answers/kinds.ts';
+import { pageAnswer } from '../answers/pages.ts';
 import { type ClientSink, createClientSink } from './client-response.ts';
 import { inspectBody as inspect } from './request-body.ts';
-import { answerOf, createNodeContext, type Incoming, type NodeContext } from './request-context.ts';
+import {
+  answerOf,
+  createNodeContext,
+  type Incoming,
+  type NodeContext,
+  runStages,
+  type Stage,
+} from './request-context.ts';
 import type { ProxyServices } from './services.ts';
-import { answerOnSocket } from './socket-answer.ts';
 import { answerAtEdge } from './stages/answer-at-edge.ts';
 import { respondFromCache } from './stages/cache.ts';
 import { chooseOrigin } from './stages/choose-origin.ts';
@@ -24,9 +30,9 @@ import { originFetch } from './stages/origin.ts';
 import { answerOwnToken } from './stages/own-tokens.ts';
 import { read } from './stages/read.ts';
 import { respondTo } from './stages/respond.ts';
-import { runStages, type Stage } from './stages/stage.ts';
 import { connectToOrigin, refuseDisabled, refuseUpgrade, type SwitchingClient } from './stages/upgrade.ts';
 import { createUnreadResponses } from './unread-responses.ts';
+import { answerOnSocket } from './write-response.ts';
 
 const REQUEST_STAGES: readonly Stage<NodeContext<ClientSink>>[] = [
   { name: 'answer certificate authorities', run: answerOwnToken },

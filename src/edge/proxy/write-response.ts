@@ -2,12 +2,13 @@
  * Writes response messages through Node's servers, HTTP/1.1 and HTTP/2 alike. In: heads, interim responses and trailers as
  * flat lists (name, value, …). Out: the calls that Node's two response classes differ in.
  */
-import type { ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ClientRequest, ClientResponse } from '../../base/http/client-messages.ts';
 import { lowerName } from '../../base/http/header-fields.ts';
-import type { HeaderList, ResponseFault, ResponseHead } from '../../base/http/response.ts';
+import type { EdgeAnswer, HeaderList, ResponseFault, ResponseHead } from '../../base/http/response.ts';
+import { LINGER_MS } from './limits.ts';
 
 /** Whether a response has no body, whatever its headers state (RFC 9110 §6.4.1). */
 export function isBodiless(method: string | undefined, status: number): boolean {
@@ -133,4 +134,52 @@ function writeInformation(response: ServerResponse, headers: HeaderList): void {
   if (response.headersSent || !('stream' in response)) return;
   const stream = response.stream as import('node:http2').ServerHttp2Stream;
   if (!stream.destroyed) stream.additionalHeaders({ ':status': 103, ...byName(headers) });
+}
+
+// Lingering close, for responses before the end of their request: an upload that is refused, or that its origin does not
+// read to the end. The kernel resets a connection that is closed while its client still sends, and the client loses the
+// response (RFC 9112 §9.6). So what the client still sends is read and discarded for a while before the connection ends.
+
+/** Lets a client that sends a body read its response before the connection closes. */
+export function lingerOver(message: IncomingMessage, response: ServerResponse): void {
+  const { socket } = message;
+  // Node itself ends a connection once the kernel has its last response, without waiting for the client.
+  socket.destroySoon = () => {
+    Reflect.deleteProperty(socket, 'destroySoon');
+    if (message.complete) return socket.destroySoon();
+    socket.end();
+    message.once('end', () => socket.destroy());
+  };
+  response.once('finish', () => {
+    if (message.complete) return;
+    message.unpipe();
+    message.resume();
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    message.once('end', () => clearTimeout(timer));
+    message.once('close', () => clearTimeout(timer));
+  });
+  message.once('end', () => Reflect.deleteProperty(socket, 'destroySoon'));
+}
+
+/** Ends a connection within `ms`, once its last octets are written and no server handles it any more. */
+export function endSoon(socket: Duplex, ms = LINGER_MS): void {
+  // A paused socket would not report what the client still sends, nor its end.
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), ms);
+  socket.once('close', () => clearTimeout(timer));
+}
+
+// Responses on raw connections: those that Node's server hands over when a client requests another protocol.
+
+/** Writes a whole response of HTTP/1.1, and ends the connection. */
+export function answerOnSocket(socket: Duplex, { status, headers, body }: EdgeAnswer): void {
+  if (socket.destroyed) return;
+  const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : (body ?? Buffer.alloc(0));
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`];
+  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
+  lines.push(`Content-Length: ${bytes.length}`, 'Connection: close', '', '');
+  // An error means that the client has left.
+  socket.on('error', () => undefined);
+  socket.end(Buffer.concat([Buffer.from(lines.join('\r\n'), 'latin1'), bytes]));
+  endSoon(socket);
 }

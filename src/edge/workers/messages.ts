@@ -1,12 +1,12 @@
 /**
- * The messages between the primary and its workers over Node's IPC channel; JSON-safe. The socket of a connection is
- * sent with its message.
+ * The messages between the primary and its workers over Node's IPC channel, JSON-safe, and the events of worker
+ * processes. The socket of a connection is sent with its message.
  */
 import type { Registry } from 'prom-client';
 import type { CacheReport } from '../../engine/plan/cache-report.ts';
 import type { Clearance, HttpChallenge } from '../../engine/plan/manifest.ts';
 import type { PlanMark, PurgeMark } from '../following/journal.ts';
-import type { FeedPair } from '../listeners/tls/certificate-files.ts';
+import type { FeedPair } from '../listeners/tls/certificate-pairs.ts';
 
 /** A plan for workers. */
 export interface PlanMessage {
@@ -115,4 +115,31 @@ export interface SecondMessage {
 /** A registry's metrics as they are sent. */
 export async function describeMessage(registry: Registry): Promise<readonly MetricMessage[]> {
   return (await registry.getMetricsAsJSON()) as unknown as readonly MetricMessage[];
+}
+
+/**
+ * What happened to a worker, for the log:
+ * - `ready`: it accepts connections
+ * - `silent`: no heartbeat for so many `checks`; it is killed
+ * - `late`: not ready after so many `checks`; it is killed
+ * - `ended`: its process ended, `how`; the next one starts after `againInMs` milliseconds
+ * - `refused`: so many connections waited too long for it and were closed
+ */
+export type WorkerEvent =
+  | { readonly kind: 'ready'; readonly index: number; readonly pid: number }
+  | { readonly kind: 'silent'; readonly index: number; readonly pid: number; readonly checks: number }
+  | { readonly kind: 'late'; readonly index: number; readonly pid: number; readonly checks: number }
+  | { readonly kind: 'ended'; readonly index: number; readonly how: string; readonly againInMs: number }
+  | { readonly kind: 'refused'; readonly index: number; readonly connections: number };
+
+/** A worker ended during the start of the node. */
+export class WorkerFault extends Error {
+  /** The system's code, such as `ENOENT`; absent: none. */
+  readonly code?: string;
+
+  constructor(message: string, code: string | null) {
+    super(message);
+    this.name = 'WorkerFault';
+    if (code !== null) this.code = code;
+  }
 }

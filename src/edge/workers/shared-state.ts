@@ -8,7 +8,7 @@ import type { Clearance, HttpChallenge } from '../../engine/plan/manifest.ts';
 import { PlanRefusal } from '../following/fetch-plan.ts';
 import type { ChallengeSink } from '../following/install-challenges.ts';
 import type { Installed, PlanSink } from '../following/plan-table.ts';
-import type { FeedPair } from '../listeners/tls/certificate-files.ts';
+import type { FeedPair } from '../listeners/tls/certificate-pairs.ts';
 import type { ChangeStep, PlanMessage, SharedStateChange } from './messages.ts';
 
 /** The primary's copy, and its changes. Changes reject with PlanRefusal naming a worker that failed. */

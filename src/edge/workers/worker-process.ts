@@ -9,7 +9,6 @@ import type { Readable } from 'node:stream';
 import { backoffMs } from '../../base/platform/tasks.ts';
 import type { CacheReport } from '../../engine/plan/cache-report.ts';
 import type { CountedSeconds } from '../following/traffic/counter.ts';
-import { type WorkerEvent, WorkerFault } from './events.ts';
 import {
   CHECK_MS,
   END_MS,
@@ -27,20 +26,23 @@ import {
   type StartFault,
   type ToPrimary,
   type ToWorker,
+  type WorkerEvent,
+  WorkerFault,
   type WorkerStart,
 } from './messages.ts';
 import {
   accepted,
   createPendingConnections,
+  createPendingRequests,
   dropExpired,
   enqueue,
   type PendingConnections,
+  type PendingRequests,
   putBack,
   refuse,
   send,
   sendWaiting,
-} from './pending-connections.ts';
-import { createPendingRequests, type PendingRequests } from './pending-requests.ts';
+} from './pending.ts';
 import { startProgram, type WorkerProgram } from './start-program.ts';
 
 /** A worker, over all its processes. */

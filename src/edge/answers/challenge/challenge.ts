@@ -11,14 +11,22 @@ import { parseIp } from '../../../base/addresses/ip.ts';
 import type { EdgeAnswer } from '../../../base/http/header-fields.ts';
 import { refText } from '../../../engine/evaluator/identity.ts';
 import { type Decided, requestHeader } from '../decided.ts';
-import { ID_HEADER, listsHtml, pageAnswer } from '../kinds.ts';
-import { escaped, htmlPage, PAGE_STYLE, referenceLine } from '../pages.ts';
-import { fromBase64, toBase64, toBase64url } from './base64.ts';
-import { clearedBy, grant, mayHoldOwn, withoutOwn } from './clearance.ts';
-import { type ClearanceKeys, createKeyring, type Secrets, sign } from './keys.ts';
+import { escaped, htmlPage, ID_HEADER, listsHtml, PAGE_STYLE, pageAnswer, referenceLine } from '../pages.ts';
+import {
+  type ClearanceKeys,
+  clearedBy,
+  createKeyring,
+  fromBase64,
+  grant,
+  mayHoldOwn,
+  type Secrets,
+  sign,
+  toBase64,
+  toBase64url,
+  withoutOwn,
+} from './keys.ts';
 import { COST, MAX_BACK } from './limits.ts';
-import { createProofs } from './proof.ts';
-import { SOLVER } from './solver.ts';
+import { createProofs, SOLVER } from './proof.ts';
 
 // What identifies the visitor that solved a challenge: the client's network and its User-Agent (semantics §5).
 

@@ -1,6 +1,6 @@
 /**
  * Installs the certificate sets of domains: fetches a set when the manifest names another one, opens and checks it
- * (`read-set.ts`), puts it into use, and stores the box (`set-files.ts`). Plans are installed independently: a certificate
+ * (`set-files.ts`), puts it into use, and stores the box (`set-files.ts`). Plans are installed independently: a certificate
  * is used for a name only while a plan of its domain serves that name.
  *
  * In: entries of believed pages. Out: calls of a `CertificateSink`. At most one attempt runs per domain. What fails is tried
@@ -21,9 +21,7 @@ import {
   SET_CHECK_MS,
 } from '../limits.ts';
 import { errorMessage, type SyncLog } from '../log.ts';
-import type { BoxKeyPair } from './box-key.ts';
-import { openSet, SetRefusal } from './read-set.ts';
-import type { SetFiles, StoredSet } from './set-files.ts';
+import { type BoxKeyPair, openSet, type SetFiles, SetRefusal, type StoredSet } from './set-files.ts';
 
 /** Receives certificates. A returned promise resolves once the change is in effect. */
 export interface CertificateSink {

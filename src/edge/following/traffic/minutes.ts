@@ -7,26 +7,32 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, writeDurably } from '../../../base/platform/durable-file.ts';
 import { openBatch } from '../../../engine/counts/layout.ts';
-import { errorMessage, type SyncLog } from '../log.ts';
-import { type BatchFile, JOURNAL_ENDING, removeDurably, writeBatches } from './batch-files.ts';
-import type { CountedSecond } from './counter.ts';
-import {
-  addSealed,
-  addTraffic,
-  createTrafficSpans,
-  limitTops,
-  type SpanTraffic,
-  spanAt,
-  type TrafficSpans,
-} from './domain-traffic.ts';
-import { createJournal, type Journal } from './journal.ts';
 import {
   CLOSE_MS,
   MAX_APPENDING_OCTETS,
   MAX_UNWRITTEN_JOURNALS,
   MAX_UNWRITTEN_SPANS,
   UNWRITTEN_RETRY_MS,
-} from './limits.ts';
+} from '../limits.ts';
+import { errorMessage, type SyncLog } from '../log.ts';
+import {
+  addSealed,
+  addTraffic,
+  type CountedSecond,
+  createTrafficSpans,
+  limitTops,
+  type SpanTraffic,
+  spanAt,
+  type TrafficSpans,
+} from './counter.ts';
+import {
+  type BatchFile,
+  createJournal,
+  JOURNAL_ENDING,
+  type Journal,
+  removeDurably,
+  writeBatches,
+} from './files.ts';
 import { sealBatches } from './seal-batches.ts';
 import type { TrafficTrouble } from './trouble.ts';
 

@@ -14,10 +14,8 @@ import {
   removeDurably,
   type SentBatch,
   writeBatches,
-} from './batch-files.ts';
-import { entriesOf } from './open-sent.ts';
-import { makeBatch } from './seal-batches.ts';
-import { shrinkFiles, withoutTops } from './shrink-files.ts';
+} from './files.ts';
+import { entriesOf, makeBatch, shrinkFiles, withoutTops } from './seal-batches.ts';
 import type { TrafficTrouble } from './trouble.ts';
 
 /** Bounds of the batch files. */

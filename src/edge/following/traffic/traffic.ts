@@ -9,13 +9,17 @@ import { pause } from '../../../base/platform/tasks.ts';
 import { openBatch } from '../../../engine/counts/layout.ts';
 import { CountsFault } from '../../../engine/counts/octets.ts';
 import type { ControlPlaneClient } from '../control-plane.ts';
-import { FLUSH_ON_STOP_MS } from '../limits.ts';
+import {
+  DRAIN_MS,
+  FLUSH_ON_STOP_MS,
+  MAX_BATCH_FILES,
+  MAX_BATCH_FILES_OCTETS,
+  MAX_TOPS_OCTETS,
+  SPREAD_MS,
+} from '../limits.ts';
 import { errorMessage, type SyncLog } from '../log.ts';
-import { findLeft } from './batch-files.ts';
-import type { CountedSeconds } from './counter.ts';
-import { addSealed, createTrafficSpans, limitTops, spanAt } from './domain-traffic.ts';
-import { readJournal } from './journal.ts';
-import { DRAIN_MS, MAX_BATCH_FILES, MAX_BATCH_FILES_OCTETS, MAX_TOPS_OCTETS, SPREAD_MS } from './limits.ts';
+import { addSealed, type CountedSeconds, createTrafficSpans, limitTops, spanAt } from './counter.ts';
+import { findLeft, readJournal } from './files.ts';
 import { createMinutes, type Minutes } from './minutes.ts';
 import { type BatchSender, createSender, type FileBounds } from './send-batches.ts';
 import { createTrouble, type TrafficLosses, type TrafficTrouble } from './trouble.ts';
@@ -40,7 +44,7 @@ export interface NodeTraffic {
   stop(): Promise<void>;
 }
 
-/** Bounds and times that differ from `limits.ts`, for tests. */
+/** Bounds and times that differ from `../limits.ts`, for tests. */
 export interface TrafficBounds extends FileBounds {
   readonly maxTopsOctets: number;
   readonly tickMs: number;

@@ -1,6 +1,6 @@
 /** Troubles with traffic counts: their numbers for metrics, and log lines, at most one a minute for each kind. */
+import { REPORT_TROUBLE_MS } from '../limits.ts';
 import { errorMessage, type SyncLog } from '../log.ts';
-import { REPORT_TROUBLE_MS } from './limits.ts';
 
 /** What was lost or failed since the start. */
 export interface TrafficLosses {

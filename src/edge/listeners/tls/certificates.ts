@@ -1,18 +1,21 @@
 /**
- * The certificates of a node. In: a folder (`certificate-files.ts` reads it). Out: the pair of certificate and key for a
+ * The certificates of a node. In: a folder (`certificate-pairs.ts` reads it). Out: the pair of certificate and key for a
  * name. The folder is read again when it changes, and at intervals. A pair that has become unreadable is reported, and its
  * previous content stays in use. A connection uses the certificate of its handshake to its end.
  */
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { MAX_CERTIFICATES, MAX_WATCHED_FOLDERS } from '../../proxy/limits.ts';
-import { findPairs, markOf, type PairFiles, readPair } from './certificate-files.ts';
 import {
   type CertificatePair,
   type ContextCache,
   createPairs,
+  findPairs,
   isValid,
+  markOf,
+  type PairFiles,
   type PairStore,
+  readPair,
 } from './certificate-pairs.ts';
 
 /** A certificate of the folder. */

@@ -17,10 +17,9 @@ import {
 } from '../../../engine/evaluator/index.ts';
 import { openSignatures } from '../../../engine/plan/open-signatures.ts';
 import { loadSignatures } from '../../../engine/waf/load/load.ts';
-import { answerTo, statusPage, unservedPage } from '../../answers/answer-to.ts';
+import { answerTo, ownAnswer, statusPage, unservedPage } from '../../answers/answer-to.ts';
 import { type Challenges, createChallenges } from '../../answers/challenge/challenge.ts';
 import { type Decided, forwardedTarget } from '../../answers/decided.ts';
-import { ownAnswer } from '../../answers/domain-headers.ts';
 import {
   isLocalClient,
   localHelp,
@@ -28,14 +27,33 @@ import {
   strangerHelp,
   type UnservedHelp,
 } from '../../answers/unserved.ts';
-import { COUNT, checkOctets, LISTENERS, PLANS, SECRET, SIGNATURES } from '../check-options.ts';
-import { checkPlan, type InstalledPlan } from '../check-plan.ts';
-import { createSecrets } from '../secret.ts';
-import { createDecisionReporter, type DecisionReporter, verdictOf } from '../verdict.ts';
-import { type PeekedBody, peekBody, readBody } from './body.ts';
-import { type HonoContext, type HonoMiddleware, honoMiddleware } from './hono.ts';
-import { finishedResponse, forwardedRequest, responseOf, startOfTarget } from './messages.ts';
-import type { FetchEdgeOptions, FetchFacts, Next } from './options.ts';
+import {
+  COUNT,
+  checkOctets,
+  checkPlan,
+  createSecrets,
+  type InstalledPlan,
+  LISTENERS,
+  PLANS,
+  SECRET,
+  SIGNATURES,
+} from '../check-options.ts';
+import {
+  createDecisionReporter,
+  type DecisionReporter,
+  type EdgeListeners,
+  type EdgeVerdict,
+  verdictOf,
+} from '../verdict.ts';
+import {
+  finishedResponse,
+  forwardedRequest,
+  type PeekedBody,
+  peekBody,
+  readBody,
+  responseOf,
+  startOfTarget,
+} from './messages.ts';
 
 /** An edge for `fetch` handlers. Its functions need no `this`. */
 export interface FetchEdge {
@@ -259,5 +277,77 @@ function requestOf({ url, method, headers }: Request, facts: FetchFacts): EdgeRe
     ja4h,
     protocol,
     port,
+  };
+}
+
+// Options of an edge in front of a `fetch` handler, and the facts about a visitor.
+
+/** Options of `createEdge`. */
+export interface FetchEdgeOptions extends EdgeListeners {
+  /** Sealed plans to start with (`edgeplan compile -o`, `seal`); `install` adds more. */
+  readonly plans?: readonly Uint8Array[];
+  /**
+   * The secret that signs challenges, at least 16 octets: the same in every isolate, process and region. Default: a
+   * random one of this isolate, which is enough for one process.
+   */
+  readonly secret?: Uint8Array | string;
+  /** A sealed signature program for `waf` rules (`edgeplan waf compile -o`). Default: such rules match and do nothing. */
+  readonly signatures?: Uint8Array | null;
+  /** Octets of rate counters. Default: 16 MiB, an eighth of what a Worker has. */
+  readonly counterOctets?: number;
+}
+
+/** Facts about the visitor that a `Request` does not contain. */
+export interface FetchFacts extends Pick<EdgeRequest, 'country' | 'bot' | 'ja4' | 'ja4h'> {
+  /** The visitor's address; `null` unknown. */
+  readonly ip: string | null;
+  /** `HTTP/1.1`, `HTTP/2`; `waf` signatures inspect it. Default: `HTTP/1.1`. */
+  readonly protocol?: string | undefined;
+  /** The port in the visitor's URL. Default: the scheme's. */
+  readonly port?: number | undefined;
+  /**
+   * The request's `Forwarded` and `X-Forwarded-*` headers are from a trusted proxy, so the application gets them.
+   * Default: false.
+   */
+  readonly trusted?: boolean | undefined;
+}
+
+/** The application: answers a forwarded request. */
+export type Next = (request: Request, verdict: EdgeVerdict) => Response | Promise<Response>;
+
+// The edge as Hono middleware, typed by the shape of Hono's context, without an import of Hono.
+
+/** The part of Hono's `Context` that the middleware uses. */
+export interface HonoContext {
+  readonly req: { raw: Request };
+  get res(): Response;
+  set res(response: Response | undefined);
+  set(key: 'edge', value: EdgeVerdict): void;
+}
+
+/** A middleware; `undefined`: the response is in the context. */
+export type HonoMiddleware<C> = (context: C, next: () => Promise<void>) => Promise<Response | undefined>;
+
+type Serve = (request: Request, facts: FetchFacts, next: Next) => Promise<Response>;
+
+/** @param serve decides a request and calls the application if it is forwarded */
+function honoMiddleware<C extends HonoContext>(
+  factsOf: (context: C) => FetchFacts,
+  serve: Serve,
+): HonoMiddleware<C> {
+  return async (context, next) => {
+    let forwarded = false;
+    const response = await serve(context.req.raw, factsOf(context), async (request, verdict) => {
+      forwarded = true;
+      context.req.raw = request;
+      context.set('edge', verdict);
+      await next();
+      return context.res;
+    });
+    if (!forwarded) return response;
+    // Hono copies the headers of the old response to a new one, also those that were dropped: the old one is removed first.
+    context.res = undefined;
+    context.res = response;
+    return undefined;
   };
 }

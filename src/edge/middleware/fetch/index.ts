@@ -2,9 +2,8 @@
 
 export type { Decision, EdgeRequest, WafProgram } from '../../../engine/evaluator/index.ts';
 export { PlanFault } from '../../../engine/plan/layout.ts';
-export type { InstalledPlan } from '../check-plan.ts';
-export { loadSignatures } from '../load-signatures.ts';
+export type { InstalledPlan } from '../check-options.ts';
+export { loadSignatures } from '../check-options.ts';
 export type { EdgeListeners, EdgeRefusal, EdgeVerdict, Unenforced } from '../verdict.ts';
+export type { FetchEdgeOptions, FetchFacts, HonoContext, HonoMiddleware, Next } from './edge.ts';
 export { createEdge, type FetchEdge } from './edge.ts';
-export type { HonoContext, HonoMiddleware } from './hono.ts';
-export type { FetchEdgeOptions, FetchFacts, Next } from './options.ts';

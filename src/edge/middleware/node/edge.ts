@@ -12,13 +12,21 @@ import type { WatchedFile } from '../../../base/platform/watched-file.ts';
 import { createChallenges } from '../../answers/challenge/challenge.ts';
 import type { Secrets } from '../../answers/challenge/keys.ts';
 import { secretsOf } from '../../following/secrets.ts';
-import { openClassificationFiles } from '../../proxy/classification-files.ts';
-import { createBotResolver, createClassifier } from '../../proxy/classifier.ts';
+import { createBotResolver, createClassifier, openClassificationFiles } from '../../proxy/classifier.ts';
 import { createUnserved } from '../../proxy/unserved.ts';
 import { trustProxies } from '../../proxy/visitor.ts';
-import { CONTROL, COUNT, LISTENERS, PLANS, SECRET, SIGNATURES, TEXT, TEXTS } from '../check-options.ts';
-import type { InstalledPlan } from '../check-plan.ts';
-import { createSecrets } from '../secret.ts';
+import {
+  CONTROL,
+  COUNT,
+  createSecrets,
+  type InstalledPlan,
+  LISTENERS,
+  PLANS,
+  SECRET,
+  SIGNATURES,
+  TEXT,
+  TEXTS,
+} from '../check-options.ts';
 import { createDecisionReporter, type DecisionReporter, type EdgeVerdict } from '../verdict.ts';
 import { createJudge } from './judge.ts';
 import type { NodeEdgeOptions, SyncStatus } from './options.ts';

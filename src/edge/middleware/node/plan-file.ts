@@ -3,9 +3,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { formatDiagnostic } from '../../../base/diagnostics/diagnostic.ts';
 import { type WatchedFile, watchFile } from '../../../base/platform/watched-file.ts';
 import { seal } from '../../../engine/plan/seal.ts';
-import { compileEdge, isPlan } from '../compile-edge.ts';
 import type { DecisionReporter } from '../verdict.ts';
-import { digestOfInput, type EdgeInput, readEdgeInput } from './edge-input.ts';
+import { compileEdge, digestOfInput, type EdgeInput, isPlan, readEdgeInput } from './edge-input.ts';
 import type { EdgePlans } from './plans.ts';
 
 /** Octets of an edge file or a plan: far above any rule set within its limits, far below what would exhaust memory. */

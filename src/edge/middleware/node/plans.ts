@@ -6,8 +6,7 @@ import { openSignatures } from '../../../engine/plan/open-signatures.ts';
 import { loadWarm } from '../../../engine/waf/load/load.ts';
 import { starterProgram } from '../../../engine/waf/signatures/starter.ts';
 import { createPlanTable, type PlanTable } from '../../following/plan-table.ts';
-import { checkOctets } from '../check-options.ts';
-import { checkPlan, type InstalledPlan } from '../check-plan.ts';
+import { checkOctets, checkPlan, type InstalledPlan } from '../check-options.ts';
 import type { DecisionReporter } from '../verdict.ts';
 import type { NodeEdgeOptions } from './options.ts';
 

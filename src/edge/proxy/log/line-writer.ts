@@ -5,7 +5,7 @@
  */
 import { close, constants, open, write } from 'node:fs';
 import { promisify } from 'node:util';
-import { FLUSH_ON_STOP_MS, MAX_WAITING_OCTETS, RETRY_MS, WRITE_MS, WRITE_OCTETS } from './limits.ts';
+import { FLUSH_ON_STOP_MS, MAX_WAITING_OCTETS, RETRY_MS, WRITE_MS, WRITE_OCTETS } from '../limits.ts';
 
 export interface LineWriter {
   /** Whether a line would be dropped. The caller then makes none, and calls `drop`. */

@@ -8,9 +8,9 @@ import { refText } from '../../../engine/evaluator/identity.ts';
 import type { Decision, EdgeRequest, Match, Uninspected } from '../../../engine/evaluator/index.ts';
 import { bodyOf } from '../../../engine/evaluator/request.ts';
 import type { Exchange } from '../exchange.ts';
+import { MAX_HEADER, MAX_HOST, MAX_MATCHES, MAX_TARGET, MAX_WITHHELD } from '../limits.ts';
 import type { OriginResult } from '../origin/request.ts';
 import type { UnservedHost, UnservedReason } from '../unserved.ts';
-import { MAX_HEADER, MAX_HOST, MAX_MATCHES, MAX_TARGET, MAX_WITHHELD } from './limits.ts';
 import { LOGGED_HEADERS, redactTarget } from './redact.ts';
 import type { RequestLogEntry } from './request-log.ts';
 

@@ -1,4 +1,12 @@
-/** The request log: the interface that the decision log, the metrics and the traffic counts implement. */
+/**
+ * The request log: the interface that the decision log and the metrics implement, and the request log that counts
+ * traffic.
+ */
+import { createTargetFacts, parseTarget } from '../../../base/paths/path.ts';
+import { BOT_KINDS, type BotKind } from '../../../base/vocabulary/vocabulary.ts';
+import type { CountedRequest } from '../../../engine/counts/counts.ts';
+import type { EdgeRequest } from '../../../engine/evaluator/index.ts';
+import type { TrafficCounter } from '../../following/traffic/counter.ts';
 import type { MarkdownOutcome } from '../../markdown/outcome.ts';
 import type { Exchange } from '../exchange.ts';
 import type { OriginResult } from '../origin/request.ts';
@@ -36,4 +44,77 @@ export interface RequestLogEntry {
   readonly markdown: MarkdownOutcome | null;
   /** Why the request failed, a code; `null`: it did not fail. */
   readonly fault: string | null;
+}
+
+// A request log that counts traffic: makes of each finished request what the counters of `counts/` take.
+
+/** Counts the requests of domains; one that was refused before its domain was known is not counted. */
+export function createTrafficLog(counter: Pick<TrafficCounter, 'count'>): RequestLog {
+  return {
+    done(entry) {
+      const { exchange } = entry;
+      if (exchange !== null) counter.count(exchange.domain.name, countedRequest(entry, exchange));
+    },
+  };
+}
+
+function countedRequest(
+  entry: RequestLogEntry,
+  { startedAt, request, decision, pageMatches = [] }: NonNullable<RequestLogEntry['exchange']>,
+): CountedRequest {
+  const { headers = {} } = request;
+  return {
+    at: Math.floor(startedAt + entry.durationMs),
+    decision,
+    pageMatches,
+    status: entry.status,
+    octetsIn: entry.octetsIn,
+    octetsOut: entry.octets,
+    cache: entry.cache,
+    country: request.country ?? null,
+    bot: botOf(request),
+    ip: request.ip ?? null,
+    userAgent: textOf(headers['user-agent']),
+    path: pathOf(request.target),
+    referrer: referrerOf(headers.referer),
+    ja4: request.ja4 ?? null,
+    edgeMs: entry.firstOctetMs,
+    originMs: entry.originMs,
+    originRequest: entry.origin !== null,
+    originError: entry.origin === 'failed',
+    monitored: entry.monitored,
+    // Gateways have requests of other protocols, which this node does not forward.
+    gateway: false,
+  };
+}
+
+const KINDS: ReadonlySet<string> = new Set(BOT_KINDS);
+
+function botOf({ bot }: EdgeRequest): BotKind | null {
+  return bot !== null && bot !== undefined && KINDS.has(bot.kind) ? (bot.kind as BotKind) : null;
+}
+
+function textOf(value: string | readonly string[] | undefined): string | null {
+  if (value === undefined || typeof value === 'string') return value ?? null;
+  return value[0] ?? null;
+}
+
+/** PERF: one object for all requests; nothing reads it after `pathOf`. */
+const target = createTargetFacts();
+
+function pathOf(text: string): string | null {
+  return parseTarget(text, target) === 0 ? target.path : null;
+}
+
+/** Host and path of a Referer (RFC 9110 §10.1.3): what is before them is the same for all, what is after them may be secret. */
+function referrerOf(value: string | readonly string[] | undefined): string | null {
+  const text = textOf(value);
+  if (text === null) return null;
+  const scheme = text.startsWith('https://') ? 8 : text.startsWith('http://') ? 7 : -1;
+  if (scheme < 0) return null;
+  let end = scheme;
+  while (end < text.length && text[end] !== '?' && text[end] !== '#') end++;
+  const authorityEnd = text.indexOf('/', scheme);
+  const sign = text.lastIndexOf('@', authorityEnd < 0 ? end : Math.min(authorityEnd, end));
+  return text.slice(sign < scheme ? scheme : sign + 1, end);
 }

@@ -11,7 +11,7 @@ import {
   STALL_MS,
 } from '../limits.ts';
 import type { OriginGuard } from './guard.ts';
-import { acceptInterim } from './interim.ts';
+import { acceptInterim } from './http1.ts';
 import type { OriginNames } from './names.ts';
 import { createSlots, type Slots } from './slots.ts';
 

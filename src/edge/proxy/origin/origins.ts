@@ -22,11 +22,9 @@ import {
 import { type OriginNetwork, sendToOrigins } from './failover.ts';
 import { unsentFault } from './faults.ts';
 import { createGuard, FORBIDDEN, type OriginBounds, type OriginGuard } from './guard.ts';
-import { hostOf } from './host-name.ts';
-import { createOriginNames, UNRESOLVED } from './names.ts';
+import { createOriginNames, createResolve, UNRESOLVED } from './names.ts';
 import { createDomainPools, type DomainPools } from './pool-health.ts';
 import type { Origins, OutgoingRequest, UpgradedClient } from './request.ts';
-import { createResolve } from './resolve.ts';
 import { GONE_BEFORE, upgradeTo } from './upgrade.ts';
 
 export interface OriginsOptions extends Omit<ConnectionOptions, 'names' | 'guard'> {
@@ -291,4 +289,11 @@ function probeScheme(
       fail(Object.assign(new Error(`no connection within ${CONNECT_MS} ms`), { code: 'ETIMEDOUT' })),
     );
   });
+}
+
+/** The host of a Host value: `example.com:8080` → `example.com`, `[2001:db8::1]:80` → `2001:db8::1`. */
+export function hostOf(host: string): string {
+  if (host.startsWith('[')) return host.slice(1, Math.max(1, host.indexOf(']')));
+  const colon = host.indexOf(':');
+  return colon < 0 ? host : host.slice(0, colon);
 }

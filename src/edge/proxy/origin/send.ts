@@ -17,14 +17,14 @@ import type {
 import { MAX_INFORMATIONAL } from '../limits.ts';
 import type { OpenedConnection } from './connections.ts';
 import { faultOf, type Progress } from './faults.ts';
-import { interimHeaders } from './interim.ts';
-import type { OriginUse, OutgoingRequest } from './request.ts';
 import {
   createTransferDecoder,
   endsByClose,
+  interimHeaders,
   type TransferDecoder,
   transferCodingOf,
-} from './transfer-coding.ts';
+} from './http1.ts';
+import type { OriginUse, OutgoingRequest } from './request.ts';
 
 export interface Attempt {
   readonly to: OpenedConnection;

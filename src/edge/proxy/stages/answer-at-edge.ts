@@ -2,14 +2,12 @@
  * Stage `answer at the edge`. In: a decided request. Out: the answer that the edge makes itself (page, redirect,
  * challenge); `null`: the request is forwarded.
  */
-
 import { type HostFacts, parseHost } from '../../../base/addresses/host.ts';
 import { RATE } from '../../../base/buffers/limits.ts';
 import { answerTo } from '../../answers/answer-to.ts';
 import { readBody } from '../request-body.ts';
-import { exchangeOf, identifiedOf, type RequestContext } from '../request-context.ts';
-import type { StageResult } from './stage.ts';
-import { answerUnserved } from './unserved.ts';
+import { exchangeOf, identifiedOf, type RequestContext, type StageResult } from '../request-context.ts';
+import { answerUnserved } from './read.ts';
 
 /** PERF: one object for all requests; nothing reads it after the answer is made. */
 const facts: HostFacts = { host: '', port: -1, literal: false };

@@ -3,9 +3,8 @@
  * if the request has passed through edges like this one too often (RFC 8586).
  */
 import { forwardedTarget } from '../../answers/decided.ts';
-import { isLooping, LOOP } from '../loops.ts';
-import { exchangeOf, type NodeContext } from '../request-context.ts';
-import type { StageResult } from './stage.ts';
+import { isLooping, LOOP } from '../origin-headers.ts';
+import { exchangeOf, type NodeContext, type StageResult } from '../request-context.ts';
 
 export function chooseOrigin(context: NodeContext): StageResult {
   const { incoming } = context;

@@ -4,8 +4,12 @@
  */
 import { BodyFault } from '../../../base/buffers/client-body.ts';
 import type { EdgeAnswer } from '../../../base/http/response.ts';
-import { type InspectedRequestBody, identifiedOf, type RequestContext } from '../request-context.ts';
-import type { StageResult } from './stage.ts';
+import {
+  type InspectedRequestBody,
+  identifiedOf,
+  type RequestContext,
+  type StageResult,
+} from '../request-context.ts';
 
 /** Reads nothing, and returns at once, if no rule inspects the body of this request. */
 export function inspectBody(context: RequestContext): StageResult {

@@ -10,13 +10,11 @@ import type {
   ResponseSink,
   ResponseSource,
 } from '../../../base/http/response.ts';
-import { pageInstead } from '../../answers/answer-to.ts';
-import { addHeaders, inPlaceOf, isDropped, ownAnswer } from '../../answers/domain-headers.ts';
-import { isPage } from '../../markdown/eligible.ts';
-import { varyingByAccept } from '../../markdown/vary.ts';
+import { addHeaders, inPlaceOf, isDropped, ownAnswer, pageInstead } from '../../answers/answer-to.ts';
+import { isPage, varyingByAccept } from '../../markdown/outcome.ts';
 import type { ClientSink } from '../client-response.ts';
 import type { Exchange } from '../exchange.ts';
-import { ANSWER_VIA } from '../loops.ts';
+import { ANSWER_VIA } from '../origin-headers.ts';
 import { exchangeOf, type NodeContext } from '../request-context.ts';
 
 /** The status that a client gets for a failure of the origin; `null`: the client has left and gets none. */

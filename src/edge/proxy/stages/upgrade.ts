@@ -4,14 +4,13 @@
  */
 import type { Duplex } from 'node:stream';
 import type { EdgeAnswer } from '../../../base/http/response.ts';
-import { addedHeaders, isDropped } from '../../answers/domain-headers.ts';
-import { ANSWER_VIA } from '../loops.ts';
-import { answerOf, exchangeOf, type NodeContext } from '../request-context.ts';
+import { addedHeaders, isDropped } from '../../answers/answer-to.ts';
+import { ANSWER_VIA } from '../origin-headers.ts';
+import { answerOf, exchangeOf, type NodeContext, type StageResult } from '../request-context.ts';
 import { withTraceContext } from '../request-span.ts';
-import { answerOnSocket } from '../socket-answer.ts';
+import { answerOnSocket } from '../write-response.ts';
 import { logRequest } from './log.ts';
 import { outgoingRequest } from './origin.ts';
-import type { StageResult } from './stage.ts';
 
 /** The node's end of a connection whose client requests another protocol. */
 export interface SwitchingClient {

@@ -1,7 +1,7 @@
 /** What customers write in purges, in its normal form, and the tags of responses. */
 import { expect, test } from 'vitest';
 import { readPurgePrefix, readPurgeTag, readPurgeUrl } from '../../../../src/base/paths/purge-values.ts';
-import { tagsOf } from '../../../../src/edge/cache/tags.ts';
+import { tagsOf } from '../../../../src/edge/cache/response-keys.ts';
 
 test.each([
   ['https://Shop.example/a', 'shop.example/a'],

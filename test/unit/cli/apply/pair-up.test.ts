@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pairUp } from '../../../../src/cli/apply/pair-up.ts';
+import { pairUp } from '../../../../src/cli/apply/pair-rules.ts';
 
 const whole = { desired: (text: string) => text, existing: (text: string) => text, unique: false };
 const first = (unique: boolean) => ({

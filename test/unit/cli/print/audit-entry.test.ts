@@ -1,7 +1,7 @@
 /** Lines of the audit log: entries of every shape print, with each field once. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AuditLogEntry, auditLines } from '../../../../src/cli/print/audit-entry.ts';
+import { type AuditLogEntry, auditLines } from '../../../../src/cli/commands/audit.ts';
 import { paint } from '../../../../src/workbench/simulation/paint.ts';
 
 const ENTRY = {

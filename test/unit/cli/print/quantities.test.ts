@@ -7,7 +7,7 @@ import {
   octetsText,
   shareText,
   sparkline,
-} from '../../../../src/cli/print/quantities.ts';
+} from '../../../../src/cli/print/table.ts';
 
 describe('numbers', () => {
   test('digits are in groups of three', () => {

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { Parser } from 'htmlparser2';
 import { describe, expect, test } from 'vitest';
 import type { Diagnostic } from '../../../../src/base/diagnostics/diagnostic.ts';
-import { GITHUB } from '../../../../src/cli/reporters/github.ts';
-import type { LintReport, TestReport } from '../../../../src/cli/reporters/report.ts';
+import { GITHUB, type LintReport, type TestReport } from '../../../../src/cli/reporters/report.ts';
 import { JUNIT } from '../../../../src/cli/reporters/reporters.ts';
 import type { TestResult } from '../../../../src/workbench/rule-tests/run.ts';
 

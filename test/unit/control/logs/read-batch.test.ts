@@ -1,6 +1,6 @@
 /** What of a batch is stored: entries as nodes write them, and nothing that a database or a search cannot take. */
 import { expect, test } from 'vitest';
-import { logLine } from '../../../../src/cli/print/log-entry.ts';
+import { logLine } from '../../../../src/cli/remote/domain-logs.ts';
 import { decisionMistake } from '../../../../src/control/logs/entry-schema.ts';
 import { LogRefusal } from '../../../../src/control/logs/fault.ts';
 import { type LogRow, readBatch, readHead } from '../../../../src/control/logs/read-batch.ts';

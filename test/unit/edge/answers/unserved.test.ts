@@ -1,6 +1,6 @@
 /** The help in an answer 421: who gets what, in which form. */
 import { describe, expect, test } from 'vitest';
-import { pageAnswer } from '../../../../src/edge/answers/kinds.ts';
+import { pageAnswer } from '../../../../src/edge/answers/pages.ts';
 import {
   cutHost,
   exampleHost,

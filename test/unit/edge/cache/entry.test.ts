@@ -13,7 +13,7 @@ import {
   setsBrowserLifetime,
   storedHeaders,
   withBrowserLifetime,
-} from '../../../../src/edge/cache/headers.ts';
+} from '../../../../src/edge/cache/stored-response.ts';
 
 const AT = 1_000_000_000;
 

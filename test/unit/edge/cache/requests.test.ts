@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isNotModified, parseRange, rangeOf } from '../../../../src/base/http/conditions.ts';
 import { invalidated } from '../../../../src/edge/cache/cache.ts';
-import { joinNames, variantOf, varyNames } from '../../../../src/edge/cache/vary.ts';
+import { joinNames, variantOf, varyNames } from '../../../../src/edge/cache/response-keys.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const date = (seconds: number): string => new Date(NOW + seconds * 1_000).toUTCString();

@@ -1,9 +1,9 @@
 /** Decoding of pages: content codings and character encodings. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { decodePage } from '../../../../src/edge/markdown/decode.ts';
-import type { Coding } from '../../../../src/edge/markdown/eligible.ts';
+import { decodePage } from '../../../../src/edge/markdown/convert.ts';
 import { MAX_PAGE_OCTETS } from '../../../../src/edge/markdown/limits.ts';
+import type { Coding } from '../../../../src/edge/markdown/outcome.ts';
 
 function decoded(octets: Uint8Array, charset: string | null = null, coding: Coding = 'identity'): string {
   const page = decodePage({ octets, coding, charset });

@@ -1,7 +1,7 @@
 /** The warnings of rules that a node cannot evaluate as they are meant. */
 import { describe, expect, test } from 'vitest';
 import type { PlanSink } from '../../../../src/edge/following/plan-table.ts';
-import { compileEdge } from '../../../../src/edge/middleware/compile-edge.ts';
+import { compileEdge } from '../../../../src/edge/middleware/node/edge-input.ts';
 import { MAX_BLIND_RULES } from '../../../../src/edge/node/limits.ts';
 import { blindRules, warnOfBlindRules } from '../../../../src/edge/node/plan-source.ts';
 import { seal } from '../../../../src/engine/plan/seal.ts';

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openClassificationFiles } from '../../../../src/edge/proxy/classification-files.ts';
 import {
   type Classifier,
   createBotResolver,
   createClassifier,
+  openClassificationFiles,
 } from '../../../../src/edge/proxy/classifier.ts';
 import { createRanges, readRanges } from '../../../../src/engine/classification/bots.ts';
 import {

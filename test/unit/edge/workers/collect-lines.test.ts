@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createLineWriter, type LineWriter } from '../../../../src/edge/proxy/log/line-writer.ts';
-import { collectLines } from '../../../../src/edge/workers/collect-lines.ts';
+import { collectLines } from '../../../../src/edge/workers/start-program.ts';
 
 let folder: string;
 let file: string;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createPlanTable, type PlanTable } from '../../../../src/edge/following/plan-table.ts';
-import { createPlanTaker, type PlanTaker } from '../../../../src/edge/workers/install-shared-plans.ts';
+import { createPlanTaker, type PlanTaker } from '../../../../src/edge/workers/worker.ts';
 import { compile, seal } from '../../../../src/engine/compiler/index.ts';
 import { parseRuleSet } from '../../../../src/rules/model/parse.ts';
 import { DOMAIN, RECORDS } from '../../../support/edge-journal.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { formatDiagnostic } from '../../../../src/base/diagnostics/diagnostic.ts';
 import { MAX_EDGE_PARTS, MAX_FILE_OCTETS } from '../../../../src/base/vocabulary/limits.ts';
-import { compileEdge } from '../../../../src/edge/middleware/compile-edge.ts';
+import { compileEdge } from '../../../../src/edge/middleware/node/edge-input.ts';
 import { seal } from '../../../../src/engine/plan/seal.ts';
 import { readEdgeBytes } from '../../../../src/rules/files/edge-file.ts';
 import { seeded } from '../../../support/generate.ts';

@@ -3,7 +3,7 @@
  * Identity).
  */
 import { expect, test } from 'vitest';
-import { createReplay } from '../../../../src/cli/decision-log/replay.ts';
+import { createReplay } from '../../../../src/cli/replay/replay.ts';
 import { loggedDecision } from '../../../../src/edge/proxy/log/line.ts';
 import { createDomainPools } from '../../../../src/edge/proxy/origin/pool-health.ts';
 import { compile, seal } from '../../../../src/engine/compiler/index.ts';

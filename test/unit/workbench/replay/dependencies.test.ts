@@ -1,6 +1,6 @@
 /** Which rules depend on what a log lacks. */
 import { expect, it } from 'vitest';
-import { compileEdge } from '../../../../src/edge/middleware/compile-edge.ts';
+import { compileEdge } from '../../../../src/edge/middleware/node/edge-input.ts';
 import { type OpenedPlan, openPlan, seal } from '../../../../src/engine/plan/seal.ts';
 import { createFactCounts } from '../../../../src/workbench/access-logs/entry.ts';
 import { lackedFacts } from '../../../../src/workbench/replay/dependencies.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openBox, readBoxKey, sealBox } from '../../../../../src/base/platform/cryptography.ts';
-import { openBoxKeyPair } from '../../../../../src/edge/following/certificates/box-key.ts';
+import { openBoxKeyPair } from '../../../../../src/edge/following/certificates/set-files.ts';
 
 let folder: string;
 let lines: string[];

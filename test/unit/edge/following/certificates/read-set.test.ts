@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { sealBox, sha256Hex } from '../../../../../src/base/platform/cryptography.ts';
-import { openSet, SetRefusal } from '../../../../../src/edge/following/certificates/read-set.ts';
+import { openSet, SetRefusal } from '../../../../../src/edge/following/certificates/set-files.ts';
 import { MAX_SET_CERTIFICATES } from '../../../../../src/edge/following/limits.ts';
 import { certificateSetContext } from '../../../../../src/engine/plan/manifest.ts';
 import { setText } from '../../../../support/scripted-control.ts';

@@ -17,7 +17,7 @@ import {
   type NumberedBatch,
   readBatches,
   writeBatches,
-} from '../../../../../src/edge/following/traffic/batch-files.ts';
+} from '../../../../../src/edge/following/traffic/files.ts';
 
 let folder: string;
 beforeEach(() => {

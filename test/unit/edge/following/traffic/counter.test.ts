@@ -5,8 +5,7 @@ import {
   type CountedSeconds,
   createTrafficCounter,
 } from '../../../../../src/edge/following/traffic/counter.ts';
-import type { RequestLogEntry } from '../../../../../src/edge/proxy/log/request-log.ts';
-import { createTrafficLog } from '../../../../../src/edge/proxy/log/traffic-log.ts';
+import { createTrafficLog, type RequestLogEntry } from '../../../../../src/edge/proxy/log/request-log.ts';
 import { openBatch, openCounts, openTops } from '../../../../../src/engine/counts/layout.ts';
 import { COUNTED } from '../../../../support/counted-requests.ts';
 import { until } from '../../../../support/until.ts';

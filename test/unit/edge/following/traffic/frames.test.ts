@@ -1,8 +1,8 @@
 /** Frames of journals and batch files: a tear or damage costs what follows it and nothing before it. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { frameLength, frameOf, readFrames } from '../../../../../src/edge/following/traffic/frames.ts';
-import { MAX_FRAME_OCTETS } from '../../../../../src/edge/following/traffic/limits.ts';
+import { MAX_FRAME_OCTETS } from '../../../../../src/edge/following/limits.ts';
+import { frameLength, frameOf, readFrames } from '../../../../../src/edge/following/traffic/files.ts';
 
 const CONTENTS = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 6 });
 

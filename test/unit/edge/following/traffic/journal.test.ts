@@ -13,8 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { frameOf } from '../../../../../src/edge/following/traffic/frames.ts';
-import { createJournal, readJournal } from '../../../../../src/edge/following/traffic/journal.ts';
+import { createJournal, frameOf, readJournal } from '../../../../../src/edge/following/traffic/files.ts';
 import { requires } from '../../../../support/requires.ts';
 import { NO_SMALL_DISK, smallDisk } from '../../../../support/small-disk.ts';
 

@@ -4,15 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
-  type BatchFile,
-  findLeft,
-  readBatches,
-} from '../../../../../src/edge/following/traffic/batch-files.ts';
-import {
   CLOSE_MS,
   MAX_UNWRITTEN_JOURNALS,
   UNWRITTEN_RETRY_MS,
-} from '../../../../../src/edge/following/traffic/limits.ts';
+} from '../../../../../src/edge/following/limits.ts';
+import { type BatchFile, findLeft, readBatches } from '../../../../../src/edge/following/traffic/files.ts';
 import { createMinutes, type Minutes } from '../../../../../src/edge/following/traffic/minutes.ts';
 import { createTrouble, type TrafficTrouble } from '../../../../../src/edge/following/traffic/trouble.ts';
 import { type BatchSums, countedSecond, openSent } from '../../../../support/counted-seconds.ts';

@@ -4,21 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { MERGE_FILES, MERGE_OCTETS } from '../../../../../src/edge/following/limits.ts';
+import { addSealed, createTrafficSpans, spanAt } from '../../../../../src/edge/following/traffic/counter.ts';
 import {
   type BatchFile,
   findLeft,
   readBatches,
   writeBatches,
-} from '../../../../../src/edge/following/traffic/batch-files.ts';
-import {
-  addSealed,
-  createTrafficSpans,
-  spanAt,
-} from '../../../../../src/edge/following/traffic/domain-traffic.ts';
-import { MERGE_FILES, MERGE_OCTETS } from '../../../../../src/edge/following/traffic/limits.ts';
-import { sealBatches } from '../../../../../src/edge/following/traffic/seal-batches.ts';
+} from '../../../../../src/edge/following/traffic/files.ts';
+import { sealBatches, shrinkFiles } from '../../../../../src/edge/following/traffic/seal-batches.ts';
 import { divideBatch } from '../../../../../src/edge/following/traffic/send-batches.ts';
-import { shrinkFiles } from '../../../../../src/edge/following/traffic/shrink-files.ts';
 import { openBatch } from '../../../../../src/engine/counts/layout.ts';
 import {
   countedSecond,

@@ -1,6 +1,6 @@
 /** Refused TLS handshakes: their counts, and what the log gets of them. */
 import { expect, test } from 'vitest';
-import { createRefusedHandshakes } from '../../../../../src/edge/listeners/tls/refused-handshakes.ts';
+import { createRefusedHandshakes } from '../../../../../src/edge/listeners/connection-limits.ts';
 
 test('every refusal is counted by its reason, and one sentence of a reason is reported a minute', () => {
   const sentences: string[] = [];

@@ -1,8 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  type RunningHealthListener,
-  startHealthListener,
-} from '../../../../../src/edge/proxy/log/health-listener.ts';
+import { type RunningHealthListener, startHealthListener } from '../../../../../src/edge/proxy/health.ts';
 import { createNodeMetrics, type NodeMetricsOptions } from '../../../../../src/edge/proxy/log/metrics.ts';
 import { DOMAIN, journalSubject, RECORDS } from '../../../../support/edge-journal.ts';
 

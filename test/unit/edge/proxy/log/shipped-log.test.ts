@@ -16,8 +16,8 @@ import {
   type LogQueueOptions,
   openLogQueue,
 } from '../../../../../src/edge/following/log-queue.ts';
+import { createShippedLog } from '../../../../../src/edge/proxy/log/decision-log.ts';
 import type { RequestLogEntry } from '../../../../../src/edge/proxy/log/request-log.ts';
-import { createShippedLog } from '../../../../../src/edge/proxy/log/shipped-log.ts';
 import { until } from '../../../../support/until.ts';
 
 let folder: string;

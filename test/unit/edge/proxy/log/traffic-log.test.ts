@@ -1,8 +1,7 @@
 /** What the traffic log counts of finished requests. */
 import { expect, test } from 'vitest';
 import { createTrafficCounter } from '../../../../../src/edge/following/traffic/counter.ts';
-import type { RequestLogEntry } from '../../../../../src/edge/proxy/log/request-log.ts';
-import { createTrafficLog } from '../../../../../src/edge/proxy/log/traffic-log.ts';
+import { createTrafficLog, type RequestLogEntry } from '../../../../../src/edge/proxy/log/request-log.ts';
 
 test('a hit of a rule is counted at a whole millisecond, however long its request took', async () => {
   const decision = {

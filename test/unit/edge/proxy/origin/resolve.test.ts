@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { NAME_CACHE_MS } from '../../../../../src/edge/proxy/limits.ts';
-import { createResolve, type Resolve } from '../../../../../src/edge/proxy/origin/resolve.ts';
+import { createResolve, type Resolve } from '../../../../../src/edge/proxy/origin/names.ts';
 import {
   a,
   fromTable,

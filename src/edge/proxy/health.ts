@@ -1,0 +1,113 @@
+/** The readiness of a node: the first probes of its origins, and its health and metrics listener on loopback. */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
+import { createOperationsServer } from '../../base/telemetry/metrics/operations-server.ts';
+import { hasProbes } from '../../engine/evaluator/index.ts';
+import type { Installed, PlanTable } from '../following/plan-table.ts';
+import { FIRST_PROBES_MS } from './limits.ts';
+import type { Origins } from './origin/request.ts';
+
+/** Why a node is not ready while `FirstProbes.underWay`. */
+export const PROBES_DUE = 'the first probes of origin pools are due';
+
+export interface FirstProbes {
+  /** The same table, to find the installed plans that have probes. */
+  readonly plans: PlanTable;
+  /** Whether first probes are due; `false` at the latest `FIRST_PROBES_MS` after the first plan. */
+  underWay(): boolean;
+}
+
+export function createFirstProbes(table: PlanTable, origins: Pick<Origins, 'unprobed'>): FirstProbes {
+  const due = new Map<string, Installed>();
+  let until: number | null = null;
+
+  /** PERF: one plan a turn of the event loop. */
+  function next(): void {
+    const [first] = due;
+    if (first === undefined) return;
+    const [name, entry] = first;
+    due.delete(name);
+    if (isProbed(entry)) table.find(name);
+    if (due.size > 0) setImmediate(next);
+  }
+
+  function add(name: string, entry: Installed | 'refused'): void {
+    if (entry === 'refused') return void due.delete(name);
+    until ??= performance.now() + FIRST_PROBES_MS;
+    if (due.size === 0) setImmediate(next);
+    due.set(name, entry);
+  }
+
+  const plans: PlanTable = Object.create(table, {
+    set: {
+      value(name: string, entry: Installed | 'refused') {
+        table.set(name, entry);
+        add(name, entry);
+      },
+    },
+    prepare: {
+      value(name: string, entry: Installed) {
+        const install = table.prepare(name, entry);
+        return () => {
+          install();
+          add(name, entry);
+        };
+      },
+    },
+  });
+  return {
+    plans,
+    underWay: () => until !== null && performance.now() < until && (due.size > 0 || origins.unprobed() > 0),
+  };
+}
+
+function isProbed(entry: Installed): boolean {
+  try {
+    return hasProbes(entry.read());
+  } catch {
+    // Opening the plan reports that it is damaged.
+    return true;
+  }
+}
+
+// The node's health and metrics listener on loopback (`base/telemetry/metrics/operations-server.ts`): healthy while all processes run, ready
+// while plans are served and the node is not draining.
+
+export interface NodeHealthOptions {
+  /** The series of this process, or of all workers together. */
+  readonly registry: () => Registry | Promise<Registry>;
+  /** Why no traffic should be sent here, as a sentence; `null`: the node is ready. */
+  readonly unready: () => string | null;
+  /** What is wrong with a process of the node, as a sentence; `null`: nothing. Absent: there is this one only. */
+  readonly unwell?: () => string | null;
+}
+
+export interface RunningHealthListener {
+  /** `http://127.0.0.1:port` */
+  readonly url: string;
+  close(): void;
+}
+
+/** Listens on loopback. @throws Error as `listen` does, when the port is taken */
+export async function startHealthListener(
+  options: NodeHealthOptions & { readonly port: number },
+): Promise<RunningHealthListener> {
+  const server = createOperationsServer({
+    registry: options.registry,
+    unready: options.unready,
+    unwell: options.unwell ?? (() => null),
+    metricsFault: (error) =>
+      `the metrics cannot be gathered: ${error instanceof Error ? error.message : String(error)}`,
+  });
+  server.listen(options.port, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
