@@ -1,5 +1,5 @@
 /** Reading: authenticated reads of rules beside bare node:http that answers with the octets of one. */
-import { RULE_SLUGS } from '../src/control/api/rules/slugs.ts';
+import { RULE_SLUGS } from '../src/control/api/rules/show.ts';
 import { type Installation, makeInstallation, type Placed } from './data/installation.ts';
 import { smallDomain } from './data/small-domains.ts';
 import { type HttpAnswer, type Load, openLoad, requestOctets } from './harness/load.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccount, createKey } from '../../src/control/accounts/keys.ts';
-import { createNode } from '../../src/control/publishing/node-token.ts';
+import { createNode } from '../../src/control/publishing/nodes.ts';
 import { openStore } from '../../src/control/store/database/open.ts';
 import type { DomainRow, RuleRow } from '../../src/control/store/rows.ts';
 import { SERVICE, type Store, type WriteTransaction } from '../../src/control/store/store.ts';

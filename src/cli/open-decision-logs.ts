@@ -4,13 +4,11 @@
  */
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
-import { LogFault } from '../control/logs/fault.ts';
 import { PRUNE_MS } from '../control/logs/limits.ts';
-import type { LogStore } from '../control/logs/log-store.ts';
-import { createNodeRates } from '../control/logs/node-rates.ts';
+import { LogFault, type LogStore } from '../control/logs/log-store.ts';
 import { openLogs } from '../control/logs/open-logs.ts';
 import type { LogPlaceOfStore } from '../control/logs/place.ts';
-import type { LogIntake } from '../control/logs/take-batch.ts';
+import { createNodeRates, type LogIntake } from '../control/logs/take-batch.ts';
 import type { Store } from '../control/store/store.ts';
 
 /** Where entries go: `store` beside the other data, `off` nowhere, else a path, or `-` for stdout. */

@@ -1,8 +1,8 @@
 /** Options of the commands that print reports: the period, and `--follow`, which prints a report again and again. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { suitsStep, TRAFFIC_STEPS } from '../control/traffic/period.ts';
 import type { TrafficStep } from '../control/traffic/read-traffic.ts';
+import { suitsStep, TRAFFIC_STEPS } from '../control/traffic/retention.ts';
 import { paint } from '../workbench/simulation/paint.ts';
 import type { RenderedLine } from '../workbench/simulation/render-text.ts';
 import { type CommandFault, usageFault } from './exit.ts';

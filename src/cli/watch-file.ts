@@ -5,8 +5,8 @@
 import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
 import { sha256Hex } from '../base/platform/cryptography.ts';
 import { type WatchedFile, watchFile } from '../base/platform/watched-file.ts';
-import { reseal } from '../control/publishing/blob.ts';
-import { mayServe } from '../control/publishing/plan-subject.ts';
+import { mayServe } from '../control/publishing/make-plan.ts';
+import { reseal } from '../control/publishing/revisions.ts';
 import { PlanRefusal } from '../edge/following/fetch-plan.ts';
 import type { PlanSink } from '../edge/following/plan-table.ts';
 import { digestOfInput, type EdgeInput } from '../edge/middleware/node/edge-input.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readEpoch } from '../../src/control/publishing/epoch.ts';
+import { readEpoch } from '../../src/control/publishing/pages.ts';
 import { openStore } from '../../src/control/store/database/open.ts';
 import { builtCli, edgeplan, startEdgeplan } from '../support/built.ts';
 import { type Served, serve } from '../support/served.ts';

@@ -1,13 +1,16 @@
 /** Large plans are made in a thread: the same plans, the same faults, and nothing is lost when it dies. On both stores. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { makePlan } from '../../src/control/publishing/make-plan.ts';
+import {
+  EVERYTHING,
+  makePlan,
+  type PlanSubject,
+  readSubject,
+} from '../../src/control/publishing/make-plan.ts';
 import {
   createPlanMaker,
   type PlanMaker,
   type PlanMakerOptions,
 } from '../../src/control/publishing/plan-maker.ts';
-import { type PlanSubject, readSubject } from '../../src/control/publishing/plan-subject.ts';
-import { EVERYTHING } from '../../src/control/publishing/rule-set.ts';
 import type { Store } from '../../src/control/store/store.ts';
 import { builtCli } from '../support/built.ts';
 import { testDatabases } from '../support/databases.ts';

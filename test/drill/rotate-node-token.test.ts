@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_REPLACED_TOKENS } from '../../src/control/publishing/limits.ts';
-import { createNode, nodeOf, rotateToken } from '../../src/control/publishing/node-token.ts';
+import { createNode, nodeOf, rotateToken } from '../../src/control/publishing/nodes.ts';
 import { openStore } from '../../src/control/store/database/open.ts';
 import type { NodeRow } from '../../src/control/store/rows.ts';
 import type { Store } from '../../src/control/store/store.ts';

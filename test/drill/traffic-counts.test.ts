@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { RULE_SLUGS } from '../../src/control/api/rules/slugs.ts';
+import { RULE_SLUGS } from '../../src/control/api/rules/show.ts';
 import type { DecisionLine } from '../../src/edge/proxy/log/line.ts';
 import { builtCli } from '../support/built.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';

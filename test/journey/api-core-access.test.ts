@@ -1,6 +1,6 @@
 /** Who may do what: keys, roles, budgets, and the order in which a request is judged (semantics §6). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeKey } from '../../src/control/accounts/key.ts';
+import { makeKey } from '../../src/control/accounts/authenticate.ts';
 import { dayOf } from '../../src/control/accounts/key-uses.ts';
 import { revokeKey } from '../../src/control/accounts/keys.ts';
 import { MEMBER_ROLES } from '../../src/control/store/rows.ts';

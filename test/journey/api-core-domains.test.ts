@@ -1,6 +1,6 @@
 /** Domains over real sockets: created, read, changed, proven, published, deleted. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { DnsFault } from '../../src/control/dns/fault.ts';
+import { DnsFault } from '../../src/control/dns/message.ts';
 import { applyEvent } from '../../src/control/domains/apply-event.ts';
 import { createPublisher, type Publisher } from '../../src/control/publishing/publisher.ts';
 import type { DomainRow } from '../../src/control/store/rows.ts';

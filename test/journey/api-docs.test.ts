@@ -2,8 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { EXAMPLES } from '../../src/control/api/docs/examples.ts';
-import { operationId } from '../../src/control/api/docs/operation-id.ts';
+import { EXAMPLES, operationId } from '../../src/control/api/docs/intro.ts';
 import { REFUSALS } from '../../src/control/api/docs/polish.ts';
 import { MAX_BODY_OCTETS } from '../../src/control/api/operation/limits.ts';
 import { ROUTES } from '../../src/control/api/routes.ts';

@@ -1,6 +1,6 @@
 /** DNS records over real sockets, on both stores. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { recordShape } from '../../src/control/api/records/shape.ts';
+import { recordShape } from '../../src/control/api/records/write.ts';
 import { type Answer, send, startApi, type TestApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';
 import { testDatabases } from '../support/databases.ts';

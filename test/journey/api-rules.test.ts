@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { hasErrors } from '../../src/base/diagnostics/diagnostic.ts';
 import { RULE_TYPES, type RuleType } from '../../src/base/vocabulary/vocabulary.ts';
 import { RULE_SHAPES } from '../../src/control/api/rules/shapes.ts';
-import { readDomainRows, toRuleSet } from '../../src/control/publishing/rule-set.ts';
+import { readDomainRows, toRuleSet } from '../../src/control/publishing/make-plan.ts';
 import { compile } from '../../src/engine/compiler/compile.ts';
 import { send, startApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';

@@ -1,8 +1,12 @@
 /** Uptime and incidents over real sockets and a real store, and as `edgeplan uptime` prints them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WriteTransaction } from '../../src/control/store/store.ts';
-import { type IncidentChange, judgeDue, settledMinute } from '../../src/control/traffic/uptime/judge-due.ts';
-import { notifyIncident } from '../../src/control/traffic/uptime/notify-incident.ts';
+import {
+  type IncidentChange,
+  judgeDue,
+  notifyIncident,
+  settledMinute,
+} from '../../src/control/traffic/uptime/judge-due.ts';
 import { createReadMinutes } from '../../src/control/traffic/uptime/read-minutes.ts';
 import { startApi, type TestApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { queryServer } from '../../src/control/dns/ask.ts';
+import { queryServer } from '../../src/control/dns/message.ts';
 import { createDns, type Dns } from '../../src/control/dns/resolver.ts';
 import { parseZone } from '../../src/control/dns/zone-file/parse.ts';
 import { printZone } from '../../src/control/dns/zone-file/print.ts';

@@ -8,16 +8,14 @@ import type { LifecycleNote } from '../../src/control/domains/context.ts';
 import { createLifecycle, type Lifecycle } from '../../src/control/domains/lifecycle.ts';
 import { MAX_SCAN_TRIES, SCAN_CLAIM_MS } from '../../src/control/domains/limits.ts';
 import {
-  createLookups,
-  type DomainLookups,
-  proveChallenge,
-  proveName,
-} from '../../src/control/domains/lookups.ts';
-import {
   applyDelegation,
   claimManualCheck,
+  createLookups,
+  type DomainLookups,
   enableDomain,
   type ManualCheck,
+  proveChallenge,
+  proveName,
   type RequestedCheck,
   type RequestedWrite,
   verifyDomain,

@@ -2,7 +2,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { MAX_CA_OCTETS } from '../../src/control/certificates/issuance/limits.ts';
+import { MAX_CA_OCTETS } from '../../src/control/certificates/limits.ts';
 import { testDatabases } from '../support/databases.ts';
 import { type IssuanceRig, openIssuance } from '../support/issuance-rig.ts';
 import { until } from '../support/until.ts';

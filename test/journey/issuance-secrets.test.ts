@@ -6,17 +6,25 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { boxKeyOctets } from '../../src/base/platform/cryptography.ts';
-import { checkKeys, LOST_KEY } from '../../src/control/certificates/check-keys.ts';
-import { BOX_KEY_HEADER } from '../../src/control/certificates/deliver.ts';
 import { openAccountKey } from '../../src/control/certificates/issuance/authority.ts';
 import { createIssuer, type Issuer } from '../../src/control/certificates/issuance/issuer.ts';
-import { resealIssuance } from '../../src/control/certificates/issuance/reseal.ts';
 import { openOrderKey } from '../../src/control/certificates/issuance/run-order.ts';
-import { type KeyRing, newKeyText, openKeyRing } from '../../src/control/certificates/key-ring.ts';
-import { resealKeys } from '../../src/control/certificates/reseal-keys.ts';
-import { openKey, sealedUnder } from '../../src/control/certificates/seal-key.ts';
+import {
+  type KeyRing,
+  newKeyText,
+  openKey,
+  openKeyRing,
+  sealedUnder,
+} from '../../src/control/certificates/key-ring.ts';
+import { BOX_KEY_HEADER } from '../../src/control/certificates/make-set.ts';
+import {
+  checkKeys,
+  LOST_KEY,
+  resealIssuance,
+  resealKeys,
+} from '../../src/control/certificates/stored-keys.ts';
 import { createHostNames } from '../../src/control/dns/host-names.ts';
-import { createNode } from '../../src/control/publishing/node-token.ts';
+import { createNode } from '../../src/control/publishing/nodes.ts';
 import { readPage } from '../../src/control/publishing/pages.ts';
 import { openSigner } from '../../src/control/publishing/signer.ts';
 import type { Store } from '../../src/control/store/store.ts';

@@ -1,7 +1,7 @@
 /** Certificates that the server obtains by ACME: an authority with faults, a scripted clock, and the store in between. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openKey } from '../../src/control/certificates/seal-key.ts';
+import { openKey } from '../../src/control/certificates/key-ring.ts';
 import { testDatabases } from '../support/databases.ts';
 import { type IssuanceRig, openIssuance } from '../support/issuance-rig.ts';
 import { newCertificate, newRecord, publication } from '../support/sample-rows.ts';

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { beginEpoch } from '../../src/control/publishing/epoch.ts';
+import { beginEpoch } from '../../src/control/publishing/pages.ts';
 import { manifestText, type SignedPage } from '../../src/engine/plan/manifest.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
 import {

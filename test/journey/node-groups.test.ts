@@ -1,7 +1,7 @@
 /** A node token opens the domains of its groups: what nodes read, fetch and report, while nodes and domains are moved. */
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { moveDomain } from '../../src/control/publishing/node-groups.ts';
+import { moveDomain } from '../../src/control/publishing/nodes.ts';
 import type { DomainRow } from '../../src/control/store/rows.ts';
 import type { SignedPage } from '../../src/engine/plan/manifest.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';

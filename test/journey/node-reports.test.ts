@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { moveDomain } from '../../src/control/publishing/node-groups.ts';
+import { moveDomain } from '../../src/control/publishing/nodes.ts';
 import type { DomainRow } from '../../src/control/store/rows.ts';
 import { createControl } from '../../src/edge/following/control-plane.ts';
 import { createReports } from '../../src/edge/following/install-state.ts';

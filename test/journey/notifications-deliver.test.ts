@@ -2,7 +2,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ATTEMPTS_AT_ONCE, DELIVER_FOR_MS, MAX_PER_HOUR } from '../../src/control/notices/limits.ts';
-import { newWebhookSecret } from '../../src/control/notices/webhook.ts';
+import { newWebhookSecret } from '../../src/control/notices/outlets.ts';
 import { openStore } from '../../src/control/store/database/open.ts';
 import { everyDatabase } from '../support/databases.ts';
 import { type NotifyRig, openNotifyRig } from '../support/notify-rig.ts';

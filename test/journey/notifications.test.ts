@@ -6,14 +6,14 @@ import { createHostNames } from '../../src/control/dns/host-names.ts';
 import { applyEvent } from '../../src/control/domains/apply-event.ts';
 import { newChallenge } from '../../src/control/domains/challenge.ts';
 import type { LifecycleEvent } from '../../src/control/domains/state.ts';
+import { KIND_NAMES } from '../../src/control/notices/kinds.ts';
+import { MAX_WEBHOOKS, NODE_LOST_MS } from '../../src/control/notices/limits.ts';
 import {
+  notify,
   notifyKeyCreated,
   notifyKeyRevoked,
   notifyPublicationFailed,
-} from '../../src/control/notices/events.ts';
-import { KIND_NAMES } from '../../src/control/notices/kinds.ts';
-import { MAX_WEBHOOKS, NODE_LOST_MS } from '../../src/control/notices/limits.ts';
-import { notify } from '../../src/control/notices/notify.ts';
+} from '../../src/control/notices/notify.ts';
 import { createOutlets } from '../../src/control/notices/outlets.ts';
 import { announceInvitations, pruneNotifications, reportLostNodes } from '../../src/control/notices/watch.ts';
 import { SERVICE } from '../../src/control/store/store.ts';

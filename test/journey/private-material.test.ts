@@ -7,7 +7,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BOX_KEY_HEADER } from '../../src/control/certificates/deliver.ts';
+import { BOX_KEY_HEADER } from '../../src/control/certificates/make-set.ts';
 import { type Answer, send } from '../support/api.ts';
 import { ask } from '../support/ask.ts';
 import { builtCli, edgeplan, startEdgeplan } from '../support/built.ts';

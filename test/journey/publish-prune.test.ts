@@ -1,8 +1,8 @@
 /** Old plans are removed and say so; what is published or runs on a node stays. On both stores. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_STORED_PLANS, PRUNE_EVERY, STORED_MS } from '../../src/control/publishing/limits.ts';
-import { pruneAll } from '../../src/control/publishing/prune.ts';
 import { clearAway } from '../../src/control/publishing/publisher.ts';
+import { pruneAll } from '../../src/control/publishing/revisions.ts';
 import type { DomainRow } from '../../src/control/store/rows.ts';
 import { testDatabases } from '../support/databases.ts';
 import { addDomain, changeDomain, type House, openHouse } from '../support/publish-setup.ts';

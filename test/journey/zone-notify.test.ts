@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ServerAddress } from '../../src/control/dns/server-address.ts';
 import { NOTIFY_CONCURRENCY } from '../../src/control/zones/limits.ts';
-import { createNotifier, type ZoneNotifier } from '../../src/control/zones/notify.ts';
-import { SOA_TIMERS } from '../../src/control/zones/soa.ts';
+import { createNotifier, type ZoneNotifier } from '../../src/control/zones/notify-queue.ts';
 import {
   OPCODES,
   RCODES,
@@ -15,7 +14,7 @@ import {
   type ZoneMessage,
 } from '../../src/control/zones/wire/message.ts';
 import { signMessage, verifyMessage, writeTsigError } from '../../src/control/zones/wire/tsig.ts';
-import type { ZoneHead } from '../../src/control/zones/zone-source.ts';
+import { SOA_TIMERS, type ZoneHead } from '../../src/control/zones/zone-source.ts';
 import { until } from '../support/until.ts';
 import { createMemoryLog, type MemoryLog, makeKey } from '../support/zone-memory.ts';
 

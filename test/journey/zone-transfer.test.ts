@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ServerAddress } from '../../src/control/dns/server-address.ts';
 import { CONNECTIONS_PER_OTHER, FIRST_REQUEST_MS } from '../../src/control/zones/limits.ts';
-import { createNotifier } from '../../src/control/zones/notify.ts';
+import { createNotifier } from '../../src/control/zones/notify-queue.ts';
 import { createZoneServer, type ZoneServer } from '../../src/control/zones/server.ts';
 import {
   RCODES,

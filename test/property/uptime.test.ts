@@ -5,10 +5,11 @@ import {
   createUptimeState,
   type IncidentEvent,
   judgeMinutes,
+  readState,
   type UptimeMinute,
   type UptimeSettings,
+  writeState,
 } from '../../src/control/traffic/uptime/state.ts';
-import { readState, writeState } from '../../src/control/traffic/uptime/stored-state.ts';
 import { type NaiveIncident, naiveIncidents } from '../oracle/uptime.ts';
 import { sizeOf } from '../support/size.ts';
 

@@ -1,7 +1,7 @@
 /** Holds answers to the schemas of the route table: nothing missing, nothing more, and the one error shape. */
 import { isDeepStrictEqual } from 'node:util';
 import { type AnyRoute, isNodeRoute } from '../../src/control/api/operation/node-route.ts';
-import { methodsAt, segmentsOf } from '../../src/control/api/operation/paths.ts';
+import { methodsAt, segmentsOf } from '../../src/control/api/operation/read-request.ts';
 import { ROUTES } from '../../src/control/api/routes.ts';
 import type { Answer } from './api.ts';
 

@@ -8,12 +8,12 @@ import { createKeyUses, type KeyUses } from '../../src/control/accounts/key-uses
 import { createAccount, createKey, type NewKey } from '../../src/control/accounts/keys.ts';
 import { createRequestBudget } from '../../src/control/accounts/request-budget.ts';
 import type { TierSlug } from '../../src/control/accounts/tiers.ts';
-import type { PublicationService, Services } from '../../src/control/api/operation/services.ts';
+import type { PublicationService, Services } from '../../src/control/api/operation/route.ts';
 import { createApi } from '../../src/control/api/serve.ts';
 import type { OverQuota } from '../../src/control/billing/quota.ts';
 import { type KeyRing, newKeyText, openKeyRing } from '../../src/control/certificates/key-ring.ts';
 import { type ComputeOptions, createCompute } from '../../src/control/compute/pool.ts';
-import type { DomainLookups } from '../../src/control/domains/lookups.ts';
+import type { DomainLookups } from '../../src/control/domains/requests.ts';
 import type { LogIntake } from '../../src/control/logs/take-batch.ts';
 import { openClearance } from '../../src/control/publishing/clearance.ts';
 import { createFeed } from '../../src/control/publishing/feed.ts';

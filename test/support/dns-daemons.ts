@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { queryServer } from '../../src/control/dns/ask.ts';
+import { queryServer } from '../../src/control/dns/message.ts';
 import { missingFile } from './requires.ts';
 
 const NSD = '/usr/sbin/nsd';

@@ -1,7 +1,7 @@
 /** What a node's folder says it holds. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { versionOf } from '../../src/control/publishing/republish-survey.ts';
+import { versionOf } from '../../src/control/publishing/republish.ts';
 import { readLines } from '../../src/edge/following/journal.ts';
 import { readPlanFile } from '../../src/edge/following/plan-store.ts';
 

@@ -4,8 +4,7 @@ import { createHostNames, type HostNamesOptions } from '../../src/control/dns/ho
 import { confirmedContact, emptyContact } from '../../src/control/notices/contact.ts';
 import { createDeliveryWorker, type DeliveryWorker } from '../../src/control/notices/deliver.ts';
 import { notify } from '../../src/control/notices/notify.ts';
-import { createOutlets } from '../../src/control/notices/outlets.ts';
-import { newWebhookSecret } from '../../src/control/notices/webhook.ts';
+import { createOutlets, newWebhookSecret } from '../../src/control/notices/outlets.ts';
 import { openStore } from '../../src/control/store/database/open.ts';
 import type { DeliveryRow, DomainRow, NotificationRow, WebhookRow } from '../../src/control/store/rows.ts';
 import type { Store } from '../../src/control/store/store.ts';

@@ -4,8 +4,8 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { createNode } from '../../src/control/publishing/node-token.ts';
-import { readDomainRows, toRuleSet } from '../../src/control/publishing/rule-set.ts';
+import { readDomainRows, toRuleSet } from '../../src/control/publishing/make-plan.ts';
+import { createNode } from '../../src/control/publishing/nodes.ts';
 import { decisionLine } from '../../src/edge/proxy/log/line.ts';
 import { createTrafficLog, type RequestLogEntry } from '../../src/edge/proxy/log/request-log.ts';
 import { compile } from '../../src/engine/compiler/index.ts';

@@ -1,9 +1,11 @@
 /** Facts of a domain as plain values, for tests of recommendations. */
-
 import type { RuleType } from '../../src/base/vocabulary/vocabulary.ts';
-import type { EntryRequest } from '../../src/control/recommendations/entry-request.ts';
 import { countedPeriod } from '../../src/control/recommendations/read-facts.ts';
-import type { CountedPeriod, StoredFacts } from '../../src/control/recommendations/stored-facts.ts';
+import type {
+  CountedPeriod,
+  EntryRequest,
+  StoredFacts,
+} from '../../src/control/recommendations/stored-facts.ts';
 import { inEvaluationOrder } from '../../src/control/traffic/show-hits.ts';
 import {
   addChange,

@@ -2,9 +2,9 @@
 import { execFile } from 'node:child_process';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import type { ZoneLog } from '../../src/control/zones/log.ts';
-import { encodeName } from '../../src/control/zones/wire/name.ts';
 import {
   diffContents,
+  encodeName,
   packRecords,
   type ResourceRecord,
   TYPES,

@@ -7,7 +7,7 @@ import { groupNames, shareGroup } from '../../base/vocabulary/node-groups.ts';
 import { applyEvent } from '../../control/domains/apply-event.ts';
 import { newChallenge } from '../../control/domains/challenge.ts';
 import type { LifecycleEvent } from '../../control/domains/state.ts';
-import { moveDomain } from '../../control/publishing/node-groups.ts';
+import { moveDomain } from '../../control/publishing/nodes.ts';
 import type { AccountRow, DomainRow, ManifestRow } from '../../control/store/rows.ts';
 import { SERVICE } from '../../control/store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';

@@ -9,7 +9,7 @@ import {
   reportKeys,
   revokeKey,
 } from '../../control/accounts/keys.ts';
-import { notifyKeyCreated, notifyKeyRevoked } from '../../control/notices/events.ts';
+import { notifyKeyCreated, notifyKeyRevoked } from '../../control/notices/notify.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { openExistingData, type StoreFlags, withStore } from '../open-data.ts';
 import { jsonOption } from '../options.ts';

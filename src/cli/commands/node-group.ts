@@ -3,7 +3,7 @@
  * store, beside a running server.
  */
 import { Command } from 'commander';
-import { listGroups } from '../../control/publishing/node-groups.ts';
+import { listGroups } from '../../control/publishing/nodes.ts';
 import { findNode, type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption, readNodeGroups } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';

@@ -6,7 +6,7 @@ import { Command, Option } from 'commander';
 import { isStoreFault } from '../../base/storage/fault.ts';
 import { DEFAULT_GROUP, groupNames } from '../../base/vocabulary/node-groups.ts';
 import { TOKEN_OVERLAP_MS } from '../../control/publishing/limits.ts';
-import { createNode, NODE_NAME_SHAPE, rotateToken } from '../../control/publishing/node-token.ts';
+import { createNode, NODE_NAME_SHAPE, rotateToken } from '../../control/publishing/nodes.ts';
 import { openSigner } from '../../control/publishing/signer.ts';
 import type { NodeRow, ReplacedTokenRow } from '../../control/store/rows.ts';
 import type { Store } from '../../control/store/store.ts';

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { StoreFault } from '../../base/storage/fault.ts';
 import { steadyNow } from '../../base/text/time.ts';
-import { requestAll, survey } from '../../control/publishing/republish-survey.ts';
+import { requestAll, survey } from '../../control/publishing/republish.ts';
 import type { Store } from '../../control/store/store.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';

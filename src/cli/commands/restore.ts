@@ -5,13 +5,16 @@ import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { StoreFault } from '../../base/storage/fault.ts';
 import { takeFolder } from '../../base/storage/sqlite.ts';
-import { beginEpoch } from '../../control/publishing/epoch.ts';
+import { beginEpoch } from '../../control/publishing/pages.ts';
 import { openStore } from '../../control/store/database/open.ts';
-import { flush } from '../../control/store/database/sqlite/backup.ts';
-import { foldLog } from '../../control/store/database/sqlite/fold-log.ts';
-import { inspectCopy } from '../../control/store/database/sqlite/inspect.ts';
+import {
+  flush,
+  foldLog,
+  inspectCopy,
+  replacementSteps,
+  undoReplacement,
+} from '../../control/store/database/sqlite/backup.ts';
 import { APPLICATION_ID } from '../../control/store/database/sqlite/migrate.ts';
-import { replacementSteps, undoReplacement } from '../../control/store/database/sqlite/replace.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT, inputFault, readFault, usageFault, writeFault } from '../exit.ts';
 import { dataFolder, openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';

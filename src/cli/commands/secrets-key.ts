@@ -1,9 +1,8 @@
 /** `edgeplan secrets-key`: rotates the key that private keys in the store are encrypted with, beside a running server. */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { resealIssuance } from '../../control/certificates/issuance/reseal.ts';
 import { type KeyRing, newKeyText, SecretsKeyFault } from '../../control/certificates/key-ring.ts';
-import { type Resealed, resealKeys } from '../../control/certificates/reseal-keys.ts';
+import { type Resealed, resealIssuance, resealKeys } from '../../control/certificates/stored-keys.ts';
 import type { Store } from '../../control/store/store.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';

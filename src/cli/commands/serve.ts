@@ -4,10 +4,10 @@ import { normalizeName } from '../../base/addresses/host.ts';
 import { MAX_REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE } from '../../control/accounts/request-budget.ts';
 import { DEFAULT_TIER, TIER_SLUGS, type TierSlug } from '../../control/accounts/tiers.ts';
 import { OVER_QUOTA, type OverQuota } from '../../control/billing/quota.ts';
-import { DnsFault } from '../../control/dns/fault.ts';
+import { DnsFault } from '../../control/dns/message.ts';
 import { DEFAULT_DAYS, MAX_DAYS } from '../../control/logs/limits.ts';
-import { judgePublicUrl } from '../../control/notices/link.ts';
 import { judgeGatewayUrl, judgeSender, judgeSmtpUrl } from '../../control/notices/outlet-options.ts';
+import { judgePublicUrl } from '../../control/notices/wording.ts';
 import {
   DAYS_FOR_MS,
   HOURS_FOR_MS,

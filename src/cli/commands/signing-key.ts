@@ -4,14 +4,14 @@
  */
 import { Command } from 'commander';
 import { SIGNING_OVERLAP_MS } from '../../control/publishing/limits.ts';
-import { openSigner } from '../../control/publishing/signer.ts';
 import {
   openKey,
+  openSigner,
   readKeys,
   rotateKeys,
   type StoredKeys,
   signingAt,
-} from '../../control/publishing/signing-keys.ts';
+} from '../../control/publishing/signer.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption, overlapOption } from '../options.ts';

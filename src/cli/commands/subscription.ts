@@ -14,7 +14,7 @@ import {
 } from '../../control/accounts/subscriptions.ts';
 import { type Allowances, TIER_SLUGS, type TierSlug } from '../../control/accounts/tiers.ts';
 import { causeText, resumeDomain, suspendDomain } from '../../control/domains/suspensions.ts';
-import type { SuspensionCause, SuspensionRow } from '../../control/store/billing-rows.ts';
+import type { SuspensionCause, SuspensionRow } from '../../control/store/billing-repositories.ts';
 import type { DomainRow, SubscriptionRow } from '../../control/store/rows.ts';
 import { type ReadTransaction, SERVICE } from '../../control/store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';

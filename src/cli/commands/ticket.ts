@@ -1,9 +1,7 @@
 /** `edgeplan ticket`: support tickets of all accounts for the operator, beside a running server. */
 import { Command } from 'commander';
-import { showMessage, showTicket } from '../../control/billing/ticket-shapes.ts';
-import { answerTicket, closeTicket } from '../../control/billing/tickets.ts';
-import type { NamedTicket } from '../../control/store/billing-repositories.ts';
-import type { TicketStatus } from '../../control/store/billing-rows.ts';
+import { answerTicket, closeTicket, showMessage, showTicket } from '../../control/billing/tickets.ts';
+import type { NamedTicket, TicketStatus } from '../../control/store/billing-repositories.ts';
 import type { WriteTransaction } from '../../control/store/store.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT } from '../exit.ts';

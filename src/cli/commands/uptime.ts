@@ -1,6 +1,6 @@
 /** `edgeplan uptime`: prints whether the origins of a domain answer, why, how often they did, and the incidents. */
 import { Command, Option } from 'commander';
-import type { UptimeStatus } from '../../control/traffic/uptime/explain.ts';
+import type { UptimeStatus } from '../../control/traffic/uptime/state.ts';
 import { hang, type RenderedLine, span, type Tone, wrap } from '../../workbench/simulation/render-text.ts';
 import { usageFault } from '../exit.ts';
 import { colourOption, jsonOption, readDuration } from '../options.ts';

@@ -4,9 +4,8 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { inspectFolder, inspectPostgres } from '../../control/store/database/inspect-store.ts';
-import type { StoreReport } from '../../control/store/database/store-report.ts';
-import { type PostgresAccess, withoutPassword } from '../../control/store/place.ts';
+import { inspectFolder, inspectPostgres } from '../../control/store/database/open.ts';
+import { type PostgresAccess, type StoreReport, withoutPassword } from '../../control/store/place.ts';
 import { ControlPlaneFault, createControl } from '../../edge/following/control-plane.ts';
 import { epochOf } from '../../edge/following/session.ts';
 import { createTrust, readTransitions, TrustFault } from '../../edge/following/trust.ts';

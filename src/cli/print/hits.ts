@@ -3,8 +3,8 @@
  * Below a dry_run rule: what enforcing it would have changed.
  */
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
-import { startsOf } from '../../control/traffic/period.ts';
 import type { TrafficStep } from '../../control/traffic/read-traffic.ts';
+import { startsOf } from '../../control/traffic/retention.ts';
 import {
   type HitSums,
   type RemovedRule,

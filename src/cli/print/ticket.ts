@@ -3,8 +3,8 @@
  * are escaped.
  */
 import { Option } from 'commander';
-import { judgeMessage } from '../../control/billing/ticket-shapes.ts';
-import { TICKET_STATUSES, type TicketStatus } from '../../control/store/billing-rows.ts';
+import { judgeMessage } from '../../control/billing/tickets.ts';
+import { TICKET_STATUSES, type TicketStatus } from '../../control/store/billing-repositories.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
 import { inputFault, usageFault } from '../exit.ts';
 import { readBytes } from '../input/read-file.ts';

@@ -1,7 +1,12 @@
 /** Prints the traffic of a domain: totals, a division with charts, and a top list with the bounds of its counts. */
 import type { TrafficStep } from '../../control/traffic/read-traffic.ts';
-import type { TopAnswer } from '../../control/traffic/show-top.ts';
-import type { Quantiles, ShownTotals, ShownTraffic, ShownValue } from '../../control/traffic/show-traffic.ts';
+import type {
+  Quantiles,
+  ShownTotals,
+  ShownTraffic,
+  ShownValue,
+  TopAnswer,
+} from '../../control/traffic/show-traffic.ts';
 import type { Dimension, TopKind } from '../../engine/counts/counts.ts';
 import { hang, type RenderedLine, span, wrap } from '../../workbench/simulation/render-text.ts';
 import { periodText } from '../reports.ts';

@@ -2,7 +2,7 @@
  * Publications of a domain over the API: its draft and invariants, and the outcome of a publication. A revision of a
  * domain that must not be served is published but not served.
  */
-import { mayServe } from '../../control/publishing/plan-subject.ts';
+import { mayServe } from '../../control/publishing/make-plan.ts';
 import type { DomainRow, PublishMode } from '../../control/store/rows.ts';
 import { quantity, visible } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';

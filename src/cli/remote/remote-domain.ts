@@ -1,7 +1,7 @@
 /** Reads a domain of a server over the API. */
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
-import { RULE_SLUGS } from '../../control/api/rules/slugs.ts';
+import { RULE_SLUGS } from '../../control/api/rules/show.ts';
 import { SETTING_NAMES } from '../../rules/model/domain.ts';
 import { parseRecord, parseRule } from '../../rules/model/parse.ts';
 import type { DnsRecord, Rule } from '../../rules/model/types.ts';

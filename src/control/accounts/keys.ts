@@ -2,7 +2,7 @@
 import { isStoreFault } from '../../base/storage/fault.ts';
 import type { AccountRow, KeyRow, KeyUseRow, KeyWithUse } from '../store/rows.ts';
 import { SERVICE, type Store, type WriteTransaction } from '../store/store.ts';
-import { hashKey, makeKey } from './key.ts';
+import { hashKey, makeKey } from './authenticate.ts';
 import { DAYS_STORED, dayOf } from './key-uses.ts';
 
 /** Maximum number of active keys per account. Fixed by the API document, "Limits". */

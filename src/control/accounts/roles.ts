@@ -1,4 +1,7 @@
-/** The permissions of each role on a domain, under the names of the API document. */
+/**
+ * What keys are allowed: the permissions of each role on a domain, under the names of the API document, and the paths
+ * that are closed to every key.
+ */
 import type { MemberRole } from '../store/rows.ts';
 
 export const PERMISSIONS = [
@@ -32,4 +35,49 @@ export function permissionsOf(role: Role): readonly Permission[] {
 /** Whether a role has a permission. */
 export function mayDo(role: Role, permission: Permission): boolean {
   return GRANTED[role].includes(permission);
+}
+
+// Paths that are closed to every API key, full access included (API document, "Authentication", 7).
+
+interface BlockedSurface {
+  /** `null`: every method. */
+  readonly method: string | null;
+  /** Segments; `*` matches one segment, a final `**` all that follow. */
+  readonly path: string;
+  readonly reason: string;
+}
+
+const MONEY = 'no key may move money';
+
+const BLOCKED: readonly BlockedSurface[] = [
+  { method: null, path: '/users/**', reason: 'no key may reach profiles, sessions or keys' },
+  { method: null, path: '/auth/**', reason: 'no key may reach login and registration' },
+  { method: null, path: '/billing/**', reason: 'no key may reach the plan catalogue and billing settings' },
+  { method: null, path: '/admin/**', reason: 'no key may reach administration' },
+  { method: 'POST', path: '/wallet/topup', reason: MONEY },
+  { method: 'POST', path: '/subscriptions/purchase', reason: MONEY },
+  { method: 'POST', path: '/subscriptions/switch', reason: MONEY },
+  { method: 'POST', path: '/subscriptions/auto-renew', reason: MONEY },
+  { method: 'POST', path: '/domains/*/subscriptions/purchase', reason: MONEY },
+  { method: 'POST', path: '/domains/*/subscriptions/switch', reason: MONEY },
+  { method: 'POST', path: '/domains/*/subscriptions/auto-renew', reason: MONEY },
+];
+
+/**
+ * Why requests with an API key get a 403 for this method and path (percent-decoded segments); `null` if keys are
+ * allowed.
+ */
+export function blockedSurface(method: string, segments: readonly string[]): string | null {
+  for (const surface of BLOCKED) {
+    if (surface.method !== null && surface.method !== method) continue;
+    if (covers(surface.path.split('/').slice(1), segments)) return surface.reason;
+  }
+  return null;
+}
+
+/** Whether a pattern of segments matches a path. */
+function covers(pattern: readonly string[], segments: readonly string[]): boolean {
+  const open = pattern.at(-1) === '**';
+  if (open ? segments.length < pattern.length - 1 : segments.length !== pattern.length) return false;
+  return pattern.every((part, at) => part === '**' || part === '*' || part === segments[at]);
 }

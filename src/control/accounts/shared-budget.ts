@@ -13,8 +13,13 @@
  * `SharedState` with the functions on it decides; `createSharedBudget` adds the statements and the timer.
  */
 import type { BudgetRequest, Shares } from '../store/store.ts';
-import { budgetLeft, type RequestBudget } from './request-budget.ts';
-import { createRequestTimes, type RequestTimes, WINDOW_MS } from './request-times.ts';
+import {
+  budgetLeft,
+  createRequestTimes,
+  type RequestBudget,
+  type RequestTimes,
+  WINDOW_MS,
+} from './request-budget.ts';
 
 /** The part of a budget that one division grants, and that a share may exceed its use by. */
 const CHUNK = 1 / 20;

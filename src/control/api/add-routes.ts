@@ -6,11 +6,9 @@ import { z } from 'zod';
 import { assert } from '../../base/diagnostics/assert.ts';
 import { type ResponseContext, sendAnswer } from './answer.ts';
 import { type NodeRoute, OCTETS_TYPE, readSent, type SentOctets } from './operation/node-route.ts';
-import { urlOf } from './operation/paths.ts';
-import { checkNames } from './operation/query.ts';
+import { checkNames, urlOf } from './operation/read-request.ts';
 import { badRequest, Refusal } from './operation/refusal.ts';
-import type { ApiRoute } from './operation/route.ts';
-import type { NodeRouteServices, Services } from './operation/services.ts';
+import type { ApiRoute, NodeRouteServices, Services } from './operation/route.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { run, type SentBody } from './run.ts';
 

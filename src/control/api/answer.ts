@@ -1,16 +1,19 @@
 /** Sends answers: JSON with its entity tag, texts, and every refusal as `{ "error": … }`. */
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StoreFault } from '../../base/storage/fault.ts';
-import { ComputeFault } from '../compute/fault.ts';
-import { LogFault } from '../logs/fault.ts';
+import { ComputeFault } from '../compute/job.ts';
+import { LogFault } from '../logs/log-store.ts';
 import { TrafficFault } from '../traffic/fault.ts';
-import { onlyReads } from './operation/checks.ts';
-import { gzipped, isWorthCompressing, takesGzip } from './operation/compress.ts';
-import { namesTag, tagOf } from './operation/etag.ts';
-import { MAX_BODY_OCTETS } from './operation/limits.ts';
+import { gzipped, isWorthCompressing, namesTag, tagOf, takesGzip } from './operation/answer-fields.ts';
+import { onlyReads, refuseRoute } from './operation/checks.ts';
+import { MAX_BODY_OCTETS, MAX_HEADER_OCTETS } from './operation/limits.ts';
+import { methodsAt, segmentsOf } from './operation/read-request.ts';
 import { badRequest, conflict, notFound, Refusal } from './operation/refusal.ts';
 import { type ApiRoute, JSON_TYPE, type Response } from './operation/route.ts';
 import type { CacheableResponse } from './response-cache.ts';
+import { ROUTES } from './routes.ts';
 
 /** One request and its reply, in Fastify's types. */
 interface Exchange {
@@ -164,4 +167,57 @@ function refusalOfFault(fault: StoreFault): Refusal | null {
   const outcome = fault.undone ? 'nothing was changed' : 'the change may or may not have been made';
   const what = fault.code === 'full' ? 'the store is full' : 'the store is not available at the moment';
   return new Refusal(503, `${what}; ${outcome}`, { 'retry-after': '1' });
+}
+
+// Answers octets that Node could not parse as a request: for them no Fastify request exists, only a socket.
+
+/** Reason phrases by status (RFC 9110 §15). */
+const PHRASES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+};
+
+/** Writes the refusal to the socket as HTTP/1.1, and closes it. */
+export function answerUnparsed(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const { status, message, headers } = refuse(error);
+  const body = JSON.stringify({ error: message });
+  const lines = Object.entries({
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+    'x-request-id': randomUUID(),
+    ...DATA_HEADERS,
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${PHRASES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
+}
+
+/** The refusal of a parser error of Node: 431, 408, 404 or 405 for an unknown method, else 400. */
+function refuse(error: Error & { readonly code?: string; readonly rawPacket?: unknown }): Refusal {
+  if (error.code === 'HPE_HEADER_OVERFLOW')
+    return new Refusal(431, `the headers must be at most ${MAX_HEADER_OCTETS} octets`);
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new Refusal(408, 'the request took too long to arrive');
+  const line = error.rawPacket instanceof Uint8Array ? requestLine(error.rawPacket) : null;
+  if (error.code === 'HPE_INVALID_METHOD' && line !== null) return refuseMethod(line);
+  return new Refusal(400, 'this is not an HTTP request');
+}
+
+/** The target of a request whose method Node does not know; `null`: not a request line (RFC 9112 §3). */
+function requestLine(packet: Uint8Array): { readonly target: string } | null {
+  const text = Buffer.from(packet).subarray(0, MAX_HEADER_OCTETS).toString('latin1');
+  const parts = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64} (\/[^ \r\n]*) HTTP\/1\.[01]\r?\n/.exec(text);
+  return parts === null ? null : { target: parts[1]! };
+}
+
+/** The refusal of a method that Node's parser does not support, as for any method without a route. */
+function refuseMethod({ target }: { readonly target: string }): Refusal {
+  return refuseRoute(methodsAt(ROUTES, segmentsOf(target)));
 }

@@ -5,13 +5,11 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-pro
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import type { JsonObject } from '../../base/text/json-object.ts';
-import { INTRODUCTION, NODE_TAG, tagOf } from './docs/intro.ts';
-import { operationId } from './docs/operation-id.ts';
+import { INTRODUCTION, NODE_TAG, operationId, tagOf } from './docs/intro.ts';
 import { polish, REFUSED } from './docs/polish.ts';
 import { isRead, onlyReads } from './operation/checks.ts';
 import { type AnyRoute, isNodeRoute, type NodeRoute, OCTETS_TYPE } from './operation/node-route.ts';
-import { urlOf } from './operation/paths.ts';
-import { WRITE_QUERY } from './operation/query.ts';
+import { urlOf, WRITE_QUERY } from './operation/read-request.ts';
 import type { ApiRoute } from './operation/route.ts';
 
 /** The version of the API. Given (API document, "Versioning"). */

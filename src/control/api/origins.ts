@@ -2,7 +2,6 @@
  * Refuses special addresses (loopback, private, metadata and others) wherever a write names an origin (semantics §7).
  * Nodes check again when they connect, after they resolved names.
  */
-
 import { canonicalAddress, type SpecialJudge } from '../../base/addresses/special-addresses.ts';
 import { type Diagnostic, type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
@@ -14,7 +13,7 @@ import type {
   OriginRouteRule,
   Rule,
 } from '../../rules/model/types.ts';
-import { wrongInput } from './operation/read-body.ts';
+import { wrongInput } from './operation/read-request.ts';
 import type { Refusal } from './operation/refusal.ts';
 
 /** An address that the edge would connect to, and the field it was written in. */

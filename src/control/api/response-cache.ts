@@ -10,15 +10,12 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { redactKeys } from '../../base/text/credentials.ts';
 import { presentedHash } from '../accounts/authenticate.ts';
-import type { AnswerKind, NoteAnswer } from './answer-times.ts';
+import type { AnswerKind, NoteAnswer } from './health-listener.ts';
+import { isWorthCompressing, rateLimitHeaders, requestIdOf, takesGzip } from './operation/answer-fields.ts';
 import { admitKnownCaller } from './operation/checks.ts';
-import { isWorthCompressing, takesGzip } from './operation/compress.ts';
 import { MAX_CACHED_CHARACTERS, MAX_CACHED_RESPONSES } from './operation/limits.ts';
-import type { Caller } from './operation/route.ts';
-import type { Services } from './operation/services.ts';
-import { rateLimitHeaders } from './rate-limit.ts';
-import { requestIdOf } from './request-id.ts';
-import type { RequestSpans } from './request-spans.ts';
+import type { Caller, Services } from './operation/route.ts';
+import type { RequestSpans } from './spans.ts';
 
 /** The cache as the server uses it. */
 export interface ResponseCache {

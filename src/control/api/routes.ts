@@ -2,12 +2,10 @@
  * The table of all routes: method, path, permission, further checks before the handler, and the handler. `control/api/operation/checks.ts` has
  * the order of the checks.
  */
-
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
-import { checkFeature, checkRecordType } from '../accounts/entitlement-checks.ts';
+import { checkFeature, checkRecordType } from '../accounts/entitlements.ts';
 import { DRAFT_ROUTES } from './drafts/routes.ts';
 import { type AnyRoute, isNodeRoute } from './operation/node-route.ts';
-import * as analytics from './routes/analytics.ts';
 import * as audit from './routes/audit.ts';
 import * as billing from './routes/billing.ts';
 import * as cache from './routes/cache.ts';
@@ -16,19 +14,16 @@ import * as life from './routes/domain-lifecycle.ts';
 import * as domains from './routes/domains.ts';
 import { features } from './routes/features.ts';
 import * as feed from './routes/feed.ts';
-import { hits } from './routes/hits.ts';
 import * as invitations from './routes/invitations.ts';
 import * as logs from './routes/logs.ts';
 import * as members from './routes/members.ts';
-import { report as nodeCache } from './routes/node-cache.ts';
-import { ship } from './routes/node-logs.ts';
-import { traffic as nodeTraffic } from './routes/node-traffic.ts';
+import { report as nodeCache, traffic as nodeTraffic, ship } from './routes/node-reports.ts';
 import * as nodes from './routes/nodes.ts';
-import * as noticeContact from './routes/notification-contact.ts';
+import * as noticeContact from './routes/notification-settings.ts';
 import * as noticeSettings from './routes/notification-settings.ts';
 import * as notifications from './routes/notifications.ts';
-import { plan as planOctets, signatures } from './routes/plan-octets.ts';
 import * as plans from './routes/plans.ts';
+import { plan as planOctets, signatures } from './routes/plans.ts';
 import { recommendations } from './routes/recommendations.ts';
 import * as records from './routes/records.ts';
 import * as recordBatches from './routes/records-batch.ts';
@@ -38,7 +33,8 @@ import { ruleBatchRoutes } from './routes/rules-batch.ts';
 import * as questions from './routes/simulate.ts';
 import * as ssl from './routes/ssl.ts';
 import * as tickets from './routes/tickets.ts';
-import { traffic } from './routes/traffic.ts';
+import * as analytics from './routes/traffic.ts';
+import { hits, traffic } from './routes/traffic.ts';
 import * as uptime from './routes/uptime.ts';
 import * as zone from './routes/zone.ts';
 

@@ -2,19 +2,17 @@
  * Runs one admitted request: reads the body by the operation's reader, calls the handler with its `Call`, checks the key
  * again before a read is answered, and waits for the publication where `?wait=published` requests it.
  */
-
 import { assert } from '../../base/diagnostics/assert.ts';
 import { authenticate, isExpired } from '../accounts/authenticate.ts';
-import { newestChange } from '../publishing/newest-change.ts';
+import { newestChange } from '../publishing/revisions.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
+import { namesTag, tagOf } from './operation/answer-fields.ts';
 import { type ApiAdmission, isRead, judgeDomain, type MatchedRoute } from './operation/checks.ts';
-import { namesTag, tagOf } from './operation/etag.ts';
 import { PUBLISH_WAIT_MS } from './operation/limits.ts';
-import { type ReadQuery, readQuery } from './operation/query.ts';
+import { type ReadQuery, readQuery } from './operation/read-request.ts';
 import { badRequest, conflict, invalidKey, Refusal } from './operation/refusal.ts';
-import type { ApiRoute, AuditEntry, Call, Caller, Response, Writing } from './operation/route.ts';
-import type { Services } from './operation/services.ts';
+import type { ApiRoute, AuditEntry, Call, Caller, Response, Services, Writing } from './operation/route.ts';
 
 /** An admitted request. */
 export interface Admitted {

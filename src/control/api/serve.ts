@@ -14,10 +14,11 @@ import type { Logger } from 'pino';
 import { readJson, readUtf8 } from '../../base/http/json-body.ts';
 import type { SpanSource } from '../../base/telemetry/spans.ts';
 import { redactKeys } from '../../base/text/credentials.ts';
-import type { ShownNode } from '../publishing/node-token.ts';
+import type { ShownNode } from '../publishing/nodes.ts';
 import { addNodeRoute, addRoute } from './add-routes.ts';
-import { answerRefusal, DATA_HEADERS } from './answer.ts';
-import type { AnswerKind, NoteAnswer } from './answer-times.ts';
+import { answerRefusal, answerUnparsed, DATA_HEADERS } from './answer.ts';
+import type { AnswerKind, NoteAnswer } from './health-listener.ts';
+import { rateLimitHeaders, requestId } from './operation/answer-fields.ts';
 import { type ApiAdmission, admit, admitCaller, allowHeader, refuseRoute } from './operation/checks.ts';
 import {
   CHECK_CONNECTIONS_MS,
@@ -36,16 +37,13 @@ import {
   OCTETS_TYPE,
   type SentOctets,
 } from './operation/node-route.ts';
-import { methodsAt, pathMeant, segmentsOf } from './operation/paths.ts';
+import { methodsAt, pathMeant, segmentsOf } from './operation/read-request.ts';
 import { badRequest, Refusal } from './operation/refusal.ts';
-import type { NodeRouteServices, Services } from './operation/services.ts';
-import { rateLimitHeaders } from './rate-limit.ts';
-import { requestId } from './request-id.ts';
-import { createRequestSpans, type RequestSpans } from './request-spans.ts';
+import type { NodeRouteServices, Services } from './operation/route.ts';
 import { createResponseCache, type ResponseCache } from './response-cache.ts';
-import { LINES_TYPE } from './routes/node-logs.ts';
+import { LINES_TYPE } from './routes/node-reports.ts';
 import { NODE_ROUTES, ROUTES } from './routes.ts';
-import { answerUnparsed } from './unparsed.ts';
+import { createRequestSpans, type RequestSpans } from './spans.ts';
 
 /** What the server is created with. */
 export interface ApiOptions {

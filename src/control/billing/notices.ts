@@ -1,8 +1,7 @@
 /** Writes the notifications of billing and support, each in the transaction of what it reports. */
 import { MAX_BEFORE_TICKETS } from '../notices/limits.ts';
 import { notify } from '../notices/notify.ts';
-import type { NamedTicket } from '../store/billing-repositories.ts';
-import type { TicketRow } from '../store/billing-rows.ts';
+import type { NamedTicket, TicketRow } from '../store/billing-repositories.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
 import { ALERTS_PERIOD_MS, MAX_ALERTING_MESSAGES, MAX_LETTER_ANSWER } from './limits.ts';

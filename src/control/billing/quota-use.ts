@@ -5,7 +5,7 @@
 import type { Entitlements } from '../accounts/entitlements.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { MINUTE_MS } from '../traffic/limits.ts';
-import { readSums } from '../traffic/read-sums.ts';
+import { readSums } from '../traffic/read-traffic.ts';
 
 /** Octets of a gigabyte of traffic. */
 export const GIGABYTE = 1_000_000_000;

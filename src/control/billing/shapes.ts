@@ -8,7 +8,7 @@ import {
   SUSPENSION_CAUSES,
   type SuspensionRow,
   type WalletRow,
-} from '../store/billing-rows.ts';
+} from '../store/billing-repositories.ts';
 import type { DomainRow, SubscriptionRow } from '../store/rows.ts';
 import { OVER_QUOTA, type OverQuota } from './quota.ts';
 import type { QuotaUse } from './quota-use.ts';

@@ -7,8 +7,6 @@ import { createPrivateKey, type KeyObject, randomBytes, sign, verify, X509Certif
 import { createSecureContext } from 'node:tls';
 import { type Diagnostic, hasErrors, quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { timeText } from '../../base/text/time.ts';
-import { describeKey } from './describe-key.ts';
-import { judgeChain } from './judge-chain.ts';
 import {
   EXPIRING_MS,
   MAX_CHAIN,
@@ -17,8 +15,7 @@ import {
   MAX_KEY_CHARACTERS,
   MAX_NAMES,
 } from './limits.ts';
-import { isNameOf, readNames } from './read-names.ts';
-import { readPem } from './read-pem.ts';
+import { describeKey, isNameOf, judgeChain, readNames, readPem } from './read-certificate.ts';
 
 /** The input. */
 export interface UploadedPem {

@@ -2,9 +2,8 @@
 import type { CertificateRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
 import type { UsableCertificate } from './judge.ts';
-import type { KeyRing } from './key-ring.ts';
+import { type KeyRing, sealKey } from './key-ring.ts';
 import { MAX_CERTIFICATES } from './limits.ts';
-import { sealKey } from './seal-key.ts';
 
 /** A certificate to store. */
 export interface Upload {

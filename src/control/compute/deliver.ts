@@ -8,21 +8,26 @@ import { describeMistakes } from '../../rules/model/report.ts';
 import { lintRuleSet } from '../../workbench/proofs/lint.ts';
 import type { RuleNote, TraceDocument } from '../../workbench/simulation/document.ts';
 import { type Signatures, simulate } from '../../workbench/simulation/simulate.ts';
-import { readRecordInput } from '../dns/read-record.ts';
+import { readRecordInput } from '../dns/record-data.ts';
 import { parseZone } from '../dns/zone-file/parse.ts';
-import { readDomainRows, toRuleSet } from '../publishing/rule-set.ts';
-import { printRecommendation } from '../recommendations/print-recommendation.ts';
+import { readDomainRows, toRuleSet } from '../publishing/make-plan.ts';
 import { readFactRows, toFacts } from '../recommendations/read-facts.ts';
-import { recommend } from '../recommendations/recommend.ts';
-import type { Snapshots } from '../store/database/snapshots.ts';
-import type { TrafficPeriod } from '../traffic/period.ts';
+import { printRecommendation, recommend } from '../recommendations/recommend.ts';
+import type { Snapshots } from '../store/database/open.ts';
 import { readTop, readTraffic } from '../traffic/read-traffic.ts';
+import type { TrafficPeriod } from '../traffic/retention.ts';
 import { inEvaluationOrder, removedRules, showRuleHits, sumHits } from '../traffic/show-hits.ts';
-import { showTop } from '../traffic/show-top.ts';
-import { QUANTILE_ERROR, showTraffic, VISITORS_ERROR } from '../traffic/show-traffic.ts';
-import { compareRevisions, compareTexts, printRevision } from './compare.ts';
-import { checkDraft, compareDraft } from './draft.ts';
-import { provedText } from './invariants.ts';
+import { QUANTILE_ERROR, showTop, showTraffic, VISITORS_ERROR } from '../traffic/show-traffic.ts';
+import {
+  compareRevisions,
+  compareTexts,
+  cut,
+  printRevision,
+  type Shortened,
+  short,
+  takePage,
+} from './compare.ts';
+import { checkDraft, compareDraft, provedText } from './draft.ts';
 import type {
   AnalysisJob,
   AnswerPage,
@@ -42,7 +47,6 @@ import type {
   ZoneProblem,
 } from './job.ts';
 import { MAX_RESULT_PAGE_OCTETS } from './limits.ts';
-import { cut, type Shortened, short, takePage } from './take-page.ts';
 
 /** What a thread answers to a job. */
 export type JobDelivery =

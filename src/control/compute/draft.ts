@@ -1,19 +1,24 @@
 /**
- * The draft of a domain: its differences from the published rules, and the checks before it is published. Records and settings
- * take effect at once, so both sides have those of the moment.
+ * The draft of a domain: its differences from the published rules, the checks before it is published, and the proofs of
+ * its invariants. Records and settings take effect at once, so both sides have those of the moment.
  */
+import { assert } from '../../base/diagnostics/assert.ts';
 import { describeDiagnostic, hasErrors } from '../../base/diagnostics/diagnostic.ts';
 import { compile } from '../../engine/compiler/index.ts';
 import { seal } from '../../engine/plan/seal.ts';
+import { parseInvariants } from '../../rules/model/invariant.ts';
+import type { RuleSet } from '../../rules/model/types.ts';
+import { proveInvariants } from '../../workbench/proofs/invariants.ts';
 import { serving } from '../../workbench/proofs/subject.ts';
+import { breachText } from '../../workbench/rule-tests/run.ts';
+import { witnessText } from '../../workbench/simulation/render-changes.ts';
 import { PublishFault } from '../publishing/fault.ts';
-import { type DomainRows, readDomainRows, readPublishedRows, toRuleSet } from '../publishing/rule-set.ts';
-import type { Snapshots } from '../store/database/snapshots.ts';
+import { type DomainRows, readDomainRows, readPublishedRows, toRuleSet } from '../publishing/make-plan.ts';
+import type { Snapshots } from '../store/database/open.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { comparePlans } from './compare.ts';
-import { brokenText } from './invariants.ts';
-import type { CheckedDraft, DraftCheckJob, DraftComparison, DraftDiffJob } from './job.ts';
+import type { CheckedDraft, DraftCheckJob, DraftComparison, DraftDiffJob, InvariantsJob } from './job.ts';
 
 /** The number of the draft in the same snapshot as its rows. */
 async function editOf(tx: ReadTransaction, { id }: DomainRow): Promise<number> {
@@ -62,4 +67,69 @@ export async function checkDraft({ domain }: DraftCheckJob, snapshots: Snapshots
     return { ...checked, problem: `the draft does not compile: ${error.message}` };
   }
   return { ...checked, problem: required === null ? null : brokenText(toRuleSet(rows), required.body) };
+}
+
+// Proves the invariants of a domain: for the draft before it is published, and as an answer of the API.
+
+/** What is known of one invariant. */
+interface InvariantDocument {
+  readonly name: string;
+  readonly claim: string;
+  readonly result: 'proved' | 'broken' | 'empty' | 'unknown';
+  /** What the request gets. */
+  readonly outcome: string | null;
+  readonly request: object | null;
+  /** The request as arguments of `edgeplan simulate`. */
+  readonly command: string | null;
+  /** What was not decided within the budget. */
+  readonly open: string | null;
+}
+
+/** Proves stored invariants. `body`: their JSON text. */
+function documentsOf(ruleSet: RuleSet, body: string): readonly InvariantDocument[] {
+  const parsed = parseInvariants(JSON.parse(body));
+  assert(parsed.ok, 'stored invariants were read before they were stored');
+  return proveInvariants(ruleSet, parsed.invariants).map(({ invariant: { name, claim }, result }) => ({
+    name,
+    claim,
+    result: result.kind,
+    outcome: result.kind === 'broken' ? breachText(result) : null,
+    request: result.kind === 'broken' ? result.witness : null,
+    command: result.kind === 'broken' ? witnessText(result.witness) : null,
+    open: result.kind === 'unknown' ? result.open : null,
+  }));
+}
+
+/** The JSON text of what is proved of the stored rules. @throws StoreFault */
+export async function provedText({ domain }: InvariantsJob, snapshots: Snapshots): Promise<string> {
+  const { rows, required } = await snapshots.read(async (tx) => ({
+    rows: await readDomainRows(tx, domain),
+    required: await tx.invariants.get(domain.id),
+  }));
+  const invariants = required === null ? [] : documentsOf(toRuleSet(rows), required.body);
+  const holds = invariants.every(({ result }) => result === 'proved');
+  return JSON.stringify({ holds, invariants });
+}
+
+/** Broken invariants that a message describes; the others are counted. */
+const MAX_NAMED = 3;
+
+/** Why rules must not be published; `null`: every invariant is proved. */
+function brokenText(ruleSet: RuleSet, body: string): string | null {
+  const wrong = documentsOf(ruleSet, body).filter(({ result }) => result !== 'proved');
+  if (wrong.length === 0) return null;
+  const more = wrong.length > MAX_NAMED ? `, and ${wrong.length - MAX_NAMED} more` : '';
+  return `${wrong.slice(0, MAX_NAMED).map(sentence).join('; ')}${more}`;
+}
+
+function sentence({ name, claim, result, outcome, command, open }: InvariantDocument): string {
+  const invariant = `the invariant \`${name}\` (${claim})`;
+  switch (result) {
+    case 'broken':
+      return `${invariant} is broken: \`${command}\` gets ${outcome}`;
+    case 'empty':
+      return `${invariant} means no request that the domain serves`;
+    default:
+      return `${invariant} is not proved within its budget: ${open}`;
+  }
 }

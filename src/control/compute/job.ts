@@ -1,4 +1,8 @@
-/** The jobs of compute threads and their results; both consist of JSON values and octets, which can be posted. */
+/**
+ * The jobs of compute threads, their results, and why a job has none. Jobs and results consist of JSON values and
+ * octets, which can be posted.
+ */
+import type { COMPUTE_FAULT_CODES } from '../../base/diagnostics/codes/faults.ts';
 import type { Dimension, TopKind } from '../../engine/counts/counts.ts';
 import type { DnsRecord } from '../../rules/model/types.ts';
 import type { SignaturesNote } from '../../workbench/simulation/document.ts';
@@ -6,7 +10,7 @@ import type { SimulatedRequest } from '../../workbench/simulation/simulate.ts';
 import type { Side } from '../publishing/printed.ts';
 import type { FactsAsked } from '../recommendations/read-facts.ts';
 import type { DomainRow } from '../store/rows.ts';
-import type { TrafficPeriod } from '../traffic/period.ts';
+import type { TrafficPeriod } from '../traffic/retention.ts';
 
 /** The requested part of a long answer. */
 export interface AnswerPage {
@@ -269,4 +273,23 @@ export interface JobDone {
   readonly account: number;
   readonly kind: JobKind;
   readonly seconds: number;
+}
+
+/** What failed; `base/diagnostics/codes/faults.ts` has the meanings. */
+export type ComputeFaultCode = keyof typeof COMPUTE_FAULT_CODES;
+
+/** The message is a sentence for the client: lower case, no full stop. */
+export class ComputeFault extends Error {
+  readonly code: ComputeFaultCode;
+
+  constructor(code: ComputeFaultCode, message: string) {
+    super(message);
+    this.name = 'ComputeFault';
+    this.code = code;
+  }
+}
+
+/** The fault of every job that is waiting or running when the pool closes. */
+export function stoppingFault(): ComputeFault {
+  return new ComputeFault('unavailable', 'the server is stopping');
 }

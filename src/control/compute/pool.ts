@@ -6,32 +6,35 @@
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { LRUCache } from 'lru-cache';
 import { StoreFault } from '../../base/storage/fault.ts';
 import type { Store } from '../store/store.ts';
 import { deliver, type JobDelivery } from './deliver.ts';
-import { ComputeFault, stoppingFault } from './fault.ts';
 import {
   type Asker,
   type Compute,
+  ComputeFault,
   type Job,
   type JobDone,
   type JobKind,
   type JobOf,
   type JobResults,
   LANE_OF,
+  stoppingFault,
 } from './job.ts';
 import {
   COMPUTE_HEAP_MB,
   COMPUTE_MS,
   COMPUTE_WAIT_MS,
   LONG_THREADS,
+  MAX_USED_ACCOUNTS,
   MAX_WAITING_JOBS,
   MAX_WAITING_OF_ACCOUNT,
   SHORT_MS,
   SHORT_THREADS,
+  USED_HALF_MS,
 } from './limits.ts';
 import { createPooledThread, endThread, type PooledThread, runInThread } from './pooled-thread.ts';
-import { createUsedTimes, type UsedTimes } from './used-times.ts';
 
 export interface ComputeOptions {
   /** Where jobs read rows by themselves. */
@@ -237,4 +240,33 @@ function startWaiting({ threads, running, waiting, used }: Turns): void {
 
 function crowded(whose: string, most: number): ComputeFault {
   return new ComputeFault('unavailable', `${most} computations of ${whose} are waiting, which is the limit`);
+}
+
+// The thread time that accounts have used, which halves every `USED_HALF_MS`: what decides whose job is next.
+
+interface UsedTimes {
+  /** Adds milliseconds of a thread. */
+  add(account: number, ms: number): void;
+  /** Milliseconds, those of before at a lower weight; 0: none. */
+  of(account: number): number;
+}
+
+interface Used {
+  readonly ms: number;
+  readonly at: number;
+}
+
+/** `clock` in milliseconds, monotonic. */
+function createUsedTimes(clock: () => number): UsedTimes {
+  const accounts = new LRUCache<number, Used>({ max: MAX_USED_ACCOUNTS });
+  const of: UsedTimes['of'] = (account) => {
+    const used = accounts.peek(account);
+    return used === undefined ? 0 : used.ms * 2 ** ((used.at - clock()) / USED_HALF_MS);
+  };
+  return {
+    of,
+    add(account, ms) {
+      accounts.set(account, { ms: of(account) + ms, at: clock() });
+    },
+  };
 }

@@ -5,8 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { StorePlace } from '../store/place.ts';
 import type { JobDelivery } from './deliver.ts';
-import { ComputeFault } from './fault.ts';
-import type { Job } from './job.ts';
+import { ComputeFault, type Job } from './job.ts';
 import type { ComputeThreadData } from './thread.ts';
 
 /** One of the pool's threads; a new `Worker` takes the place of one that has ended. */

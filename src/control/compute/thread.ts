@@ -1,7 +1,7 @@
 /** The code of a compute thread, which `pooled-thread.ts` starts. It answers each job before the next one is sent. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../../base/platform/tasks.ts';
-import { openSnapshots } from '../store/database/snapshots.ts';
+import { openSnapshots } from '../store/database/open.ts';
 import type { StorePlace } from '../store/place.ts';
 import { deliver } from './deliver.ts';
 import type { Job } from './job.ts';

@@ -6,24 +6,26 @@
  * of an account with such names, is resolved in a circle of its own, so that it delays no other.
  */
 import type { LookupAddress, LookupOptions } from 'node:dns';
+import { readFile } from 'node:fs/promises';
 import { isIPv6, type LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { openHostsFile } from '../../base/platform/hosts-file.ts';
 import { createSemaphore, type Semaphore, withDeadline } from '../../base/platform/tasks.ts';
-import { DnsFault } from './fault.ts';
+import { fileMark } from '../../base/platform/watched-file.ts';
 import {
   FAILING_NAME_MS,
   HOST_NAME_MS,
   HOST_TTL_MS,
   MAX_HOST_NAMES,
+  MAX_SEARCH_DOMAINS,
   NAMES_AT_ONCE,
   NAMES_OF_ACCOUNT,
   OTHER_FAMILY_MS,
   PROMPT_NAME_MS,
   PROMPT_TRY_MS,
 } from './limits.ts';
+import { DnsFault } from './message.ts';
 import { createDns, type Dns, type DnsOptions, type HostAddresses } from './resolver.ts';
-import { openSearchList, type SearchList } from './search-list.ts';
 
 /** Who has chosen a name: an account by its id, or the operator. */
 export type NameOwner = number | 'operator';
@@ -289,4 +291,62 @@ function notFound(name: string): NodeJS.ErrnoException {
 
 function unanswered(name: string, cause: unknown): NodeJS.ErrnoException {
   return Object.assign(new Error(`${name} cannot be resolved`, { cause }), { code: 'EAI_AGAIN' });
+}
+
+// The search list of `resolv.conf(5)`: what completes a name of few labels, as in Kubernetes and company networks.
+
+interface SearchList {
+  /** The full names to ask for, in order; a name with a trailing dot is full. */
+  formsOf(name: string): Promise<readonly string[]>;
+}
+
+/** The `search` and `ndots` of a file. */
+interface Settings {
+  readonly domains: readonly string[];
+  /** Dots from which on a name is asked for as it is first. */
+  readonly dots: number;
+}
+
+const NO_SEARCH: Settings = { domains: [], dots: 1 };
+/** The most that `ndots` may be (resolv.conf(5)). */
+const MOST_DOTS = 15;
+
+/** Reads the file again when it has changed; `null`, and a file that cannot be read: no list. */
+function openSearchList(path: string | null): SearchList {
+  let lastMark = '';
+  let settings = NO_SEARCH;
+  return {
+    async formsOf(name) {
+      if (name.endsWith('.')) return [name.slice(0, -1)];
+      if (path === null) return [name];
+      const mark = await fileMark(path);
+      if (mark !== lastMark) {
+        settings = readSettings(await readFile(path, 'latin1').catch(() => ''));
+        lastMark = mark;
+      }
+      const { domains, dots } = settings;
+      const completed = domains.map((domain) => `${name}.${domain}`);
+      return name.split('.').length > dots ? [name, ...completed] : [...completed, name];
+    },
+  };
+}
+
+/** The last `search` or `domain` line applies. */
+function readSettings(text: string): Settings {
+  let settings = NO_SEARCH;
+  for (const line of text.split('\n')) {
+    const [keyword = '', ...values] = line.split(/[#;]/, 1)[0]!.trim().split(/\s+/);
+    if (keyword === 'search' || keyword === 'domain') settings = { ...settings, domains: domainsOf(values) };
+    const dots = keyword === 'options' ? values.findLast((value) => /^ndots:\d+$/.test(value)) : undefined;
+    if (dots !== undefined) settings = { ...settings, dots: Math.min(Number(dots.slice(6)), MOST_DOTS) };
+  }
+  return settings;
+}
+
+/** Domains without the root, which completes nothing. */
+function domainsOf(values: readonly string[]): readonly string[] {
+  return values
+    .map((value) => value.toLowerCase().replace(/\.$/, ''))
+    .filter((value) => value !== '')
+    .slice(0, MAX_SEARCH_DOMAINS);
 }

@@ -6,8 +6,6 @@
 import { getServers } from 'node:dns';
 import ipaddr from 'ipaddr.js';
 import { createSemaphore, type Semaphore } from '../../base/platform/tasks.ts';
-import { queryServer } from './ask.ts';
-import { DnsFault } from './fault.ts';
 import {
   ASK_TIMEOUT_MS,
   MAX_ADDRESSES,
@@ -17,7 +15,15 @@ import {
   RESOLVER_CONCURRENCY,
   SERVER_CONCURRENCY,
 } from './limits.ts';
-import { canonical, type DnsAnswer, type DnsQuestion, type QueryType, type Reply } from './message.ts';
+import {
+  canonical,
+  type DnsAnswer,
+  DnsFault,
+  type DnsQuestion,
+  type QueryType,
+  queryServer,
+  type Reply,
+} from './message.ts';
 import { parseServerAddress, type ServerAddress } from './server-address.ts';
 
 /** The configuration of a client. */

@@ -2,7 +2,7 @@
  * Writes the effect of an event on a domain in one transaction: the changed fields, the audit entry, the outbox row that
  * makes the publisher compile a new plan, and the notifications of its people.
  */
-import { notifyDomainChange } from '../notices/events.ts';
+import { notifyDomainChange } from '../notices/notify.ts';
 import type { Author, DomainRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
 import { removeRivals, weighEvent } from './claims.ts';

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { MAX_HOST_OCTETS } from '../../base/vocabulary/limits.ts';
-import { DnsFault } from '../dns/fault.ts';
+import { DnsFault } from '../dns/message.ts';
 import { type Dns, dataOf } from '../dns/resolver.ts';
 import { CHALLENGE_MS, MAX_CHECK_MS } from './limits.ts';
 

@@ -5,9 +5,8 @@
  */
 import { normalizeName } from '../../base/addresses/host.ts';
 import { withDeadline } from '../../base/platform/tasks.ts';
-import { DnsFault } from '../dns/fault.ts';
 import { MAX_REFERRALS } from '../dns/limits.ts';
-import { canonical, type Reply } from '../dns/message.ts';
+import { canonical, DnsFault, type Reply } from '../dns/message.ts';
 import { type Dns, reason, serverNames } from '../dns/resolver.ts';
 import { AGREEING_SERVERS, MAX_CHECK_MS } from './limits.ts';
 

@@ -5,11 +5,10 @@
  * that is proved gets the name, and the others are removed; an unproved one lapses after 14 days. A domain is a claim
  * while `unproved_since` is set, and the store allows at most one row of a name where it is `null`.
  */
-import type { DomainRow } from '../store/rows.ts';
+import type { Author, DomainRow } from '../store/rows.ts';
 import { type ReadTransaction, SERVICE, type WriteTransaction } from '../store/store.ts';
 import type { LifecycleContext } from './context.ts';
 import { LAPSED_AT_ONCE, UNPROVED_MS } from './limits.ts';
-import { removeDomain } from './remove-domain.ts';
 import type { LifecycleEvent } from './state.ts';
 
 /** Whether the name was unproved for so long that it is free again. `now` in milliseconds since the epoch. */
@@ -82,4 +81,34 @@ export async function removeLapsed({ store, clock, note, signal }: LifecycleCont
     removed++;
   }
   return removed;
+}
+
+// Removes a domain with its records and rules, and leaves the audit entry and the publisher's work behind.
+
+export interface RemovalOptions {
+  readonly author: Author;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Why, for the audit log, if the owner did not request it. */
+  readonly reason?: string;
+}
+
+/** Removes the domain inside the caller's transaction. Returns the id of the outbox row that unpublishes its plan. */
+export async function removeDomain(
+  tx: WriteTransaction,
+  { id, name, dns_mode }: DomainRow,
+  { author, now, reason }: RemovalOptions,
+): Promise<number> {
+  const about = { ...author, domain_id: id, domain: name, at: now };
+  await tx.audit.append({
+    ...about,
+    action: 'domain.delete',
+    subject: '',
+    before_json: JSON.stringify({ name, dns_mode }),
+    after_json: reason === undefined ? null : JSON.stringify({ reason }),
+  });
+  const outboxReason = reason === undefined ? 'domain deleted' : `domain deleted: ${reason}`;
+  const outboxId = await tx.outbox.append({ ...about, reason: outboxReason });
+  await tx.domains.remove(id);
+  return outboxId;
 }

@@ -6,8 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { withDeadline } from '../../base/platform/tasks.ts';
 import { absoluteName } from '../../rules/model/record-name.ts';
-import { DnsFault } from '../dns/fault.ts';
-import { type DnsAnswer, QUERY_TYPES, type QueryType, type Reply } from '../dns/message.ts';
+import { type DnsAnswer, DnsFault, QUERY_TYPES, type QueryType, type Reply } from '../dns/message.ts';
 import { answerData } from '../dns/record-data.ts';
 import { type Dns, serverNames } from '../dns/resolver.ts';
 import type { ServerAddress } from '../dns/server-address.ts';

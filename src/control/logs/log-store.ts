@@ -2,6 +2,7 @@
  * The log store: entries of decisions that nodes ship, stored by day. In: batches of JSON lines, which are checked here, and
  * searches. Out: pages of entries, newest first. `open-logs.ts` chooses the implementation and the thread that it runs in.
  */
+import type { ReadTransaction } from '../store/store.ts';
 
 /** The actions that a search can name: those of decisions, those of shadow decisions, failures, counted lines, gaps. */
 export const LOG_ACTIONS = [
@@ -118,4 +119,70 @@ export interface LogStore {
   /** Removes days that are over, and the oldest beyond the bound of all days; resolves to their number. */
   prune(now: number): Promise<number>;
   close(): Promise<void>;
+}
+
+// A fault of the log store, and the refusal of a batch that cannot be right.
+
+/** `busy`: too many calls wait; `full`: no room; `absent`: entries are not stored here; `unavailable`: the database fails. */
+export type LogFaultCode = 'busy' | 'full' | 'absent' | 'unavailable';
+
+/** The log store cannot do what was asked; its message is a sentence for operators and clients. */
+export class LogFault extends Error {
+  readonly code: LogFaultCode;
+
+  constructor(code: LogFaultCode, message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'LogFault';
+    this.code = code;
+  }
+}
+
+/** A batch that cannot be right; the message names the entry and what is wrong. Nothing of the batch is stored. */
+export class LogRefusal extends Error {
+  /** 413: it is too large; 400 else. */
+  readonly status: 400 | 413;
+
+  constructor(message: string, status: 400 | 413 = 400) {
+    super(message);
+    this.name = 'LogRefusal';
+    this.status = status;
+  }
+}
+
+// Pages of entries as JSON text, and their cursors. PERF: the lines of a page may have 2 MiB, which nothing here parses.
+
+/** Entries as JSON text with the names of their nodes. */
+export async function entryTexts(
+  { nodes }: Pick<ReadTransaction, 'nodes'>,
+  entries: readonly StoredLogEntry[],
+): Promise<readonly string[]> {
+  const names = new Map<number, string | null>();
+  for (const { nodeId } of entries) {
+    if (!names.has(nodeId)) names.set(nodeId, (await nodes.get(nodeId))?.name ?? null);
+  }
+  return entries.map(
+    ({ line, nodeId }) => `${line.slice(0, -1)},"node":${JSON.stringify(names.get(nodeId) ?? null)}}`,
+  );
+}
+
+/** A page as JSON text. */
+export async function pageText(
+  tx: Pick<ReadTransaction, 'nodes'>,
+  { entries, next, complete }: LogPage,
+): Promise<string> {
+  const texts = (await entryTexts(tx, entries)).join(',');
+  const cursor = JSON.stringify(next === null ? null : cursorOf(next));
+  return `{"entries":[${texts}],"next":${cursor},"complete":${complete}}`;
+}
+
+/** A place as a cursor: opaque to clients. */
+function cursorOf({ at, id }: LogPlace): string {
+  return Buffer.from(`${at} ${id}`).toString('base64url');
+}
+
+/** The place of a cursor; `null`: the text is no cursor. */
+export function placeOf(cursor: string): LogPlace | null {
+  const text = Buffer.from(cursor, 'base64url').toString('latin1');
+  const [, at, id] = /^(\d{1,15}) ([0-9a-f-]{36})$/.exec(text) ?? [];
+  return at === undefined || id === undefined ? null : { at: Number(at), id };
 }

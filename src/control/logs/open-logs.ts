@@ -6,9 +6,8 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { LogFault } from './fault.ts';
 import { MAX_SEARCHES_OF_ACCOUNT, MAX_WAITING_CALLS } from './limits.ts';
-import type { Appended, LogPage, LogStore, StoredLogEntry } from './log-store.ts';
+import { type Appended, LogFault, type LogPage, type LogStore, type StoredLogEntry } from './log-store.ts';
 import {
   deliverCall,
   type LogCall,

@@ -4,8 +4,15 @@
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import type { PostgresAccess } from '../store/place.ts';
-import { LogFault, type LogFaultCode, LogRefusal } from './fault.ts';
-import type { LogBatch, LogKey, LogQuery, LogStore } from './log-store.ts';
+import {
+  type LogBatch,
+  LogFault,
+  type LogFaultCode,
+  type LogKey,
+  type LogQuery,
+  LogRefusal,
+  type LogStore,
+} from './log-store.ts';
 import { readBatch } from './read-batch.ts';
 import { storeOver, withoutRoom } from './tables.ts';
 

@@ -7,17 +7,16 @@ import type pg from 'pg';
 import { StoreFault } from '../../base/storage/fault.ts';
 import { admitted, createPool, postgresFault } from '../store/database/postgres/pool.ts';
 import type { PostgresAccess } from '../store/place.ts';
-import { LogFault } from './fault.ts';
-import { gapRow } from './gap-row.ts';
 import { LOOK_MS, MAX_DOMAIN_DAY_OCTETS, MAX_TOTAL_OCTETS } from './limits.ts';
-import type { Appended, StoredLogEntry } from './log-store.ts';
+import { type Appended, LogFault, type StoredLogEntry } from './log-store.ts';
 import type { LogRow } from './read-batch.ts';
-import type { LogCandidate } from './search.ts';
 import {
   dayName,
   dayOf,
   daysToRemove,
   fitsDay,
+  gapRow,
+  type LogCandidate,
   type LogTables,
   rowsByDay,
   startOfDay,

@@ -17,7 +17,6 @@ import {
   loggedDecision,
   loggedGap,
 } from './entry-schema.ts';
-import { LogRefusal } from './fault.ts';
 import {
   MAX_AHEAD_MS,
   MAX_BATCH_DOMAINS,
@@ -27,7 +26,7 @@ import {
   MAX_HEAD_OCTETS,
   MAX_TEXT,
 } from './limits.ts';
-import type { LogBatch, OwnDomain } from './log-store.ts';
+import { type LogBatch, LogRefusal, type OwnDomain } from './log-store.ts';
 
 /** The format of a batch. */
 const BATCH_FORMAT = 'edgeplan.log-batch/v1';

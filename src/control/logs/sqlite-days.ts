@@ -14,17 +14,17 @@ import {
 } from '../../base/storage/sqlite.ts';
 import { settle } from '../store/database/sqlite/settings.ts';
 import { createRoom, daysIn, removeDay, sizesByDay } from './day-files.ts';
-import { LogFault } from './fault.ts';
-import { gapRow } from './gap-row.ts';
 import { MAX_DOMAIN_DAY_OCTETS, MAX_TOTAL_OCTETS } from './limits.ts';
-import type { Appended, StoredLogEntry } from './log-store.ts';
+import { type Appended, LogFault, type StoredLogEntry } from './log-store.ts';
 import type { LogRow } from './read-batch.ts';
-import type { LogCandidate, LogScan } from './search.ts';
 import {
   dayName,
   dayOf,
   daysToRemove,
   fitsDay,
+  gapRow,
+  type LogCandidate,
+  type LogScan,
   type LogTables,
   rowsByDay,
   startOfDay,

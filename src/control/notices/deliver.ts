@@ -23,8 +23,8 @@ import {
   RETRY,
   SLOW_ATTEMPTS,
 } from './limits.ts';
-import { linkTo } from './link.ts';
-import { type Message, retryLater, type Sender, type SendOutcome } from './send.ts';
+import { type Message, retryLater, type Sender, type SendOutcome } from './outlet-options.ts';
+import { linkTo } from './wording.ts';
 
 /** The senders of one server; `null`: it has none. */
 export interface Senders {

@@ -1,14 +1,10 @@
 /** All kinds of notifications by name, from the files of their groups in `kinds/`. */
 import type { NotificationRow } from '../store/rows.ts';
 import type { Letter, NotificationKind } from './kind.ts';
-import { ACCOUNT_KINDS } from './kinds/account.ts';
-import { CERTIFICATE_KINDS } from './kinds/certificate.ts';
-import { DOMAIN_KINDS } from './kinds/domain.ts';
-import { OPERATION_KINDS } from './kinds/operation.ts';
-import { OUTAGE_KINDS } from './kinds/outage.ts';
-import { TICKET_KINDS } from './kinds/ticket.ts';
-import { oneLine } from './wording.ts';
-import { cleanLine } from './written.ts';
+import { ACCOUNT_KINDS, TICKET_KINDS } from './kinds/account.ts';
+import { DOMAIN_KINDS, OUTAGE_KINDS } from './kinds/domain.ts';
+import { CERTIFICATE_KINDS, OPERATION_KINDS } from './kinds/operation.ts';
+import { cleanLine, oneLine } from './wording.ts';
 
 /** The kinds by name, in the order of lists. */
 export const KINDS = {

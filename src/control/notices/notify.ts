@@ -3,11 +3,18 @@
  * feed of each recipient, and one delivery for each of its targets. `deliver.ts` sends them later.
  */
 import { assert } from '../../base/diagnostics/assert.ts';
-import type { DeliveryRow, DomainRow, NotificationRow, NotifyChannel } from '../store/rows.ts';
-import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
-import { KINDS, type KindData, type KindName } from './kinds.ts';
-import { MAX_PER_HOUR, MAX_STORED, MAX_WAITING } from './limits.ts';
-import { chosenChannels } from './preferences.ts';
+import {
+  type DeliveryRow,
+  type DomainRow,
+  type KeyRow,
+  NOTIFY_CHANNELS,
+  type NotificationRow,
+  type NotifyChannel,
+  type PreferenceRow,
+} from '../store/rows.ts';
+import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
+import { KIND_NAMES, KINDS, type KindData, type KindName } from './kinds.ts';
+import { MAX_PER_HOUR, MAX_STORED, MAX_WAITING, PUBLICATION_QUIET_MS } from './limits.ts';
 
 /** One event to notify of. */
 export interface Notice<Name extends KindName> {
@@ -111,4 +118,143 @@ async function addDeliveries(
     }
     await tx.notifications.addDeliveries(deliveries);
   }
+}
+
+// What an account wants on which channel: the defaults of the kinds, changed by its own preferences.
+
+/** The channels of one kind; `null`: the kind never goes out on it. */
+export type ChannelChoice = Readonly<Record<NotifyChannel, boolean | null>>;
+
+/** The channels that an account has chosen for a kind. */
+export function chosenChannels(name: KindName, stored: readonly PreferenceRow[]): ChannelChoice {
+  const { usual } = KINDS[name];
+  const choice = (channel: NotifyChannel): boolean | null => {
+    if (usual[channel] === 'never') return null;
+    const own = stored.find((row) => row.kind === name && row.channel === channel);
+    return own?.enabled ?? usual[channel] === 'on';
+  };
+  return { email: choice('email'), sms: choice('sms'), webhook: choice('webhook') };
+}
+
+/** A change of the preferences of one kind; an absent channel stays as it is. */
+export interface PreferenceChange {
+  readonly kind: KindName;
+  readonly channels: Readonly<Partial<Record<NotifyChannel, boolean | null | undefined>>>;
+}
+
+/** The rows of a change, or the channel that the kind never goes out on. `null` says that, and changes nothing. */
+export function preferenceRows(
+  accountId: number,
+  { kind, channels }: PreferenceChange,
+): { readonly rows: readonly PreferenceRow[] } | { readonly never: NotifyChannel } {
+  const rows: PreferenceRow[] = [];
+  for (const channel of NOTIFY_CHANNELS) {
+    const enabled = channels[channel];
+    if (enabled === undefined || enabled === null) continue;
+    if (KINDS[kind].usual[channel] === 'never') {
+      if (enabled) return { never: channel };
+      continue;
+    }
+    rows.push({ account_id: accountId, kind, channel, enabled });
+  }
+  return { rows };
+}
+
+/** The choices of every kind that is sent, in the order of the kinds. */
+export function allChoices(
+  stored: readonly PreferenceRow[],
+): readonly { readonly kind: KindName; readonly channels: ChannelChoice }[] {
+  return KIND_NAMES.map((name) => ({ kind: name, channels: chosenChannels(name, stored) }));
+}
+
+// What other rooms call when something happens: one function for each event that has more to decide than its data.
+
+/** A domain before and after a change of its lifecycle. */
+export interface DomainChange {
+  readonly before: DomainRow;
+  readonly after: DomainRow;
+  /** The event was requested by its owner or by an operator; otherwise the service found it. */
+  readonly requested: boolean;
+  /** Until when a domain is served that has moved, milliseconds since the epoch; `null`: no end is set. */
+  readonly servedUntil: number | null;
+  readonly reason: string | null;
+  /** The account that made the change; `null`: the service or its operator. */
+  readonly actor_id: number | null;
+  readonly now: number;
+}
+
+/** Notifies the people of a domain of its new status and of its suspension. A change of neither notifies nobody. */
+export async function notifyDomainChange(tx: WriteTransaction, change: DomainChange): Promise<void> {
+  const { before, after: domain, actor_id, reason, now } = change;
+  const common = { domain, actor_id, now };
+  if (domain.status !== before.status) await notifyStatus(tx, change);
+  if (domain.suspended === before.suspended) return;
+  if (domain.suspended) await notify(tx, { ...common, kind: 'domain.suspended', data: { reason } });
+  else await notify(tx, { ...common, kind: 'domain.resumed', data: { reason } });
+}
+
+/** Notifies of a new status; `pending` and `unverified` are where a domain begins, which its owner has requested. */
+async function notifyStatus(tx: WriteTransaction, change: DomainChange): Promise<void> {
+  const { before, after: domain, requested, servedUntil, actor_id, reason, now } = change;
+  const common = { domain, actor_id, now };
+  switch (domain.status) {
+    case 'active': {
+      const data = { previous_status: before.status, reason };
+      await notify(tx, { ...common, kind: 'domain.activated', data });
+      return;
+    }
+    case 'moved': {
+      const disabled_at = new Date(servedUntil ?? now).toISOString();
+      await notify(tx, { ...common, kind: 'domain.moved', data: { dns_mode: domain.dns_mode, disabled_at } });
+      return;
+    }
+    case 'disabled': {
+      const cause = requested ? 'request' : 'grace_period';
+      await notify(tx, { ...common, kind: 'domain.disabled', data: { cause, reason } });
+      return;
+    }
+    case 'banned':
+      await notify(tx, { ...common, kind: 'domain.banned', data: { reason } });
+      return;
+    default:
+      return;
+  }
+}
+
+/** Notifies an account of a new API key. */
+export async function notifyKeyCreated(tx: WriteTransaction, key: KeyRow): Promise<void> {
+  const { id: key_id, account_id, name, read_only, created_at: now, expires_at } = key;
+  const end = expires_at === null ? null : new Date(expires_at).toISOString();
+  const data = { key_id, name, read_only, expires_at: end };
+  await notify(tx, { kind: 'key.created', data, domain: null, account_id, now });
+}
+
+/** Notifies an account that one of its API keys was revoked. */
+export async function notifyKeyRevoked(tx: WriteTransaction, key: KeyRow, now: number): Promise<void> {
+  const { id: key_id, account_id, name, read_only } = key;
+  await notify(tx, { kind: 'key.revoked', data: { key_id, name, read_only }, domain: null, account_id, now });
+}
+
+/** A publication that has failed several times in a row. */
+export interface FailedPublication {
+  readonly domain_id: number;
+  /** When the oldest change that waits was made, milliseconds since the epoch. */
+  readonly since: number;
+  readonly attempts: number;
+  /** The code of the fault. */
+  readonly code: string;
+  readonly now: number;
+}
+
+/** Notifies the people of a domain that its changes are not published, at most once in `PUBLICATION_QUIET_MS`. */
+export function notifyPublicationFailed(
+  store: Store,
+  { domain_id, since, attempts, code, now }: FailedPublication,
+): Promise<readonly NotificationRow[]> {
+  return store.write(async (tx) => {
+    const domain = await tx.domains.get(domain_id);
+    if (domain === null) return [];
+    const data = { since: new Date(since).toISOString(), attempts, code };
+    return notify(tx, { kind: 'publication.failed', data, domain, quietMs: PUBLICATION_QUIET_MS, now });
+  });
 }

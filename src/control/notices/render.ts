@@ -5,7 +5,7 @@
 import { html, type Markup, trusted } from '../../base/text/html.ts';
 import type { Letter, Urgency } from './kind.ts';
 import { MAX_SMS_CHARACTERS } from './limits.ts';
-import type { WrittenBlock } from './written.ts';
+import type { WrittenBlock } from './wording.ts';
 
 /** What surrounds a letter. */
 export interface Envelope {

@@ -8,8 +8,6 @@ import { createTransport } from 'nodemailer';
 import { specialKind } from '../../base/addresses/special-addresses.ts';
 import type { Letter } from './kind.ts';
 import { ATTEMPT_MS } from './limits.ts';
-import type { SmtpOptions } from './outlet-options.ts';
-import { type Envelope, renderHtml, renderText } from './render.ts';
 import {
   DELIVERED,
   networkReason,
@@ -17,7 +15,9 @@ import {
   retryLater,
   type Sender,
   type SendOutcome,
-} from './send.ts';
+  type SmtpOptions,
+} from './outlet-options.ts';
+import { type Envelope, renderHtml, renderText } from './render.ts';
 
 /** The host of an address in the form `name@host` or `Name <name@host>`. */
 function hostOf(from: string): string {

@@ -7,11 +7,10 @@ import { backoffMs } from '../../base/platform/tasks.ts';
 import { isStoreFault } from '../../base/storage/fault.ts';
 import type { PendingDomain, RevisionRow } from '../store/rows.ts';
 import { PublishFault } from './fault.ts';
-import { PRUNE_EVERY } from './limits.ts';
+import { DOMAIN_REST, LONGEST_DOMAIN_REST_MS, PRUNE_EVERY, SLOW_MS } from './limits.ts';
 import type { PublishedRevision, PublisherLog } from './log.ts';
-import type { Pacing } from './pacing.ts';
-import { pruneName } from './prune.ts';
 import { type PublishTools, publishDomain } from './publish.ts';
+import { pruneName } from './revisions.ts';
 
 /** How many milliseconds early, by the clock, a timer can fire. */
 const TIMER_SLACK = 5;
@@ -169,4 +168,24 @@ function addFailure(
 function isBackingOff(failures: Failures, domainId: number, now: number): boolean {
   const failure = failures.get(domainId);
   return failure !== undefined && failure.notBefore > now;
+}
+
+interface Pacing {
+  /** Notes a publication that ended at `now` and took so many milliseconds. */
+  published(domainId: number, now: number, tookMs: number): void;
+  /** Milliseconds until the domain may be published again; 0 when it may be now. */
+  restOf(domainId: number, now: number): number;
+}
+
+export function createPacing(): Pacing {
+  const until = new Map<number, number>();
+  return {
+    published(domainId, now, tookMs) {
+      if (tookMs < SLOW_MS) return;
+      // So that what is stored are the domains that rest, not all that ever did.
+      for (const [other, end] of until) if (end <= now) until.delete(other);
+      until.set(domainId, now + Math.min(DOMAIN_REST * tookMs, LONGEST_DOMAIN_REST_MS));
+    },
+    restOf: (domainId, now) => Math.max(0, (until.get(domainId) ?? now) - now),
+  };
 }

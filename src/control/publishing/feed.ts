@@ -4,12 +4,9 @@
  * for each set of groups; a node that returns after a gap reads on from its own position. A lost event only delays: the
  * positions show what a node has missed, and a heartbeat sends the position if nothing changes.
  */
-
 import { isStoreFault } from '../../base/storage/fault.ts';
 import { MANIFEST_FORMAT, type SignedPage } from '../../engine/plan/manifest.ts';
 import type { Store } from '../store/store.ts';
-import { createCoalesced } from './coalesced.ts';
-import { readEpoch } from './epoch.ts';
 import {
   closeFollower,
   createFeedState,
@@ -23,9 +20,15 @@ import {
   sendPage,
 } from './feed-state.ts';
 import type { PublisherLog } from './log.ts';
-import { readTokens, type ShownNode } from './node-token.ts';
-import { createPageCache, type PageCache } from './page-cache.ts';
-import { type PageTools, readPages, signedGroups } from './pages.ts';
+import { readTokens, type ShownNode } from './nodes.ts';
+import {
+  createPageCache,
+  type PageCache,
+  type PageTools,
+  readEpoch,
+  readPages,
+  signedGroups,
+} from './pages.ts';
 import type { Signer } from './signer.ts';
 
 export type { FeedSink } from './feed-state.ts';
@@ -308,4 +311,30 @@ async function closeInvalid({ state, store, clock }: Core): Promise<void> {
     const how = revoked.has(follower.nodeId) ? 'revoked' : 'replaced, and its overlap is over';
     closeFollower(state, follower, `this node token was ${how}`);
   }
+}
+
+// Runs a task one call at a time; calls during a run are coalesced into one more run after it.
+
+/**
+ * Returns the function that starts a run. Its promise resolves after a run that began at or after the call, and rejects
+ * with the error of the run; the additional run is then dropped.
+ */
+function createCoalesced(task: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  let again = false;
+
+  async function runAll(): Promise<void> {
+    while (again) {
+      again = false;
+      await task();
+    }
+  }
+
+  return () => {
+    again = true;
+    running ??= runAll().finally(() => {
+      running = null;
+    });
+    return running;
+  };
 }

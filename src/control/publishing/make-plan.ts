@@ -1,10 +1,15 @@
-/** From a domain's rows to the sealed plan of its next revision: rule set, compile, seal, open and run. */
-import { describeDiagnostic, hasErrors } from '../../base/diagnostics/diagnostic.ts';
+/** From a domain's rows to the sealed plan of its next revision: rows, rule set, compile, seal, open and run. */
+import { type Diagnostic, describeDiagnostic, hasErrors } from '../../base/diagnostics/diagnostic.ts';
 import { compile } from '../../engine/compiler/index.ts';
+import { selfTest } from '../../engine/evaluator/self-test.ts';
 import { seal } from '../../engine/plan/seal.ts';
+import { EDGE_SETTING_NAMES } from '../../rules/model/domain.ts';
+import { pick } from '../../rules/model/form.ts';
+import { parseDomain, parseRecord, parseRule } from '../../rules/model/parse.ts';
+import type { DnsRecord, Domain, Rule, RuleSet } from '../../rules/model/types.ts';
+import type { DomainRow, RecordRow, RuleContentRow, RuleRow } from '../store/rows.ts';
+import type { ReadTransaction } from '../store/store.ts';
 import { PublishFault } from './fault.ts';
-import { type DomainRows, toRuleSet } from './rule-set.ts';
-import { assertPublishable } from './self-test.ts';
 
 /** @throws PublishFault `stored_rows`, `compile` or `self_test` */
 export function makePlan(rows: DomainRows, revision: number): Uint8Array {
@@ -29,4 +34,147 @@ function compileOrFault(ruleSet: Parameters<typeof compile>[0]): ReturnType<type
     const said = cause instanceof Error ? cause.message : String(cause);
     throw new PublishFault('compile', `\`${ruleSet.domain.name}\` does not compile: ${said}`, { cause });
   }
+}
+
+// What a plan is made of: a domain by its id, and its rows as a snapshot has them when the plan is made.
+
+/** A domain to make a plan of. */
+export interface PlanSubject {
+  readonly domain_id: number;
+  readonly domain: string;
+  readonly entitlements: PublishedEntitlements;
+}
+
+/** Whether the edge serves a domain at all; any other gets a tombstone (semantics §2). */
+export function mayServe(domain: Pick<DomainRow, 'status' | 'suspended'>): boolean {
+  return (domain.status === 'active' || domain.status === 'moved') && !domain.suspended;
+}
+
+/** All rows of a domain that nodes run; `null` if it is gone or must not serve. */
+export async function readSubject(
+  tx: ReadTransaction,
+  { domain_id, entitlements }: PlanSubject,
+): Promise<DomainRows | null> {
+  const domain = await tx.domains.get(domain_id);
+  return domain === null || !mayServe(domain) ? null : readPublishedRows(tx, domain, entitlements);
+}
+
+/**
+ * Tests the sealed bytes that are about to be published as a revision of a domain that serves.
+ * @throws PublishFault `self_test` with the first thing that is wrong
+ */
+export function assertPublishable(
+  bytes: Uint8Array,
+  { domain, revision }: { readonly domain: string; readonly revision: number },
+): void {
+  const wrong = selfTest(bytes, { domain, revision, refusesNoHost: true });
+  if (wrong !== null) throw new PublishFault('self_test', wrong);
+}
+
+// From the store's rows to what the compiler reads. Checked again on the way: once before writing, once after reading.
+
+/** All rows that shape one domain, as one snapshot saw them. */
+export interface DomainRows {
+  readonly domain: DomainRow;
+  readonly records: readonly RecordRow[];
+  readonly rules: readonly RuleRow[];
+  readonly contents: readonly RuleContentRow[];
+  /** What the owner has bought holds no WebSockets. */
+  readonly websocketsOff: boolean;
+}
+
+/** Of what a domain's owner has bought, what nodes enforce. */
+export interface PublishedEntitlements {
+  /** WebSockets. */
+  readonly ws_enabled: boolean;
+}
+
+export const EVERYTHING: PublishedEntitlements = { ws_enabled: true };
+
+/**
+ * Reads everything that shapes `domain` with its rules as they are stored; call it inside one snapshot or write. It grows with
+ * the domain: see `PlanMaker`.
+ */
+export async function readDomainRows(
+  tx: ReadTransaction,
+  domain: DomainRow,
+  { ws_enabled }: PublishedEntitlements = EVERYTHING,
+): Promise<DomainRows> {
+  const records = await tx.records.list(domain.id);
+  const rules = await tx.rules.listAll(domain.id);
+  const contents = hasPages(rules) ? await tx.rules.contents(domain.id) : [];
+  return { domain, records, rules, contents, websocketsOff: !ws_enabled };
+}
+
+/** The same with the published rules, which are others while the domain publishes by hand and has a draft. */
+export async function readPublishedRows(
+  tx: ReadTransaction,
+  domain: DomainRow,
+  entitlements: PublishedEntitlements = EVERYTHING,
+): Promise<DomainRows> {
+  if (domain.publish_mode === 'automatic') return readDomainRows(tx, domain, entitlements);
+  const records = await tx.records.list(domain.id);
+  const rules = await tx.drafts.publishedRules(domain.id);
+  const contents = hasPages(rules) ? await tx.drafts.publishedContents(domain.id) : [];
+  return { domain, records, rules, contents, websocketsOff: !entitlements.ws_enabled };
+}
+
+function hasPages(rules: readonly RuleRow[]): boolean {
+  return rules.some((rule) => rule.type === 'error_page');
+}
+
+/**
+ * The rule set of a domain's rows. Rules may name records that are gone (semantics §2: a disabled rule keeps its last
+ * id list); such an id matches no host.
+ * @throws PublishFault `stored_rows` naming the row, when one does not read: whatever is stored was accepted once
+ */
+export function toRuleSet(rows: DomainRows): RuleSet {
+  const contents = new Map(rows.contents.map((row) => [row.rule_id, row.content]));
+  return {
+    domain: toDomain(rows),
+    records: rows.records.map((row) => toRecord(row, rows.domain.name)),
+    rules: rows.rules.map((row) => toRule(row, contents.get(row.id))),
+  };
+}
+
+function toDomain({ domain: row, websocketsOff }: DomainRows): Domain {
+  const until = row.developer_mode_until;
+  const parsed = parseDomain({
+    name: row.name,
+    status: row.status,
+    suspended: row.suspended,
+    developer_mode_until: until === null ? null : new Date(until).toISOString(),
+    ...pick(row, EDGE_SETTING_NAMES),
+    websockets_off: websocketsOff,
+  });
+  return parsed.ok ? parsed.domain : refuse(`domain \`${row.name}\``, parsed.diagnostics);
+}
+
+function toRecord(row: RecordRow, domain: string): DnsRecord {
+  const parsed = parseRecord(row, domain, { stored: true });
+  return parsed.ok ? parsed.record : refuse(`record ${row.id}`, parsed.diagnostics);
+}
+
+/** One stored rule as the model has it. `content` is an error page's HTML, kept apart from the row. */
+export function toRule(row: RuleRow, content?: string | undefined): Rule {
+  const name = `rule ${row.type}/${row.id}`;
+  const body = readJson(row.body, name);
+  const pages = content === undefined ? {} : { content: readJson(content, name) };
+  const parsed = parseRule(row.type, { ...body, ...pages, priority: row.priority }, { stored: true });
+  if (!parsed.ok) return refuse(name, parsed.diagnostics);
+  return { id: row.id, type: row.type, ...parsed.fields } as Rule;
+}
+
+function readJson(text: string, name: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch (cause) {
+    throw new PublishFault('stored_rows', `${name} is not JSON in the store`, { cause });
+  }
+}
+
+function refuse(name: string, diagnostics: readonly Diagnostic[]): never {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const said = errors.slice(0, 3).map(describeDiagnostic).join('; ');
+  throw new PublishFault('stored_rows', `${name} no longer reads as what was accepted: ${said}`);
 }

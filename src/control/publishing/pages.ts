@@ -1,4 +1,7 @@
-/** Pages of the manifest, read in one snapshot and signed; for each set of groups those entries that its nodes may see. */
+/**
+ * What nodes read of the store: pages of the manifest, signed, with those entries that the groups of a node may see, and
+ * purges of single responses. In: a snapshot and the epoch of its history. Out: pages, those read last from memory.
+ */
 import { DEFAULT_GROUP, groupNames, shareGroup } from '../../base/vocabulary/node-groups.ts';
 import {
   isHttpChallenge,
@@ -8,11 +11,11 @@ import {
   type SignedPage,
   type Tombstone,
 } from '../../engine/plan/manifest.ts';
+import { PURGES_FORMAT, type PurgeAnswer } from '../../engine/plan/purges.ts';
+import { freshChallenges } from '../store/edge-repositories.ts';
 import type { ManifestRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
-import { freshChallenges } from '../store/stored-challenges.ts';
 import { clearanceOf, type Masters, readMasters } from './clearance.ts';
-import { readEpoch } from './epoch.ts';
 import { MAX_PAGE_CHALLENGES } from './limits.ts';
 import type { Signer } from './signer.ts';
 
@@ -117,4 +120,83 @@ function goneEntry({ domain, revision, purge_epoch, position }: ManifestRow): Ma
 async function tombstoneOf(tx: ReadTransaction, name: string): Promise<Tombstone> {
   const domain = await tx.domains.byName(name);
   return domain?.ever_active === true ? 'refused' : 'gone';
+}
+
+// The epoch of a store's history. Revisions and positions only rise within one; a store that was restored from a backup
+// has lost some of both, so it begins a new epoch, under which nodes accept lower numbers.
+
+/** Milliseconds since 1970 at which the epoch began; 0: the store was never restored. */
+export async function readEpoch(tx: Pick<ReadTransaction, 'secrets'>): Promise<number> {
+  return Number((await tx.secrets.get('epoch')) ?? 0);
+}
+
+/**
+ * Begins a new epoch and returns it: above the one before, and above all that earlier restores of other backups began.
+ * Purge epochs rise too: answers that nodes cached before are stale. Zones get new serials, and
+ * secondaries transfer them whole.
+ */
+export function beginEpoch(store: Store, now: number): Promise<number> {
+  return store.write(async (tx) => {
+    const epoch = Math.max(now, (await readEpoch(tx)) + 1);
+    await tx.secrets.put('epoch', String(epoch), now);
+    await tx.plans.purgeAll(Math.floor(epoch / 1_000));
+    await tx.zones.renumberAll(now);
+    return epoch;
+  });
+}
+
+// The pages that were read last, one for each set of groups: nodes that reconnect at once share one reading.
+
+/** Pages in memory: some 4 MB. */
+const MAX_PAGES = 16;
+
+interface CachedPage {
+  readonly since: number;
+  /** The newest position when the page was read. */
+  readonly position: number;
+  readonly page: Promise<SignedPage>;
+}
+
+export interface PageCache {
+  /** The page above `since` for a set of groups, read again if `position` has moved; see `readPage` for errors. */
+  page(range: { readonly since: number; readonly position: number }, groups: string): Promise<SignedPage>;
+  clear(): void;
+}
+
+export function createPageCache(tools: PageTools): PageCache {
+  /** By groups. */
+  const pages = new Map<string, CachedPage>();
+  return {
+    page({ since, position }, groups) {
+      const cached = pages.get(groups);
+      if (cached?.since === since && cached.position === position) return cached.page;
+      const fresh = { since, position, page: readPage(since, groups, tools) };
+      if (pages.size >= MAX_PAGES) pages.clear();
+      pages.set(groups, fresh);
+      fresh.page.catch(() => {
+        if (pages.get(groups) === fresh) pages.delete(groups);
+      });
+      return fresh.page;
+    },
+    clear: () => pages.clear(),
+  };
+}
+
+// Purges of single responses for a node, read in one snapshot with the epoch and the entry of the manifest.
+
+/**
+ * The purges of a name above `since` for a node of these groups; `null`: no domain of the groups has the name. A node that
+ * knows less than the floor, or comes from a later history, gets all of them.
+ */
+export async function readPurges(
+  tx: ReadTransaction,
+  { domain, since, groups }: { readonly domain: string; readonly since: number; readonly groups: string },
+): Promise<PurgeAnswer | null> {
+  const row = await tx.plans.current(domain);
+  if (row === null || !shareGroup(row.node_groups, groups)) return null;
+  const { purge_through: through, purge_floor: floor } = row;
+  const above = since > through ? 0 : since;
+  const purges = await tx.caches.purges(row.domain_id, Math.max(above, floor));
+  const epoch = await readEpoch(tx);
+  return { format: PURGES_FORMAT, epoch, domain, since: above, through, floor, purges };
 }

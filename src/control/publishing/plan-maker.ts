@@ -9,8 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { StoreFault } from '../../base/storage/fault.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import { PublishFault } from './fault.ts';
-import { makePlan } from './make-plan.ts';
-import { type PlanSubject, readSubject } from './plan-subject.ts';
+import { makePlan, type PlanSubject, readSubject } from './make-plan.ts';
 import type { PlanOrder, PlanResult, PlanThreadData } from './plan-thread.ts';
 
 export interface PlanMaker {

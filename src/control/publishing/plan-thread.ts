@@ -2,11 +2,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../../base/platform/tasks.ts';
 import { StoreFault, type StoreFaultCode } from '../../base/storage/fault.ts';
-import { openSnapshots, type Snapshots } from '../store/database/snapshots.ts';
+import { openSnapshots, type Snapshots } from '../store/database/open.ts';
 import type { StorePlace } from '../store/place.ts';
 import { PublishFault, type PublishFaultCode } from './fault.ts';
-import { makePlan } from './make-plan.ts';
-import { type PlanSubject, readSubject } from './plan-subject.ts';
+import { makePlan, type PlanSubject, readSubject } from './make-plan.ts';
 
 /** A plan to make. */
 export interface PlanOrder {

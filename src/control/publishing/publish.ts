@@ -12,13 +12,17 @@ import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { isStoreFault } from '../../base/storage/fault.ts';
 import type { Author, DomainRow, ManifestRow, OutboxRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
-import { readBlob, reseal } from './blob.ts';
 import { PublishFault } from './fault.ts';
+import {
+  assertPublishable,
+  EVERYTHING,
+  mayServe,
+  type PlanSubject,
+  type PublishedEntitlements,
+} from './make-plan.ts';
 import type { PlanMaker } from './plan-maker.ts';
-import { mayServe, type PlanSubject } from './plan-subject.ts';
-import { findRolledBack, type RolledBack } from './republish-content.ts';
-import { EVERYTHING, type PublishedEntitlements } from './rule-set.ts';
-import { assertPublishable } from './self-test.ts';
+import { findRolledBack, type RolledBack } from './republish.ts';
+import { readBlob, reseal } from './revisions.ts';
 
 /** Attempts after which a publication fails as `contended`; the domain is tried again later. */
 const MOST_ATTEMPTS = 8;

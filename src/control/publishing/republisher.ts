@@ -22,8 +22,16 @@ import {
 } from './limits.ts';
 import type { PublisherLog } from './log.ts';
 import type { Publisher } from './publisher.ts';
-import { FORMAT_REASON, REQUEST_REASON } from './republish-content.ts';
-import { allHeads, isLeft, isOlder, readRequest, type Survey, survey } from './republish-survey.ts';
+import {
+  allHeads,
+  FORMAT_REASON,
+  isLeft,
+  isOlder,
+  REQUEST_REASON,
+  readRequest,
+  type Survey,
+  survey,
+} from './republish.ts';
 
 /** Milliseconds between two reads of the backlog of customers' changes. */
 const BACKLOG_POLL_MS = 25;

@@ -11,7 +11,6 @@
 import { timeText } from '../../base/text/time.ts';
 import { parseRule } from '../../rules/model/parse.ts';
 import type { CacheRule } from '../../rules/model/types.ts';
-import type { EntryParameter, EntryRequest } from './entry-request.ts';
 import {
   CACHE_ENTRIES,
   CACHE_HOURS,
@@ -24,7 +23,7 @@ import {
   UNIQUE_VALUES,
 } from './limits.ts';
 import type { DraftRecommendation } from './shapes.ts';
-import { ruleName, type StoredFacts } from './stored-facts.ts';
+import { type EntryParameter, type EntryRequest, ruleName, type StoredFacts } from './stored-facts.ts';
 
 const HOUR_MS = 3_600_000;
 /** What nodes log in place of a value that may be a secret (`edge/proxy/log/redact.ts`). */

@@ -1,18 +1,20 @@
 /**
  * Recommends changes of a domain. In: stored facts. Out: recommendations, the most severe first, each with its evidence and,
  * where a change of rules or records helps, that change. The list of families is below; each is a pure function of the facts,
- * in a file of its own. Facts are read by `read-facts.ts` and `read-entries.ts`; a recommendation disappears with its facts.
+ * in a file of its own. Facts are read by `read-facts.ts` and `read-facts.ts`; a recommendation disappears with its facts.
  */
 import type { Severity } from '../../base/diagnostics/severity.ts';
 import { timeText } from '../../base/text/time.ts';
+import { printEdge } from '../../rules/files/print-edge.ts';
+import type { DnsRecord } from '../../rules/model/types.ts';
 import { type Circle, likelyCircles } from '../../workbench/proofs/circles.ts';
 import { cacheKey } from './cache-key.ts';
 import { certificates } from './certificates.ts';
 import { dryRun } from './dry-run.ts';
 import { exposedOrigins } from './exposed-origins.ts';
 import { findings } from './findings.ts';
-import { KEY_MS } from './limits.ts';
-import type { DraftRecommendation } from './shapes.ts';
+import { KEY_MS, MAX_FRAGMENT_CHARACTERS } from './limits.ts';
+import type { DraftRecommendation, ProposedChange, Recommendation } from './shapes.ts';
 import { ruleName, type StoredFacts } from './stored-facts.ts';
 import { unusedRules } from './unused-rules.ts';
 import { wafExclusions } from './waf-exclusions.ts';
@@ -89,4 +91,47 @@ const SEVERITIES: readonly Severity[] = ['error', 'warning', 'info'];
 export function recommend(facts: StoredFacts): readonly DraftRecommendation[] {
   const drafts = FAMILIES.flatMap((family) => family(facts));
   return SEVERITIES.flatMap((severity) => drafts.filter((draft) => draft.severity === severity));
+}
+
+// Prints a recommendation: gives it its id, and its change the form of a fragment of an edge file.
+
+/** The domain that a recommendation is for. */
+export interface PrintedFor {
+  /** The canonical name. */
+  readonly domain: string;
+  readonly records: readonly DnsRecord[];
+}
+
+/** The recommendation as the API shows it. */
+export function printRecommendation(draft: DraftRecommendation, of: PrintedFor): Recommendation {
+  const { subject, change, kind, severity, message, evidence } = draft;
+  const id = `${kind}:${subject}`;
+  const text = change === null ? null : fragmentOf(change, of);
+  const fix =
+    change === null || text === null
+      ? null
+      : {
+          summary: change.summary,
+          edge_yaml: text,
+          command: `edgeplan recommend ${of.domain} --fix ${id} | edgeplan apply -f -`,
+        };
+  const byHand =
+    change !== null && text === null
+      ? ` (${change.summary}: by hand, the rule is too long to print here)`
+      : '';
+  return { id, kind, severity, message: `${message}${byHand}`, evidence, fix } as Recommendation;
+}
+
+/** The change as a fragment, with the records that its rules name; `null`: it is too long. */
+function fragmentOf({ rules = [], records = [] }: ProposedChange, of: PrintedFor): string | null {
+  const named = new Set(rules.flatMap(({ record_ids }) => record_ids));
+  const scope = of.records.filter(({ id }) => named.has(id) && !records.some((one) => one.id === id));
+  const { text } = printEdge({
+    domain: { name: of.domain },
+    records: [...records, ...scope],
+    rules,
+    ids: true,
+    fragment: true,
+  });
+  return text.length > MAX_FRAGMENT_CHARACTERS ? null : text;
 }

@@ -1,9 +1,13 @@
-/** The facts that recommendations are computed from: plain values, read by `read-facts.ts` and `read-entries.ts`. */
+/** The facts that recommendations are computed from: plain values, read by `read-facts.ts` and `read-facts.ts`. */
+import { parseIp } from '../../base/addresses/ip.ts';
 import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
+import { decodeEscapes } from '../../base/octets/octets.ts';
+import { createTargetFacts, parseTarget } from '../../base/paths/path.ts';
+import { isObject } from '../../base/text/json-object.ts';
 import type { DnsRecord, Domain, Rule } from '../../rules/model/types.ts';
 import type { CertificateRow, DomainRow, KeyWithUse } from '../store/rows.ts';
 import type { HitSums } from '../traffic/show-hits.ts';
-import type { EntryRequest } from './entry-request.ts';
+import { MAX_PARAM_CHARACTERS, MAX_WHOLE_TARGET } from './limits.ts';
 
 /** A rule and the time of its last change, milliseconds since the epoch. */
 export interface RuleFact {
@@ -60,4 +64,135 @@ export interface StoredFacts {
 /** `<type>/<id>`, as hits and log entries name a rule. */
 export function ruleName({ type, id }: Pick<Rule, 'type' | 'id'>): string {
   return `${type}/${id}`;
+}
+
+// Reads the line of a log entry as far as recommendations need it. In: a line, which was checked when it was stored
+// (`control/logs/read-batch.ts`), and the rule whose entries are read. Out: the request, or `null` for what a node of another
+// release has written in another way.
+
+/** A query parameter; the name is percent-decoded. */
+export interface EntryParameter {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** A logged request that one rule matched. */
+export interface EntryRequest {
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** The network of the visitor: an IPv4 address, an IPv6 /64; `null`: unknown. */
+  readonly visitor: string | null;
+  readonly isBot: boolean;
+  /** A page of the domain led to the request, by its fetch metadata, its origin or its referrer. */
+  readonly fromOwnPage: boolean;
+  readonly method: string;
+  /** In canonical form. */
+  readonly path: string;
+  /** `null`: the target was cut, so that its query is not whole. */
+  readonly parameters: readonly EntryParameter[] | null;
+  readonly status: number;
+  readonly octets: number;
+  /** The cache result. */
+  readonly cache: string | null;
+  /** What the rule did, or would have done. */
+  readonly effect: string | null;
+  /** The signatures that scored and the variables that they matched; `null`: the rule is no `waf` rule. */
+  readonly verdict: { readonly ids: readonly number[]; readonly targets: readonly string[] } | null;
+}
+
+/** Which entry it is: of a rule, `<type>/<id>`, and a domain. */
+interface EntryOf {
+  readonly rule: string;
+  readonly domain: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads one line. */
+export function readEntryRequest(line: string, { rule, domain }: EntryOf): EntryRequest | null {
+  const entry = JSON.parse(line) as Fields;
+  const request = fieldsOf(entry['request']);
+  const target = textOf(request['target']);
+  const facts = createTargetFacts();
+  if (target === '' || parseTarget(target, facts) !== 0) return null;
+  const match = listOf(entry['matches'])
+    .map(fieldsOf)
+    .find((one) => one['rule'] === rule);
+  // A dry_run match has its verdict with it; that of the enforced rule is beside the matches.
+  const verdict = match?.['waf'] ?? (match?.['mode'] === 'enforce' ? entry['waf'] : null);
+  return {
+    id: textOf(entry['id']),
+    at: Date.parse(textOf(entry['time'])),
+    visitor: networkOf(request['ip']),
+    isBot: typeof request['bot'] === 'object' && request['bot'] !== null,
+    fromOwnPage: isFromOwnPage(fieldsOf(request['headers']), domain),
+    method: textOf(request['method']),
+    path: facts.path,
+    parameters: target.length > MAX_WHOLE_TARGET ? null : parametersOf(facts.query),
+    status: numberOf(entry['status']),
+    octets: numberOf(entry['octets']),
+    cache: typeof entry['cache'] === 'string' ? entry['cache'] : null,
+    effect: typeof match?.['effect'] === 'string' ? match['effect'] : null,
+    verdict: rule.startsWith('waf/') && isObject(verdict) ? verdictOf(verdict) : null,
+  };
+}
+
+/** Whether the request of a line came over TLS, at the node or at a proxy in front of it. */
+export function isOverTls(line: string): boolean {
+  return fieldsOf(fieldsOf(JSON.parse(line))['request'])['scheme'] === 'https';
+}
+
+function verdictOf(verdict: Fields): NonNullable<EntryRequest['verdict']> {
+  return {
+    ids: [...new Set(listOf(verdict['ids']).filter((id) => typeof id === 'number'))],
+    targets: [...new Set(listOf(verdict['targets']).filter((target) => typeof target === 'string'))],
+  };
+}
+
+/** The address of a visitor, or the first half of an IPv6 address, which one visitor has to itself. */
+function networkOf(ip: unknown): string | null {
+  if (typeof ip !== 'string') return null;
+  const words = new Uint32Array(4);
+  const family = parseIp(ip, words);
+  if (family === 0) return null;
+  return family === 4 ? `${words[0]}` : `${words[0]}:${words[1]}`;
+}
+
+/** Whether a browser states that a page of the domain led to the request (Fetch Metadata; RFC 6454 §7, RFC 9110 §10.1.3). */
+function isFromOwnPage(headers: Fields, domain: string): boolean {
+  const site = headers['sec-fetch-site'];
+  if (typeof site === 'string') return site === 'same-origin' || site === 'same-site';
+  const page = headers['origin'] ?? headers['referer'];
+  if (typeof page !== 'string' || !URL.canParse(page)) return false;
+  const { hostname } = new URL(page);
+  return hostname === domain || hostname.endsWith(`.${domain}`);
+}
+
+/** The parameters of a query, split as for the cache key (semantics §5, cache); those with long names are left out. */
+function parametersOf(query: string | null): readonly EntryParameter[] {
+  if (query === null || query === '') return [];
+  return query.split('&').flatMap((part) => {
+    const equals = part.indexOf('=');
+    const name = equals < 0 ? part : part.slice(0, equals);
+    const value = equals < 0 ? '' : part.slice(equals + 1);
+    if (name === '' || name.length > MAX_PARAM_CHARACTERS) return [];
+    return [{ name: decodeEscapes(name), value }];
+  });
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isObject(value) ? value : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
 }

@@ -6,7 +6,7 @@
  * Nothing is claimed while the domain has too little traffic, or if some matches were beyond the bounds of counting.
  */
 import { timeText } from '../../base/text/time.ts';
-import { ruleAbout } from '../traffic/rule-about.ts';
+import { ruleAbout } from '../traffic/show-hits.ts';
 import { UNUSED_DAYS, UNUSED_PAGE_RESPONSES, UNUSED_REQUESTS, UNUSED_TRAFFIC_DAYS } from './limits.ts';
 import type { DraftRecommendation } from './shapes.ts';
 import { type CountedPeriod, type RuleFact, ruleName, type StoredFacts } from './stored-facts.ts';

@@ -15,7 +15,6 @@ import { timeText } from '../../base/text/time.ts';
 import { parseRule } from '../../rules/model/parse.ts';
 import type { WafExclusion } from '../../rules/model/rules/waf.ts';
 import type { WafRule } from '../../rules/model/types.ts';
-import type { EntryRequest } from './entry-request.ts';
 import {
   FALSE_POSITIVE_ALONE,
   FALSE_POSITIVE_HOURS,
@@ -26,7 +25,7 @@ import {
   MAX_EXAMPLES,
 } from './limits.ts';
 import type { DraftRecommendation } from './shapes.ts';
-import { type RuleFact, ruleName, type StoredFacts } from './stored-facts.ts';
+import { type EntryRequest, type RuleFact, ruleName, type StoredFacts } from './stored-facts.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,6 +1,7 @@
 /**
  * The repositories of the edge: what waits for publication, what was published, and the nodes that serve it. Conventions as in `customer-repositories.ts`.
  */
+import { CHALLENGE_MS, MAX_CHALLENGES } from '../../base/vocabulary/limits.ts';
 import type { PageBack } from './customer-repositories.ts';
 import type {
   DomainRow,
@@ -16,7 +17,6 @@ import type {
   RevisionRow,
   StoredPlan,
 } from './rows.ts';
-import type { StoredChallenge } from './stored-challenges.ts';
 
 /** Changes that wait for a publication. */
 export interface OutboxReads {
@@ -225,4 +225,119 @@ export interface GroupReads {
 export interface GroupWrites {
   /** Nodes see it once the domain is published again. */
   setDomain(domainId: number, groups: string): Promise<void>;
+}
+
+// The HTTP-01 challenges of a name as the manifest stores them: a JSON list, the oldest first. In: the list of a row.
+// Out: the list after a change. Challenges that a crash left behind end by their age.
+
+/** A challenge that nodes answer. */
+interface StoredChallenge {
+  readonly token: string;
+  /** The key authorization (RFC 8555 §8.1). */
+  readonly answer: string;
+  /** When it was set, milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** The challenges of a list that are not older than `CHALLENGE_MS` at `now`. */
+export function freshChallenges(list: string | null, now: number): readonly StoredChallenge[] {
+  if (list === null) return [];
+  const stored = JSON.parse(list) as readonly StoredChallenge[];
+  return stored.filter(({ at }) => now - at <= CHALLENGE_MS);
+}
+
+/** The list with one more challenge, which replaces that of its token; of too many the oldest are left out. */
+export function withChallenge(list: string | null, { token, answer, at }: StoredChallenge): string {
+  const others = freshChallenges(list, at).filter((other) => other.token !== token);
+  return JSON.stringify([...others, { token, answer, at }].slice(-MAX_CHALLENGES));
+}
+
+/** The list without the challenge of a token; `null`: none is left. */
+export function withoutChallenge(
+  list: string | null,
+  { token, at }: Pick<StoredChallenge, 'token' | 'at'>,
+): string | null {
+  const others = freshChallenges(list, at).filter((other) => other.token !== token);
+  return others.length === 0 ? null : JSON.stringify(others);
+}
+
+// The repository of caches: purges of single responses, and what nodes report of their caches. Conventions as in `customer-repositories.ts`.
+
+/** One purged value of a domain; a later purge of the same value replaces it. */
+export interface CachePurgeRow {
+  readonly kind: 'url' | 'prefix' | 'tag' | 'refresh';
+  /** In its normal form (`base/paths/purge-values.ts`). */
+  readonly value: string;
+  /** The position of the manifest that the purge was given. */
+  readonly position: number;
+}
+
+/** What the cache of one process of a node has stored of a domain (`engine/plan/cache-report.ts`). */
+export interface CacheContentsRow {
+  readonly domain_id: number;
+  readonly node_id: number;
+  /** The number of the process in its node. */
+  readonly process: number;
+  /** Random, one for each run of the process. */
+  readonly run: number;
+  /** When the report arrived, milliseconds since the epoch. */
+  readonly at: number;
+  readonly entries: number;
+  readonly octets: number;
+  readonly disk_files: number;
+  readonly disk_octets: number;
+  /** A JSON array of the URLs, which may be some of all. */
+  readonly urls_json: string;
+}
+
+/** The same without the URLs, with the name of the node. */
+export type CacheTotals = Omit<CacheContentsRow, 'urls_json' | 'run'> & { readonly node: string };
+
+/** The URLs of one process. */
+export type CacheUrls = Pick<CacheContentsRow, 'node_id' | 'process' | 'at' | 'entries' | 'urls_json'>;
+
+/** One report of the cache of a process. */
+export interface StoredCacheReport {
+  readonly node_id: number;
+  readonly process: number;
+  readonly run: number;
+  readonly at: number;
+  /** Reports of before, of any node, are removed. */
+  readonly oldest: number;
+  /** Rows without files and entries are removed. */
+  readonly rows: readonly Pick<
+    CacheContentsRow,
+    'domain_id' | 'entries' | 'octets' | 'disk_files' | 'disk_octets' | 'urls_json'
+  >[];
+}
+
+/** Reads of purges and reports. */
+export interface CacheReads {
+  /** Purges of a domain above a position, by position. */
+  purges(domainId: number, above: number): Promise<readonly CachePurgeRow[]>;
+  /** What the caches of nodes that are not revoked have stored of a domain, reported at `oldest` or later; by name and process. */
+  totals(domainId: number, oldest: number): Promise<readonly CacheTotals[]>;
+  /** Their URLs, the newest reports first, as many as have `characters` together, and at least one. */
+  urls(
+    domainId: number,
+    bounds: { readonly oldest: number; readonly characters: number },
+  ): Promise<readonly CacheUrls[]>;
+}
+
+/** Writes of purges and reports. */
+export interface CacheWrites {
+  /**
+   * Stores purges of a domain under a new position of the manifest, and removes its oldest ones beyond `MAX_PURGES` and
+   * `MAX_PURGES_OCTETS`, which raises the floor. The entry of a name that another domain has in the manifest is not
+   * changed: nodes have nothing of this domain. Publications of all domains wait from here to the commit.
+   */
+  purge(
+    domain: { readonly id: number; readonly name: string },
+    purge: { readonly kind: CachePurgeRow['kind']; readonly values: readonly string[]; readonly at: number },
+  ): Promise<ManifestRow | null>;
+  /**
+   * Replaces what a process has reported of the domains of `rows`, and removes what its earlier runs have reported. Rows of
+   * domains that do not exist any more are left out.
+   */
+  report(report: StoredCacheReport): Promise<void>;
 }

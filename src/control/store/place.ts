@@ -1,4 +1,4 @@
-/** Where a store is, and its name for messages. */
+/** Where a store is, its name for messages, and what an inspection of it returns. */
 import { withoutCredentials } from '../../base/text/credentials.ts';
 
 /** Where a store is, as it crosses to another thread. It may have the database's password: it is not for logs. */
@@ -23,4 +23,16 @@ export function withoutPassword(address: string): string {
   } catch {
     return 'postgresql';
   }
+}
+
+/** What is found in a database. */
+export interface StoreReport {
+  /** The version of its tables; 0: it has none yet. */
+  readonly version: number;
+  /** The version that this edgeplan makes. */
+  readonly known: number;
+  /** Settings of the database that its operator should know about. */
+  readonly warnings: readonly string[];
+  /** The clock of the database's server, milliseconds since the epoch; `null`: it is this machine's. */
+  readonly clock: number | null;
 }

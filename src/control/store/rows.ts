@@ -193,7 +193,7 @@ export interface CertificateRow {
 export interface CertificateOnFile extends CertificateRow {
   /** PEM, the leaf first; `null`: a version before stored none. */
   readonly chain: string | null;
-  /** Its private key as `control/certificates/seal-key.ts` encrypts it. */
+  /** Its private key as `control/certificates/key-ring.ts` encrypts it. */
   readonly sealed_key: Uint8Array | null;
 }
 
@@ -377,7 +377,7 @@ export interface ManifestRow {
   readonly left_groups: string;
   /** The digest of the certificates of its domain (`engine/plan/manifest.ts`); `null`: it has none. */
   readonly certificates: string | null;
-  /** The HTTP-01 challenges of its domain, as `stored-challenges.ts` writes them; `null`: none. */
+  /** The HTTP-01 challenges of its domain, as `edge-repositories.ts` writes them; `null`: none. */
   readonly challenges: string | null;
 }
 
@@ -444,7 +444,7 @@ export interface UptimeStateRow {
   readonly through: number;
   /** The state can change without further traffic. */
   readonly active: boolean;
-  /** As `control/traffic/uptime/stored-state.ts` writes it. */
+  /** As `control/traffic/uptime/state.ts` writes it. */
   readonly state_json: string;
 }
 
@@ -571,7 +571,7 @@ export interface PreferenceRow {
 
 /**
  * What a store has one of, each under its name: secrets (`signing_keys` and `clearance_masters` as
- * `control/publishing/signing-keys.ts` and `control/publishing/clearance.ts` write them, `signing_key` and `clearance` as releases before them
+ * `control/publishing/signer.ts` and `control/publishing/clearance.ts` write them, `signing_key` and `clearance` as releases before them
  * made them), `epoch`, the number of its history (milliseconds at which it was restored;
  * absent: never), and `republish`, the outbox id that every current revision has to cover.
  */

@@ -1,9 +1,9 @@
 /**
  * The store has everything that must survive a restart: accounts, keys, domains, records, rules, what was published and how
  * nodes answered. One interface; the room `database/` has it on embedded SQLite and on PostgreSQL.
- * In: transactions of functions that are grouped into repositories (`customer-repositories.ts`, `certificate-repositories.ts`, `billing-repositories.ts`,
+ * In: transactions of functions that are grouped into repositories (`customer-repositories.ts`, `issuance-repositories.ts`, `billing-repositories.ts`,
  * `edge-repositories.ts`, `notify-repositories.ts`, `zone-repositories.ts`). Out: rows as read-only data in the API's own field names (`rows.ts`,
- * `billing-rows.ts`). It does not check a customer's input, and throws `StoreFault` alone.
+ * `billing-repositories.ts`). It does not check a customer's input, and throws `StoreFault` alone.
  *
  * Three guarantees, tested on both databases by one contract suite: what `write` has answered survives kill -9 and power
  * loss; a transaction happens whole or not at all; two writes that name one domain run one after the other.
@@ -20,8 +20,6 @@ import type {
   WalletReads,
   WalletWrites,
 } from './billing-repositories.ts';
-import type { CacheReads, CacheWrites } from './cache-repositories.ts';
-import type { CertificateReads, CertificateWrites } from './certificate-repositories.ts';
 import type {
   AccountReads,
   AccountWrites,
@@ -48,6 +46,8 @@ import type {
 } from './customer-repositories.ts';
 import type { DraftReads, DraftWrites, InvariantReads, InvariantWrites } from './draft-repositories.ts';
 import type {
+  CacheReads,
+  CacheWrites,
   GroupReads,
   GroupWrites,
   NodeReads,
@@ -57,7 +57,12 @@ import type {
   PlanReads,
   PlanWrites,
 } from './edge-repositories.ts';
-import type { IssuanceReads, IssuanceWrites } from './issuance-repositories.ts';
+import type {
+  CertificateReads,
+  CertificateWrites,
+  IssuanceReads,
+  IssuanceWrites,
+} from './issuance-repositories.ts';
 import type {
   ContactReads,
   ContactWrites,
@@ -66,8 +71,7 @@ import type {
 } from './notify-repositories.ts';
 import type { StorePlace } from './place.ts';
 import type { Author } from './rows.ts';
-import type { TrafficReads, TrafficWrites } from './traffic-repositories.ts';
-import type { UptimeReads, UptimeWrites } from './uptime-repositories.ts';
+import type { TrafficReads, TrafficWrites, UptimeReads, UptimeWrites } from './traffic-repositories.ts';
 import type { ZoneReads, ZoneWrites } from './zone-repositories.ts';
 
 /** An open store. */

@@ -1,4 +1,8 @@
-/** Bounds on what is accepted from nodes and on the work of the roll-up, each with its reason. */
+/**
+ * Bounds on what is accepted from nodes, on the work of the roll-up, on uptime and on the footprint, each with its
+ * reason.
+ */
+import { MAX_REPORTED_DOMAINS, MAX_REPORTED_OCTETS } from '../../base/vocabulary/limits.ts';
 
 /** Milliseconds and minutes of other units. */
 export const MINUTE_MS = 60_000;
@@ -95,3 +99,43 @@ export const MAX_RULE_CHANGES = 20;
 export const MAX_REMOVED_RULES = 100;
 /** Characters of the text by which people recognise a rule: what a line of a terminal has room for. */
 export const MAX_ABOUT_CHARACTERS = 60;
+
+/** Minutes of the longest `uptime_window_min` (API document): the state has no older minutes. */
+export const MAX_WINDOW_MINUTES = 60;
+/** Minutes without a request to an origin after which an open incident resolves as `no traffic` (semantics §11). */
+export const NO_TRAFFIC_MINUTES = 24 * 60;
+/**
+ * Minutes that a minute is over before it is judged: nodes report once a minute, and a report that is repeated once still
+ * arrives in time. Counts that arrive later do not change what was judged.
+ */
+export const SETTLING_MINUTES = 3;
+/** Minutes that one pass judges at most: after a long absence of all servers, each pass reads a bounded number of rows. */
+export const MINUTES_A_PASS = 10;
+/** Domains that are judged in one transaction: some milliseconds of the API's thread and of the database's writer. */
+export const DOMAINS_AT_ONCE = 200;
+/** Milliseconds between two passes; each process adds a jitter, so that one of several is first and the others find no work. */
+export const PASS_MS = 20_000;
+/** Milliseconds for which resolved incidents are stored: as long as traffic by day (semantics §10). */
+export const INCIDENTS_STORED_MS = 400 * 24 * 3_600_000;
+
+/**
+ * Milliseconds that a report counts: three times the interval at which nodes repeat the report of a domain that has not
+ * changed. What a node that is off has stored is not shown for longer.
+ */
+export const REPORT_COUNTS_MS = 1_800_000;
+/** Maximum number of processes of a node: that of workers. */
+export const MAX_PROCESSES = 256;
+/** Maximum size, in octets, of all URLs of a report as they are stored: those of a report, and the brackets of each list. */
+export const MAX_STORED_OCTETS = MAX_REPORTED_OCTETS + 2 * MAX_REPORTED_DOMAINS;
+/** Maximum length, in characters, of a reported URL: that of a purge. */
+export const MAX_URL = 2_048;
+/** Maximum number of tags of a reported URL. */
+export const MAX_URL_TAGS = 30;
+/** Maximum size, in characters, of the reported URLs of a domain that one page is made of: some 40 ms of the API's thread. */
+export const MAX_MERGED_CHARACTERS = 4_194_304;
+/** Maximum number of URLs of a page. */
+export const MAX_PAGE_URLS = 1_000;
+/** URLs of a page without `limit`. */
+export const USUAL_PAGE_URLS = 100;
+/** Maximum length, in characters, of a cursor: a URL in Base64. */
+export const MAX_CURSOR = 4_096;

@@ -15,7 +15,7 @@ import {
 } from '../../engine/counts/counts.ts';
 import { openTops } from '../../engine/counts/layout.ts';
 import { CountsFault } from '../../engine/counts/octets.ts';
-import type { Snapshots } from '../store/database/snapshots.ts';
+import type { Snapshots } from '../store/database/open.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type {
   MinutesBlock,
@@ -38,7 +38,7 @@ import {
   sealTopBlock,
 } from './blocks.ts';
 import { BLOCK_MINUTES, CHUNK_OCTETS, CHUNK_PARTS, DAY, HOUR, READ_PARTS, SLICES } from './limits.ts';
-import { startOf } from './read-sums.ts';
+import { startOf } from './read-traffic.ts';
 
 /** What to merge. Times in minutes since the epoch. */
 export interface MergeOrder {

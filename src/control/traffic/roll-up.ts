@@ -24,7 +24,7 @@ import {
   SLICES,
   TAKEN_MINUTES,
 } from './limits.ts';
-import { startOf } from './read-sums.ts';
+import { startOf } from './read-traffic.ts';
 import { expiredAt, expireTraffic, prepareDays, type Retention, USUAL_RETENTION } from './retention.ts';
 import type { TrafficThread } from './thread.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ACTION_MODES, RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { DIMENSIONS, TOP_KINDS } from '../../engine/counts/counts.ts';
 import { MAX_DIVISION_VALUES, MAX_REMOVED_RULES, MAX_RULE_CHANGES } from './limits.ts';
-import { TRAFFIC_STEPS } from './period.ts';
+import { TRAFFIC_STEPS } from './retention.ts';
 
 /** An RFC 3339 time in UTC. */
 const time = z.iso.datetime();

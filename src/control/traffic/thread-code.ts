@@ -1,7 +1,7 @@
 /** The code of the thread of traffic, which `thread.ts` starts. Orders are answered by their number, one after the other. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../../base/platform/tasks.ts';
-import { openSnapshots } from '../store/database/snapshots.ts';
+import { openSnapshots } from '../store/database/open.ts';
 import type { StorePlace } from '../store/place.ts';
 import { deliverTraffic, type TrafficDelivery, type TrafficOrder } from './deliver.ts';
 

@@ -2,19 +2,13 @@
  * Answers one request of a secondary: SOA, AXFR, IXFR, each only with a signature (RFC 8945). Every known key may read
  * every zone. What goes in are octets, what goes out are the messages of the answer; sockets are `server.ts`'s.
  */
+import { MAX_MESSAGE_OCTETS, MAX_TSIG_OCTETS, TRANSFER_MESSAGE_OCTETS } from './limits.ts';
 import type { CountedLines } from './log.ts';
-import { isGreater, soaRecord } from './soa.ts';
 import {
-  packRecordsInto,
-  signTransfer,
-  stepOctets,
-  stepRecords,
-  wholeOctets,
-  wholeRecords,
-} from './transfer.ts';
-import {
+  compressOwner,
   datagramOctets,
   FLAGS,
+  HEADER_OCTETS,
   type MalformedMessage,
   OPCODES,
   RCODES,
@@ -23,9 +17,16 @@ import {
   writeMessage,
   type ZoneMessage,
 } from './wire/message.ts';
-import { CLASSES, encodeRecord, TYPES } from './wire/records.ts';
-import { type TsigKeys, type TsigVerdict, verifyMessage, writeTsigError } from './wire/tsig.ts';
-import type { ZoneHead, ZoneSource } from './zone-source.ts';
+import { CLASSES, encodeName, encodeRecord, splitRecords, TYPES } from './wire/records.ts';
+import {
+  signMessage,
+  type TsigKey,
+  type TsigKeys,
+  type TsigVerdict,
+  verifyMessage,
+  writeTsigError,
+} from './wire/tsig.ts';
+import { isGreater, soaRecord, type ZoneHead, type ZoneSource, type ZoneStep } from './zone-source.ts';
 
 /** What an answer contains. */
 export const ZONE_ANSWER_KINDS = ['soa', 'axfr', 'ixfr', 'error', 'refused'] as const;
@@ -223,3 +224,95 @@ const REASONS = {
   [RCODES.BADSIG]: 'the signature is wrong: the secrets of the key differ',
   [RCODES.BADTIME]: 'the clocks differ by more than five minutes',
 } as const;
+
+// The messages of zone transfers: the whole zone (AXFR, RFC 5936) or the steps from the client's version (IXFR, RFC 1995).
+// Records are packed into few messages; every message has the question and is signed.
+
+/** The records of a whole zone: its SOA record, all others, the SOA record again (RFC 5936 §2.2). */
+export function* wholeRecords(head: ZoneHead, content: Uint8Array): Generator<Uint8Array> {
+  const soa = encodeRecord(soaRecord(head));
+  yield soa;
+  yield* splitRecords(content);
+  yield soa;
+}
+
+/**
+ * The records of steps (RFC 1995 §4): the current SOA; for each step the old SOA, what is removed, the new SOA, what is
+ * added; the current SOA again.
+ */
+export function* stepRecords(head: ZoneHead, steps: readonly ZoneStep[]): Generator<Uint8Array> {
+  const soa = (serial: number): Uint8Array => encodeRecord(soaRecord({ ...head, serial }));
+  yield soa(head.serial);
+  for (const { from, to, removed, added } of steps) {
+    yield soa(from);
+    yield* splitRecords(removed);
+    yield soa(to);
+    yield* splitRecords(added);
+  }
+  yield soa(head.serial);
+}
+
+/** Octets of the records of steps, without compression. */
+export function stepOctets(head: ZoneHead, steps: readonly ZoneStep[]): number {
+  const soa = encodeRecord(soaRecord(head)).length;
+  return steps.reduce((sum, { removed, added }) => sum + removed.length + added.length + 2 * soa, 2 * soa);
+}
+
+/** Octets of the records of a whole zone, without compression. */
+export function wholeOctets(head: ZoneHead, content: Uint8Array): number {
+  return content.length + 2 * encodeRecord(soaRecord(head)).length;
+}
+
+/** Packs records into responses without signatures. @throws Error a record fits no message */
+export function* packRecordsInto(request: ZoneMessage, records: Iterable<Uint8Array>): Generator<Buffer> {
+  const question = request.question.octets;
+  const zone = encodeName(request.question.name ?? '');
+  const flags = responseFlags(request, RCODES.NOERROR, FLAGS.AA);
+  const empty = HEADER_OCTETS + question.length;
+  let edns = request.payload !== null;
+  let answers: Uint8Array[] = [];
+  let octets = empty;
+  const write = (): Buffer => writeMessage({ id: request.id, flags, question, answers, edns });
+  for (const one of records) {
+    const record = compressOwner(one, zone);
+    if (empty + OPT_OCTETS + record.length + MAX_TSIG_OCTETS > MAX_MESSAGE_OCTETS) {
+      throw new Error(`a record of \`${request.question.name}\` has ${record.length} octets`);
+    }
+    if (answers.length > 0 && octets + record.length > TRANSFER_MESSAGE_OCTETS) {
+      yield write();
+      // RFC 5936 §2.2.5: the first message has the OPT record.
+      edns = false;
+      answers = [];
+      octets = empty;
+    }
+    answers.push(record);
+    octets += record.length;
+  }
+  if (answers.length > 0) yield write();
+}
+
+const OPT_OCTETS = 11;
+
+/** What the messages of one transfer are signed with. */
+export interface SignTransferOptions {
+  readonly key: TsigKey;
+  /** The MAC of the request. */
+  readonly mac: Buffer;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** Signs each message with the MAC of the one before (RFC 8945 §5.3.1). */
+export function* signTransfer(
+  messages: Iterable<Buffer>,
+  { key, mac, clock }: SignTransferOptions,
+): Generator<Buffer> {
+  let prior = mac;
+  let later = false;
+  for (const message of messages) {
+    const signed = signMessage(message, key, { time: Math.floor(clock() / 1_000), prior, later });
+    yield signed.octets;
+    prior = signed.mac;
+    later = true;
+  }
+}

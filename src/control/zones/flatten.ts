@@ -6,6 +6,8 @@
 import { setMaxListeners } from 'node:events';
 import { type Backoff, backoffMs, createSemaphore, pause } from '../../base/platform/tasks.ts';
 import type { Dns } from '../dns/resolver.ts';
+import type { Store } from '../store/store.ts';
+import type { FlattenedTargetRow } from '../store/zone-repositories.ts';
 import {
   LAST_ANSWER_MS,
   LOOKUP_BATCH,
@@ -14,6 +16,7 @@ import {
   MAX_FLATTENED_ADDRESSES,
   MAX_LOOKUP_SEC,
   MIN_LOOKUP_SEC,
+  TARGET_CLAIM_MS,
 } from './limits.ts';
 
 /** A row of the table `flattened_targets`; times in milliseconds since the epoch. */
@@ -212,4 +215,25 @@ async function lookUp(
   const changed = answerChanged(row, after);
   await targets.put(after, changed);
   if (changed) note({ kind: 'changed', target, addresses: after.addresses });
+}
+
+// Targets of ALIAS records as the store has them, for the flattener. Several processes divide them by claims.
+
+/** Reads and writes targets. `clock` in milliseconds since the epoch. */
+export function createStoreTargets(store: Store, clock: () => number): FlattenedTargets {
+  return {
+    async due(now, limit, lane) {
+      const claim = { now, until: now + TARGET_CLAIM_MS, limit, failing: lane === 'failing' };
+      return (await store.write((tx) => tx.zones.claimTargets(claim))).map(targetOf);
+    },
+    put: ({ addresses, ...target }, changed) =>
+      store.write(async (tx) => {
+        await tx.zones.putTarget({ ...target, addresses_json: JSON.stringify(addresses) });
+        if (changed) await tx.zones.mark(await tx.zones.usersOf(target.target), clock());
+      }),
+  };
+}
+
+function targetOf({ addresses_json, ...row }: FlattenedTargetRow): FlattenedTarget {
+  return { ...row, addresses: JSON.parse(addresses_json) };
 }

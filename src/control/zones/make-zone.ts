@@ -10,14 +10,21 @@ import { hasLapsed } from '../domains/claims.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type { ZoneChallengeRow, ZoneRow, ZoneStepRow } from '../store/zone-repositories.ts';
-import { addressData, createFollower, type TargetFollower } from './follow.ts';
 import { CHALLENGE_TTL_SEC, FLATTENED_TTL_SEC, PROBLEMS_STORED } from './limits.ts';
-import { type ContentProblem, keyOf, type OwnName, readOwnNames, type WireData } from './own-names.ts';
+import {
+  addressData,
+  type ContentProblem,
+  createFollower,
+  keyOf,
+  type OwnName,
+  readOwnNames,
+  type TargetFollower,
+  type WireData,
+} from './own-names.ts';
 import { encodeCaa, encodeData } from './rdata.ts';
 import { settingsId, type ZoneSettings } from './settings.ts';
-import { nextSerial } from './soa.ts';
-import { encodeName } from './wire/name.ts';
-import { diffContents, packRecords, type ResourceRecord, TYPES } from './wire/records.ts';
+import { diffContents, encodeName, packRecords, type ResourceRecord, TYPES } from './wire/records.ts';
+import { nextSerial } from './zone-source.ts';
 
 /** What is to be written for a marked name; `version` is that of the mark that it covers. */
 export type MadeZone =

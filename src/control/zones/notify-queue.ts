@@ -9,20 +9,19 @@ import { backoffMs } from '../../base/platform/tasks.ts';
 import type { ServerAddress } from '../dns/server-address.ts';
 import { NOTIFY_ANSWER_MS, NOTIFY_BACKOFF, NOTIFY_CONCURRENCY, SILENT_AFTER_MS } from './limits.ts';
 import { type CountedLines, createCountedLines, type ZoneLog } from './log.ts';
-import { type Secondary, secondaryText } from './secondaries.ts';
-import { isGreater, SOA_TIMERS } from './soa.ts';
+import { type Secondary, secondaryText } from './settings.ts';
 import { judgeNotifyResponse, notifyResponseId, writeNotify } from './wire/notify-message.ts';
-import type { ZoneHead } from './zone-source.ts';
+import { isGreater, SOA_TIMERS, type ZoneHead } from './zone-source.ts';
 
 /** What a queue is created with. */
-export interface NotifyQueueOptions {
+interface NotifyQueueOptions {
   readonly log: ZoneLog;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
 /** A version that a secondary has not accepted yet. */
-export interface WaitingNotify {
+interface WaitingNotify {
   readonly serial: number;
   /** Milliseconds since the epoch. */
   readonly since: number;
@@ -74,7 +73,7 @@ interface Queue {
 }
 
 /** Creates the queue of one secondary. */
-export function createNotifyQueue(secondary: Secondary, options: NotifyQueueOptions): NotifyQueue {
+function createNotifyQueue(secondary: Secondary, options: NotifyQueueOptions): NotifyQueue {
   const queue: Queue = {
     secondary,
     options,
@@ -311,6 +310,63 @@ function createNotifySocket(
     close,
     get lastError() {
       return lastError;
+    },
+  };
+}
+
+// Sends NOTIFY to every secondary when a zone has a new version (RFC 1996).
+
+/** What a notifier is created with. */
+export interface ZoneNotifierOptions extends NotifyQueueOptions {
+  readonly secondaries: readonly Secondary[];
+}
+
+/** What one secondary has not accepted yet. */
+export interface SecondaryStatus {
+  readonly server: ServerAddress;
+  /** Zones whose newest version waits. */
+  readonly waiting: number;
+  /** Whether it answers nothing. */
+  readonly silent: boolean;
+}
+
+/** Sends NOTIFY. */
+export interface ZoneNotifier {
+  /** Sends the version to every secondary, now and until it is accepted; replaces an earlier version that waits. */
+  notify(head: ZoneHead): void;
+  /** Sends no more about a zone that is served no more. */
+  forget(name: string): void;
+  /** In the order of the options. */
+  status(): readonly SecondaryStatus[];
+  /** The secondaries that have not accepted the newest version of a zone. */
+  waiting(name: string): readonly (WaitingNotify & { readonly server: ServerAddress })[];
+  stop(): void;
+}
+
+/** Creates a notifier; it opens a socket per secondary when there is something to send. */
+export function createNotifier({ secondaries, log, clock }: ZoneNotifierOptions): ZoneNotifier {
+  const queues = secondaries.map((secondary) => ({
+    server: secondary.server,
+    queue: createNotifyQueue(secondary, { log, clock }),
+  }));
+  let stopped = false;
+  return {
+    notify(head) {
+      if (!stopped) for (const { queue } of queues) queue.add(head);
+    },
+    forget(name) {
+      for (const { queue } of queues) queue.remove(name);
+    },
+    status: () =>
+      queues.map(({ server, queue }) => ({ server, waiting: queue.size(), silent: queue.isSilent() })),
+    waiting: (name) =>
+      queues.flatMap(({ server, queue }) => {
+        const entry = queue.waiting(name);
+        return entry === null ? [] : [{ ...entry, server }];
+      }),
+    stop() {
+      stopped = true;
+      for (const { queue } of queues) queue.stop();
     },
   };
 }

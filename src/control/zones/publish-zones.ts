@@ -5,7 +5,6 @@
  */
 import { StoreFault } from '../../base/storage/fault.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';
-import { advanceCatalog, beginCatalog, CATALOG_SERVER, type CatalogChange } from './catalog.ts';
 import {
   NOTIFIED_AT_START,
   ZONE_ATTEMPTS,
@@ -19,10 +18,16 @@ import {
 import type { ZoneLog } from './log.ts';
 import type { MadeZone } from './make-zone.ts';
 import { settingsId, type ZoneSettings } from './settings.ts';
-import { SOA_TIMERS } from './soa.ts';
-import { headOf } from './store-source.ts';
 import type { ZoneMaker } from './zone-maker.ts';
-import type { ZoneHead } from './zone-source.ts';
+import {
+  advanceCatalog,
+  beginCatalog,
+  CATALOG_SERVER,
+  type CatalogChange,
+  headOf,
+  SOA_TIMERS,
+  type ZoneHead,
+} from './zone-source.ts';
 
 export interface ZonePublisherOptions {
   readonly store: Store;

@@ -24,7 +24,7 @@ import {
   PORT_ATTEMPTS,
 } from './limits.ts';
 import { createCountedLines, type ZoneLog } from './log.ts';
-import type { Secondary } from './secondaries.ts';
+import type { Secondary } from './settings.ts';
 import type { TsigKeys } from './wire/tsig.ts';
 import type { ZoneSource } from './zone-source.ts';
 

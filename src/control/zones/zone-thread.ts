@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../../base/platform/tasks.ts';
 import { StoreFault, type StoreFaultCode } from '../../base/storage/fault.ts';
-import { openSnapshots, type Snapshots } from '../store/database/snapshots.ts';
+import { openSnapshots, type Snapshots } from '../store/database/open.ts';
 import type { StorePlace } from '../store/place.ts';
 import { type MadeZone, makeZone } from './make-zone.ts';
 import type { ZoneSettings } from './settings.ts';

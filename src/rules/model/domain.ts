@@ -1,6 +1,6 @@
 /**
  * The form of a domain in a rule set: its name, its status and its settings. The API has forms of its own for what a
- * customer may write (`control/api/domain-forms.ts`).
+ * customer may write (`control/api/domain-shape.ts`).
  */
 import { z } from 'zod';
 import { normalizeName } from '../../base/addresses/host.ts';

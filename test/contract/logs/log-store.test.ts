@@ -3,9 +3,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { LogFault, LogRefusal } from '../../../src/control/logs/fault.ts';
 import { MAX_SEARCHES_OF_ACCOUNT } from '../../../src/control/logs/limits.ts';
-import type { LogAction, LogQuery, LogStore } from '../../../src/control/logs/log-store.ts';
+import {
+  type LogAction,
+  LogFault,
+  type LogQuery,
+  LogRefusal,
+  type LogStore,
+} from '../../../src/control/logs/log-store.ts';
 import { openLogs } from '../../../src/control/logs/open-logs.ts';
 import type { LogPlaceOfStore } from '../../../src/control/logs/place.ts';
 import { openStore } from '../../../src/control/store/database/open.ts';

@@ -1,8 +1,7 @@
 /** Imports of wallets and invoices, on both databases: idempotent, in any order, at once, and what they suspend. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { LINES_AT_ONCE, SETTLED_AT_ONCE } from '../../../src/control/billing/limits.ts';
-import { settleDomain } from '../../../src/control/billing/settle.ts';
-import { createBillingWatch } from '../../../src/control/billing/watch.ts';
+import { createBillingWatch, settleDomain } from '../../../src/control/billing/settle.ts';
 import { applyEvent } from '../../../src/control/domains/apply-event.ts';
 import { newChallenge } from '../../../src/control/domains/challenge.ts';
 import type { LifecycleEvent } from '../../../src/control/domains/state.ts';

@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createBillingWatch } from '../../../src/control/billing/watch.ts';
+import { createBillingWatch } from '../../../src/control/billing/settle.ts';
 import { resumeDomain, suspendDomain } from '../../../src/control/domains/suspensions.ts';
-import type { SuspensionCause } from '../../../src/control/store/billing-rows.ts';
+import type { SuspensionCause } from '../../../src/control/store/billing-repositories.ts';
 import { SERVICE, type Store } from '../../../src/control/store/store.ts';
 import { billedAt, type Imported, importLines, invoiceLine, walletLine } from '../../support/billing.ts';
 import { activeDomain, T } from '../../support/sample-rows.ts';

@@ -4,7 +4,7 @@ import { resolveEntitlements } from '../../../src/control/accounts/entitlements.
 import { changeSubscription } from '../../../src/control/accounts/subscriptions.ts';
 import type { OverQuota } from '../../../src/control/billing/quota.ts';
 import { GIGABYTE } from '../../../src/control/billing/quota-use.ts';
-import { type BillingNote, createBillingWatch } from '../../../src/control/billing/watch.ts';
+import { type BillingNote, createBillingWatch } from '../../../src/control/billing/settle.ts';
 import { suspendDomain } from '../../../src/control/domains/suspensions.ts';
 import type { AccountRow, DomainRow } from '../../../src/control/store/rows.ts';
 import { SERVICE, type Store } from '../../../src/control/store/store.ts';

@@ -1,6 +1,10 @@
 /** Causes of suspensions, wallets, invoices and quota notices, on both databases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { InvoiceRow, SuspensionCause, WalletRow } from '../../../src/control/store/billing-rows.ts';
+import type {
+  InvoiceRow,
+  SuspensionCause,
+  WalletRow,
+} from '../../../src/control/store/billing-repositories.ts';
 import type { AccountRow, DomainRow } from '../../../src/control/store/rows.ts';
 import type { Store } from '../../../src/control/store/store.ts';
 import { newDomain, seed, T } from '../../support/sample-rows.ts';

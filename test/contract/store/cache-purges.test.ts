@@ -1,8 +1,8 @@
 /** Purges of single responses, on both databases: positions, bounds, what ends them. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_PURGE_VALUES, MAX_PURGES, MAX_PURGES_OCTETS } from '../../../src/base/vocabulary/limits.ts';
-import { readPurges } from '../../../src/control/publishing/read-purges.ts';
-import type { CachePurgeRow } from '../../../src/control/store/cache-repositories.ts';
+import { readPurges } from '../../../src/control/publishing/pages.ts';
+import type { CachePurgeRow } from '../../../src/control/store/edge-repositories.ts';
 import type { DomainRow } from '../../../src/control/store/rows.ts';
 import type { Store } from '../../../src/control/store/store.ts';
 import { newDomain, publication, seed, T } from '../../support/sample-rows.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/storage/sqlite.ts';
 import { openStore } from '../../../src/control/store/database/open.ts';
-import { isReplacing, replacementSteps } from '../../../src/control/store/database/sqlite/replace.ts';
+import { isReplacing, replacementSteps } from '../../../src/control/store/database/sqlite/backup.ts';
 import { builtCli, edgeplan } from '../../support/built.ts';
 import { T } from '../../support/sample-rows.ts';
 

@@ -19,7 +19,7 @@ import {
 import { confirmedContact, emptyContact } from '../../../src/control/notices/contact.ts';
 import { MAX_BEFORE_TICKETS } from '../../../src/control/notices/limits.ts';
 import { notify } from '../../../src/control/notices/notify.ts';
-import type { TicketAuthor, TicketStatus } from '../../../src/control/store/billing-rows.ts';
+import type { TicketAuthor, TicketStatus } from '../../../src/control/store/billing-repositories.ts';
 import type { Store } from '../../../src/control/store/store.ts';
 import { seeded } from '../../support/generate-random.ts';
 import { seed, T } from '../../support/sample-rows.ts';

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DomainRow, NodeRow } from '../../../src/control/store/rows.ts';
 import type { Store } from '../../../src/control/store/store.ts';
 import { TRAFFIC_SUMS } from '../../../src/control/store/traffic-repositories.ts';
-import { readSums } from '../../../src/control/traffic/read-sums.ts';
 import {
   readMonitoredMinutes,
+  readSums,
   readTop,
   readTotal,
   readTraffic,

@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { IncidentRow } from '../../../src/control/store/rows.ts';
 import type { Store } from '../../../src/control/store/store.ts';
+import { SETTLING_MINUTES } from '../../../src/control/traffic/limits.ts';
 import {
   type IncidentChange,
   judgeDue,
   type UptimeJudgeOptions,
 } from '../../../src/control/traffic/uptime/judge-due.ts';
-import { SETTLING_MINUTES } from '../../../src/control/traffic/uptime/limits.ts';
 import type { UptimeMinute } from '../../../src/control/traffic/uptime/state.ts';
 import { type NaiveIncident, naiveIncidents } from '../../oracle/uptime.ts';
 import { activeDomain, newRecord, T } from '../../support/sample-rows.ts';

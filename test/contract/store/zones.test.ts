@@ -1,16 +1,18 @@
 /** Zones that two processes publish at once: serials only rise, steps lead from every version to the newest, nothing waits. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { beginEpoch } from '../../../src/control/publishing/epoch.ts';
+import { beginEpoch } from '../../../src/control/publishing/pages.ts';
 import type { Store } from '../../../src/control/store/store.ts';
-import { catalogContent } from '../../../src/control/zones/catalog.ts';
 import { createZonePublisher, type ZonePublisher } from '../../../src/control/zones/publish-zones.ts';
 import { settingsId, type ZoneSettings } from '../../../src/control/zones/settings.ts';
-import { isGreater } from '../../../src/control/zones/soa.ts';
-import { createStoreSource } from '../../../src/control/zones/store-source.ts';
 import { readRecords, splitRecords, TYPES } from '../../../src/control/zones/wire/records.ts';
 import { createZoneMaker } from '../../../src/control/zones/zone-maker.ts';
-import type { ZoneHead } from '../../../src/control/zones/zone-source.ts';
+import {
+  catalogContent,
+  createStoreSource,
+  isGreater,
+  type ZoneHead,
+} from '../../../src/control/zones/zone-source.ts';
 import { activeDomain, newDomain, newRecord, T } from '../../support/sample-rows.ts';
 import { sizeOf } from '../../support/size.ts';
 import { kinds, type Place } from './databases.ts';

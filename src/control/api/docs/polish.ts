@@ -12,8 +12,7 @@ import {
   objectAt,
 } from '../../../base/text/json-object.ts';
 import { MAX_BODY_OCTETS, PUBLISH_WAIT_MS } from '../operation/limits.ts';
-import { EXAMPLES } from './examples.ts';
-import { TAG_GROUPS } from './intro.ts';
+import { EXAMPLES, TAG_GROUPS } from './intro.ts';
 
 /** The field of a generated operation that lists its refusals; `polishOperation` replaces it with responses. */
 export const REFUSED = 'x-refused';

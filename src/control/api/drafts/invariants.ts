@@ -7,7 +7,7 @@ import { isObject } from '../../../base/text/json-object.ts';
 import { MAX_INVARIANTS } from '../../../base/vocabulary/limits.ts';
 import { ACTIONS } from '../../../base/vocabulary/vocabulary.ts';
 import { parseInvariants } from '../../../rules/model/invariant.ts';
-import { wrongInput } from '../operation/read-body.ts';
+import { wrongInput } from '../operation/read-request.ts';
 import { badRequest, conflict } from '../operation/refusal.ts';
 import { JSON_TYPE, ok, operation, type Response, type Writing } from '../operation/route.ts';
 

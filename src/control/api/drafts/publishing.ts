@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { form } from '../../../rules/model/form.ts';
 import { PUBLISH_MODES, type PublishMode } from '../../store/rows.ts';
-import { formBody } from '../operation/read-body.ts';
+import { formBody } from '../operation/read-request.ts';
 import { conflict } from '../operation/refusal.ts';
 import { ok, operation, type Response, type Writing } from '../operation/route.ts';
 import { amountOfRules } from './representation.ts';

@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { MAX_ID } from '../../../base/vocabulary/limits.ts';
 import type { CheckedDraft } from '../../compute/job.ts';
 import type { DraftRow } from '../../store/rows.ts';
-import { MAX_AUDITED_MOVES, MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';
-import { nextPage } from '../operation/next-page.ts';
-import { queryNumber } from '../operation/query.ts';
+import { MAX_AUDITED_MOVES, MAX_CHECKS, MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';
+import { nextPage, queryNumber } from '../operation/read-request.ts';
 import { badRequest, conflict } from '../operation/refusal.ts';
 import {
   type ApiRoute,
@@ -16,11 +15,17 @@ import {
   type Response,
   type Writing,
 } from '../operation/route.ts';
-import { DIFF, PROOF_QUERY } from './diff-shape.ts';
 import * as invariants from './invariants.ts';
-import { MAX_CHECKS } from './limits.ts';
 import * as publishing from './publishing.ts';
-import { amountOfRules, DRAFT, noDraft, showDraft, taggedDraft } from './representation.ts';
+import {
+  amountOfRules,
+  DIFF,
+  DRAFT,
+  noDraft,
+  PROOF_QUERY,
+  showDraft,
+  taggedDraft,
+} from './representation.ts';
 
 // `GET /domains/{domain}/draft` and `/draft/diff`: which rules a draft changes, and what it would decide differently.
 

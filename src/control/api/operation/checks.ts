@@ -7,14 +7,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { normalizeName } from '../../../base/addresses/host.ts';
 import { authenticate, isExpired, presentedHash, presentsKey } from '../../accounts/authenticate.ts';
-import { blockedSurface } from '../../accounts/blocked.ts';
 import { type Entitlements, resolveEntitlements } from '../../accounts/entitlements.ts';
-import { mayDo, type Role } from '../../accounts/roles.ts';
+import { blockedSurface, mayDo, type Role } from '../../accounts/roles.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { badRequest, forbidden, invalidKey, notFound, overBudget, Refusal, readOnlyKey } from './refusal.ts';
-import type { ApiRoute, Caller, Method } from './route.ts';
-import type { Services } from './services.ts';
+import type { ApiRoute, Caller, Method, Services } from './route.ts';
 
 /** The part of a request that authentication needs. */
 export interface Presented {

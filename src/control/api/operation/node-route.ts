@@ -7,10 +7,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { describeDiagnostic } from '../../../base/diagnostics/diagnostic.ts';
 import { readIssue } from '../../../rules/model/report.ts';
-import { nodeOf, type ShownNode } from '../../publishing/node-token.ts';
+import { nodeOf, type ShownNode } from '../../publishing/nodes.ts';
 import { badRequest, unauthorized } from './refusal.ts';
-import type { ApiRoute, Method } from './route.ts';
-import type { NodeRouteServices } from './services.ts';
+import type { ApiRoute, Method, NodeRouteServices } from './route.ts';
 
 /** One operation without its method and path. */
 export interface NodeOperation<Query = unknown, Body = unknown> {

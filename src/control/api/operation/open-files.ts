@@ -3,9 +3,8 @@
  * server runs. Out: routes for GET, HEAD and OPTIONS, with entity tags and gzip.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { gzipped, isWorthCompressing, namesTag, tagOf, takesGzip } from './answer-fields.ts';
 import { allowHeader } from './checks.ts';
-import { gzipped, isWorthCompressing, takesGzip } from './compress.ts';
-import { namesTag, tagOf } from './etag.ts';
 import { Refusal } from './refusal.ts';
 
 /** A response that does not change while the server runs. */

@@ -1,10 +1,10 @@
 /** The audit log of a domain: author, time, action, and the object before and after. */
 import { z } from 'zod';
 import { timeText } from '../../../base/text/time.ts';
-import { accountNames } from '../operation/account-names.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';
-import { queryNumber } from '../operation/query.ts';
+import { queryNumber } from '../operation/read-request.ts';
 import { ok, operation } from '../operation/route.ts';
+import { accountNames } from '../operation/shapes.ts';
 
 /** An entry in the form of the API; `before` and `after` are the audited fields as JSON values, `null` where absent. */
 const ENTRY = z

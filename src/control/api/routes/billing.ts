@@ -13,17 +13,18 @@ import {
   showWallet,
   WALLET,
 } from '../../billing/shapes.ts';
-import type { InvoicePlace } from '../../store/billing-repositories.ts';
-import { INVOICE_STATUSES, type InvoiceRow, type InvoiceStatus } from '../../store/billing-rows.ts';
+import {
+  INVOICE_STATUSES,
+  type InvoicePlace,
+  type InvoiceRow,
+  type InvoiceStatus,
+} from '../../store/billing-repositories.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { MAX_PAGE, MAX_SUBSCRIPTIONS, USUAL_PAGE } from '../operation/limits.ts';
-import { nextPage } from '../operation/next-page.ts';
-import { idOf } from '../operation/paths.ts';
-import { queryNumber } from '../operation/query.ts';
+import { idOf, nextPage, queryNumber } from '../operation/read-request.ts';
 import { badRequest, notFound } from '../operation/refusal.ts';
-import { ok, operation } from '../operation/route.ts';
-import type { Services } from '../operation/services.ts';
+import { ok, operation, type Services } from '../operation/route.ts';
 
 /** `GET /wallet`: an account without a wallet has a balance of nothing. */
 export const wallet = operation({

@@ -2,12 +2,15 @@
 import { z } from 'zod';
 import { readPurgePrefix } from '../../../base/paths/purge-values.ts';
 import { foreignHosts, type PurgeRequest, purgeForm, refreshForm } from '../../../rules/model/purge.ts';
-import { MAX_CURSOR, MAX_PAGE_URLS, MAX_URL, USUAL_PAGE_URLS } from '../../traffic/footprint/limits.ts';
-import { readEntries, readEntriesCursor } from '../../traffic/footprint/read-entries.ts';
-import { readFootprint } from '../../traffic/footprint/read-footprint.ts';
-import { CACHED_ENTRIES, FOOTPRINT } from '../../traffic/footprint/shapes.ts';
-import { queryNumber } from '../operation/query.ts';
-import { formBody, wrongInput } from '../operation/read-body.ts';
+import {
+  CACHED_ENTRIES,
+  FOOTPRINT,
+  readEntries,
+  readEntriesCursor,
+  readFootprint,
+} from '../../traffic/footprint.ts';
+import { MAX_CURSOR, MAX_PAGE_URLS, MAX_URL, USUAL_PAGE_URLS } from '../../traffic/limits.ts';
+import { formBody, queryNumber, wrongInput } from '../operation/read-request.ts';
 import { badRequest } from '../operation/refusal.ts';
 import { message, ok, operation, type Writing } from '../operation/route.ts';
 import { messageShape } from '../operation/shapes.ts';

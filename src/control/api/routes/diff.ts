@@ -3,12 +3,12 @@
  * way.
  */
 import { z } from 'zod';
-import { currentOf } from '../../publishing/current.ts';
+import { currentOf } from '../../publishing/revisions.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { DIFF, PROOF_QUERY } from '../drafts/diff-shape.ts';
+import { DIFF, PROOF_QUERY } from '../drafts/representation.ts';
 import { MAX_PAGE } from '../operation/limits.ts';
-import { queryNumber } from '../operation/query.ts';
+import { queryNumber } from '../operation/read-request.ts';
 import { badRequest, conflict } from '../operation/refusal.ts';
 import { jsonText, operation } from '../operation/route.ts';
 import { side } from './plans.ts';

@@ -1,16 +1,17 @@
 /**
  * The lifecycle of a domain on request: nameserver sets, verification, enabling, a check of the delegation. Each handler
- * makes its DNS lookup outside the transaction (`control/domains/lookups.ts`) and applies it inside (`control/domains/requests.ts`).
+ * makes its DNS lookup outside the transaction (`control/domains/requests.ts`) and applies it inside (`control/domains/requests.ts`).
  */
 import { z } from 'zod';
 import { timeText } from '../../../base/text/time.ts';
 import { DOMAIN_STATUSES } from '../../../base/vocabulary/vocabulary.ts';
-import { proveChallenge, proveName } from '../../domains/lookups.ts';
 import {
   applyDelegation,
   claimManualCheck,
   enableDomain,
   type ManualCheck,
+  proveChallenge,
+  proveName,
   verifyDomain,
 } from '../../domains/requests.ts';
 import type { DomainRow } from '../../store/rows.ts';

@@ -5,7 +5,7 @@ import { RULE_TYPES } from '../../../base/vocabulary/vocabulary.ts';
 import type { Entitlements } from '../../accounts/entitlements.ts';
 import { GIGABYTE, readQuotaUse } from '../../billing/quota-use.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { readSums } from '../../traffic/read-sums.ts';
+import { readSums } from '../../traffic/read-traffic.ts';
 import { ok, operation } from '../operation/route.ts';
 
 /** A limit; `null`: unlimited. */

@@ -19,17 +19,15 @@ import {
   noteBoxKey,
   readBoxKeyHeader,
   sealSet,
-} from '../../certificates/deliver.ts';
-import { findBlob } from '../../publishing/blob.ts';
+} from '../../certificates/make-set.ts';
 import { readMasters, sharedClearance } from '../../publishing/clearance.ts';
 import type { FeedSink } from '../../publishing/feed.ts';
-import { checkReports, fileReports, ReportRefusal } from '../../publishing/file-reports.ts';
-import type { ShownNode } from '../../publishing/node-token.ts';
-import { signedGroups } from '../../publishing/pages.ts';
-import { readPurges } from '../../publishing/read-purges.ts';
+import { checkReports, fileReports, ReportRefusal, type ShownNode } from '../../publishing/nodes.ts';
+import { readPurges, signedGroups } from '../../publishing/pages.ts';
+import { findBlob } from '../../publishing/revisions.ts';
 import type { NodeRow } from '../../store/rows.ts';
 import { TrafficRefusal } from '../../traffic/fault.ts';
-import { checkReported, storeReported } from '../../traffic/take-reported.ts';
+import { checkReported, storeReported } from '../../traffic/take-batch.ts';
 import {
   feedQuery,
   manifestQuery,
@@ -43,7 +41,7 @@ import {
 } from '../operation/feed-shapes.ts';
 import { nodeOperation, OCTETS_TYPE, readSent } from '../operation/node-route.ts';
 import { badRequest, notFound, Refusal } from '../operation/refusal.ts';
-import type { NodeRouteServices } from '../operation/services.ts';
+import type { NodeRouteServices } from '../operation/route.ts';
 
 /** Milliseconds between comments on an idle feed, by which both sides detect a dead connection. */
 const HEARTBEAT_MS = 15_000;

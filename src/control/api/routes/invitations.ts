@@ -18,8 +18,7 @@ import {
   MAX_SHARED,
   PRUNED_INVITATIONS,
 } from '../operation/limits.ts';
-import { idOf } from '../operation/paths.ts';
-import { formBody } from '../operation/read-body.ts';
+import { formBody, idOf } from '../operation/read-request.ts';
 import { badRequest, conflict, notFound } from '../operation/refusal.ts';
 import { message, ok, operation, type Writing } from '../operation/route.ts';
 import { messageShape } from '../operation/shapes.ts';

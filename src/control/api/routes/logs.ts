@@ -16,14 +16,20 @@ import {
   loggedGap,
 } from '../../logs/entry-schema.ts';
 import { MAX_ENTRIES, MAX_FILTER, USUAL_ENTRIES } from '../../logs/limits.ts';
-import { LOG_ACTIONS, type LogQuery, type LogStore, type StoredLogEntry } from '../../logs/log-store.ts';
-import { entryTexts, pageText, placeOf } from '../../logs/page-text.ts';
-import { findBlob } from '../../publishing/blob.ts';
+import {
+  entryTexts,
+  LOG_ACTIONS,
+  type LogQuery,
+  type LogStore,
+  pageText,
+  placeOf,
+  type StoredLogEntry,
+} from '../../logs/log-store.ts';
+import { findBlob } from '../../publishing/revisions.ts';
 import { MAX_PAGE, USUAL_PAGE, USUAL_TRAFFIC_MS } from '../operation/limits.ts';
-import { queryNumber } from '../operation/query.ts';
+import { queryNumber } from '../operation/read-request.ts';
 import { badRequest, conflict, notFound, Refusal } from '../operation/refusal.ts';
-import { type Call, jsonText, operation } from '../operation/route.ts';
-import type { Services } from '../operation/services.ts';
+import { type Call, jsonText, operation, type Services } from '../operation/route.ts';
 import { queryTime } from '../traffic/period.ts';
 import { trace } from './simulate.ts';
 

@@ -1,7 +1,6 @@
 /** Nodes as customers see them; the operations of nodes are in `feed.ts`. */
 import { z } from 'zod';
-import { currentOf } from '../../publishing/current.ts';
-import { nodesOf } from '../../publishing/propagation.ts';
+import { currentOf, nodesOf } from '../../publishing/revisions.ts';
 import type { DomainRow, ReportRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { ok, operation } from '../operation/route.ts';

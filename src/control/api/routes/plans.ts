@@ -1,21 +1,37 @@
 /**
- * `/domains/{domain}/plans/`: published revisions with author, reason and progress on nodes; comparison and rollback.
+ * `/domains/{domain}/plans/`: published revisions with author, reason and progress on nodes; comparison and rollback;
+ * and what the page evaluates with: the sealed plan of a revision, and the signatures of its `waf` rules.
  */
 import { z } from 'zod';
-import { currentOf } from '../../publishing/current.ts';
 import type { Side } from '../../publishing/printed.ts';
-import { propagationOf } from '../../publishing/propagation.ts';
-import { rollBack } from '../../publishing/rollback.ts';
+import { rollBack } from '../../publishing/republish.ts';
+import { currentOf, propagationOf, prunedSentence, readBlob } from '../../publishing/revisions.ts';
 import type { FiledRevision } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { accountNames } from '../operation/account-names.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';
-import { nextPage } from '../operation/next-page.ts';
-import { queryNumber } from '../operation/query.ts';
+import { nextPage, queryNumber } from '../operation/read-request.ts';
 import { conflict, notFound } from '../operation/refusal.ts';
-import { jsonText, message, ok, operation } from '../operation/route.ts';
-import { pageNote, shortenedList } from '../operation/shapes.ts';
-import { findRevision, planOf, revisionOf } from '../operation/stored-revision.ts';
+import { type Call, jsonText, message, ok, operation, type Response } from '../operation/route.ts';
+import { accountNames, pageNote, shortenedList } from '../operation/shapes.ts';
+
+/** The revision number of a path segment. @throws Refusal 404 for a text that is not one */
+function revisionOf(segment: string | undefined): number {
+  if (segment === undefined || !/^[1-9]\d{0,14}$/.test(segment)) throw notFound();
+  return Number(segment);
+}
+
+/** A revision of a domain. @throws Refusal 404 for an unknown one */
+async function findRevision(tx: ReadTransaction, domainId: number, revision: number): Promise<FiledRevision> {
+  const row = await tx.plans.get(domainId, revision);
+  if (row === null) throw notFound();
+  return row;
+}
+
+/** The sealed plan of a revision; `null`: a tombstone. @throws Refusal 409 where it was pruned */
+async function planOf(tx: ReadTransaction, row: FiledRevision): Promise<Uint8Array | null> {
+  if (row.pruned) throw conflict(prunedSentence(row.revision));
+  return row.digest === null ? null : readBlob(tx, row.digest);
+}
 
 /** A revision in the list. */
 const revisionShape = z.object({
@@ -204,4 +220,68 @@ export const rollback = operation({
         ? ok(after)
         : { body: after, headers: { 'x-revision': String(after.revision) } };
     }),
+});
+
+// Operations that return what the page evaluates with: the sealed plan of a revision, and the signatures of its `waf` rules. In: the
+// revision of the path. Out: octets with their digest in a header, which the page compares with its own.
+
+/** SHA-256 of the octets: `sha256:` and 64 hex digits. */
+const DIGEST = 'edgeplan-digest';
+/** The same of the signatures that `waf` rules of the plan inspect with; absent: the plan has no such rule. */
+const SIGNATURES = 'edgeplan-signatures';
+
+const OCTETS = 'application/octet-stream';
+
+/** The sealed plan of the revision in the path. @throws Refusal 404 for an unknown one, 409 for a pruned one and for a tombstone */
+async function planOfPath({ domain, params, read }: Call<unknown>): Promise<PlanOctets> {
+  const revision = revisionOf(params['revision']);
+  return read(async (tx) => {
+    const row = await findRevision(tx, domain.id, revision);
+    const bytes = await planOf(tx, row);
+    if (bytes === null || row.digest === null)
+      throw conflict(
+        `revision ${revision} is a tombstone: the edge refuses every request, and no plan decides`,
+      );
+    return { bytes, digest: `sha256:${row.digest}` };
+  });
+}
+
+/** A sealed plan with its digest. */
+interface PlanOctets {
+  readonly bytes: Uint8Array;
+  readonly digest: string;
+}
+
+function octets(body: Uint8Array, headers: Readonly<Record<string, string>>): Response {
+  return { body, type: OCTETS, headers };
+}
+
+/** `GET /domains/{domain}/plans/{revision}/bytes`: what nodes evaluate, octet by octet. */
+export const plan = operation({
+  summary:
+    'Fetch the sealed plan of a revision, as nodes evaluate it; `edgeplan-digest` is its SHA-256, `edgeplan-signatures` that of the signatures of its `waf` rules',
+  response: z.string(),
+  produces: OCTETS,
+  statuses: [409],
+  async handle(call) {
+    const { bytes, digest } = await planOfPath(call);
+    const found = (await call.services.signaturesFor?.(bytes)) ?? null;
+    const named = found === null ? {} : { [SIGNATURES]: `${found.digest} ${found.name}` };
+    return octets(bytes, { [DIGEST]: digest, ...named });
+  },
+});
+
+/** `GET /domains/{domain}/plans/{revision}/signatures`: 404 for a plan without `waf` rules. */
+export const signatures = operation({
+  summary:
+    'Fetch the sealed signatures that `waf` rules of a revision inspect with; `edgeplan-digest` is their SHA-256',
+  response: z.string(),
+  produces: OCTETS,
+  statuses: [409],
+  async handle(call) {
+    const { bytes } = await planOfPath(call);
+    const found = (await call.services.signaturesFor?.(bytes)) ?? null;
+    if (found === null) throw notFound();
+    return octets(found.sealed, { [DIGEST]: found.digest });
+  },
 });

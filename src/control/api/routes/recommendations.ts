@@ -2,10 +2,9 @@
 import { z } from 'zod';
 import type { Entitlements } from '../../accounts/entitlements.ts';
 import { MAX_RECOMMENDATIONS } from '../../recommendations/limits.ts';
-import { type ReadEntries, readEntries } from '../../recommendations/read-entries.ts';
+import { type ReadEntries, readEntries } from '../../recommendations/read-facts.ts';
 import { RECOMMENDATION } from '../../recommendations/shapes.ts';
-import { nextPage } from '../operation/next-page.ts';
-import { queryNumber } from '../operation/query.ts';
+import { nextPage, queryNumber } from '../operation/read-request.ts';
 import { type Call, jsonText, operation } from '../operation/route.ts';
 
 /** `GET /domains/{domain}/recommendations/`: runs in a compute thread, page by page. */

@@ -3,14 +3,23 @@ import { z } from 'zod';
 import { id, list as listOf } from '../../../rules/model/fields.ts';
 import { form } from '../../../rules/model/form.ts';
 import type { RecordRow } from '../../store/rows.ts';
-import { formBody, readBody } from '../operation/read-body.ts';
+import { MAX_BATCH } from '../operation/limits.ts';
+import { formBody, readBody } from '../operation/read-request.ts';
 import { notFound, Refusal } from '../operation/refusal.ts';
 import { type BodyReader, ok, operation, type Response, type Writing } from '../operation/route.ts';
-import { MAX_BATCH } from '../records/limits.ts';
-import { type Neighbours, neighboursOf } from '../records/neighbours.ts';
-import { removeRecords } from '../records/remove.ts';
-import { type BatchEntry, batchShape, recordUpdateShape, showBatch, showRecord } from '../records/shape.ts';
-import { type JudgedChange, judgeChange, writeChanges } from '../records/write.ts';
+import {
+  type BatchEntry,
+  batchShape,
+  type JudgedChange,
+  judgeChange,
+  type Neighbours,
+  neighboursOf,
+  recordUpdateShape,
+  removeRecords,
+  showBatch,
+  showRecord,
+  writeChanges,
+} from '../records/write.ts';
 
 /** An item of an update: the id; its other fields are read with the record. */
 interface Item {

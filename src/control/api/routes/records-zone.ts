@@ -1,17 +1,16 @@
 /** Import and export of zones as BIND master files (RFC 1035 §5). */
 import { z } from 'zod';
-import { checkRecordType } from '../../accounts/entitlement-checks.ts';
+import { checkRecordType } from '../../accounts/entitlements.ts';
 import { type ReadLine, type ReadZoneFile, ZONE_PROBLEM_KINDS, type ZoneProblem } from '../../compute/job.ts';
 import { printZone } from '../../dns/zone-file/print.ts';
-import { newestChange } from '../../publishing/newest-change.ts';
+import { newestChange } from '../../publishing/revisions.ts';
 import type { NewRecord } from '../../store/customer-repositories.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { badRequest, forbidden, type Refusal } from '../operation/refusal.ts';
 import { ok, operation, type Response, type Writing } from '../operation/route.ts';
 import { originsOfRecord, refuseSpecial } from '../origins.ts';
-import { neighboursOf, SAME_RECORD } from '../records/neighbours.ts';
-import { recordShape, showRecord } from '../records/shape.ts';
+import { neighboursOf, recordShape, SAME_RECORD, showRecord } from '../records/write.ts';
 import { judgeRecordCount } from './records.ts';
 
 /** The content type of zone files (RFC 4027). */

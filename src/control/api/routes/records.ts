@@ -2,14 +2,24 @@
 import { z } from 'zod';
 import { MAX_RECORDS } from '../../../base/vocabulary/limits.ts';
 import type { RecordRow } from '../../store/rows.ts';
-import { idOf } from '../operation/paths.ts';
+import { idOf } from '../operation/read-request.ts';
 import { conflict, forbidden, notFound } from '../operation/refusal.ts';
 import { message, ok, operation, type Response, type Writing } from '../operation/route.ts';
 import { messageShape } from '../operation/shapes.ts';
-import { neighboursOf, spellingsOf } from '../records/neighbours.ts';
-import { removeRecords } from '../records/remove.ts';
-import { recordCreateShape, recordShape, recordUpdateShape, showRecord } from '../records/shape.ts';
-import { judgeChange, judgeHostHeader, judgeOrigin, readRecord, writeChanges } from '../records/write.ts';
+import {
+  judgeChange,
+  judgeHostHeader,
+  judgeOrigin,
+  neighboursOf,
+  readRecord,
+  recordCreateShape,
+  recordShape,
+  recordUpdateShape,
+  removeRecords,
+  showRecord,
+  spellingsOf,
+  writeChanges,
+} from '../records/write.ts';
 
 /** `GET /domains/{domain}/records/`: in the order of their ids. */
 export const list = operation({

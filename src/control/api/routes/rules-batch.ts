@@ -7,10 +7,10 @@ import { z } from 'zod';
 import type { RuleType } from '../../../base/vocabulary/vocabulary.ts';
 import { id, list as listOf } from '../../../rules/model/fields.ts';
 import { form } from '../../../rules/model/form.ts';
-import { checkRuleType } from '../../accounts/entitlement-checks.ts';
-import { CREATE_EXAMPLES } from '../docs/examples.ts';
+import { checkRuleType } from '../../accounts/entitlements.ts';
+import { CREATE_EXAMPLES } from '../docs/intro.ts';
 import { MAX_RULE_BATCH } from '../operation/limits.ts';
-import { formBody, readBody } from '../operation/read-body.ts';
+import { formBody, readBody } from '../operation/read-request.ts';
 import { badRequest, notFound, Refusal } from '../operation/refusal.ts';
 import {
   type ApiRoute,
@@ -22,9 +22,9 @@ import {
   type Response,
   type Writing,
 } from '../operation/route.ts';
-import { type BatchEntry, batchShape, showBatch } from '../records/shape.ts';
+import { type BatchEntry, batchShape, showBatch } from '../records/write.ts';
 import { RULE_SHAPES } from '../rules/shapes.ts';
-import { RULE_SLUGS } from '../rules/slugs.ts';
+import { RULE_SLUGS } from '../rules/show.ts';
 import { addRule, changeRule, removeRule } from './rules.ts';
 
 /** The batch routes of one rule type. */

@@ -6,11 +6,10 @@ import type { StoredRule } from '../../../rules/model/common.ts';
 import { id, list as listOf } from '../../../rules/model/fields.ts';
 import { form } from '../../../rules/model/form.ts';
 import type { RedirectRule } from '../../../rules/model/types.ts';
-import { checkRuleType } from '../../accounts/entitlement-checks.ts';
+import { checkRuleType } from '../../accounts/entitlements.ts';
 import type { RuleRow } from '../../store/rows.ts';
 import { MAX_AUDITED_MOVES } from '../operation/limits.ts';
-import { idOf } from '../operation/paths.ts';
-import { formBody } from '../operation/read-body.ts';
+import { formBody, idOf } from '../operation/read-request.ts';
 import { badRequest, forbidden, notFound } from '../operation/refusal.ts';
 import {
   type ApiRoute,
@@ -24,12 +23,18 @@ import {
   type Writing,
 } from '../operation/route.ts';
 import { messageShape } from '../operation/shapes.ts';
-import { RULE_LIST_QUERY, requestsPart, rulePage } from '../rules/list-page.ts';
-import { costsOf } from '../rules/patterns.ts';
-import { readRule } from '../rules/read.ts';
+import { costsOf, readRule } from '../rules/read.ts';
 import { RULE_SHAPES } from '../rules/shapes.ts';
-import { bodyOf, showRule, showWhole, toWrite } from '../rules/show.ts';
-import { RULE_SLUGS } from '../rules/slugs.ts';
+import {
+  bodyOf,
+  RULE_LIST_QUERY,
+  RULE_SLUGS,
+  requestsPart,
+  rulePage,
+  showRule,
+  showWhole,
+  toWrite,
+} from '../rules/show.ts';
 import { provisionWww } from '../rules/www-record.ts';
 
 /**

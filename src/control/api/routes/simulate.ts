@@ -6,13 +6,11 @@
 import { z } from 'zod';
 import { requestMistake } from '../../../workbench/simulation/requests.ts';
 import type { SimulatedRequest } from '../../../workbench/simulation/simulate.ts';
-import { findBlob } from '../../publishing/blob.ts';
-import { currentOf } from '../../publishing/current.ts';
+import { currentOf, findBlob } from '../../publishing/revisions.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { MAX_PAGE, USUAL_FINDINGS, USUAL_PAGE } from '../operation/limits.ts';
-import { nextPage } from '../operation/next-page.ts';
-import { queryNumber } from '../operation/query.ts';
+import { nextPage, queryNumber } from '../operation/read-request.ts';
 import { badRequest, conflict } from '../operation/refusal.ts';
 import { jsonText, operation } from '../operation/route.ts';
 import { shortenedList } from '../operation/shapes.ts';

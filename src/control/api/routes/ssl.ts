@@ -1,5 +1,4 @@
 /** Certificates of a domain: listed, parsed, uploaded, removed. No answer, audit entry or error has anything of a key. */
-
 import { requestCertificate } from '../../certificates/issuance/request.ts';
 import { judgeUpload } from '../../certificates/judge.ts';
 import { type KeyRing, SecretsKeyFault } from '../../certificates/key-ring.ts';
@@ -12,15 +11,13 @@ import {
   parseForm,
   showCertificate,
   showParsed,
+  summarizeSsl,
   uploadForm,
 } from '../../certificates/shapes.ts';
-import { summarizeSsl } from '../../certificates/state.ts';
 import { storeUpload } from '../../certificates/upload.ts';
-import { idOf } from '../operation/paths.ts';
-import { formBody, wrongInput } from '../operation/read-body.ts';
+import { formBody, idOf, wrongInput } from '../operation/read-request.ts';
 import { badRequest, conflict, notFound, Refusal } from '../operation/refusal.ts';
-import { message, ok, operation } from '../operation/route.ts';
-import type { Services } from '../operation/services.ts';
+import { message, ok, operation, type Services } from '../operation/route.ts';
 import { messageShape } from '../operation/shapes.ts';
 
 /** Runs work that needs the secrets key. @throws Refusal 503 where the server has none, or cannot read it */

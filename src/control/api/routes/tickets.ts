@@ -5,21 +5,21 @@
 import { z } from 'zod';
 import { normalizeName } from '../../../base/addresses/host.ts';
 import {
+  closeTicket,
   messageForm,
   openForm,
+  openTicket,
   showTicket,
   showWholeTicket,
   TICKET,
+  type TicketOutcome,
   WHOLE_TICKET,
-} from '../../billing/ticket-shapes.ts';
-import { closeTicket, openTicket, type TicketOutcome, writeToTicket } from '../../billing/tickets.ts';
-import { TICKET_STATUSES, type TicketStatus } from '../../store/billing-rows.ts';
+  writeToTicket,
+} from '../../billing/tickets.ts';
+import { TICKET_STATUSES, type TicketStatus } from '../../store/billing-repositories.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';
-import { nextPage } from '../operation/next-page.ts';
-import { idOf } from '../operation/paths.ts';
-import { queryNumber } from '../operation/query.ts';
-import { formBody } from '../operation/read-body.ts';
+import { formBody, idOf, nextPage, queryNumber } from '../operation/read-request.ts';
 import { badRequest, conflict, notFound } from '../operation/refusal.ts';
 import { ok, operation } from '../operation/route.ts';
 

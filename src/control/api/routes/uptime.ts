@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import { timeText } from '../../../base/text/time.ts';
 import { type IncidentRow, RESOLUTIONS } from '../../store/rows.ts';
-import { explainUptime, UPTIME_STATUSES } from '../../traffic/uptime/explain.ts';
 import { readHours } from '../../traffic/uptime/read-hours.ts';
-import { readState } from '../../traffic/uptime/stored-state.ts';
+import { explainUptime, readState, UPTIME_STATUSES } from '../../traffic/uptime/state.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';
-import { queryNumber } from '../operation/query.ts';
+import { queryNumber } from '../operation/read-request.ts';
 import { ok, operation } from '../operation/route.ts';
 
 const HOUR_MS = 3_600_000;

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { timeText } from '../../../base/text/time.ts';
 import type { ZoneService } from '../../zones/zone-service.ts';
 import { conflict, Refusal } from '../operation/refusal.ts';
-import { ok, operation } from '../operation/route.ts';
-import type { Services } from '../operation/services.ts';
+import { ok, operation, type Services } from '../operation/route.ts';
 
 const serial = z
   .int()

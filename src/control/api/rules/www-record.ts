@@ -2,18 +2,17 @@
  * Creates the www record of a canonical redirect (API document, "redirect"; semantics §6): a redirect between a domain and
  * its www name has no effect while www does not lead to the edge, so the write adds a proxied record.
  */
-
 import { normalizeName } from '../../../base/addresses/host.ts';
 import { isStoreFault, StoreFault } from '../../../base/storage/fault.ts';
 import { MAX_RECORDS } from '../../../base/vocabulary/limits.ts';
 import type { StoredRule } from '../../../rules/model/common.ts';
 import { absoluteName } from '../../../rules/model/record-name.ts';
 import type { RedirectRule } from '../../../rules/model/types.ts';
-import { checkRecordType, refuseFeature } from '../../accounts/entitlement-checks.ts';
+import { checkRecordType, refuseFeature } from '../../accounts/entitlements.ts';
 import type { NewRecord } from '../../store/customer-repositories.ts';
 import type { RecordRow } from '../../store/rows.ts';
 import type { Writing } from '../operation/route.ts';
-import { showRecord } from '../records/shape.ts';
+import { showRecord } from '../records/write.ts';
 import type { WwwRecord } from './shapes.ts';
 
 /** Adds the record where it is missing. Returns what happened; `null`: the redirect is not canonical. */

@@ -5,9 +5,15 @@
 import { z } from 'zod';
 import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { converted } from '../../../rules/model/fields.ts';
-import { STEP_MS, STEP_UNITS, suitsStep, TRAFFIC_STEPS, type TrafficPeriod } from '../../traffic/period.ts';
 import type { TrafficStep } from '../../traffic/read-traffic.ts';
-import type { Retention } from '../../traffic/retention.ts';
+import {
+  type Retention,
+  STEP_MS,
+  STEP_UNITS,
+  suitsStep,
+  TRAFFIC_STEPS,
+  type TrafficPeriod,
+} from '../../traffic/retention.ts';
 import { MAX_TRAFFIC_POINTS, USUAL_TRAFFIC_MS } from '../operation/limits.ts';
 import { badRequest } from '../operation/refusal.ts';
 

@@ -7,11 +7,8 @@ import acme from 'acme-client';
 import { sha256Hex } from '../../../base/platform/cryptography.ts';
 import { isObject } from '../../../base/text/json-object.ts';
 import type { Store } from '../../store/store.ts';
-import type { KeyRing } from '../key-ring.ts';
-import { openKey, sealKey } from '../seal-key.ts';
-import { answerFault } from './ca-fault.ts';
-import { useCaTransport } from './ca-transport.ts';
-import { readCertificateId } from './certificate-id.ts';
+import { type KeyRing, openKey, sealKey } from '../key-ring.ts';
+import { answerFault, useCaTransport } from './ca-transport.ts';
 
 /** The CA and the account at it. */
 export interface AuthorityOptions {
@@ -133,4 +130,29 @@ function readWindow(answer: Readonly<Record<string, unknown>>): RenewalWindow | 
   if (!isObject(window)) return null;
   const [start, end] = [Date.parse(String(window['start'])), Date.parse(String(window['end']))];
   return start < end ? { start, end } : null;
+}
+
+/** The octets of the OID 2.5.29.35, authority key identifier (RFC 5280 §4.2.1.1), with tag and length. */
+const AUTHORITY_KEY = Buffer.from([0x06, 0x03, 0x55, 0x1d, 0x23]);
+
+/** `null`: the certificate names no key of its issuer. */
+export function readCertificateId({ raw, serialNumber }: X509Certificate): string | null {
+  const key = authorityKey(raw);
+  if (key === null) return null;
+  const serial = Buffer.from(serialNumber.length % 2 === 0 ? serialNumber : `0${serialNumber}`, 'hex');
+  // DER writes a leading zero octet where the first bit is set, and the identifier has the octets of DER.
+  const octets = serial[0]! >= 0x80 ? Buffer.concat([Buffer.of(0), serial]) : serial;
+  return `${key.toString('base64url')}.${octets.toString('base64url')}`;
+}
+
+/** The keyIdentifier of the extension: an octet string that has a sequence whose first element has the tag 0x80. */
+function authorityKey(der: Buffer): Buffer | null {
+  for (let at = der.indexOf(AUTHORITY_KEY); at >= 0; at = der.indexOf(AUTHORITY_KEY, at + 1)) {
+    const value = der.subarray(at + AUTHORITY_KEY.length);
+    // All lengths are below 128: the key identifier has 20 or 32 octets, and other fields are rare and follow it.
+    const [string, , sequence, , tag, length] = value;
+    if (string !== 0x04 || sequence !== 0x30 || tag !== 0x80 || length === undefined) continue;
+    if (6 + length <= value.length) return value.subarray(6, 6 + length);
+  }
+  return null;
 }

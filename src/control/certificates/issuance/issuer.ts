@@ -12,11 +12,6 @@ import type { ServerAddress } from '../../dns/server-address.ts';
 import type { ClaimedOrder, OrderAllowance } from '../../store/issuance-repositories.ts';
 import type { DomainRow, RecordRow } from '../../store/rows.ts';
 import { SecretsKeyFault } from '../key-ring.ts';
-import { createAccountShares } from './account-shares.ts';
-import { type Authority, type AuthorityOptions, createAuthority } from './authority.ts';
-import { CaFault } from './ca-fault.ts';
-import { createCaConnections, withCa } from './ca-transport.ts';
-import { readCertificateId } from './certificate-id.ts';
 import {
   ALLOWANCE_MS,
   CA_AWAY_RETRY,
@@ -28,10 +23,19 @@ import {
   ORDER_MS,
   ORDERS_AT_ONCE,
   SWEEP_MS,
-} from './limits.ts';
+} from '../limits.ts';
+import { type Authority, type AuthorityOptions, createAuthority, readCertificateId } from './authority.ts';
+import { CaFault, createCaConnections, withCa } from './ca-transport.ts';
 import { type NameFacts, nameFacts, whyNotOrderable } from './names.ts';
-import { hasZone } from './request.ts';
-import { OrderFault, type OrderOutcome, type OrderTools, runOrder } from './run-order.ts';
+import { askWindows } from './renewal.ts';
+import { createSurvey, hasZone, type NameSurvey } from './request.ts';
+import {
+  createAccountShares,
+  OrderFault,
+  type OrderOutcome,
+  type OrderTools,
+  runOrder,
+} from './run-order.ts';
 import {
   type EndedOrder,
   storeFailed,
@@ -41,8 +45,6 @@ import {
   storeWait,
 } from './settle.ts';
 import { createSolver } from './solver.ts';
-import { createSurvey, type NameSurvey } from './survey.ts';
-import { askWindows } from './windows.ts';
 
 /** Writes lines about certificates. */
 export interface IssuerLog {

@@ -2,7 +2,7 @@
 import { normalizeName } from '../../../base/addresses/host.ts';
 import { absoluteName, isNameCovered } from '../../../rules/model/record-name.ts';
 import type { RecordRow } from '../../store/rows.ts';
-import { MAX_ORDER_NAMES } from './limits.ts';
+import { MAX_ORDER_NAMES } from '../limits.ts';
 
 /** What the names of a domain follow from. */
 export interface NameFacts {

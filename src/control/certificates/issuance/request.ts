@@ -1,19 +1,26 @@
-/** Requests for certificates, by a customer or for names that no certificate covers: each makes an order that is due. */
+/**
+ * Requests for certificates, by a customer or for names that no certificate covers: each makes an order that is due. The
+ * survey finds such names.
+ */
+import { pause, retryMs } from '../../../base/platform/tasks.ts';
 import { isNameCovered, uncoveredNames } from '../../../rules/model/record-name.ts';
 import type { CertificateRow, DomainRow } from '../../store/rows.ts';
-import type { ReadTransaction, WriteTransaction } from '../../store/store.ts';
-import { MAX_CERTIFICATES } from '../limits.ts';
-import { stateAt } from '../state.ts';
+import type { ReadTransaction, Store, WriteTransaction } from '../../store/store.ts';
 import {
+  ENTRIES_AT_ONCE,
   HASTY_FAILURES,
   HASTY_MS,
+  MAX_CERTIFICATES,
   MAX_OBTAINED,
   MAX_ORDER_NAMES,
+  REFUSED_RETRY,
   REISSUE_MS,
+  SURVEY_MS,
+  SURVEY_REST_MS,
   UPLOAD_END_MS,
-} from './limits.ts';
+} from '../limits.ts';
+import { stateAt } from '../shapes.ts';
 import { inOrder, type NameFacts, nameFacts, usualNames, whyNotOrderable } from './names.ts';
-import { insertWanted } from './new-certificate.ts';
 
 /** A request of a customer. */
 export interface CertificateRequest {
@@ -77,7 +84,7 @@ export async function requestCertificate(
 }
 
 /** Makes an order for names that no certificate covers and no order has; `null`: each has one. @throws StoreFault */
-export async function requestUncovered(
+async function requestUncovered(
   tx: WriteTransaction,
   request: Omit<CertificateRequest, 'names'>,
 ): Promise<CertificateRow | null> {
@@ -89,7 +96,7 @@ export async function requestUncovered(
 }
 
 /** Whether `requestUncovered` would make an order: for a read that precedes a write. @throws StoreFault */
-export async function hasUncovered(
+async function hasUncovered(
   tx: ReadTransaction,
   request: Omit<CertificateRequest, 'names'>,
 ): Promise<boolean> {
@@ -183,4 +190,95 @@ async function hasten(
   }
   await tx.issuance.hasten(row.id, failures < HASTY_FAILURES ? now : now + HASTY_MS);
   return { ok: true, row };
+}
+
+// Finds domains with proxied names that no certificate covers. It follows the manifest: every change of records is published
+// at a new position, so the work grows with changes and not with domains. Now and then it begins again, since certificates
+// expire without a change.
+
+export interface NameSurveyOptions {
+  readonly store: Store;
+  /** Whether this server serves zones. */
+  readonly zones: boolean;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** Finds uncovered names. */
+export interface NameSurvey {
+  /** Reads what has changed and makes orders; resolves with how many. @throws StoreFault */
+  run(): Promise<number>;
+}
+
+export function createSurvey({ store, zones, clock }: NameSurveyOptions): NameSurvey {
+  let position = 0;
+  let begun = Number.NEGATIVE_INFINITY;
+
+  /** Whether an order was made. */
+  async function look(domainId: number): Promise<boolean> {
+    const now = clock();
+    const isOpen = await store.read(async (tx) => {
+      const domain = await tx.domains.get(domainId);
+      return domain !== null && isServed(domain) && (await hasUncovered(tx, { domain, zones, now }));
+    });
+    if (!isOpen) return false;
+    return store.write(async (tx) => {
+      const domain = await tx.domains.get(domainId);
+      if (domain === null || !isServed(domain)) return false;
+      return (await requestUncovered(tx, { domain, zones, now })) !== null;
+    });
+  }
+
+  return {
+    async run() {
+      const now = clock();
+      if (now - begun >= SURVEY_MS || now < begun) {
+        position = 0;
+        begun = now;
+      }
+      for (let made = 0; ; await pause(SURVEY_REST_MS)) {
+        const entries = await store.latest.plans.changedSince(position, ENTRIES_AT_ONCE);
+        for (const { domain_id, digest, position: through } of entries) {
+          if (digest !== null && (await look(domain_id))) made += 1;
+          position = through;
+        }
+        if (entries.length < ENTRIES_AT_ONCE) return made;
+      }
+    },
+  };
+}
+
+function isServed({ status, suspended }: { readonly status: string; readonly suspended: boolean }): boolean {
+  return status === 'active' && !suspended;
+}
+
+/** What is to be obtained. */
+export interface WantedCertificate {
+  readonly domainId: number;
+  readonly names: readonly string[];
+  /** Why the CA has refused the names before; `null`: it has not, and the order is due at once. */
+  readonly refused: string | null;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Inserts both. @throws StoreFault */
+export async function insertWanted(
+  tx: WriteTransaction,
+  { domainId, names, refused, now }: WantedCertificate,
+): Promise<CertificateRow> {
+  const names_json = JSON.stringify(names);
+  const row = await tx.certificates.insert({
+    ...{ domain_id: domainId, source: 'acme', names_json, created_at: now, noticed: '' },
+    ...{ status: refused === null ? 'pending' : 'failed', error: refused ?? '' },
+    ...{ issuer: '', key_type: '', sha256: '', not_before: 0, not_after: 0, renew_at: null },
+    ...{ chain: null, sealed_key: null },
+  });
+  const due_at = refused === null ? now : Math.round(now + retryMs(0, REFUSED_RETRY));
+  const failures = refused === null ? 0 : 1;
+  await tx.issuance.insert({
+    certificate_id: row.id,
+    ...{ domain_id: domainId, names_json, due_at, failures },
+  });
+  return row;
 }

@@ -10,12 +10,10 @@ import { backoffMs, pause } from '../../../base/platform/tasks.ts';
 import type { ClaimedOrder, OrderAllowance } from '../../store/issuance-repositories.ts';
 import type { Store } from '../../store/store.ts';
 import { judgeUpload, type UsableCertificate } from '../judge.ts';
-import type { KeyRing } from '../key-ring.ts';
-import { openKey, sealKey } from '../seal-key.ts';
-import type { AccountShares } from './account-shares.ts';
+import { type KeyRing, openKey, sealKey } from '../key-ring.ts';
+import { FIRST_POLL_MS, LAST_POLL_MS, MAX_COUNTED_ACCOUNTS, USUAL_SHARE } from '../limits.ts';
 import type { Authority } from './authority.ts';
-import { CaFault, reasonText } from './ca-fault.ts';
-import { FIRST_POLL_MS, LAST_POLL_MS } from './limits.ts';
+import { CaFault, reasonText } from './ca-transport.ts';
 import { challengeOwner, inOrder } from './names.ts';
 import type { ChallengePlace, PlacedChallenge, Solver } from './solver.ts';
 
@@ -305,4 +303,35 @@ async function complete(
 async function waitToPoll(polls: number, signal: AbortSignal): Promise<void> {
   await pause(backoffMs(polls, { first: FIRST_POLL_MS, last: LAST_POLL_MS }), signal);
   signal.throwIfAborted();
+}
+
+// How much of the allowance of orders is left to others: an account that has ordered much lately gets nothing of the last
+// half. So a customer with many names, or one who requests again and again, delays nobody else. Counted in each process.
+
+/** The orders of accounts. */
+interface AccountShares {
+  /** Orders of the allowance that an account leaves to others. */
+  reservedFor(account: number): number;
+  /** Counts an order. */
+  ordered(account: number): void;
+}
+
+export function createAccountShares({ everyMs, burst }: OrderAllowance, clock: () => number): AccountShares {
+  /** As the allowance itself: when the orders of an account would be made good, one in each `everyMs`. */
+  const spentUntil = new Map<number, number>();
+  return {
+    reservedFor(account) {
+      const orders = ((spentUntil.get(account) ?? 0) - clock()) / everyMs;
+      return orders > burst * USUAL_SHARE ? Math.floor(burst / 2) : 0;
+    },
+    ordered(account) {
+      const now = clock();
+      const before = Math.min(spentUntil.get(account) ?? 0, now + burst * everyMs);
+      // Moved to the end: those that ordered longest ago are forgotten first.
+      spentUntil.delete(account);
+      spentUntil.set(account, Math.max(before, now) + everyMs);
+      const [oldest] = spentUntil.keys();
+      if (spentUntil.size > MAX_COUNTED_ACCOUNTS && oldest !== undefined) spentUntil.delete(oldest);
+    },
+  };
 }

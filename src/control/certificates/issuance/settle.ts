@@ -5,11 +5,7 @@ import type { ClaimedOrder } from '../../store/issuance-repositories.ts';
 import type { CertificateRow, DomainRow } from '../../store/rows.ts';
 import { SERVICE, type WriteTransaction } from '../../store/store.ts';
 import type { UsableCertificate } from '../judge.ts';
-import type { KeyRing } from '../key-ring.ts';
-import { renewSet } from '../make-set.ts';
-import { sealKey } from '../seal-key.ts';
-import { showCertificate } from '../shapes.ts';
-import { stateAt } from '../state.ts';
+import { type KeyRing, sealKey } from '../key-ring.ts';
 import {
   FAILED_RETRY,
   LONGEST_PAUSE_MS,
@@ -18,10 +14,12 @@ import {
   MAX_REASON_CHARACTERS,
   NOTIFIED_AT,
   REFUSED_RETRY,
-} from './limits.ts';
+} from '../limits.ts';
+import { renewSet } from '../make-set.ts';
+import { showCertificate, stateAt } from '../shapes.ts';
 import { inOrder } from './names.ts';
-import { insertWanted } from './new-certificate.ts';
 import { renewalTime } from './renewal.ts';
+import { insertWanted } from './request.ts';
 
 /** An order whose work has ended. */
 export interface EndedOrder {

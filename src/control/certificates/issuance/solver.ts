@@ -3,12 +3,11 @@
  * reported to the CA once its answer is there for everybody.
  */
 import { pause, withDeadline } from '../../../base/platform/tasks.ts';
-import { queryServer } from '../../dns/ask.ts';
-import { canonical } from '../../dns/message.ts';
+import { canonical, queryServer } from '../../dns/message.ts';
 import type { ServerAddress } from '../../dns/server-address.ts';
 import type { DomainRow, RecordRow } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
-import { AWAY_AFTER, NAMESERVERS_MS, NAMESERVERS_POLL_MS, NODES_MS } from './limits.ts';
+import { AWAY_AFTER, NAMESERVERS_MS, NAMESERVERS_POLL_MS, NODES_MS } from '../limits.ts';
 import { challengeOwner, delegationOf } from './names.ts';
 
 /** A challenge with its answer. */

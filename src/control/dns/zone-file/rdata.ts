@@ -11,8 +11,7 @@ import type { Problem } from '../../../rules/model/report.ts';
 import { judgeAddress } from '../../../rules/model/text-checks.ts';
 import { MAX_STRING_OCTETS } from '../limits.ts';
 import { readServiceParams } from './service-params.ts';
-import { quoteOctets, readOctets, txtDestination, txtStrings } from './text.ts';
-import { lex, type Token } from './tokens.ts';
+import { lex, quoteOctets, readOctets, type Token, txtDestination, txtStrings } from './tokens.ts';
 
 /** How names in data are read and written. */
 export interface NameScope {

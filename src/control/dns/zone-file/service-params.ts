@@ -1,8 +1,7 @@
 /** Reads and prints the parameters of SVCB and HTTPS records, as text and from the wire (RFC 9460 §2.1, §2.2, §7, §14.3.2). */
 import { formatIp, parseIpv4, parseIpv6 } from '../../../base/addresses/ip.ts';
 import type { Problem } from '../../../rules/model/report.ts';
-import { readOctets } from './text.ts';
-import type { Token } from './tokens.ts';
+import { readOctets, type Token } from './tokens.ts';
 
 /** The keys by number, from 0 (RFC 9460 §14.3.2; `dohpath` is RFC 9461). */
 const KEYS = [

@@ -2,8 +2,7 @@
  * Locks on domains: two writes that name one domain run one after the other. Domains of one name are locked together, by
  * id, since a proof of one removes the others: in another order, two proofs would wait for each other.
  */
-import type { Session, WriteSession } from './session.ts';
-import { statement } from './statement.ts';
+import { type Session, statement, type WriteSession } from './statement.ts';
 
 /** Locks all domains of the name, by id. */
 const lockRowsOfName = statement((builder, p: { id: number }) =>
@@ -53,4 +52,18 @@ async function backToSavepoint(session: WriteSession, error: unknown): Promise<v
     session.failed = failed ?? session.failed;
     throw error;
   }
+}
+
+// Which of several domains of one name is meant by the name.
+
+/** The columns that decide; `ever_active` as a flag or as the database returns it. */
+interface Candidate {
+  readonly unproved_since: number | null;
+  readonly ever_active: boolean | number;
+}
+
+/** The domain that has proved the name, else one that was active once, else the oldest; `rows` are by id. */
+export function holderOf<Row extends Candidate>(rows: readonly Row[]): Row | null {
+  const proved = rows.find(({ unproved_since }) => unproved_since === null);
+  return proved ?? rows.find(({ ever_active }) => Boolean(ever_active)) ?? rows[0] ?? null;
 }

@@ -2,7 +2,10 @@
  * Chooses the database. SQLite is the default because it needs no set-up and one process serves a whole installation;
  * PostgreSQL is for several API processes side by side, or for operators who run it already.
  */
-import type { Store } from '../store.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PostgresAccess, StorePlace, StoreReport } from '../place.ts';
+import type { ReadTransaction, Store } from '../store.ts';
 
 /** Where the store is, and what for it is opened. */
 export interface OpenStoreOptions {
@@ -26,4 +29,57 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   }
   const { openSqlite } = await import('./sqlite/open.ts');
   return openSqlite({ folder: options.database, role: options.role ?? 'server' });
+}
+
+// Reads which version the tables of a store have, and changes nothing: the file of an embedded store must exist, and no
+// step to newer tables is taken.
+
+/** Inspects the embedded store in a folder; `null`: there is none. @throws StoreFault */
+export async function inspectFolder(folder: string): Promise<StoreReport | null> {
+  const file = join(folder, 'edgeplan.db');
+  if (!existsSync(file)) return null;
+  const { readVersion } = await import('./sqlite/read-version.ts');
+  return readVersion(file);
+}
+
+/** Inspects a PostgreSQL database. @throws StoreFault */
+export async function inspectPostgres(access: PostgresAccess): Promise<StoreReport> {
+  const { readVersion } = await import('./postgres/read-version.ts');
+  return readVersion(access);
+}
+
+// Snapshots of a store that is open already, through connections of their own. For threads: rows are read where they are
+// used and do not pass through the thread that answers requests.
+
+/** Reads snapshots in a thread of its own. */
+export interface Snapshots {
+  /** See `Store.read`; the first call connects. @throws StoreFault */
+  read<T>(work: (tx: ReadTransaction) => Promise<T>): Promise<T>;
+}
+
+/** Connects when the first snapshot is read. The connections end with their thread. */
+export function openSnapshots(place: StorePlace): Snapshots {
+  let opened: Promise<Snapshots> | null = null;
+  return {
+    async read(work) {
+      opened ??= connect(place).catch((error: unknown) => {
+        opened = null;
+        throw error;
+      });
+      return (await opened).read(work);
+    },
+  };
+}
+
+/** Opens connections for snapshots alone: no lock, no migration. */
+async function connect(place: StorePlace): Promise<Snapshots> {
+  if (place.database === 'sqlite') {
+    const { createReader } = await import('./sqlite/reader.ts');
+    return createReader(place.file);
+  }
+  const { admitted, createPool } = await import('./postgres/pool.ts');
+  const { readOn } = await import('./postgres/transactions.ts');
+  const { access } = place;
+  const pool = createPool(access, { connections: 1 });
+  return { read: (work) => admitted(access, () => readOn(pool, work)) };
 }

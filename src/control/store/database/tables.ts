@@ -7,9 +7,9 @@ import type {
   TicketMessageRow,
   TicketRow,
   WalletRow,
-} from '../billing-rows.ts';
-import type { CacheContentsRow, CachePurgeRow } from '../cache-repositories.ts';
+} from '../billing-repositories.ts';
 import type { RuleCosts } from '../customer-repositories.ts';
+import type { CacheContentsRow, CachePurgeRow } from '../edge-repositories.ts';
 import type { AcmeAccountRow, CertificateOrderRow } from '../issuance-repositories.ts';
 import type {
   AccountRow,

@@ -5,14 +5,16 @@
  * 0 or 1, so that one set of queries serves both.
  */
 import type { Migration } from './migration.ts';
-import { POSTGRES_BILLING } from './postgres-billing.ts';
-import { POSTGRES_CACHE_CONTENTS } from './postgres-cache-contents.ts';
-import { POSTGRES_CERTIFICATES } from './postgres-certificates.ts';
-import { POSTGRES_DRAFTS } from './postgres-drafts.ts';
-import { POSTGRES_INVARIANTS } from './postgres-invariants.ts';
-import { POSTGRES_ISSUANCE } from './postgres-issuance.ts';
-import { POSTGRES_PURGES } from './postgres-purges.ts';
-import { POSTGRES_ZONES } from './postgres-zones.ts';
+import {
+  POSTGRES_BILLING,
+  POSTGRES_CACHE_CONTENTS,
+  POSTGRES_CERTIFICATES,
+  POSTGRES_DRAFTS,
+  POSTGRES_INVARIANTS,
+  POSTGRES_ISSUANCE,
+  POSTGRES_PURGES,
+  POSTGRES_ZONES,
+} from './postgres-steps.ts';
 
 /** Accounts, keys, domains, and what belongs to a domain. */
 const ACCOUNTS_AND_DOMAINS = `

@@ -4,14 +4,16 @@
  * meanings are the same there.
  */
 import type { Migration } from './migration.ts';
-import { SQLITE_BILLING } from './sqlite-billing.ts';
-import { SQLITE_CACHE_CONTENTS } from './sqlite-cache-contents.ts';
-import { SQLITE_CERTIFICATES } from './sqlite-certificates.ts';
-import { SQLITE_DRAFTS } from './sqlite-drafts.ts';
-import { SQLITE_INVARIANTS } from './sqlite-invariants.ts';
-import { SQLITE_ISSUANCE } from './sqlite-issuance.ts';
-import { SQLITE_PURGES } from './sqlite-purges.ts';
-import { SQLITE_ZONES } from './sqlite-zones.ts';
+import {
+  SQLITE_BILLING,
+  SQLITE_CACHE_CONTENTS,
+  SQLITE_CERTIFICATES,
+  SQLITE_DRAFTS,
+  SQLITE_INVARIANTS,
+  SQLITE_ISSUANCE,
+  SQLITE_PURGES,
+  SQLITE_ZONES,
+} from './sqlite-steps.ts';
 
 /** Accounts, keys, domains, and what belongs to a domain. */
 const ACCOUNTS_AND_DOMAINS = `

@@ -4,17 +4,27 @@
  * process that stops in between continues where it stopped; of several processes on one database, each minute of a domain is
  * judged by one.
  */
+import { pause } from '../../../base/platform/tasks.ts';
+import { timeText } from '../../../base/text/time.ts';
+import { notify } from '../../notices/notify.ts';
 import type { IncidentRow, UptimeStateRow, WatchedDomain } from '../../store/rows.ts';
 import type { Store, WriteTransaction } from '../../store/store.ts';
-import { DOMAINS_AT_ONCE, MINUTES_A_PASS, SETTLING_MINUTES } from './limits.ts';
+import {
+  DOMAINS_AT_ONCE,
+  INCIDENTS_STORED_MS,
+  MINUTES_A_PASS,
+  PASS_MS,
+  SETTLING_MINUTES,
+} from '../limits.ts';
 import {
   createUptimeState,
   type IncidentEvent,
   judgeMinutes,
+  readState,
   type UptimeMinute,
   type UptimeState,
+  writeState,
 } from './state.ts';
-import { readState, writeState } from './stored-state.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -133,4 +143,66 @@ async function storeEvent(
 /** The end of a minute, milliseconds since the epoch. */
 function endOf(minute: number): number {
   return (minute + 1) * MINUTE_MS;
+}
+
+// Judges uptime regularly: the driver of `judge-due.ts`, which the API server starts and stops.
+
+export interface UptimeWatchOptions extends UptimeJudgeOptions {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Called with the error of a pass; the next pass judges the same minutes. */
+  readonly failed: (error: unknown) => void;
+  /** Milliseconds between passes. Default: `PASS_MS`. */
+  readonly everyMs?: number;
+}
+
+/** A running watch. */
+export interface UptimeWatch {
+  /** Ends after the pass that runs. */
+  stop(): Promise<void>;
+}
+
+/** Starts to judge. */
+export function watchUptime(options: UptimeWatchOptions): UptimeWatch {
+  const stopping = new AbortController();
+  const running = judgeRegularly(options, stopping.signal);
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function judgeRegularly(options: UptimeWatchOptions, signal: AbortSignal): Promise<void> {
+  const { store, clock, failed, everyMs = PASS_MS } = options;
+  while (!signal.aborted) {
+    try {
+      while (!signal.aborted && (await judgeDue(options, clock())));
+      await store.write((tx) => tx.uptime.prune(clock() - INCIDENTS_STORED_MS));
+    } catch (error) {
+      failed(error);
+    }
+    // At another moment in each process, so that one of them finds the work and the others find it done.
+    await pause(everyMs * (0.75 + Math.random() / 2), signal);
+  }
+}
+
+/** A domain whose owner has turned alerts off has incidents and no notifications. @param now milliseconds since the epoch */
+export async function notifyIncident(
+  tx: WriteTransaction,
+  { kind, domain, incident }: IncidentChange,
+  now: number,
+): Promise<void> {
+  if (!domain.outage_alerts) return;
+  const about = { incident_id: incident.id, since: timeText(incident.began_at) };
+  if (kind === 'opened') {
+    const { requests, errors } = incident;
+    const data = { ...about, window_min: domain.uptime_window_min, requests, errors };
+    await notify(tx, { kind: 'outage.opened', data, domain, now });
+    return;
+  }
+  const until = timeText(incident.resolved_at ?? now);
+  const data = { ...about, until, cause: incident.resolution ?? 'recovered' };
+  await notify(tx, { kind: 'outage.resolved', data, domain, now });
 }

@@ -5,7 +5,7 @@
  */
 import type { DomainSettings } from '../../../rules/model/domain.ts';
 import type { Resolution } from '../../store/rows.ts';
-import { MAX_WINDOW_MINUTES, NO_TRAFFIC_MINUTES } from './limits.ts';
+import { MAX_WINDOW_MINUTES, NO_TRAFFIC_MINUTES, SETTLING_MINUTES } from '../limits.ts';
 
 /** The settings that uptime is judged by; the API document has their meanings. */
 export type UptimeSettings = Pick<
@@ -28,7 +28,7 @@ export interface UptimeMinute {
 }
 
 /** An outage that goes on. Minutes since the epoch. */
-export interface OpenIncident {
+interface OpenIncident {
   /** The first populated minute of the window in which every one was down. */
   readonly from: number;
   /** The minute after whose end the incident opened. */
@@ -83,7 +83,7 @@ export function createUptimeState(through: number): UptimeState {
 }
 
 /** Whether a populated minute counts as down. */
-export function isDown(
+function isDown(
   { requests, errors }: Pick<UptimeMinute, 'requests' | 'errors'>,
   { uptime_threshold_pct: threshold }: Pick<UptimeSettings, 'uptime_threshold_pct'>,
 ): boolean {
@@ -192,7 +192,7 @@ export interface UptimeWindow {
 }
 
 /** The window that ends with the last judged minute. */
-export function windowOf({ recent, through }: UptimeState, settings: UptimeSettings): UptimeWindow {
+function windowOf({ recent, through }: UptimeState, settings: UptimeSettings): UptimeWindow {
   const minutes = recent.filter(({ minute }) => minute > through - settings.uptime_window_min);
   const requests = minutes.reduce((sum, one) => sum + one.requests, 0);
   return {
@@ -207,4 +207,98 @@ export function windowOf({ recent, through }: UptimeState, settings: UptimeSetti
 /** Whether the window is an outage. A window without a populated minute never is. */
 function holds({ minutes, up, missingMinutes, missingRequests }: UptimeWindow): boolean {
   return minutes.length > 0 && up === 0 && missingMinutes === 0 && missingRequests === 0;
+}
+
+// The state of uptime as the store has it: compact JSON, since a state of each domain is written every minute.
+
+/** `[through, [[minutes before through, requests, errors]…], [from, opened, requests, errors] | null, clear, lastPopulated]` */
+type StoredState = readonly [
+  number,
+  readonly (readonly [number, number, number])[],
+  readonly [number, number, number, number] | null,
+  number,
+  number | null,
+];
+
+/** The text of a state. */
+export function writeState({ through, recent, incident, clear, lastPopulated }: UptimeState): string {
+  const stored: StoredState = [
+    through,
+    recent.map(({ minute, requests, errors }) => [through - minute, requests, errors]),
+    incident === null ? null : [incident.from, incident.opened, incident.requests, incident.errors],
+    clear,
+    lastPopulated,
+  ];
+  return JSON.stringify(stored);
+}
+
+/** The state of a text that `writeState` made. */
+export function readState(text: string): UptimeState {
+  const [through, recent, open, clear, lastPopulated] = JSON.parse(text) as StoredState;
+  return {
+    through,
+    recent: recent.map(([before, requests, errors]) => ({ minute: through - before, requests, errors })),
+    incident: open === null ? null : readIncident(open),
+    clear,
+    lastPopulated,
+  };
+}
+
+function readIncident([from, opened, requests, errors]: NonNullable<StoredState[2]>): OpenIncident {
+  return { from, opened, requests, errors };
+}
+
+// Explains the present state of a domain's uptime. In: its state and settings. Out: `up`, `down` or `unknown`, and one
+// sentence each for what opens, prevents or ends an incident.
+
+/** `down`: an incident is open. `unknown`: no monitored request in the window. `up`: neither. */
+export const UPTIME_STATUSES = ['up', 'down', 'unknown'] as const;
+/** One of UPTIME_STATUSES. */
+export type UptimeStatus = (typeof UPTIME_STATUSES)[number];
+
+/** The explanation of a state. */
+export interface UptimeAccount {
+  readonly status: UptimeStatus;
+  /** Sentences without a full stop. */
+  readonly reasons: readonly string[];
+}
+
+/** @param state `null`: the domain was never judged */
+export function explainUptime(state: UptimeState | null, settings: UptimeSettings): UptimeAccount {
+  if (state === null) {
+    const remedy = '`monitor: true` on a proxied record counts its requests';
+    const delay = `minutes are judged ${SETTLING_MINUTES} minutes after their end`;
+    return { status: 'unknown', reasons: [`no monitored request was reported; ${remedy}; ${delay}`] };
+  }
+  return state.incident === null ? explainNone(state, settings) : explainOpen(state, settings);
+}
+
+function explainNone(state: UptimeState, settings: UptimeSettings): UptimeAccount {
+  const { uptime_window_min, uptime_min_active_min, uptime_min_requests } = settings;
+  const { minutes, requests, up, missingMinutes, missingRequests } = windowOf(state, settings);
+  const span = `in the last ${uptime_window_min} minutes`;
+  if (minutes.length === 0) return { status: 'unknown', reasons: [`no monitored request ${span}`] };
+  const reasons: string[] = [];
+  if (up > 0) reasons.push(`${up} of ${minutes.length} minutes with requests ${span} were not down`);
+  if (missingMinutes > 0) {
+    reasons.push(
+      `minutes with requests ${span}: ${minutes.length}, an incident needs ${uptime_min_active_min}`,
+    );
+  }
+  if (missingRequests > 0) {
+    reasons.push(`requests ${span}: ${requests}, an incident needs ${uptime_min_requests}`);
+  }
+  return { status: 'up', reasons };
+}
+
+function explainOpen({ recent, clear, incident }: UptimeState, settings: UptimeSettings): UptimeAccount {
+  const { uptime_threshold_pct, uptime_recover_min, uptime_window_min } = settings;
+  const last = recent.at(-1);
+  const opened = `every minute with requests of ${uptime_window_min} minutes had ${uptime_threshold_pct} % errors or more`;
+  const wanted = `it resolves after ${uptime_recover_min} minutes in a row with requests and not down, ${clear} so far`;
+  const latest =
+    last === undefined || last.minute <= incident!.opened
+      ? 'no monitored request since'
+      : `the last minute with requests was ${isDown(last, settings) ? 'down' : 'not down'}`;
+  return { status: 'down', reasons: [opened, wanted, latest] };
 }

@@ -3,8 +3,7 @@
  * checks every bound and never throws; names may be compressed. What is built is compressed against the question alone.
  */
 import { PLAIN_DATAGRAM_OCTETS } from '../limits.ts';
-import { decodeName, encodeName } from './name.ts';
-import { CLASSES, TYPES } from './records.ts';
+import { CLASSES, decodeName, encodeName, TYPES } from './records.ts';
 
 /** Opcodes (IANA). */
 export const OPCODES = { QUERY: 0, NOTIFY: 4 } as const;

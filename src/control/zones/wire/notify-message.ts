@@ -1,7 +1,6 @@
 /** NOTIFY messages (RFC 1996) and what their responses mean. */
 import { PLAIN_DATAGRAM_OCTETS } from '../limits.ts';
-import { soaRecord } from '../soa.ts';
-import type { ZoneHead } from '../zone-source.ts';
+import { soaRecord, type ZoneHead } from '../zone-source.ts';
 import {
   compressOwner,
   FLAGS,
@@ -12,8 +11,7 @@ import {
   writeQuestion,
   type ZoneMessage,
 } from './message.ts';
-import { encodeName } from './name.ts';
-import { encodeRecord, TYPES } from './records.ts';
+import { encodeName, encodeRecord, TYPES } from './records.ts';
 import { type SignedMessage, signMessage, type TsigKey, verifyMessage } from './tsig.ts';
 
 /** How a NOTIFY message is written. */

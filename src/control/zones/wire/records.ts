@@ -1,9 +1,8 @@
 /**
- * Resource records as octets: each is owner, type, class, TTL, length and data in wire form (RFC 1035 §3.2.1) without
- * compression. A zone's content is the concatenation of its records, sorted by their octets and without duplicates, so two
- * contents are compared by one merge, and a transfer copies records as they are.
+ * Domain names and resource records in wire form (RFC 1035 §3.1, §3.2.1), without compression. A record is owner, type,
+ * class, TTL, length and data; the content of a zone is the concatenation of its records, sorted by their octets and
+ * without duplicates, so two contents are compared by one merge, and a transfer copies records as they are.
  */
-import { encodeName } from './name.ts';
 
 /** A resource record of class IN. */
 export interface ResourceRecord {
@@ -130,3 +129,41 @@ function ownerText(octets: Uint8Array, end: number): string {
   }
   return labels.join('.');
 }
+
+// Domain names in wire form (RFC 1035 §3.1), without compression. Names of the store are canonical: lower case, labels of
+// `a-z`, `0-9`, `-`, `_`, or `*` alone; no label contains a dot.
+
+/** The octets of a canonical name without a trailing dot; empty is the root. */
+export function encodeName(name: string): Uint8Array {
+  if (name === '') return ROOT;
+  const octets = new Uint8Array(name.length + 2);
+  let length = 0;
+  for (let at = name.length; at >= 0; at--) {
+    const code = at === 0 ? DOT : name.charCodeAt(at - 1);
+    octets[at] = code === DOT ? length : code;
+    length = code === DOT ? 0 : length + 1;
+  }
+  return octets;
+}
+
+/** The name that starts at `at`, in lower case, and the position after it; `null`: malformed or compressed. */
+export function decodeName(
+  octets: Uint8Array,
+  at: number,
+): { readonly name: string; readonly end: number } | null {
+  const labels: string[] = [];
+  let position = at;
+  for (;;) {
+    const length = octets[position];
+    if (length === undefined || length > 63 || position - at + length > MAX_NAME_OCTETS) return null;
+    if (length === 0) return { name: labels.join('.').toLowerCase(), end: position + 1 };
+    if (position + 1 + length > octets.length) return null;
+    labels.push(String.fromCharCode(...octets.subarray(position + 1, position + 1 + length)));
+    position += 1 + length;
+  }
+}
+
+const ROOT = new Uint8Array(1);
+const DOT = 0x2e;
+/** RFC 1035 §2.3.4, the root's octet included. */
+const MAX_NAME_OCTETS = 255;

@@ -2,8 +2,7 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { FUDGE_SEC } from '../limits.ts';
 import { RCODES, type TsigRecord, type ZoneMessage } from './message.ts';
-import { encodeName } from './name.ts';
-import { CLASSES, TYPES } from './records.ts';
+import { CLASSES, encodeName, TYPES } from './records.ts';
 
 /** Algorithms (RFC 8945 §6), with the names that `node:crypto` has for their hashes. */
 export const TSIG_ALGORITHMS = {

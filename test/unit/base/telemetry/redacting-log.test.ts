@@ -1,7 +1,7 @@
 /** Lines of the log come out whole, in order, and without keys, however they were gathered. */
 import { expect, it } from 'vitest';
 import { createLog } from '../../../../src/base/telemetry/redacting-log.ts';
-import { makeKey } from '../../../../src/control/accounts/key.ts';
+import { makeKey } from '../../../../src/control/accounts/authenticate.ts';
 
 function gather() {
   const written: string[] = [];

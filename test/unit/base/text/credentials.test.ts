@@ -1,7 +1,7 @@
 /** Passwords are cut out of URLs, wherever in a sentence they are, and nothing else is. */
 import { expect, test } from 'vitest';
 import { redactKeys, withoutCredentials } from '../../../../src/base/text/credentials.ts';
-import { makeKey } from '../../../../src/control/accounts/key.ts';
+import { makeKey } from '../../../../src/control/accounts/authenticate.ts';
 
 test.each([
   ['postgres://u:pw@h:5432/x', 'postgres://u:***@h:5432/x'],

@@ -1,7 +1,7 @@
 /** The report of traffic: what a terminal of 80 columns shows. */
 import { describe, expect, test } from 'vitest';
 import { type TrafficReport, trafficLines } from '../../../../src/cli/print/traffic.ts';
-import type { TrafficPeriod } from '../../../../src/control/traffic/period.ts';
+import type { TrafficPeriod } from '../../../../src/control/traffic/retention.ts';
 import { showTraffic } from '../../../../src/control/traffic/show-traffic.ts';
 import { createTrafficCounts } from '../../../../src/engine/counts/counts.ts';
 import { paint } from '../../../../src/workbench/simulation/paint.ts';

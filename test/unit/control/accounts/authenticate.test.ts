@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { opens, presentedHash } from '../../../../src/control/accounts/authenticate.ts';
-import { blockedSurface } from '../../../../src/control/accounts/blocked.ts';
-import { hashKey, makeKey } from '../../../../src/control/accounts/key.ts';
-import { mayDo, PERMISSIONS, permissionsOf, ROLES } from '../../../../src/control/accounts/roles.ts';
+import { hashKey, makeKey, opens, presentedHash } from '../../../../src/control/accounts/authenticate.ts';
+import {
+  blockedSurface,
+  mayDo,
+  PERMISSIONS,
+  permissionsOf,
+  ROLES,
+} from '../../../../src/control/accounts/roles.ts';
 
 const key = makeKey();
 const other = makeKey();

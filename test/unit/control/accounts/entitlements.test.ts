@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import {
+  inForce,
   judgeActivePlan,
   judgeCeiling,
   refuseFeature,
-} from '../../../../src/control/accounts/entitlement-checks.ts';
-import { inForce, resolveEntitlements } from '../../../../src/control/accounts/entitlements.ts';
+  resolveEntitlements,
+} from '../../../../src/control/accounts/entitlements.ts';
 import { TIERS, type TierSlug } from '../../../../src/control/accounts/tiers.ts';
 import type { SubscriptionRow } from '../../../../src/control/store/rows.ts';
 

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hashKey, isKeyText, KEY_CHARACTERS, makeKey } from '../../../../src/control/accounts/key.ts';
+import {
+  hashKey,
+  isKeyText,
+  KEY_CHARACTERS,
+  makeKey,
+} from '../../../../src/control/accounts/authenticate.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

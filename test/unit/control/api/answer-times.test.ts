@@ -2,7 +2,7 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { declared } from '../../../../src/base/telemetry/metrics/declared.ts';
-import { addAnswerTimes } from '../../../../src/control/api/answer-times.ts';
+import { addAnswerTimes } from '../../../../src/control/api/health-listener.ts';
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 20];
 

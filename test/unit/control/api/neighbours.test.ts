@@ -1,7 +1,7 @@
 /** Two records of one name are found whichever way the name is written, and however many there are. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Candidate, neighboursOf, spellingsOf } from '../../../../src/control/api/records/neighbours.ts';
+import { type Candidate, neighboursOf, spellingsOf } from '../../../../src/control/api/records/write.ts';
 import { absoluteName } from '../../../../src/rules/model/record-name.ts';
 
 const DOMAIN = 'shop.example';

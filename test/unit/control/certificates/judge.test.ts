@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { judgeUpload } from '../../../../src/control/certificates/judge.ts';
 import { MAX_CHAIN_CHARACTERS, MAX_KEY_CHARACTERS } from '../../../../src/control/certificates/limits.ts';
-import { readPem } from '../../../../src/control/certificates/read-pem.ts';
+import { readPem } from '../../../../src/control/certificates/read-certificate.ts';
 import { describeMistakes } from '../../../../src/rules/model/report.ts';
 import { OPENSSL_MISSING } from '../../../support/make-certificate.ts';
 import {

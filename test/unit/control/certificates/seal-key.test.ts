@@ -2,11 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import {
   newKeyText,
+  openKey,
   openKeyRing,
   parseKeys,
   SecretsKeyFault,
+  sealedUnder,
+  sealKey,
 } from '../../../../src/control/certificates/key-ring.ts';
-import { openKey, sealedUnder, sealKey } from '../../../../src/control/certificates/seal-key.ts';
 
 const PLACE = { domain_id: 7, sha256: 'a'.repeat(64) };
 const PEM = '-----BEGIN PRIVATE KEY-----\nMIGHAgEA\n-----END PRIVATE KEY-----\n';

@@ -1,12 +1,12 @@
 /** Pages of long answers: bounded by entries and octets, and followed to the end they have every entry once. */
 import { describe, expect, test } from 'vitest';
-import { MAX_RESULT_PAGE_OCTETS } from '../../../../src/control/compute/limits.ts';
 import {
   fitEntry,
   type PageNote,
   type Shortened,
   takePage,
-} from '../../../../src/control/compute/take-page.ts';
+} from '../../../../src/control/compute/compare.ts';
+import { MAX_RESULT_PAGE_OCTETS } from '../../../../src/control/compute/limits.ts';
 
 interface Taken {
   readonly shown: readonly string[];

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { logLine } from '../../../../src/cli/remote/domain-logs.ts';
 import { decisionMistake } from '../../../../src/control/logs/entry-schema.ts';
-import { LogRefusal } from '../../../../src/control/logs/fault.ts';
+import { LogRefusal } from '../../../../src/control/logs/log-store.ts';
 import { type LogRow, readBatch, readHead } from '../../../../src/control/logs/read-batch.ts';
 import { decisionLine } from '../../../../src/edge/proxy/log/line.ts';
 import type { RequestLogEntry } from '../../../../src/edge/proxy/log/request-log.ts';

@@ -16,14 +16,14 @@ import {
   MAX_CODE_TRIES,
   MAX_CODES_PER_DAY,
 } from '../../../../src/control/notices/limits.ts';
-import { judgePublicUrl } from '../../../../src/control/notices/link.ts';
+import { chosenChannels, preferenceRows } from '../../../../src/control/notices/notify.ts';
 import {
   judgeGatewayUrl,
   judgeSender,
   judgeSmtpUrl,
 } from '../../../../src/control/notices/outlet-options.ts';
-import { chosenChannels, preferenceRows } from '../../../../src/control/notices/preferences.ts';
-import { judgeWebhookUrl, newWebhookSecret } from '../../../../src/control/notices/webhook.ts';
+import { judgeWebhookUrl, newWebhookSecret } from '../../../../src/control/notices/outlets.ts';
+import { judgePublicUrl } from '../../../../src/control/notices/wording.ts';
 
 const T = 1_800_000_000_000;
 

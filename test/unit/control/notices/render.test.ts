@@ -9,9 +9,8 @@ import {
   readNotification,
 } from '../../../../src/control/notices/kinds.ts';
 import { MAX_SMS_CHARACTERS } from '../../../../src/control/notices/limits.ts';
-import { linkTo } from '../../../../src/control/notices/link.ts';
 import { renderHtml, renderSms, renderText } from '../../../../src/control/notices/render.ts';
-import { durationWords, listWords, timeWords } from '../../../../src/control/notices/wording.ts';
+import { durationWords, linkTo, listWords, timeWords } from '../../../../src/control/notices/wording.ts';
 import { SAMPLE_NOTICES, sampleRow } from '../../../support/sample-notices.ts';
 
 const envelopeOf = (name: KindName, link: string | null = null) => ({

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { readNotification } from '../../../../src/control/notices/kinds.ts';
 import { renderHtml, renderText } from '../../../../src/control/notices/render.ts';
-import { readWritten } from '../../../../src/control/notices/written.ts';
+import { readWritten } from '../../../../src/control/notices/wording.ts';
 import { SAMPLE_NOTICES, sampleRow } from '../../../support/sample-notices.ts';
 
 const ENVELOPE = {

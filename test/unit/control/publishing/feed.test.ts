@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openClearance } from '../../../../src/control/publishing/clearance.ts';
 import { createFeed, type Feed } from '../../../../src/control/publishing/feed.ts';
-import { createNode } from '../../../../src/control/publishing/node-token.ts';
+import { createNode } from '../../../../src/control/publishing/nodes.ts';
 import { openSigner, type Signer } from '../../../../src/control/publishing/signer.ts';
 import { openStore } from '../../../../src/control/store/database/open.ts';
 import type { NodeRow } from '../../../../src/control/store/rows.ts';

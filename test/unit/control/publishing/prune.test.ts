@@ -7,7 +7,7 @@ import {
   SIZELESS_PLANS,
   STORED_MS,
 } from '../../../../src/control/publishing/limits.ts';
-import { outdated } from '../../../../src/control/publishing/prune.ts';
+import { outdated } from '../../../../src/control/publishing/revisions.ts';
 import type { StoredPlan } from '../../../../src/control/store/rows.ts';
 
 const NOW = 2_000_000_000_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PublishFault } from '../../../../src/control/publishing/fault.ts';
-import { type DomainRows, toRuleSet } from '../../../../src/control/publishing/rule-set.ts';
+import { type DomainRows, toRuleSet } from '../../../../src/control/publishing/make-plan.ts';
 import { compile } from '../../../../src/engine/compiler/index.ts';
 import { loadPlan } from '../../../../src/engine/evaluator/index.ts';
 import { seal } from '../../../../src/engine/plan/seal.ts';

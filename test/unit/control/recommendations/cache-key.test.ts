@@ -1,7 +1,7 @@
 /** Parameters that split the cache: known ones, unique ones, and those that responses depend on. */
 import { describe, expect, test } from 'vitest';
 import { cacheKey } from '../../../../src/control/recommendations/cache-key.ts';
-import type { EntryParameter, EntryRequest } from '../../../../src/control/recommendations/entry-request.ts';
+import type { EntryParameter, EntryRequest } from '../../../../src/control/recommendations/stored-facts.ts';
 import { DAY, entryOf, type FactParts, factsOf, HOUR, NOW } from '../../../support/stored-facts.ts';
 
 const RULE = { id: 7, type: 'cache', path_includes: ['/*'] };

@@ -1,6 +1,6 @@
 /** Lines of log entries as recommendations read them. */
 import { describe, expect, test } from 'vitest';
-import { readEntryRequest } from '../../../../src/control/recommendations/entry-request.ts';
+import { readEntryRequest } from '../../../../src/control/recommendations/stored-facts.ts';
 import { lineOf } from '../../../support/log-lines.ts';
 
 const AT = Date.UTC(2026, 10, 24, 9);

@@ -12,7 +12,7 @@ import {
   NEWEST_ENTRIES,
   READ_ENTRIES_MS,
 } from '../../../../src/control/recommendations/limits.ts';
-import { type EntriesAsked, readEntries } from '../../../../src/control/recommendations/read-entries.ts';
+import { type EntriesAsked, readEntries } from '../../../../src/control/recommendations/read-facts.ts';
 import type { RuleRow } from '../../../../src/control/store/rows.ts';
 import { batchOf, lineOf } from '../../../support/log-lines.ts';
 import { DAY, HOUR, NOW } from '../../../support/stored-facts.ts';

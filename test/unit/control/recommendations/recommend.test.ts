@@ -1,7 +1,6 @@
 /** The list as a whole: its order, its ids, and changes as fragments of an edge file. */
 import { describe, expect, test } from 'vitest';
-import { printRecommendation } from '../../../../src/control/recommendations/print-recommendation.ts';
-import { recommend } from '../../../../src/control/recommendations/recommend.ts';
+import { printRecommendation, recommend } from '../../../../src/control/recommendations/recommend.ts';
 import { RECOMMENDATION } from '../../../../src/control/recommendations/shapes.ts';
 import { readEdgeFile } from '../../../../src/rules/files/edge-file.ts';
 import { factsOf, NOW, periodOf } from '../../../support/stored-facts.ts';

@@ -1,6 +1,6 @@
 /** Signatures that look like false positives, and those that do not. */
 import { describe, expect, test } from 'vitest';
-import type { EntryRequest } from '../../../../src/control/recommendations/entry-request.ts';
+import type { EntryRequest } from '../../../../src/control/recommendations/stored-facts.ts';
 import { wafExclusions } from '../../../../src/control/recommendations/waf-exclusions.ts';
 import { DAY, entryOf, type FactParts, factsOf, HOUR, NOW } from '../../../support/stored-facts.ts';
 

@@ -1,7 +1,7 @@
 /** The short text by which people recognise a rule. */
 import { describe, expect, test } from 'vitest';
 import { MAX_ABOUT_CHARACTERS } from '../../../../src/control/traffic/limits.ts';
-import { ruleAbout } from '../../../../src/control/traffic/rule-about.ts';
+import { ruleAbout } from '../../../../src/control/traffic/show-hits.ts';
 
 describe('the text of a rule', () => {
   test.each([

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_DIVISION_VALUES } from '../../../../src/control/traffic/limits.ts';
-import { STEP_MS, startsOf, type TrafficPeriod } from '../../../../src/control/traffic/period.ts';
+import { STEP_MS, startsOf, type TrafficPeriod } from '../../../../src/control/traffic/retention.ts';
 import { QUANTILE_ERROR, showTraffic, VISITORS_ERROR } from '../../../../src/control/traffic/show-traffic.ts';
 import { createTrafficCounts, type TrafficCounts } from '../../../../src/engine/counts/counts.ts';
 import { addText } from '../../../../src/engine/counts/hyperloglog.ts';

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { readSecondary, secondaryText } from '../../../../src/control/zones/secondaries.ts';
-import { readTsigKeys } from '../../../../src/control/zones/tsig-keys.ts';
+import { readSecondary, readTsigKeys, secondaryText } from '../../../../src/control/zones/settings.ts';
 
 const SECRET = randomBytes(32).toString('base64');
 

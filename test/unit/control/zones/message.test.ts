@@ -10,9 +10,8 @@ import {
   writeQuestion,
   type ZoneMessage,
 } from '../../../../src/control/zones/wire/message.ts';
-import { encodeName } from '../../../../src/control/zones/wire/name.ts';
 import { judgeNotifyResponse, notifyResponseId } from '../../../../src/control/zones/wire/notify-message.ts';
-import { encodeRecord, TYPES } from '../../../../src/control/zones/wire/records.ts';
+import { encodeName, encodeRecord, TYPES } from '../../../../src/control/zones/wire/records.ts';
 import { signMessage } from '../../../../src/control/zones/wire/tsig.ts';
 import { aRecord, createMemoryLog, createMemoryZones, makeKey } from '../../../support/zone-memory.ts';
 

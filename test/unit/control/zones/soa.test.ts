@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isGreater, nextSerial, soaRecord } from '../../../../src/control/zones/soa.ts';
-import { decodeName } from '../../../../src/control/zones/wire/name.ts';
+import { decodeName } from '../../../../src/control/zones/wire/records.ts';
+import { isGreater, nextSerial, soaRecord } from '../../../../src/control/zones/zone-source.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.parse('2026-11-25T12:00:00Z');

@@ -1,7 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_TSIG_OCTETS, TRANSFER_MESSAGE_OCTETS } from '../../../../src/control/zones/limits.ts';
-import { soaRecord } from '../../../../src/control/zones/soa.ts';
 import {
   packRecordsInto,
   signTransfer,
@@ -9,21 +7,23 @@ import {
   stepRecords,
   wholeOctets,
   wholeRecords,
-} from '../../../../src/control/zones/transfer.ts';
+} from '../../../../src/control/zones/answer.ts';
+import { MAX_TSIG_OCTETS, TRANSFER_MESSAGE_OCTETS } from '../../../../src/control/zones/limits.ts';
 import {
   readMessage,
   writeMessage,
   writeQuestion,
   type ZoneMessage,
 } from '../../../../src/control/zones/wire/message.ts';
-import { encodeName } from '../../../../src/control/zones/wire/name.ts';
 import {
+  encodeName,
   encodeRecord,
   packRecords,
   readRecords,
   splitRecords,
   TYPES,
 } from '../../../../src/control/zones/wire/records.ts';
+import { soaRecord } from '../../../../src/control/zones/zone-source.ts';
 import { aRecord, createMemoryZones, makeKey } from '../../../support/zone-memory.ts';
 
 const ZONE = 'shop.example';

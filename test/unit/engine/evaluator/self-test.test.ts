@@ -1,6 +1,6 @@
 /** The self-test that the publisher and the node run over the same bytes. */
 import { describe, expect, test } from 'vitest';
-import { assertPublishable } from '../../../../src/control/publishing/self-test.ts';
+import { assertPublishable } from '../../../../src/control/publishing/make-plan.ts';
 import { compile } from '../../../../src/engine/compiler/index.ts';
 import { selfTest } from '../../../../src/engine/evaluator/self-test.ts';
 import { openPlan, seal } from '../../../../src/engine/plan/seal.ts';

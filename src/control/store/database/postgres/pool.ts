@@ -5,8 +5,8 @@ import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { StoreFault } from '../../../../base/storage/fault.ts';
 import type { PostgresAccess } from '../../place.ts';
-import type { SqlValue } from '../session.ts';
-import { WORK_MS } from '../unit-of-work.ts';
+import type { SqlValue } from '../statement.ts';
+import { WORK_MS } from '../transaction.ts';
 
 /** Connections of one process: PostgreSQL's own default allows 100 for all. */
 const MAX_CONNECTIONS = 10;

@@ -1,8 +1,7 @@
 /** Reads the version of the tables, the settings and the clock of a PostgreSQL database, without a change. */
 import pg from 'pg';
-import type { PostgresAccess } from '../../place.ts';
+import type { PostgresAccess, StoreReport } from '../../place.ts';
 import { POSTGRES_MIGRATIONS } from '../../schema/postgres.ts';
-import type { StoreReport } from '../store-report.ts';
 import { inspect } from './migrate.ts';
 import { clientConfig, postgresFault } from './pool.ts';
 

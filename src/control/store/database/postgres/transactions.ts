@@ -7,9 +7,8 @@
 import type pg from 'pg';
 import { isStoreFault, StoreFault } from '../../../../base/storage/fault.ts';
 import type { ReadTransaction, StoreChange, WriteOptions, WriteTransaction } from '../../store.ts';
-import type { Session } from '../session.ts';
-import { readTransaction } from '../transaction.ts';
-import { runWork, type UnitOfWork } from '../unit-of-work.ts';
+import type { Session } from '../statement.ts';
+import { readTransaction, runWork, type UnitOfWork } from '../transaction.ts';
 import { isWorthRetrying, postgresFault, runOn } from './pool.ts';
 
 /** How often a write that deadlocks undo is run in all. */

@@ -1,8 +1,18 @@
-/** The repository of accounts. */
-import type { AccountReads, AccountWrites } from '../../customer-repositories.ts';
-import type { AccountRow } from '../../rows.ts';
-import type { Session } from '../session.ts';
-import { flags, one, statement, textsIn } from '../statement.ts';
+/** Accounts, their API keys, and the counts of the use of keys. */
+import { sql } from 'kysely';
+import type { AccountReads, AccountWrites, KeyReads, KeyWrites } from '../../customer-repositories.ts';
+import type { AccountRow, KeyRow, KeyUseRow, KeyWithOwner, KeyWithUse } from '../../rows.ts';
+import {
+  type Builder,
+  flags,
+  int,
+  one,
+  raw,
+  recalled,
+  type Session,
+  statement,
+  textsIn,
+} from '../statement.ts';
 
 const decode = flags<AccountRow>('active');
 
@@ -73,6 +83,147 @@ export function accounts(session: Session): AccountReads & AccountWrites {
     async setActive(id, change) {
       session.note('keys');
       return (await one(session, setActive, { id, ...change })) !== null;
+    },
+  };
+}
+
+const decodeWithOwner = flags<KeyWithOwner>('read_only', 'account_active');
+const decodeWithUse = flags<KeyWithUse>('read_only');
+
+/** In a write, share locks on the key and the account: a revocation waits for the commit. */
+const keyByHash = statement((builder, p: { hash: string }, { locking }) =>
+  builder
+    .selectFrom('api_keys')
+    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+    .selectAll('api_keys')
+    .select('accounts.active as account_active')
+    .where('api_keys.hash', '=', p.hash)
+    .$if(locking, (query) => query.forShare(['api_keys', 'accounts'])),
+);
+
+const getKey = statement((builder, p: { id: number }) => withUse(builder).where('api_keys.id', '=', p.id));
+
+/** Revoked keys too, by id. */
+const listKeys = statement((builder, p: { account_id: number }) =>
+  withUse(builder).where('api_keys.account_id', '=', p.account_id).orderBy('api_keys.id'),
+);
+
+/** Keys with the time of their last use, over all days. */
+function withUse(builder: Builder) {
+  return builder
+    .selectFrom('api_keys')
+    .selectAll('api_keys')
+    .select((row) =>
+      row
+        .selectFrom('key_uses')
+        .select(({ fn }) => fn.max('last_used_at').as('last_used_at'))
+        .whereRef('key_uses.key_id', '=', 'api_keys.id')
+        .as('last_used_at'),
+    );
+}
+
+/** Makes two inserts of keys for one account run one after the other, so that its quota holds. */
+const lockAccount = statement((builder, p: { id: number }) =>
+  builder.selectFrom('accounts').select('id').where('id', '=', p.id).forNoKeyUpdate(),
+);
+
+/** After `lockAccount` in a write, so that no other transaction adds a key meanwhile. */
+const countActive = statement((builder, p: { account_id: number; now: number }) =>
+  builder
+    .selectFrom('api_keys')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('account_id', '=', p.account_id)
+    .where('revoked_at', 'is', null)
+    .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', p.now)])),
+);
+
+const uses = statement((builder, p: { key_id: number; day: number }) =>
+  builder
+    .selectFrom('key_uses')
+    .selectAll()
+    .where('key_id', '=', p.key_id)
+    .where('day', '>=', p.day)
+    .orderBy('day'),
+);
+
+const insertKey = statement((builder, p: Omit<KeyRow, 'id' | 'revoked_at'>) =>
+  builder
+    .insertInto('api_keys')
+    .values({
+      account_id: p.account_id,
+      hash: p.hash,
+      name: p.name,
+      read_only: p.read_only,
+      created_at: p.created_at,
+      expires_at: p.expires_at,
+      revoked_at: null,
+    })
+    .returning('id'),
+);
+
+/** No row if the key is revoked already. Waits for the share locks of `keyByHash`. */
+const revoke = statement((builder, p: { id: number; at: number }) =>
+  builder
+    .updateTable('api_keys')
+    .set({ revoked_at: p.at })
+    .where('id', '=', p.id)
+    .where('revoked_at', 'is', null)
+    .returning('id'),
+);
+
+// Uses have a table of their own: counting a request must not wait for writes that have its key locked.
+const recordUse = statement((builder, p: KeyUseRow, { database }) => {
+  const latest = sql.raw(database === 'sqlite' ? 'max' : 'greatest');
+  return raw(
+    sql`insert into key_uses (key_id, day, requests, last_used_at)
+      select id, ${int(p.day)}, ${int(p.requests)}, ${int(p.last_used_at)} from api_keys where id = ${p.key_id}
+      on conflict (key_id, day) do update set
+        requests = key_uses.requests + excluded.requests,
+        last_used_at = ${latest}(key_uses.last_used_at, excluded.last_used_at)`,
+    builder,
+  );
+});
+
+const pruneUses = statement((builder, p: { day: number }) =>
+  builder.deleteFrom('key_uses').where('day', '<', p.day),
+);
+
+/** The repository of a session. */
+export function keys(session: Session): KeyReads & KeyWrites {
+  return {
+    byHash: (hash) =>
+      recalled(session, `key ${hash}`, async () => {
+        const row = await one(session, keyByHash, { hash });
+        return row && Object.freeze(decodeWithOwner(row));
+      }),
+    async get(id) {
+      const row = await one(session, getKey, { id });
+      return row && decodeWithUse(row);
+    },
+    async list(accountId) {
+      return (await listKeys(session, { account_id: accountId })).map(decodeWithUse);
+    },
+    async countActive(accountId, now) {
+      if (session.locking) await lockAccount(session, { id: accountId });
+      const [row] = await countActive(session, { account_id: accountId, now });
+      return row!.count;
+    },
+    uses: (keyId, sinceDay) => uses(session, { key_id: keyId, day: sinceDay }),
+    async insert(key) {
+      session.note('keys');
+      const [row] = await insertKey(session, key);
+      return { id: row!.id, ...key, revoked_at: null };
+    },
+    async revoke(id, at) {
+      session.note('keys');
+      return (await one(session, revoke, { id, at })) !== null;
+    },
+    async recordUse(uses) {
+      const ordered = [...uses].sort((a, b) => a.key_id - b.key_id || a.day - b.day);
+      await Promise.all(ordered.map((use) => recordUse(session, use)));
+    },
+    async pruneUses(day) {
+      await pruneUses(session, { day });
     },
   };
 }

@@ -3,8 +3,7 @@ import { sql } from 'kysely';
 import type { AuditReads, AuditWrites, SecretReads, SecretWrites } from '../../customer-repositories.ts';
 import type { AuditRow } from '../../rows.ts';
 import { lockDomain } from '../lock-domain.ts';
-import type { Session } from '../session.ts';
-import { type ListedColumns, listed, listedRows, one, raw, statement } from '../statement.ts';
+import { type ListedColumns, listed, listedRows, one, raw, type Session, statement } from '../statement.ts';
 
 /** Through the index over domain and id, from the newest down. */
 const list = statement((builder, p: { domain_id: number; before: number; limit: number }) =>

@@ -4,11 +4,10 @@ import type {
   CertificateWrites,
   EndingCertificate,
   NewCertificate,
-} from '../../certificate-repositories.ts';
+} from '../../issuance-repositories.ts';
 import type { CertificateOnFile, CertificateRow } from '../../rows.ts';
 import { lockDomain } from '../lock-domain.ts';
-import type { Session } from '../session.ts';
-import { one, statement } from '../statement.ts';
+import { one, type Session, statement } from '../statement.ts';
 
 /** The columns of a CertificateRow: lists of domains need no chains. */
 const HEAD = [

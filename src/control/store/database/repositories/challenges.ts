@@ -2,13 +2,20 @@
  * The HTTP-01 challenges of names in the manifest. A change reads the list and writes it under the lock on the domain, so
  * that no change of several writers is lost.
  */
-import type { PlanWrites } from '../../edge-repositories.ts';
+import { type PlanWrites, withChallenge, withoutChallenge } from '../../edge-repositories.ts';
 import type { ManifestRow } from '../../rows.ts';
-import { withChallenge, withoutChallenge } from '../../stored-challenges.ts';
 import { lockDomain } from '../lock-domain.ts';
-import type { Session } from '../session.ts';
-import { one, statement } from '../statement.ts';
-import { nextPosition } from './next-position.ts';
+import { one, type Session, statement } from '../statement.ts';
+
+// The positions of the manifest, which every change of a name takes one of.
+
+/** Locks the one row of positions until the commit, so positions become visible in their order. */
+export const nextPosition = statement((builder, _: object) =>
+  builder
+    .updateTable('manifest_position')
+    .set((row) => ({ position: row('position', '+', 1) }))
+    .returning('position'),
+);
 
 /** No row of a name that another domain has in the manifest: a domain without a proof may have the same name. */
 const listed = statement((builder, p: Pick<ManifestRow, 'domain' | 'domain_id'>) =>

@@ -1,11 +1,27 @@
 /** Domains, and the accounts that see them. */
 import { sql } from 'kysely';
 import { FLAG_SETTING_NAMES } from '../../../../rules/model/domain.ts';
-import type { DomainChanges, DomainReads, DomainWrites, NewDomain } from '../../customer-repositories.ts';
-import type { DomainRow, MemberRole, SeenDomain } from '../../rows.ts';
-import { holderOf } from '../domain-holder.ts';
-import { recalled, type Session } from '../session.ts';
-import { type Builder, flags, freeStatement, int, one, raw, statement } from '../statement.ts';
+import type {
+  DomainChanges,
+  DomainReads,
+  DomainWrites,
+  NewDomain,
+  ScanReads,
+  ScanWrites,
+} from '../../customer-repositories.ts';
+import type { DomainRow, MemberRole, ScanRow, SeenDomain } from '../../rows.ts';
+import { holderOf, lockDomain } from '../lock-domain.ts';
+import {
+  type Builder,
+  flags,
+  freeStatement,
+  int,
+  one,
+  raw,
+  recalled,
+  type Session,
+  statement,
+} from '../statement.ts';
 import type { StoredColumns } from '../tables.ts';
 import { markDeleted, markDomain } from './zone-marks.ts';
 
@@ -243,4 +259,69 @@ function seen(
 function withoutId(domain: NewDomain): NewDomain {
   const { id: _, ...rest } = domain as DomainRow;
   return rest;
+}
+
+// Scans of new domains that are still to be done.
+
+/** A scan that is claimed has its `run_at` in the future. */
+const dueScans = statement((builder, p: { now: number; limit: number }) =>
+  builder
+    .selectFrom('record_scans')
+    .selectAll()
+    .where('run_at', '<=', p.now)
+    .orderBy('run_at')
+    .orderBy('domain_id')
+    .limit(p.limit),
+);
+
+/** A new domain has no scan yet; a second one violates the primary key. */
+const put = statement((builder, p: ScanRow) =>
+  builder.insertInto('record_scans').values({
+    domain_id: p.domain_id,
+    account_id: p.account_id,
+    key_id: p.key_id,
+    run_at: p.run_at,
+    tries: p.tries,
+  }),
+);
+
+/** No row if the scan is not due, since another process has claimed it. */
+const claim = statement((builder, p: { domain_id: number; now: number; until: number }) =>
+  builder
+    .updateTable('record_scans')
+    .set((row) => ({ run_at: p.until, tries: row('tries', '+', row.lit(1)) }))
+    .where('domain_id', '=', p.domain_id)
+    .where('run_at', '<=', p.now)
+    .returningAll(),
+);
+
+const release = statement((builder, p: { domain_id: number; now: number }) =>
+  builder.updateTable('record_scans').set({ run_at: p.now }).where('domain_id', '=', p.domain_id),
+);
+
+const removeScan = statement((builder, p: { domain_id: number }) =>
+  builder.deleteFrom('record_scans').where('domain_id', '=', p.domain_id).returning('domain_id'),
+);
+
+/** The repository of a session. */
+export function scans(session: Session): ScanReads & ScanWrites {
+  return {
+    due: (now, limit) => dueScans(session, { now, limit }),
+    async put(scan) {
+      await lockDomain(session, scan.domain_id);
+      await put(session, scan);
+    },
+    async claim(domainId, { now, until }) {
+      await lockDomain(session, domainId);
+      return one(session, claim, { domain_id: domainId, now, until });
+    },
+    async release(domainId, now) {
+      await lockDomain(session, domainId);
+      await release(session, { domain_id: domainId, now });
+    },
+    async remove(domainId) {
+      await lockDomain(session, domainId);
+      return (await one(session, removeScan, { domain_id: domainId })) !== null;
+    },
+  };
 }

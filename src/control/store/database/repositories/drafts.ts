@@ -1,9 +1,15 @@
 /** Drafts: the differences of stored and published rules, their publication, and their removal. */
 import { type RawBuilder, sql } from 'kysely';
-import type { ChangedRule, ChangedRulePage, DraftReads, DraftWrites } from '../../draft-repositories.ts';
+import type {
+  ChangedRule,
+  ChangedRulePage,
+  DraftReads,
+  DraftWrites,
+  InvariantReads,
+  InvariantWrites,
+} from '../../draft-repositories.ts';
 import type { PublishedRuleRow, RuleContentRow, RuleRow } from '../../rows.ts';
 import { lockDomain } from '../lock-domain.ts';
-import type { Session } from '../session.ts';
 import {
   type Flavour,
   idsIn,
@@ -12,6 +18,7 @@ import {
   listedRows,
   one,
   raw,
+  type Session,
   statement,
 } from '../statement.ts';
 import { addRules, recountPatterns } from './rule-costs.ts';
@@ -272,6 +279,38 @@ export function drafts(session: Session): DraftReads & DraftWrites {
       if (changes.length === 0) return;
       const rows = changes.map(({ id, body }) => ({ rule_id: id, body }));
       await rescope(session, { domain_id: domainId, rules: listedRows(rows, RESCOPED) });
+    },
+  };
+}
+
+// Invariants that a domain requires of its drafts.
+
+const getInvariants = statement((builder, p: { domain_id: number }) =>
+  builder.selectFrom('domain_invariants').selectAll().where('domain_id', '=', p.domain_id),
+);
+
+const putInvariants = statement((builder, p: { domain_id: number; body: string }) =>
+  builder
+    .insertInto('domain_invariants')
+    .values({ domain_id: p.domain_id, edit: 1, body: p.body })
+    .onConflict((conflict) =>
+      conflict.column('domain_id').doUpdateSet({
+        edit: sql<number>`domain_invariants.edit + 1`,
+        body: p.body,
+      }),
+    ),
+);
+
+/** The repository of a session; each access locks the domain in a write. */
+export function invariants(session: Session): InvariantReads & InvariantWrites {
+  return {
+    async get(domainId) {
+      await lockDomain(session, domainId);
+      return one(session, getInvariants, { domain_id: domainId });
+    },
+    async put(domainId, body) {
+      await lockDomain(session, domainId);
+      await putInvariants(session, { domain_id: domainId, body });
     },
   };
 }

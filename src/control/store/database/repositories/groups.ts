@@ -4,8 +4,7 @@ import { DEFAULT_GROUP } from '../../../../base/vocabulary/node-groups.ts';
 import type { GroupReads, GroupWrites } from '../../edge-repositories.ts';
 import type { GroupedDomains } from '../../rows.ts';
 import { lockDomain } from '../lock-domain.ts';
-import type { Session } from '../session.ts';
-import { one, statement } from '../statement.ts';
+import { one, type Session, statement } from '../statement.ts';
 
 /** The groups of a domain; without a row it is in `default`. */
 const groupsOf = sql<string>`coalesce(domain_groups.node_groups, ${sql.lit(DEFAULT_GROUP)})`;

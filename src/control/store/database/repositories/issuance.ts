@@ -14,8 +14,7 @@ import type {
   WindowQuestion,
 } from '../../issuance-repositories.ts';
 import { lockDomain } from '../lock-domain.ts';
-import type { Session } from '../session.ts';
-import { idsIn, int, one, raw, statement } from '../statement.ts';
+import { idsIn, int, one, raw, type Session, statement } from '../statement.ts';
 
 const ORDER = [
   'certificate_id',

@@ -3,8 +3,7 @@ import { sql } from 'kysely';
 import { DEFAULT_GROUP } from '../../../../base/vocabulary/node-groups.ts';
 import type { NodeReads, NodeWrites, Spending } from '../../edge-repositories.ts';
 import type { NodeRow, ReportRow } from '../../rows.ts';
-import type { Session } from '../session.ts';
-import { int, one, raw, statement } from '../statement.ts';
+import { int, one, raw, type Session, statement } from '../statement.ts';
 
 const byTokenHash = statement((builder, p: { hash: string }) =>
   builder.selectFrom('nodes').selectAll().where('token_hash', '=', p.hash),

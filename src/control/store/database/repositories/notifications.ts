@@ -7,8 +7,7 @@ import type {
   NotificationWrites,
 } from '../../notify-repositories.ts';
 import type { DeliveryRow, NotificationRow } from '../../rows.ts';
-import type { Session } from '../session.ts';
-import { idsIn, int, one, raw, statement } from '../statement.ts';
+import { idsIn, int, one, raw, type Session, statement } from '../statement.ts';
 
 /** Above every id: the newest page begins here. */
 const NEWEST = Number.MAX_SAFE_INTEGER;

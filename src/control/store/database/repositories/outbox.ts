@@ -2,8 +2,7 @@
 import type { OutboxReads, OutboxWrites } from '../../edge-repositories.ts';
 import type { OutboxRow, PendingDomain } from '../../rows.ts';
 import { lockDomain } from '../lock-domain.ts';
-import type { Session } from '../session.ts';
-import { idsIn, int, statement } from '../statement.ts';
+import { idsIn, int, type Session, statement } from '../statement.ts';
 
 /** In the order of commits, since ids ascend within a domain. */
 const listOutbox = statement((builder, p: { domain_id: number }) =>

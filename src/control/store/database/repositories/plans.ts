@@ -8,11 +8,9 @@ import { DEFAULT_GROUP, leftGroups } from '../../../../base/vocabulary/node-grou
 import type { PlanReads, PlanWrites } from '../../edge-repositories.ts';
 import type { FiledRevision, ManifestRow, RevisionRow } from '../../rows.ts';
 import { lockDomain } from '../lock-domain.ts';
-import type { Session } from '../session.ts';
-import { flags, idsIn, int, one, raw, statement } from '../statement.ts';
-import { challengeWrites } from './challenges.ts';
+import { flags, idsIn, int, one, raw, type Session, statement } from '../statement.ts';
+import { challengeWrites, nextPosition } from './challenges.ts';
 import { groups } from './groups.ts';
-import { nextPosition } from './next-position.ts';
 
 /** Literally the condition of the partial index, without which the databases would not use it. */
 const unpruned = sql<boolean>`pruned = 0 and plan_revisions.digest is not null`;

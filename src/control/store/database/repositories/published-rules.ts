@@ -4,8 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { RuleRow } from '../../rows.ts';
-import type { Session } from '../session.ts';
-import { idsIn, one, raw, statement } from '../statement.ts';
+import { idsIn, one, raw, type Session, statement } from '../statement.ts';
 
 const publishMode = statement((builder, p: { id: number }) =>
   builder.selectFrom('domains').select('publish_mode').where('id', '=', p.id),

@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import type { NewRecord, RecordReads, RecordWrites } from '../../customer-repositories.ts';
 import type { RecordRow } from '../../rows.ts';
 import { lockDomain } from '../lock-domain.ts';
-import type { Session } from '../session.ts';
 import {
   flags,
   freeStatement,
@@ -13,6 +12,7 @@ import {
   listedRows,
   one,
   raw,
+  type Session,
   statement,
 } from '../statement.ts';
 import type { StoredColumns } from '../tables.ts';

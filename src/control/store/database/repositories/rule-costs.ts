@@ -5,8 +5,17 @@
 import { sql } from 'kysely';
 import type { PatternCosts, RuleCosts, RuleKey } from '../../customer-repositories.ts';
 import type { PatternRow } from '../../rows.ts';
-import type { Session } from '../session.ts';
-import { idsIn, int, type ListedColumns, listed, listedRows, one, raw, statement } from '../statement.ts';
+import {
+  idsIn,
+  int,
+  type ListedColumns,
+  listed,
+  listedRows,
+  one,
+  raw,
+  type Session,
+  statement,
+} from '../statement.ts';
 
 const totals = statement((builder, p: { domain_id: number }) =>
   builder

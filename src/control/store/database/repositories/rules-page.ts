@@ -2,8 +2,7 @@
 import { sql } from 'kysely';
 import type { RulePage } from '../../customer-repositories.ts';
 import type { RuleRow } from '../../rows.ts';
-import type { Session } from '../session.ts';
-import { type Flavour, freeStatement } from '../statement.ts';
+import { type Flavour, freeStatement, type Session } from '../statement.ts';
 
 /** The columns of a RuleRow; `addresses`, which only the totals need, is left out. */
 export const RULE_COLUMNS = [

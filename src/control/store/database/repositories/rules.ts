@@ -4,7 +4,6 @@ import type { RuleType } from '../../../../base/vocabulary/vocabulary.ts';
 import type { NewRule, RuleKey, RuleReads, RuleWrite, RuleWrites } from '../../customer-repositories.ts';
 import type { RuleContentRow, RuleRow } from '../../rows.ts';
 import { lockDomain } from '../lock-domain.ts';
-import type { Session } from '../session.ts';
 import {
   type Flavour,
   idsIn,
@@ -13,6 +12,7 @@ import {
   listedRows,
   one,
   raw,
+  type Session,
   statement,
 } from '../statement.ts';
 import { forgetCreated, saveCreated, savePublished } from './published-rules.ts';

@@ -1,14 +1,16 @@
 /** What a domain has besides records and rules: members, subscription. */
+import { sql } from 'kysely';
 import type {
+  InvitationReads,
+  InvitationWrites,
   MemberReads,
   MemberWrites,
   SubscriptionReads,
   SubscriptionWrites,
 } from '../../customer-repositories.ts';
-import type { MemberRow, SubscriptionRow } from '../../rows.ts';
+import type { InvitationRow, MemberRow, SubscriptionRow } from '../../rows.ts';
 import { lockDomain } from '../lock-domain.ts';
-import type { Session } from '../session.ts';
-import { flags, one, statement } from '../statement.ts';
+import { flags, one, type Session, statement } from '../statement.ts';
 
 const getMember = statement((builder, p: { domain_id: number; account_id: number }) =>
   builder
@@ -148,6 +150,147 @@ export function subscriptions(session: Session): SubscriptionReads & Subscriptio
     async remove(domainId) {
       await lockDomain(session, domainId);
       return (await one(session, removeSubscription, { domain_id: domainId })) !== null;
+    },
+  };
+}
+
+// Invitations to become a member: by the domain that offers them, and by the name that is invited.
+
+const get = statement((builder, p: { domain_id: number; id: number }) =>
+  builder.selectFrom('invitations').selectAll().where('domain_id', '=', p.domain_id).where('id', '=', p.id),
+);
+
+/** By name and id: an id alone may be of an invitation of another account. */
+const received = statement((builder, p: { name: string; id: number }) =>
+  builder.selectFrom('invitations').selectAll().where('name', '=', p.name).where('id', '=', p.id),
+);
+
+const byName = statement((builder, p: { domain_id: number; name: string }) =>
+  builder
+    .selectFrom('invitations')
+    .selectAll()
+    .where('domain_id', '=', p.domain_id)
+    .where('name', '=', p.name),
+);
+
+const list = statement((builder, p: { domain_id: number; now: number }) =>
+  builder
+    .selectFrom('invitations')
+    .selectAll()
+    .where('domain_id', '=', p.domain_id)
+    .where('expires_at', '>', p.now)
+    .orderBy('id'),
+);
+
+const listOf = statement((builder, p: { name: string; now: number }) =>
+  builder
+    .selectFrom('invitations')
+    .innerJoin('domains', 'domains.id', 'invitations.domain_id')
+    .selectAll('invitations')
+    .select('domains.name as domain')
+    .where('invitations.name', '=', p.name)
+    .where('expires_at', '>', p.now)
+    .orderBy('invitations.id'),
+);
+
+const countOf = statement((builder, p: { name: string; owner_id: number; now: number }) =>
+  builder
+    .selectFrom('invitations')
+    .innerJoin('domains', 'domains.id', 'invitations.domain_id')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('all'),
+      sql<number>`count(case when domains.user_id = ${p.owner_id} then 1 end)`.as('ofOwner'),
+    ])
+    .where('invitations.name', '=', p.name)
+    .where('expires_at', '>', p.now),
+);
+
+/** A second invitation of a name to the domain violates its unique constraint. */
+const insert = statement((builder, p: Omit<InvitationRow, 'id'>) =>
+  builder
+    .insertInto('invitations')
+    .values({
+      domain_id: p.domain_id,
+      name: p.name,
+      role: p.role,
+      created_at: p.created_at,
+      updated_at: p.updated_at,
+      expires_at: p.expires_at,
+    })
+    .returning('id'),
+);
+
+const renew = statement(
+  (builder, p: Pick<InvitationRow, 'id' | 'domain_id' | 'role' | 'updated_at' | 'expires_at'>) =>
+    builder
+      .updateTable('invitations')
+      .set({ role: p.role, updated_at: p.updated_at, expires_at: p.expires_at })
+      .where('domain_id', '=', p.domain_id)
+      .where('id', '=', p.id),
+);
+
+const remove = statement((builder, p: { domain_id: number; id: number }) =>
+  builder
+    .deleteFrom('invitations')
+    .where('domain_id', '=', p.domain_id)
+    .where('id', '=', p.id)
+    .returning('id'),
+);
+
+// A row that another write has locked is left to a later call, so that no two writes wait for each other here.
+const prune = statement((builder, p: { now: number; limit: number }, { locking }) =>
+  builder.deleteFrom('invitations').where('id', 'in', (row) =>
+    row
+      .selectFrom('invitations as lapsed')
+      .select('lapsed.id')
+      .where('lapsed.expires_at', '<=', p.now)
+      .orderBy('lapsed.expires_at')
+      .limit(p.limit)
+      .$if(locking, (query) => query.forUpdate().skipLocked()),
+  ),
+);
+
+/** The repository of a session; each access by domain locks it in a write. */
+export function invitations(session: Session): InvitationReads & InvitationWrites {
+  return {
+    async get(domainId, id) {
+      await lockDomain(session, domainId);
+      return one(session, get, { domain_id: domainId, id });
+    },
+    async received(name, id) {
+      const row = await one(session, received, { name, id });
+      if (row === null || !session.locking) return row;
+      await lockDomain(session, row.domain_id);
+      // Read again: another write may have changed it before the domain was locked.
+      return one(session, received, { name, id });
+    },
+    async byName(domainId, name) {
+      await lockDomain(session, domainId);
+      return one(session, byName, { domain_id: domainId, name });
+    },
+    async list(domainId, now) {
+      await lockDomain(session, domainId);
+      return list(session, { domain_id: domainId, now });
+    },
+    listOf: (name, now) => listOf(session, { name, now }),
+    async countOf(name, { ownerId, now }) {
+      return (await one(session, countOf, { name, owner_id: ownerId, now }))!;
+    },
+    async insert(invitation) {
+      await lockDomain(session, invitation.domain_id);
+      const [row] = await insert(session, invitation);
+      return { ...invitation, id: row!.id };
+    },
+    async renew(invitation) {
+      await lockDomain(session, invitation.domain_id);
+      await renew(session, invitation);
+    },
+    async remove(domainId, id) {
+      await lockDomain(session, domainId);
+      return (await one(session, remove, { domain_id: domainId, id })) !== null;
+    },
+    async prune(now, limit) {
+      await prune(session, { now, limit });
     },
   };
 }

@@ -1,8 +1,12 @@
 /** Support tickets and their messages. */
-import type { TicketReads, TicketWrites } from '../../billing-repositories.ts';
-import type { TicketMessageRow, TicketRow, TicketStatus } from '../../billing-rows.ts';
-import type { Session } from '../session.ts';
-import { type Builder, freeStatement, one, statement } from '../statement.ts';
+import type {
+  TicketMessageRow,
+  TicketReads,
+  TicketRow,
+  TicketStatus,
+  TicketWrites,
+} from '../../billing-repositories.ts';
+import { type Builder, freeStatement, one, type Session, statement } from '../statement.ts';
 
 /** Tickets with the names of their accounts. */
 function named(builder: Builder) {

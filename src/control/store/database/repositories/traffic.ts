@@ -14,9 +14,8 @@ import {
   type TrafficReads,
   type TrafficSums,
 } from '../../traffic-repositories.ts';
-import { holderOf } from '../domain-holder.ts';
-import type { Session } from '../session.ts';
-import { idsIn, int, raw, statement, textsIn } from '../statement.ts';
+import { holderOf } from '../lock-domain.ts';
+import { idsIn, int, raw, type Session, statement, textsIn } from '../statement.ts';
 
 /** The table of each unit. */
 export const BLOCK_TABLES = {

@@ -1,9 +1,8 @@
 /** States of uptime, the progress of judging, and incidents. */
 import { sql } from 'kysely';
 import type { IncidentRow, UptimeStateRow, WatchedDomain } from '../../rows.ts';
-import type { UptimeReads, UptimeWrites } from '../../uptime-repositories.ts';
-import type { Session } from '../session.ts';
-import { flags, idsIn, int, listed, listedRows, one, raw, statement } from '../statement.ts';
+import type { UptimeReads, UptimeWrites } from '../../traffic-repositories.ts';
+import { flags, idsIn, int, listed, listedRows, one, raw, type Session, statement } from '../statement.ts';
 
 const decodeState = flags<UptimeStateRow>('active');
 const decodeWatched = flags<WatchedDomain>('outage_alerts');

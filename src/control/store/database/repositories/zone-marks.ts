@@ -5,8 +5,7 @@
 import { randomInt } from 'node:crypto';
 import { sql } from 'kysely';
 import type { ZoneChangeRow, ZoneReads, ZoneWrites } from '../../zone-repositories.ts';
-import type { Session } from '../session.ts';
-import { type Flavour, flags, idsIn, int, one, raw, statement } from '../statement.ts';
+import { type Flavour, flags, idsIn, int, one, raw, type Session, statement } from '../statement.ts';
 
 const decode = flags<ZoneChangeRow>('renumber');
 

@@ -10,8 +10,7 @@ import type {
   ZoneStepRow,
   ZoneWrites,
 } from '../../zone-repositories.ts';
-import type { Session } from '../session.ts';
-import { freeStatement, int, one, raw, statement, textsIn } from '../statement.ts';
+import { freeStatement, int, one, raw, type Session, statement, textsIn } from '../statement.ts';
 import { markDomain, zoneMarks } from './zone-marks.ts';
 
 const HEAD = [

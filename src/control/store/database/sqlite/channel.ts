@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import { StoreFault } from '../../../../base/storage/fault.ts';
 import { DRIVER, sqliteFault } from '../../../../base/storage/sqlite.ts';
-import type { SqlValue } from '../session.ts';
+import type { SqlValue } from '../statement.ts';
 import { ASSERTED, SETTINGS } from './settings.ts';
 
 /** Runs statements in the writing thread, in the order in which they are sent. */

@@ -8,13 +8,11 @@ import { lockFolder, openDatabase } from '../../../../base/storage/sqlite.ts';
 import type { Migration } from '../../schema/migration.ts';
 import { SQLITE_MIGRATIONS } from '../../schema/sqlite.ts';
 import type { Store, StoreChange } from '../../store.ts';
-import { createListeners } from '../listeners.ts';
-import { watchDiskSpace } from '../watch-room.ts';
-import { backupDatabase, flush } from './backup.ts';
+import { createListeners, watchDiskSpace } from '../transaction.ts';
+import { backupDatabase, flush, isReplacing, undoReplacement } from './backup.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { migrate } from './migrate.ts';
 import { createReader } from './reader.ts';
-import { isReplacing, undoReplacement } from './replace.ts';
 import { settle } from './settings.ts';
 import { createWriter } from './writer.ts';
 

@@ -1,9 +1,8 @@
 /** Reads the version of the tables in a database file, without a change. */
-
 import { StoreFault } from '../../../../base/storage/fault.ts';
 import { openDatabase } from '../../../../base/storage/sqlite.ts';
+import type { StoreReport } from '../../place.ts';
 import { SQLITE_MIGRATIONS } from '../../schema/sqlite.ts';
-import type { StoreReport } from '../store-report.ts';
 import { APPLICATION_ID } from './migrate.ts';
 import { pragmaValue } from './settings.ts';
 

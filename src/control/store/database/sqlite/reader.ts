@@ -10,7 +10,7 @@ import {
   sqliteFault,
 } from '../../../../base/storage/sqlite.ts';
 import type { ReadTransaction } from '../../store.ts';
-import type { Recall, Session, SqlValue } from '../session.ts';
+import type { Recall, Session, SqlValue } from '../statement.ts';
 import { readTransaction } from '../transaction.ts';
 import { settle } from './settings.ts';
 

@@ -6,7 +6,7 @@
  */
 import { StoreFault } from '../../../../base/storage/fault.ts';
 import type { StoreChange, WriteOptions, WriteTransaction } from '../../store.ts';
-import { runWork } from '../unit-of-work.ts';
+import { runWork } from '../transaction.ts';
 import type { Channel } from './channel.ts';
 
 /** Writes of one group: enough to make the disk's share small, few enough that the first does not wait long. */

@@ -5,8 +5,8 @@ import {
   networkFault,
   parseRetryAfter,
   reasonText,
-} from '../../../../../src/control/certificates/issuance/ca-fault.ts';
-import { MAX_REASON_CHARACTERS } from '../../../../../src/control/certificates/issuance/limits.ts';
+} from '../../../../../src/control/certificates/issuance/ca-transport.ts';
+import { MAX_REASON_CHARACTERS } from '../../../../../src/control/certificates/limits.ts';
 
 const NOW = Date.parse('2031-01-02T03:04:05Z');
 const PREFIX = 'urn:ietf:params:acme:error:';

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readCertificateId } from '../../../../../src/control/certificates/issuance/certificate-id.ts';
+import { readCertificateId } from '../../../../../src/control/certificates/issuance/authority.ts';
 import { createIssuer } from '../../../../support/acme-authority/issuer.ts';
 import { OPENSSL_MISSING } from '../../../../support/make-certificate.ts';
 import { requires } from '../../../../support/requires.ts';

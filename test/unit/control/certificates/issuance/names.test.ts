@@ -1,6 +1,5 @@
 /** Names of obtained certificates. */
 import { describe, expect, test } from 'vitest';
-import { MAX_ORDER_NAMES } from '../../../../../src/control/certificates/issuance/limits.ts';
 import {
   challengeOwner,
   inOrder,
@@ -9,6 +8,7 @@ import {
   usualNames,
   whyNotOrderable,
 } from '../../../../../src/control/certificates/issuance/names.ts';
+import { MAX_ORDER_NAMES } from '../../../../../src/control/certificates/limits.ts';
 
 const DOMAIN = 'example.com';
 const facts = (names: readonly string[], zone = false) =>

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { isStoreFault } from '../../../../../src/base/storage/fault.ts';
-import type { Session, SqlValue } from '../../../../../src/control/store/database/session.ts';
-import { freeStatement, idsIn, statement } from '../../../../../src/control/store/database/statement.ts';
+import {
+  freeStatement,
+  idsIn,
+  type Session,
+  type SqlValue,
+  statement,
+} from '../../../../../src/control/store/database/statement.ts';
 
 /** A session that answers nothing and remembers what it was sent. */
 function recorder(database: Session['database'], locking = false) {

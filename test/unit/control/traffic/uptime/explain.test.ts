@@ -1,8 +1,8 @@
 /** The explanation of an uptime state names what opens, prevents or ends an incident. */
 import { describe, expect, test } from 'vitest';
-import { explainUptime } from '../../../../../src/control/traffic/uptime/explain.ts';
 import {
   createUptimeState,
+  explainUptime,
   judgeMinutes,
   type UptimeMinute,
 } from '../../../../../src/control/traffic/uptime/state.ts';

@@ -1,0 +1,210 @@
+/**
+ * Publishes again what nobody changed: current plans of an older version, or from before a request of an operator; and
+ * an old revision, by a rollback.
+ */
+import { sha256Hex } from '../../base/platform/cryptography.ts';
+import { HEADER, MAGIC, PLAN_VERSION, PlanFault } from '../../engine/plan/layout.ts';
+import type { Author, DomainRow, ManifestRow, OutboxRow, PlanHead, RevisionRow } from '../store/rows.ts';
+import { type ReadTransaction, SERVICE, type Store, type WriteTransaction } from '../store/store.ts';
+import { PublishFault } from './fault.ts';
+import { REPUBLISH_HEADS } from './limits.ts';
+import { assertPublishable, mayServe } from './make-plan.ts';
+import { newestChange, prunedSentence, readBlob, reseal } from './revisions.ts';
+
+/** The name under which the request is stored: the outbox id that every current revision has to cover. */
+const REQUEST_NAME = 'republish';
+
+/** Counts of a store's current plans. */
+export interface Survey {
+  readonly plans: number;
+  /** Plans of an older version. */
+  readonly older: number;
+  /** Plans to publish again, those of an older version among them. */
+  readonly left: number;
+}
+
+/** The version of a sealed plan by its first eight octets; 0 if they are not a plan's. */
+export function versionOf(head: Uint8Array | null): number {
+  if (head === null || head.byteLength < 8) return 0;
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+  return view.getUint32(HEADER.magic * 4, true) === MAGIC ? view.getUint32(HEADER.version * 4, true) : 0;
+}
+
+/**
+ * Whether this build writes a newer version. A newer plan is of another process, in the middle of an upgrade: if each
+ * replaced the other's plans, neither would end.
+ */
+export function isOlder({ head }: PlanHead): boolean {
+  return versionOf(head) < PLAN_VERSION;
+}
+
+/** Whether a plan is to be published again: it is older, or from before the request. */
+export function isLeft(plan: PlanHead, request: number): boolean {
+  return isOlder(plan) || plan.through < request;
+}
+
+/** The current plans in the order of their domains, read in parts of `REPUBLISH_HEADS`. */
+export async function* allHeads(tx: Pick<ReadTransaction, 'plans'>): AsyncGenerator<PlanHead> {
+  for (let after = ''; ; ) {
+    const heads = await tx.plans.heads(after, REPUBLISH_HEADS);
+    yield* heads;
+    const last = heads.at(-1);
+    if (last === undefined || heads.length < REPUBLISH_HEADS) return;
+    after = last.domain;
+  }
+}
+
+/** Counts the current plans. `request` is what `requestAll` returned; 0: no request. */
+export async function survey(tx: Pick<ReadTransaction, 'plans'>, request: number): Promise<Survey> {
+  const counted = { plans: 0, older: 0, left: 0 };
+  for await (const plan of allHeads(tx)) {
+    counted.plans += 1;
+    if (isOlder(plan)) counted.older += 1;
+    if (isLeft(plan, request)) counted.left += 1;
+  }
+  return counted;
+}
+
+/**
+ * Requests that every domain with a plan is published again, by the server that runs on the store or by the next one.
+ * Returns the `request` of `survey`, or 0 if no domain has a plan.
+ */
+export function requestAll(store: Store, now: number): Promise<number> {
+  return store.write(async (tx) => {
+    for await (const { domain, domain_id } of allHeads(tx)) {
+      if ((await tx.domains.get(domain_id)) === null) continue;
+      // Its id is above those of all earlier changes, so a plan of any domain is from before the request if it covers less.
+      const id = await tx.outbox.append({ ...SERVICE, domain_id, domain, at: now, reason: REQUEST_REASON });
+      await tx.secrets.put(REQUEST_NAME, String(id), now);
+      return id;
+    }
+    return 0;
+  });
+}
+
+/** The stored request; 0: none. */
+export async function readRequest(tx: Pick<ReadTransaction, 'secrets'>): Promise<number> {
+  return Number((await tx.secrets.get(REQUEST_NAME)) ?? 0);
+}
+
+// Publishing again what nobody changed: in a newer plan format, or because an operator asked. A domain whose current
+// revision is a rollback gets the content of that revision, since its rows are what the rollback set aside.
+
+const FORMAT = 'plan format ';
+const ROLLBACK = 'rollback to revision ';
+
+/** Why a domain is published whose plan is of an older version. */
+export const FORMAT_REASON = `${FORMAT}${PLAN_VERSION}`;
+/** Why a domain is published that `edgeplan publish --all` covers. */
+export const REQUEST_REASON = 'every domain published again on request';
+
+/** The reason of a revision that `rollBack` makes. */
+export function rollbackReason(revision: number): string {
+  return `${ROLLBACK}${revision}`;
+}
+
+/** Whether a revision is a rollback, or its content published once more. */
+export function isRollback({ reason }: Pick<RevisionRow, 'reason'>): boolean {
+  return reason.startsWith(ROLLBACK);
+}
+
+/** The plan of a rollback that is current, to be published once more. */
+export interface RolledBack {
+  readonly bytes: Uint8Array;
+  /** The rollback's own reason. */
+  readonly reason: string;
+}
+
+/**
+ * The rollback to publish once more: `null` if any waiting row is a change, if the current revision is no
+ * rollback, or if its plan cannot be read, so that the rows are all there is to publish.
+ */
+export async function findRolledBack(
+  tx: Pick<ReadTransaction, 'plans'>,
+  domainId: number,
+  { waiting, current }: { readonly waiting: readonly OutboxRow[]; readonly current: ManifestRow | null },
+): Promise<RolledBack | null> {
+  if (current?.digest == null || current.domain_id !== domainId) return null;
+  if (!waiting.every(({ reason }) => reason === REQUEST_REASON || reason.startsWith(FORMAT))) return null;
+  const revision = await tx.plans.get(domainId, current.revision);
+  if (revision === null || !isRollback(revision)) return null;
+  const [reason = ''] = revision.reason.split(';', 1);
+  try {
+    const bytes = await readBlob(tx, current.digest);
+    reseal(bytes, current.revision);
+    return { bytes, reason };
+  } catch (error) {
+    if (error instanceof PlanFault || error instanceof PublishFault) return null;
+    throw error;
+  }
+}
+
+// Rollback: an old revision's content becomes a new, higher revision. The content is taken from its sealed plan, not
+// compiled again, so what comes back is what nodes once ran, bit for bit but for the revision in the header.
+//
+// Rules and records in the store stay as they are; the next publication compiles them, and so ends the rollback. Writes
+// that wait in the outbox count as made before the rollback: the new revision covers them, and what they asked for comes
+// with the next publication.
+
+export interface RollbackOrder {
+  readonly domain: DomainRow;
+  /** The revision whose content is wanted back. */
+  readonly revision: number;
+  readonly author: Author;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/**
+ * - `missing` the domain has no such revision
+ * - `impossible` there is one, but it cannot be published; `message` says why
+ */
+export type RollbackResult =
+  | { readonly ok: true; readonly revision: RevisionRow }
+  | { readonly ok: false; readonly because: 'missing' | 'impossible'; readonly message: string };
+
+/** Publishes old content as the domain's next revision; the last thing to do in its transaction. */
+export async function rollBack(tx: WriteTransaction, order: RollbackOrder): Promise<RollbackResult> {
+  const { domain, revision } = order;
+  const target = await tx.plans.get(domain.id, revision);
+  if (target === null) return { ok: false, because: 'missing', message: 'not found' };
+  if (!mayServe(domain)) {
+    const why = domain.suspended ? 'suspended' : `\`${domain.status}\``;
+    return impossible(`the domain is ${why} and serves nothing, so no plan can be published`);
+  }
+  if (target.digest === null) return impossible(`revision ${revision} is a tombstone and has no plan`);
+  if (target.pruned) return impossible(prunedSentence(revision));
+  const blob = await readBlob(tx, target.digest);
+  const current = await tx.plans.current(domain.name);
+  const next = (current?.revision ?? 0) + 1;
+  const bytes = resealOrSay(blob, next);
+  if (typeof bytes === 'string') return impossible(`revision ${revision} cannot be published: ${bytes}`);
+  assertPublishable(bytes, { domain: domain.name, revision: next });
+  const made: RevisionRow = {
+    domain: domain.name,
+    domain_id: domain.id,
+    revision: next,
+    digest: sha256Hex(bytes),
+    reason: rollbackReason(revision),
+    ...order.author,
+    at: order.at,
+    through: await newestChange(tx, domain.id),
+  };
+  await tx.plans.putBlob(made.digest!, bytes, made.at);
+  await tx.plans.publish(made);
+  return { ok: true, revision: made };
+}
+
+function impossible(message: string): RollbackResult {
+  return { ok: false, because: 'impossible', message };
+}
+
+/** The resealed bytes, or why this build cannot read the old ones. */
+function resealOrSay(blob: Uint8Array, revision: number): Uint8Array | string {
+  try {
+    return reseal(blob, revision);
+  } catch (error) {
+    if (error instanceof PlanFault) return error.message;
+    throw error;
+  }
+}
