@@ -2,7 +2,7 @@
  * The SQLite of `@photostructure/sqlite`, which has the API of Node's own. Node's own is missing in Node 20, prints a
  * warning up to 24.14, and has the version of SQLite that Node was built with; before 3.51.3 one may damage a database in WAL
  * mode that two connections write to. It is synchronous, so writes, which wait for the disk, run in a thread of their own
- * (`worker.ts`).
+ * (`control/store/database/sqlite/channel.ts`).
  */
 import { chmodSync, closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

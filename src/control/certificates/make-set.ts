@@ -1,6 +1,6 @@
 /**
  * The set of a domain's certificates as nodes get it: with decrypted keys, then sealed to the key of the node that asks
- * (`base/platform/sealed-box.ts`). In: stored rows and the secrets keys. Out: the JSON text of the set and its digest,
+ * (`base/platform/cryptography.ts`). In: stored rows and the secrets keys. Out: the JSON text of the set and its digest,
  * or the sealed box. The text exists while it is sealed for a node, and nothing stores or logs it.
  */
 import { readBoxKey, sealBox, sha256Hex } from '../../base/platform/cryptography.ts';

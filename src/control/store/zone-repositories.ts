@@ -1,6 +1,6 @@
 /**
  * The repository of zones: versions that secondaries transfer, the steps between them, names that wait for a new version,
- * and answers about targets of ALIAS records. Contents are those of the room `zones/` (`wire/records.ts`).
+ * and answers about targets of ALIAS records. Contents are those of the room `control/zones/` (`wire/records.ts`).
  */
 
 /** A version of a zone without its content. */

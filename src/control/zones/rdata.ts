@@ -103,7 +103,7 @@ export interface ServiceParamsProblem {
 }
 
 /**
- * The octets of the parameters of a printed record (`zone-file/service-params.ts`), keys ascending. Checks also what the
+ * The octets of the parameters of a printed record (`control/dns/zone-file/service-params.ts`), keys ascending. Checks also what the
  * text form leaves open: name servers refuse a whole transfer for one malformed record.
  */
 function encodeServiceParams(text: string): Uint8Array | ServiceParamsProblem {

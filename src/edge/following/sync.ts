@@ -9,7 +9,7 @@
  * 3. read the manifest as it grows (`follow-feed.ts`, `feed.ts`), and all of it at intervals (`sync.ts`)
  * 4. install each entry of a signed page: its challenges (`install-challenges.ts`), its plan (`install-plans.ts`,
  *    `fetch-plan.ts`), and its certificates (`certificates/install-sets.ts`) at a node with TLS
- * 5. report the outcome (`install-state.ts`) and the traffic (`usage.ts`)
+ * 5. report the outcome (`install-state.ts`) and the traffic (`traffic/traffic.ts`)
  */
 import { pause, retryMs } from '../../base/platform/tasks.ts';
 import type { ManifestPage } from '../../engine/plan/manifest.ts';

@@ -1,5 +1,5 @@
 /**
- * The type of routes for nodes, which `routes.ts` lists too. A node authenticates with a node token instead of an API
+ * The type of routes for nodes, which `control/api/routes.ts` lists too. A node authenticates with a node token instead of an API
  * key, so the checks of `checks.ts` do not apply: an invalid token is 401 at every path, then comes 405, then 400.
  */
 import type { IncomingHttpHeaders } from 'node:http';
@@ -67,7 +67,7 @@ export interface NodeRoute extends NodeOperation {
   readonly permission: 'node';
 }
 
-/** One line of `routes.ts`. */
+/** One line of `control/api/routes.ts`. */
 export type AnyRoute = ApiRoute | NodeRoute;
 
 /** Whether a route is for nodes. */

@@ -1,4 +1,4 @@
-/** Refusals: every error answer of the API. Handlers and checks throw them, and `answer.ts` sends them. */
+/** Refusals: every error answer of the API. Handlers and checks throw them, and `control/api/answer.ts` sends them. */
 
 /** The statuses a refusal can have. */
 export type RefusalStatus =

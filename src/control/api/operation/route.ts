@@ -1,5 +1,5 @@
 /**
- * The types of a route. `routes.ts` lists all routes; a file in `routes/` has the operations of one group: schema and
+ * The types of a route. `control/api/routes.ts` lists all routes; a file in `control/api/routes/` has the operations of one group: schema and
  * handler. `checks.ts` and `control/api/run.ts` make the checks of semantics §6 (key, budget, read-only, blocked surface, visibility,
  * role, plan, body, disabled domain) around the handler, as the route declares them, so a handler only does its own work:
  *
@@ -77,7 +77,7 @@ export interface Operation<Body = unknown> {
   readonly status?: 202;
   /** The content type of the 200 where it is not JSON. */
   readonly produces?: string;
-  /** The answer depends on path, key and store only, not on the time or the query: `response-cache.ts` may store it. */
+  /** The answer depends on path, key and store only, not on the time or the query: `control/api/response-cache.ts` may store it. */
   readonly cacheable?: true;
   /** Statuses of this operation besides those that every operation of its kind can have, for the OpenAPI document. */
   readonly statuses?: readonly number[];
@@ -97,7 +97,7 @@ export interface Beside {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** An operation with its method and path: one line of `routes.ts`. */
+/** An operation with its method and path: one line of `control/api/routes.ts`. */
 export interface ApiRoute extends Operation {
   readonly method: Method;
   /** `{name}` is a variable segment; the domain of `{domain}` is read before the handler runs. */
@@ -151,7 +151,7 @@ export interface Call<Body> {
   readonly validateOnly: boolean;
   /** Reads single rows of the newest commit: the cheapest way to one row. */
   readonly latest: ReadTransaction;
-  /** Reads from one snapshot. `run.ts` checks the key again before the answer, so a handler need not. */
+  /** Reads from one snapshot. `control/api/run.ts` checks the key again before the answer, so a handler need not. */
   read<T>(work: (tx: ReadTransaction) => Promise<T>): Promise<T>;
   /**
    * One write transaction: checks key, domain, role and entitlements again inside it, refuses a `disabled` domain with

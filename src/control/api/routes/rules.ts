@@ -195,7 +195,7 @@ async function present(w: Writing, type: RuleType, params: Beside['params']): Pr
   return row;
 }
 
-/** `PUT …/{ruleId}`: a partial update, see `mergeRule` of `rules/read.ts`. */
+/** `PUT …/{ruleId}`: a partial update, see `mergeRule` of `control/api/rules/read.ts`. */
 function update(type: RuleType): Operation {
   return operation<unknown>({
     summary: `Change a rule of type ${type}; fields left out keep their value`,

@@ -75,7 +75,7 @@ function warmLevel(level: CompiledRuleSet): void {
 /** Rounds of sample requests after which V8 has compiled most of the functions they run. */
 const TURNS = 3;
 
-/** One value for each profile of `request/schedules.ts`; the last has octets of most kinds, so that few tests exclude it. */
+/** One value for each profile of `engine/waf/request/schedules.ts`; the last has octets of most kinds, so that few tests exclude it. */
 const VALUES = [
   '1',
   'id',

@@ -40,7 +40,7 @@ export interface Matcher {
 export interface PatternSubject {
   /** Latin-1: one character an octet. */
   readonly text: string;
-  /** The kinds of its octets (`octets/shape.ts`). */
+  /** The kinds of its octets (`engine/waf/octets/octet-buffer.ts`). */
   readonly shape: number;
 }
 

@@ -45,7 +45,7 @@ export interface OpenTest {
 export interface InspectedValue {
   /** Latin-1: one character an octet. */
   readonly text: string;
-  /** The kinds of its octets (`octets/shape.ts`). */
+  /** The kinds of its octets (`engine/waf/octets/octet-buffer.ts`). */
   readonly shape: number;
   /** Transformations that do not change it, as far as known; a bit each. */
   same: number;

@@ -1,6 +1,6 @@
 /**
  * Transactions on PostgreSQL. Reads are snapshots (REPEATABLE READ). Writes are READ COMMITTED and lock what they read
- * (`lock-domain.ts`): every write that names a domain locks its row, so such writes run one after the other, each seeing all
+ * (`control/store/database/lock-domain.ts`): every write that names a domain locks its row, so such writes run one after the other, each seeing all
  * that was committed before. SERIALIZABLE was the other choice; it lets a write commit after the revocation of its key
  * was answered, and on small tables it fails writes of different domains against each other.
  */

@@ -27,7 +27,7 @@ import { markDeleted, markDomain } from './zone-marks.ts';
 
 const decode = flags<DomainRow>('ever_active', 'suspended', ...FLAG_SETTING_NAMES);
 
-// In a write all domains of the name are locked, in the order of `lock-domain.ts`.
+// In a write all domains of the name are locked, in the order of `control/store/database/lock-domain.ts`.
 const get = statement((builder, p: { id: number }, { locking }) =>
   builder
     .selectFrom('domains')
