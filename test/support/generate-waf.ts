@@ -1,5 +1,5 @@
 /** A WAF program with predictable results: its score depends only on a few words in the request. */
-import type { WafFinding, WafInput, WafProgram } from '../../src/engine/evaluator/waf.ts';
+import type { WafFinding, WafInput, WafProgram } from '../../src/engine/waf/request/inspection.ts';
 
 const SIGNATURES = [
   { id: 941100, word: 'script', paranoia: 1, score: 5 },

@@ -1,6 +1,6 @@
 /** The outcome of a request, and the vocabularies of its fields. All of it is JSON-safe. */
 import type { Action, ActionMode, CacheMode, RuleType } from '../../base/vocabulary/vocabulary.ts';
-import type { WafFinding } from './waf.ts';
+import type { WafFinding } from '../waf/request/inspection.ts';
 
 export { ACTIONS, type Action } from '../../base/vocabulary/vocabulary.ts';
 

@@ -15,6 +15,7 @@ import {
 import { DEFAULT_CAPTCHA_TTL_SEC } from '../../base/vocabulary/limits.ts';
 import { CAPTCHA_FIELDS, META, type Plan, RATE_FIELDS, SLOT, typeIndex } from '../plan/layout.ts';
 import { openPlan } from '../plan/seal.ts';
+import type { WafProgram } from '../waf/request/inspection.ts';
 import { createCandidates, gather } from './candidates.ts';
 import { type Counters, createCounters } from './counters.ts';
 import type { Decision, ErrorPageAnswer, RuleRef } from './decision.ts';
@@ -28,7 +29,6 @@ import { decide, decideErrorPage, type Runs, refusal, stepsOf } from './phases.t
 import type { EdgeRequest } from './request.ts';
 import { type Context, createRun, type Memo, type OriginStates } from './run.ts';
 import type { Trace } from './trace.ts';
-import type { WafProgram } from './waf.ts';
 
 // How long a solved challenge stays valid: as the challenging rule sets it (semantics §5 captcha, rate_limit).
 

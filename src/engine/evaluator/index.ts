@@ -1,6 +1,14 @@
 /** `edgeplan/evaluator`: sealed plans in, decisions out. Carries no platform: the same bytes decide everywhere. */
 
 export { PlanFault } from '../plan/layout.ts';
+export type {
+  InspectionExclusion,
+  WafFinding,
+  WafInput,
+  WafMatch,
+  WafProgram,
+  WafSettings,
+} from '../waf/request/inspection.ts';
 export { type BoundedCounters, type Counters, type CountersOptions, createCounters } from './counters.ts';
 export type * from './decision.ts';
 export { createDomains, type Domains } from './domains.ts';
@@ -26,4 +34,3 @@ export type {
   RuleTrace,
   Trace,
 } from './trace.ts';
-export type { InspectionExclusion, WafFinding, WafInput, WafMatch, WafProgram, WafSettings } from './waf.ts';

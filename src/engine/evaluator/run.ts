@@ -4,6 +4,7 @@
  */
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { FLAG, META, SLOT } from '../plan/layout.ts';
+import type { WafProgram } from '../waf/request/inspection.ts';
 import type { Pool, PoolState, Surroundings, TurnState } from './balancer.ts';
 import { type Candidates, nextCandidate, skipTo } from './candidates.ts';
 import type { Counters, RateResult, RateWindow } from './counters.ts';
@@ -12,7 +13,6 @@ import type { Facts } from './facts.ts';
 import { keyOfSlot, refOfSlot, refText } from './identity.ts';
 import type { LoadedPlan } from './loaded.ts';
 import { slotMatches } from './predicates.ts';
-import type { WafProgram } from './waf.ts';
 
 /** Health and load of pool origins. `pool` is the id of the rule, `origin` the index in its `origins`. */
 export interface OriginStates {

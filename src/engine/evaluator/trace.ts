@@ -3,9 +3,9 @@
  * a text that is ready to print.
  */
 import type { ActionMode, RuleType, UninspectedMode } from '../../base/vocabulary/vocabulary.ts';
+import type { WafSettings } from '../waf/request/inspection.ts';
 import type { Decision, Effect, WafVerdict } from './decision.ts';
 import { PHASE_TABLE, type Phase } from './phases.ts';
-import type { WafSettings } from './waf.ts';
 
 export type { Phase } from './phases.ts';
 

@@ -6,8 +6,8 @@
 import { compile } from '../../engine/compiler/compile.ts';
 import type { KnownPatterns } from '../../engine/compiler/patterns.ts';
 import type { Trace } from '../../engine/evaluator/trace.ts';
-import type { WafProgram } from '../../engine/evaluator/waf.ts';
 import { seal } from '../../engine/plan/seal.ts';
+import type { WafProgram } from '../../engine/waf/request/inspection.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
 import { proveChanges, spaceOf } from '../proofs/changes.ts';
 import type { ChangeSide } from '../proofs/differences.ts';

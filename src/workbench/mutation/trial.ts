@@ -5,7 +5,7 @@
 import type { Decision, ErrorPageAnswer, Origin } from '../../engine/evaluator/decision.ts';
 import { loadPlan } from '../../engine/evaluator/evaluate.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
-import type { WafProgram } from '../../engine/evaluator/waf.ts';
+import type { WafProgram } from '../../engine/waf/request/inspection.ts';
 import { hostOfWitness, type Witness } from '../proofs/witness.ts';
 import { describeDecision, describePage } from '../rule-tests/compare.ts';
 import type { RuleNames } from '../rule-tests/names.ts';

@@ -9,7 +9,7 @@ import type { Decision, ErrorPageAnswer } from '../../engine/evaluator/decision.
 import { type Evaluator, loadPlan } from '../../engine/evaluator/index.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import type { Trace } from '../../engine/evaluator/trace.ts';
-import type { WafProgram } from '../../engine/evaluator/waf.ts';
+import type { WafProgram } from '../../engine/waf/request/inspection.ts';
 import type { WrittenInvariant } from '../../rules/files/test-file.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
 import { type Breach, type InvariantResult, openInvariants } from '../proofs/invariants.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../engine/evaluator/decision.ts';
 import { refText } from '../../engine/evaluator/identity.ts';
 import type { FactsTrace, InspectionTrace } from '../../engine/evaluator/trace.ts';
-import type { InspectionExclusion, WafMatch } from '../../engine/evaluator/waf.ts';
+import type { InspectionExclusion, WafMatch } from '../../engine/waf/request/inspection.ts';
 
 /** What the signatures found; fields as in `WafVerdict`. */
 export interface VerdictDocument {

@@ -1,6 +1,6 @@
 /** Renders one rule: the rule that a typed name refers to, every check of it, and the inspection of a waf rule. */
 import type { CheckTrace } from '../../engine/evaluator/trace.ts';
-import type { InspectionExclusion, WafMatch } from '../../engine/evaluator/waf.ts';
+import type { InspectionExclusion, WafMatch } from '../../engine/waf/request/inspection.ts';
 import { nearest } from '../../rules/model/nearest.ts';
 import type { InspectionDocument } from './decision-document.ts';
 import { type RuleNote, refOf, type SignaturesNote } from './document.ts';

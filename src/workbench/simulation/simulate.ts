@@ -7,7 +7,7 @@ import type { Decision, ErrorPageAnswer } from '../../engine/evaluator/decision.
 import { type Evaluator, loadPlan } from '../../engine/evaluator/index.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import type { PhaseTrace, RuleTrace, Trace } from '../../engine/evaluator/trace.ts';
-import type { WafProgram } from '../../engine/evaluator/waf.ts';
+import type { WafProgram } from '../../engine/waf/request/inspection.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
 import { assumptionsOf, countersAfter, type World, withAssumedBody } from './conditions.ts';
 import { cacheDocument, factsDocument, inspectionDocument } from './decision-document.ts';

@@ -1,7 +1,7 @@
 /** Phase 5: the first waf rule that matches gives the settings; the request is blocked at its threshold. */
 import { UNINSPECTED_MODES, type UninspectedMode } from '../../../base/vocabulary/vocabulary.ts';
 import { FLAG_ACTION_SHIFT, NONE, SLOT, typeIndex, WAF_EXCLUSION, WAF_FIELDS } from '../../plan/layout.ts';
-import type { InspectionExclusion } from '../../waf/request/inspection.ts';
+import type { InspectionExclusion, WafFinding, WafSettings } from '../../waf/request/inspection.ts';
 import type { Uninspected, WafVerdict } from '../decision.ts';
 import { type Facts, isEdgeOwn } from '../facts.ts';
 import { type LoadedPlan, patternMatches, textOf, textsAt } from '../loaded.ts';
@@ -19,7 +19,6 @@ import {
   refOf,
   slotWord,
 } from '../run.ts';
-import type { WafFinding, WafSettings } from '../waf.ts';
 
 // Which of a waf rule's exclusions hold for a request.
 

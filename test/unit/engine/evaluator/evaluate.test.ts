@@ -9,7 +9,7 @@ import {
   type EvaluatorOptions,
   loadPlan,
 } from '../../../../src/engine/evaluator/index.ts';
-import type { WafFinding, WafInput, WafSettings } from '../../../../src/engine/evaluator/waf.ts';
+import type { WafFinding, WafInput, WafSettings } from '../../../../src/engine/waf/request/inspection.ts';
 import { createOracle } from '../../../oracle/index.ts';
 import { finding } from '../../../support/generate-waf.ts';
 import { decide, request, rule, ruleSet, type Setting } from '../../../support/sample-rules.ts';
