@@ -30,7 +30,7 @@ export const DFA_MATCHED = 1;
 /** The code of the table's first row. */
 export const DFA_FIRST_ROW = 2;
 
-// Checks that words are a valid automaton table (`table.ts`): no text can make a step leave the table.
+// Checks that words are a valid automaton table: no text can make a step leave the table.
 
 /**
  * What is wrong with the automaton whose slice starts at `words[offset]`, to follow "an automaton"; `null`: nothing. Looks
@@ -66,7 +66,7 @@ function greatest(words: Uint16Array): number {
   return words.reduce((most, word) => Math.max(most, word), 0);
 }
 
-// Runs the DFA that was built of a regex (`table.ts` has the layout).
+// Runs the DFA that was built of a regex.
 
 /** So many characters are read from the string itself; most texts are no longer and most regexes are decided by then. */
 const NEAR = 64;

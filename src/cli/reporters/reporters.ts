@@ -1,4 +1,4 @@
-/** The reporters of `lint` and `test`, and the options that choose them. */
+/** The reporters of `lint`, `test` and `prove`, and the options that choose them. */
 import { InvalidArgumentError, Option } from 'commander';
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { type MutationReport, mutantText, survivorText } from '../../workbench/mutation/report.ts';

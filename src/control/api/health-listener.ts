@@ -216,7 +216,7 @@ function addTrafficMetrics(
     buckets: BUCKETS,
     registers: [registry],
   });
-  // Each gauge reads the backlog itself, as in `health-listener.ts`.
+  // Each gauge reads the backlog itself, as those of publications do.
   new Gauge({
     ...declared('edgeplan_traffic_waiting_parts'),
     registers: [registry],

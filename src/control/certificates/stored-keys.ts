@@ -103,7 +103,7 @@ export async function resealKeys(store: Store, ring: KeyRing): Promise<Resealed>
   }
 }
 
-// Encrypts the keys of accounts at CAs and of orders under way again, as `control/certificates/stored-keys.ts` does for certificates.
+// Encrypts the keys of accounts at CAs and of orders under way again, as those of certificates.
 
 /** Encrypts what is under another key than the current one. @throws StoreFault, SecretsKeyFault */
 export async function resealIssuance(store: Store, ring: KeyRing): Promise<Resealed> {

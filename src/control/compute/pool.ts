@@ -1,7 +1,7 @@
 /**
  * Runs computations whose cost grows faster than their answers in threads of their own (semantics §7). In: a job of JSON
  * values and octets. Out: its result or a `ComputeFault`. Short and long kinds have threads of their own. Of each account one
- * job runs in a lane; its others wait in a short queue, where the account that used most goes last (`pool.ts`). A job that exceeds its time or memory, or whose thread ends, fails, and a new thread runs the next
+ * job runs in a lane; its others wait in a short queue, where the account that used most goes last. A job that exceeds its time or memory, or whose thread ends, fails, and a new thread runs the next
  * (`pooled-thread.ts`).
  */
 import { existsSync } from 'node:fs';

@@ -3,7 +3,7 @@
  * each on the same store: claims with a lease divide the work, and `publishDomain` decides between two that claim the same
  * domain. Hints from the store start the work at once; a poll behind them makes a lost hint a delay.
  *
- * This file has the timers; `publisher.ts` claims, `attempts.ts` publishes one domain, `publish.ts` makes its revision.
+ * This file has the timers and claims domains, `attempts.ts` publishes one domain, `publish.ts` makes its revision.
  */
 import { steadyNow } from '../../base/text/time.ts';
 import type { DomainRow, PendingDomain, RevisionRow } from '../store/rows.ts';

@@ -2,7 +2,7 @@
  * Query parameters that split the cache. In: cache rules and the log entries of requests that each covered, a sample. Out: a
  * recommendation for a rule whose key has parameters that change no response, and that a fifth of the misses have:
  *
- * - parameters that are known to be for statistics (`cache-key.ts`),
+ * - parameters that are known to be for statistics,
  * - parameters that have another value in nearly every request, while the responses of one path have one status and one size.
  *
  * The proposed rule keys by the other parameters of the entries. Under `include` and `none` the origin gets the keyed

@@ -1,7 +1,7 @@
 /**
  * Recommends changes of a domain. In: stored facts. Out: recommendations, the most severe first, each with its evidence and,
  * where a change of rules or records helps, that change. The list of families is below; each is a pure function of the facts,
- * in a file of its own. Facts are read by `read-facts.ts` and `read-facts.ts`; a recommendation disappears with its facts.
+ * in a file of its own. Facts are read by `read-facts.ts`; a recommendation disappears with its facts.
  */
 import type { Severity } from '../../base/diagnostics/severity.ts';
 import { timeText } from '../../base/text/time.ts';

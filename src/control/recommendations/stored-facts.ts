@@ -1,4 +1,4 @@
-/** The facts that recommendations are computed from: plain values, read by `read-facts.ts` and `read-facts.ts`. */
+/** The facts that recommendations are computed from: plain values, read by `read-facts.ts`. */
 import { parseIp } from '../../base/addresses/ip.ts';
 import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { decodeEscapes } from '../../base/octets/octets.ts';

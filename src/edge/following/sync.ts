@@ -6,7 +6,7 @@
  * 1. serve the plans on disk (`plan-store.ts`, `install-plans.ts`)
  * 2. introduce the node (`session.ts`): the first key is trusted from then on, and keys that transitions lead to
  *    (`trusted-key.ts`, `trust.ts`)
- * 3. read the manifest as it grows (`follow-feed.ts`, `feed.ts`), and all of it at intervals (`sync.ts`)
+ * 3. read the manifest as it grows (`follow-feed.ts`, `feed.ts`), and all of it at intervals
  * 4. install each entry of a signed page: its challenges (`install-challenges.ts`), its plan (`install-plans.ts`,
  *    `fetch-plan.ts`), and its certificates (`certificates/install-sets.ts`) at a node with TLS
  * 5. report the outcome (`install-state.ts`) and the traffic (`traffic/traffic.ts`)

@@ -1,7 +1,7 @@
 /**
  * JA4, the fingerprint of a TLS client (FoxIO, "JA4: TLS Client Fingerprinting", technical_details/JA4.md of
  * github.com/FoxIO-LLC/ja4; this one method is BSD 3-Clause, the rest of the JA4+ suite is not and is not computed).
- * Written from that description. Here for TLS over TCP only.
+ * Written from that description. Here for TLS over TCP only. A ClientHello is read first, then the fingerprint is made of it.
  */
 
 // Parses the ClientHello of TLS (RFC 8446 §4.1.2, RFC 5246 §7.4.1.2) for what is needed before the handshake: the server

@@ -93,7 +93,7 @@ export function createHyperLogLog(): HyperLogLog {
   return { registers: null, slots: NO_SLOTS, used: 0 };
 }
 
-/** Adds the element with this hash, an integer below 2^53 (`hyperloglog.ts`). */
+/** Adds the element with this hash, an integer below 2^53. */
 export function addHash(sketch: HyperLogLog, hash: number): void {
   const position = (hash | 0) & (POSITIONS - 1);
   const middle = position >>> INDEX_BITS;

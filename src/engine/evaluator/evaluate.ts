@@ -1,7 +1,7 @@
 /**
  * Opens a sealed plan as an evaluator. In: a request as the embedder saw it. Out: a decision, always; `evaluate` never
  * throws. For each request the gate reads the facts (`facts.ts`), the indexes give the candidates (`candidates.ts`), and
- * the phases of semantics §4 (`phases.ts`) make the decision (`phases.ts`) or its trace (`explain.ts`).
+ * the phases of semantics §4 (`phases.ts`) make the decision or its trace (`explain.ts`).
  */
 import {
   checkOptions,

@@ -51,7 +51,7 @@ export interface ManifestEntry {
   /** This domain's own; absent if there is a tombstone, and from servers of releases with one secret for all domains. */
   readonly clearance?: Clearance;
   /**
-   * The digest of the domain's certificates (`manifest.ts`), which nodes fetch by domain; absent: it has none, the
+   * The digest of the domain's certificates, which nodes fetch by domain; absent: it has none, the
    * name is `gone`, or the server is of a release without them. Changes at a new position, with or without a new revision.
    */
   readonly certificates?: string;

@@ -1,6 +1,6 @@
 /**
  * The lifecycle of a domain on request: nameserver sets, verification, enabling, a check of the delegation. Each handler
- * makes its DNS lookup outside the transaction (`control/domains/requests.ts`) and applies it inside (`control/domains/requests.ts`).
+ * makes its DNS lookup outside the transaction and applies it inside (`control/domains/requests.ts`).
  */
 import { z } from 'zod';
 import { timeText } from '../../../base/text/time.ts';

@@ -145,7 +145,7 @@ function endOf(minute: number): number {
   return (minute + 1) * MINUTE_MS;
 }
 
-// Judges uptime regularly: the driver of `judge-due.ts`, which the API server starts and stops.
+// Judges uptime regularly; the API server starts and stops it.
 
 export interface UptimeWatchOptions extends UptimeJudgeOptions {
   /** Milliseconds since the epoch. */

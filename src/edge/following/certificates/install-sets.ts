@@ -1,7 +1,7 @@
 /**
- * Installs the certificate sets of domains: fetches a set when the manifest names another one, opens and checks it
- * (`set-files.ts`), puts it into use, and stores the box (`set-files.ts`). Plans are installed independently: a certificate
- * is used for a name only while a plan of its domain serves that name.
+ * Installs the certificate sets of domains: fetches a set when the manifest names another one, opens and checks it,
+ * puts it into use, and stores the box (`set-files.ts`). Plans are installed independently: a certificate is used for a name
+ * only while a plan of its domain serves that name.
  *
  * In: entries of believed pages. Out: calls of a `CertificateSink`. At most one attempt runs per domain. What fails is tried
  * again with back-off; the set before stays in use meanwhile.
