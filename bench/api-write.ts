@@ -76,7 +76,7 @@ async function lastWrite({ folder, domains }: Installation): Promise<Written> {
   }
 }
 
-const STORE = new URL('../database/open.js', import.meta.url).href;
+const STORE = new URL('../control/store/database/open.js', import.meta.url).href;
 
 /** Both sides must have written the same rows, but for when. */
 function holdTogether(ours: Written, theirs: Written): void {

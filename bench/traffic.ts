@@ -134,7 +134,7 @@ async function runOn(place: Place, size: Size): Promise<readonly Row[]> {
     // Nothing is compiled here: the publication of 10,000 domains is another bench.
     await place.statement('DELETE FROM outbox', installation);
     const store = await openStore({ database: place.address ?? installation.folder });
-    const file = new URL('../traffic/thread-code.js', import.meta.url);
+    const file = new URL('../control/traffic/thread-code.js', import.meta.url);
     const thread = createTrafficThread({ store, file });
     const hour = Math.floor(Date.now() / MINUTE_MS / HOUR) - 2;
     const subject: Subject = {
