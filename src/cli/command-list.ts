@@ -33,9 +33,26 @@ export function listedCommands(root: Command): readonly ListedCommand[] {
   return visible.filter(({ name }) => name !== 'help');
 }
 
-/** The lines that the build has written; `null`: there are none. */
-export function readCommandList(): readonly ListedCommand[] | null {
-  return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as readonly ListedCommand[]) : null;
+/**
+ * The lines in a file that the build has written.
+ *
+ * @param names the commands of the program, without `completion`
+ * @returns `null`: the build was not run or was broken off, or it is older than a command
+ */
+export function readCommandList(names: readonly string[], file = FILE): readonly ListedCommand[] | null {
+  if (!existsSync(file)) return null;
+  const list = parsed(readFileSync(file, 'utf8'));
+  const listed = list.map(({ name }) => name).filter((name) => name !== 'completion');
+  return [...listed].sort().join() === [...names].sort().join() ? list : null;
+}
+
+/** The list in the text; empty if a build was broken off while it wrote it. */
+function parsed(text: string): readonly ListedCommand[] {
+  try {
+    return JSON.parse(text) as readonly ListedCommand[];
+  } catch {
+    return [];
+  }
 }
 
 /** Adds commands that have a name and a line in the help, and do nothing. */

@@ -60,6 +60,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   rollback: async () => (await import('./commands/rollback.ts')).rollbackCommand(),
 };
 
+/** The names of all commands but `completion`, which is made of the others. */
+export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
+
 /** The headings of the help with the commands below each; every other command is below the first. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Try and write:': [],
@@ -183,7 +186,7 @@ export async function createProgram(name: string | undefined): Promise<Command> 
 }
 
 /** Builds the program for its own help: with the lines of the list, or with all commands if there is none. */
-export async function createProgramForHelp(list = readCommandList()): Promise<Command> {
+export async function createProgramForHelp(list = readCommandList(COMMAND_NAMES)): Promise<Command> {
   if (list === null) return createProgram(undefined);
   const root = finishProgram(emptyProgram());
   addListed(root, list);

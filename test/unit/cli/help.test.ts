@@ -1,9 +1,14 @@
 /** The help of every command: groups, examples, and requests for the help of a command that does not exist. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { listedCommands } from '../../../src/cli/command-list.ts';
+import { listedCommands, readCommandList } from '../../../src/cli/command-list.ts';
 import {
   asksForProgramHelp,
+  COMMAND_NAMES,
   createProgram,
   createProgramForHelp,
   wordsFor,
@@ -129,6 +134,27 @@ describe('the help of the program', () => {
     expect(list.length).toBeGreaterThan(40);
     expect(listed.commands.every((command) => command.options.length === 0)).toBe(true);
     expect(helpAt(listed, columns)).toBe(helpAt(root, columns));
+  });
+
+  test('is made of all commands where the list is cut, lacks a command or has one too many', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'edgeplan-list-'));
+    const read = (text: string) => {
+      const file = join(folder, 'list.json');
+      writeFileSync(file, text);
+      return readCommandList(COMMAND_NAMES, pathToFileURL(file));
+    };
+    try {
+      const list = listedCommands(root);
+      const text = JSON.stringify(list);
+      expect(read(text)).toEqual(list);
+      expect(read(text.slice(0, -20))).toBe(null);
+      expect(read('')).toBe(null);
+      expect(read(JSON.stringify(list.slice(1)))).toBe(null);
+      expect(read(JSON.stringify([...list, { ...list[0]!, name: 'gone' }]))).toBe(null);
+      expect(readCommandList(COMMAND_NAMES, pathToFileURL(join(folder, 'none.json')))).toBe(null);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test.each([
