@@ -28,7 +28,7 @@ export interface Signer {
   sign(page: ManifestPage): Promise<SignedPage>;
   /** Signs the purges of a domain as a page is. */
   signPurges(purges: PurgeAnswer): Promise<SignedPurges>;
-  /** The public key and the rest of what a node is told about itself, signed. */
+  /** The public key and the other facts about a node that the feed sends it, signed. */
   signSelf(self: Omit<NodeSelf, 'format' | 'public_key'>): Promise<SignedSelf>;
 }
 

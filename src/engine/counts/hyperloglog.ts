@@ -15,7 +15,7 @@
 const LANE_1 = 0x9e3779b1;
 const LANE_2 = 0x5f356495;
 /** 2^32: the low word of a hash has 32 bits, the high word 21. */
-const HASH_WORD = 4_294_967_296;
+const WORD = 4_294_967_296;
 const HASH_HIGH_MASK = 0x1fffff;
 
 function finalise(value: number): number {
@@ -25,7 +25,7 @@ function finalise(value: number): number {
 }
 
 function join(high: number, low: number): number {
-  return (finalise(high) & HASH_HIGH_MASK) * HASH_WORD + (finalise(low) >>> 0);
+  return (finalise(high) & HASH_HIGH_MASK) * WORD + (finalise(low) >>> 0);
 }
 
 /** The hash of a text. */
@@ -43,7 +43,7 @@ export function hashText(text: string): number {
 /** The hash of a pair of hashes; the order matters. */
 export function hashPair(one: number, other: number): number {
   const low = Math.imul(finalise(one | 0), LANE_1) ^ finalise((other | 0) + LANE_2);
-  const high = Math.imul(finalise(one / HASH_WORD), LANE_2) ^ finalise(other / HASH_WORD + LANE_1);
+  const high = Math.imul(finalise(one / WORD), LANE_2) ^ finalise(other / WORD + LANE_1);
   return join(high + Math.imul(low, LANE_1), low + Math.imul(high, LANE_2));
 }
 
@@ -61,8 +61,6 @@ const REST_BITS = 33;
 export const MAX_RANK = MIDDLE_BITS + REST_BITS + 1;
 /** The least value of a register whose 8 bits above the index are 0. */
 export const FIRST_REST_RANK = MIDDLE_BITS + 1;
-/** 2^32: the low word of a hash has 32 bits, the high word 21. */
-const WORD = 4_294_967_296;
 const HIGH_BITS = 21;
 const FIRST_SLOTS = 16;
 /** Slots of the largest sparse form; its 4 KiB are what the registers need. */

@@ -205,7 +205,7 @@ function machineFault(what: string): PlanFault {
 }
 
 // Reading plans of the version before this one, so that a node that was upgraded serves what it has on its disk. At the
-// next raise of PLAN_VERSION this file is rewritten for what that one changes.
+// next raise of PLAN_VERSION this part is rewritten for what that one changes.
 //
 // Version 2 has no `ruleKeys` and no `recordKeys`: every rule and record goes by its id.
 

@@ -122,7 +122,7 @@ function readSubject(data: unknown): ProofSubject | null {
 // secure contexts), so there is one of its own below: SHA-256 (FIPS 180-4), HMAC (RFC 2104), PBKDF2 (RFC 8018 §5.2) with one
 // block, which is all that 32 octets take.
 //
-// Kept as text since browsers run it, not the node: plain ECMAScript 2017, no outside, no markup in it.
+// A text, since browsers run it and the node does not: plain ECMAScript 2017, no outside, no markup in it.
 
 export const SOLVER = `(async () => {
 'use strict';

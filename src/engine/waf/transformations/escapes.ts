@@ -13,6 +13,9 @@ import {
   scratchOctets,
 } from '../octets/latin1.ts';
 
+/** `x`, after which hexadecimal digits follow. */
+const LOWER_X = 0x78;
+
 /**
  * Reads the escape at `at`. Returns `read(octet, width)` for an escape of one octet, `dropped(width)` for an escape that
  * is removed, or `NONE` if no escape begins and the character is copied.
@@ -94,8 +97,6 @@ function fullWidthOctet(unit: number): number {
 
 // The transformation `escapeSeqDecode`: decodes escape sequences of ANSI C.
 
-const C_HEX = 0x78;
-
 /**
  * Replaces `\a \b \f \n \r \t \v`, `\xHH` and `\OOO` (one to three digits, the lower octet) by their octets; removes a
  * backslash before any other character. A backslash at the end stays.
@@ -107,7 +108,7 @@ export function escapeSeqDecode(value: string): string {
 function readCEscape(value: string, at: number): number {
   if (at + 1 >= value.length) return NONE;
   const next = value.charCodeAt(at + 1);
-  if ((next | 32) === C_HEX) {
+  if ((next | 32) === LOWER_X) {
     const octet = hexOctet(value, at + 2);
     if (octet >= 0) return read(octet, 4);
   }
@@ -118,7 +119,6 @@ function readCEscape(value: string, at: number): number {
 // The transformation `jsDecode`: decodes escape sequences of JavaScript strings (ECMA-262, "String Literals").
 
 const JS_UNICODE = 0x75;
-const JS_HEX = 0x78;
 
 /**
  * Replaces `\uHHHH` by its lower octet (a full-width form by its ASCII character), `\xHH`, `\OOO` up to `\377` and
@@ -135,7 +135,7 @@ function readJsEscape(value: string, at: number): number {
     const unit = hexUnit(value, at + 2);
     if (unit >= 0) return read(fullWidthOctet(unit), 6);
   }
-  if (next === JS_HEX) {
+  if (next === LOWER_X) {
     const octet = hexOctet(value, at + 2);
     if (octet >= 0) return read(octet, 4);
   }
@@ -181,7 +181,6 @@ function readCssEscape(value: string, at: number): number {
 
 const HASH = 35;
 const SEMICOLON = 59;
-const LOWER_X = 0x78;
 
 /** The names that ModSecurity decodes; browsers decode all of them without the semicolon too. */
 const NAMES: readonly { readonly name: string; readonly octet: number }[] = [
