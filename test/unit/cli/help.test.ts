@@ -1,5 +1,5 @@
 /** The help of every command: groups, examples, and requests for the help of a command that does not exist. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -119,6 +119,12 @@ describe('help', () => {
       expect(text.match(new RegExp(`^  ${name}(?: |$)`, 'gm'))).toHaveLength(1);
     }
   });
+});
+
+test('the table of commands in the README has every command', () => {
+  const readme = readFileSync(new URL('../../../src/cli/README.md', import.meta.url), 'utf8');
+  const [, table = ''] = /^## Commands\n([\s\S]*?)^## /m.exec(readme) ?? [];
+  expect(COMMAND_NAMES.filter((name) => !new RegExp(`\`${name}[\` ]`).test(table))).toEqual([]);
 });
 
 describe('the help of the program', () => {
