@@ -1,9 +1,12 @@
 /** The way to the nodes: from the answer to a write until each connected node has the signed revision. */
 import { connect, type Socket } from 'node:net';
+import { createEventReader } from '../src/edge/following/feed.ts';
+import { MAX_MANIFEST_OCTETS } from '../src/edge/following/limits.ts';
 import { makeInstallation } from './data/installation.ts';
 import { smallDomain } from './data/small-domains.ts';
 import { openLoad, requestOctets } from './harness/load.ts';
 import { startServe } from './harness/process.ts';
+import { race, type Side, timesText } from './harness/race.ts';
 import type { BenchOptions, Row } from './row.ts';
 
 const NODES = 50;
@@ -14,7 +17,11 @@ const QUICK_WRITES = 2;
 /** Milliseconds between a revision's arrival at the last node and the next write. */
 const PAUSE_MS = 20;
 
-export async function run({ quick }: BenchOptions): Promise<readonly Row[]> {
+export async function run(options: BenchOptions): Promise<readonly Row[]> {
+  return [...(await arrivals(options)), await readInPieces(options)];
+}
+
+async function arrivals({ quick }: BenchOptions): Promise<readonly Row[]> {
   const installation = await makeInstallation({ ruleSets: [smallDomain(1).ruleSet], nodes: NODES });
   const [{ domain, rules }] = installation.domains as [(typeof installation.domains)[number]];
   const served = await startServe(installation.folder);
@@ -42,6 +49,40 @@ export async function run({ quick }: BenchOptions): Promise<readonly Row[]> {
     await served.stop();
     installation.remove();
   }
+}
+
+/** Octets of a piece of the stream, as a slow connection delivers it. */
+const PIECE = 100;
+
+/** The largest event of the feed, as it arrives: the time to parse it does not depend on the number of its pieces. */
+async function readInPieces(options: BenchOptions): Promise<Row> {
+  const data = 'x'.repeat(MAX_MANIFEST_OCTETS - 100);
+  const octets = Buffer.from(`event: manifest\ndata: ${data}\n\n`);
+  const side = (name: string, piece: number): Side => ({
+    name,
+    run: (_, count) => {
+      for (let done = 0; done < count; done++) parse(octets, piece, data.length);
+    },
+  });
+  const [pieces, whole] = [side(`pieces of ${PIECE} octets`, PIECE), side('one piece', octets.length)];
+  const result = await race(pieces, whole, options);
+  return {
+    name: 'an event of 1 MiB in small pieces ÷ in one',
+    value: result.ratio,
+    goal: { atMost: 10 },
+    unit: '×',
+    note: timesText(pieces, whole, result),
+  };
+}
+
+function parse(octets: Uint8Array, piece: number, expected: number): void {
+  let read = 0;
+  const onEvent = ({ data }: { readonly data: string }): void => {
+    read += data.length;
+  };
+  const reader = createEventReader({ limit: MAX_MANIFEST_OCTETS, onEvent });
+  for (let at = 0; at < octets.length; at += piece) reader.push(octets.subarray(at, at + piece));
+  if (read !== expected) throw new Error(`the reader returned ${read} characters of ${expected}`);
 }
 
 interface Follower {

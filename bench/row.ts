@@ -4,7 +4,7 @@ export type Goal = { readonly atMost: number } | { readonly atLeast: number };
 export interface Row {
   readonly name: string;
   readonly value: number;
-  /** `null`: told for information, nothing is promised. */
+  /** `null`: for information; no goal. */
   readonly goal: Goal | null;
   /** `×` for a ratio. */
   readonly unit: string;
