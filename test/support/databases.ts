@@ -24,7 +24,7 @@ const sqlite: TestDatabase = {
 const postgres: TestDatabase = {
   kind: 'postgres',
   async make() {
-    const name = `edgeplan_test_${randomBytes(6).toString('hex')}`;
+    const name = `${inject('databases')}${randomBytes(6).toString('hex')}`;
     await asAdmin(`CREATE DATABASE ${name}`);
     const address = new URL(POSTGRES);
     address.pathname = `/${name}`;

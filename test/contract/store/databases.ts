@@ -1,8 +1,8 @@
-/** The databases the contract holds for: a fresh one for each `open`, gone after `dispose`. */
+/** The databases of the contract: an empty one for each `place`, which other tests use after `dispose`. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import { openPostgres } from '../../../src/control/store/database/postgres/open.ts';
 import { openSqlite } from '../../../src/control/store/database/sqlite/open.ts';
 import type { Migration } from '../../../src/control/store/schema/migration.ts';
@@ -45,39 +45,40 @@ const EMPTY = `
     IF to_regclass('manifest_position') IS NOT NULL THEN INSERT INTO manifest_position VALUES (1, 0); END IF;
   END $$`;
 
-/** Databases that were made here and are not in use: making one takes a second, emptying one a fraction. */
-const spare: string[] = [];
-let made = 0;
+const NO_TABLES = 'DROP SCHEMA public CASCADE; CREATE SCHEMA public';
 
-afterAll(async () => {
-  for (const name of spare.splice(0)) await asAdmin(`DROP DATABASE ${name} WITH (FORCE)`);
-});
+/** Databases that were made here and are not in use, by whether they have empty tables: a new one takes a second. */
+const spare: { readonly name: string; readonly hasTables: boolean }[] = [];
+let made = 0;
 
 export const postgres: Kind = {
   name: 'postgres',
   async place() {
-    const name = spare.pop() ?? (await makeDatabase());
+    const { name, hasTables } = spare.pop() ?? { name: await makeDatabase(), hasTables: false };
     const address = new URL(POSTGRES);
     address.pathname = `/${name}`;
     let usual = true;
+    let opened = false;
     return {
       database: address.href,
-      open(migrations) {
+      async open(migrations) {
+        if (!opened && hasTables && migrations !== undefined) await asAdmin(NO_TABLES, address.href);
+        opened = true;
         usual &&= migrations === undefined;
         return openPostgres({ address: address.href, ...(migrations && { migrations }) });
       },
       async dispose() {
-        if (usual) await asAdmin(EMPTY, address.href);
-        else await asAdmin('DROP SCHEMA public CASCADE; CREATE SCHEMA public', address.href);
-        spare.push(name);
+        await asAdmin(usual ? EMPTY : NO_TABLES, address.href);
+        spare.push({ name, hasTables: usual && (opened || hasTables) });
       },
     };
   },
 };
 
+/** Makes a database, which ends with the run (`postgres-setup.ts`). */
 async function makeDatabase(): Promise<string> {
   made += 1;
-  const name = `edgeplan_test_${process.pid}_${Date.now()}_${made}`;
+  const name = `${inject('databases')}${process.pid}_${made}`;
   // Another locale than "C", so that an order that leans on it shows.
   const locale = await asAdmin("SELECT collname FROM pg_collation WHERE collprovider = 'i' LIMIT 1");
   const icu = locale.rows.length > 0 ? `LOCALE_PROVIDER icu ICU_LOCALE 'und'` : '';
