@@ -47,7 +47,8 @@ export default defineConfig(({ mode }) => {
             include: ['test/**/*.test.ts'],
             exclude: filesOf([...FAST, ...GENERATED, ...DRILL]),
             // These tests wait for sockets, timers and processes: with three workers two processors are busy for 68 % of the time.
-            maxWorkers: 4,
+            isolate: false,
+            maxWorkers: 2,
             sequence: { groupOrder: 2 },
           },
         },

@@ -18,7 +18,7 @@ export interface ResponseHead {
   readonly madeBy: MadeBy;
   /** The reason phrase (RFC 9112 §4) in visible ASCII, where it is not the usual one of the status. Absent: that one. */
   readonly reason?: string | undefined;
-  /** Whether a broken connection and the end of the body look alike. Absent: they differ. */
+  /** The body ends with the connection, so its end and a broken connection cannot be distinguished. Absent: they can. */
   readonly isDoubtful?: boolean;
 }
 

@@ -186,7 +186,7 @@ function stateTable(program: Program, most: number): StateTable {
     return code;
   };
 
-  // Most classes lead from most states to the same few sets, often to that of a new attempt alone.
+  // The sets of places that transitions lead to: few differ, and the start of a new attempt alone is the most frequent.
   const known = listTable();
   const alone = new Map<number, number>();
   const intern = (seeds: readonly number[], before: number): number => {

@@ -113,7 +113,7 @@ async function openRules(file: string, flags: Flags): Promise<Rules> {
   return { opened, subject, open: () => fixedEvaluator(subject, world) };
 }
 
-/** The flags with the progress of their replay. */
+/** The flags of a replay that is running, and its progress. */
 interface StartedFlags extends Flags {
   readonly progress: ReplayProgress;
 }

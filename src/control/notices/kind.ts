@@ -51,7 +51,7 @@ export interface NotificationKind<Data = unknown> {
   readonly letter: (data: Data, subject: LetterSubject) => Letter;
 }
 
-/** Types the letter of a kind by its data. */
+/** A kind of notification, whose `letter` takes data of its own schema. */
 export function kind<Data>(parts: NotificationKind<Data>): NotificationKind<Data> {
   return parts;
 }

@@ -183,7 +183,7 @@ export interface DomainChange {
   readonly now: number;
 }
 
-/** Notifies the people of a domain of its new status and of its suspension. A change of neither notifies nobody. */
+/** Notifies the people of a domain of its new status and of its suspension. If both are unchanged, nobody is notified. */
 export async function notifyDomainChange(tx: WriteTransaction, change: DomainChange): Promise<void> {
   const { before, after: domain, actor_id, reason, now } = change;
   const common = { domain, actor_id, now };

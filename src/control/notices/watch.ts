@@ -35,7 +35,7 @@ export interface NotifyWatchOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: DeliveryLog;
-  /** Milliseconds by a clock that is never set. Default: `steadyNow`. */
+  /** Milliseconds of a monotonic clock. Default: `steadyNow`. */
   readonly steady?: () => number;
   /** Milliseconds between two looks. Default: `WATCH_EVERY_MS`. */
   readonly everyMs?: number;

@@ -21,7 +21,7 @@ export interface PublisherOptions {
   readonly store: Store;
   /** Milliseconds since the epoch. Default: `Date.now`. */
   readonly clock?: () => number;
-  /** Milliseconds by a clock that is never set, for back-off and rest. Default: `steadyNow`. */
+  /** Milliseconds of a monotonic clock, for back-off and rest. Default: `steadyNow`. */
   readonly steady?: () => number;
   readonly log: PublisherLog;
   /** Milliseconds between two polls of the store. Default 1,000. */
@@ -187,7 +187,7 @@ export interface ClaimLoopOptions {
   readonly store: Store;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Milliseconds by a clock that is never set. */
+  /** Milliseconds of a monotonic clock. */
   readonly steady: () => number;
   /** Milliseconds after which a claim lapses; renewed three times in it. */
   readonly leaseMs: number;

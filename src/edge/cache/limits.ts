@@ -90,7 +90,7 @@ export const MAX_FORCED_ERROR = 180;
 
 /** Maximum number of tags of a response: Fastly and Cloudflare take fewer octets of them. */
 export const MAX_TAGS = 1_000;
-/** Maximum size, in characters, of the headers that have them: that of Fastly and Cloudflare. */
+/** Maximum size, in characters, of the headers with tags: that of Fastly and Cloudflare. */
 export const MAX_TAGS_CHARACTERS = 16 * 1024;
 /** Maximum size, in octets, of the head of a cache file: an origin's largest response head and the fields of the entry. */
 export const MAX_FILE_HEAD = 256 * 1024;

@@ -350,7 +350,7 @@ function fingerprintChecks(context: Context, slot: number): readonly JudgedCheck
   ];
 }
 
-/** The fingerprint of the request for one list. */
+/** A fingerprint of the request, and the field of rules that lists its kind. */
 interface GivenFingerprint {
   readonly name: 'ja4' | 'ja4h';
   readonly field: 'match_ja4' | 'match_ja4h';

@@ -34,7 +34,7 @@ export interface WindowOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** Asks for the windows that were asked for longest ago. @throws CaFault where the CA is away, StoreFault */
+/** Reads renewal windows (RFC 9773) from the CA, those that were read longest ago first. @throws CaFault where the CA is away, StoreFault */
 export async function askWindows({ store, authority, clock, log }: WindowOptions): Promise<void> {
   const ask = { before: clock() - WINDOW_MS, limit: WINDOWS_AT_ONCE };
   const due = await store.latest.issuance.windows(ask);

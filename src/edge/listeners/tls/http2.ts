@@ -202,11 +202,11 @@ function sendGoaway(session: ServerHttp2Session, served: ServedConnection): void
   session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
 }
 
-/** A response at the last check. */
+/** A response whose client may have stopped to read. */
 interface UnreadResponse {
-  /** Octets queued for the client. */
+  /** Octets queued for the client at the last check. */
   octets: number;
-  /** Consecutive checks that found as many. */
+  /** Consecutive checks with this number of octets. */
   checks: number;
 }
 

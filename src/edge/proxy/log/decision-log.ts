@@ -155,7 +155,7 @@ export interface ShippedLogOptions {
   readonly share: number;
   /** A random number from 0 up to 1. */
   readonly random?: () => number;
-  /** Milliseconds of a clock that is never set. */
+  /** Milliseconds of a monotonic clock. */
   readonly clock?: () => number;
 }
 

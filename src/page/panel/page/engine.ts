@@ -154,7 +154,7 @@ export function formOfCurl(line: string, form: RequestForm): Typed<RequestForm> 
   };
 }
 
-// What the form may assume of a plan, as its fields list it; part of the evaluator's chunk.
+// What a plan offers to the fields of the form: words, labels, limits. Part of the evaluator's chunk.
 
 /** An entry of a field that lists words. */
 export interface FormCondition {

@@ -35,7 +35,7 @@ export interface NginxRegion {
   readonly kind: NginxLocation['kind'] | 'rest' | 'slash';
   readonly includes: readonly TextTest[] | null;
   readonly excludes: readonly TextTest[];
-  /** What the region has beyond that of nginx. */
+  /** In what the region differs from the location of nginx, a sentence each. */
   readonly differences: readonly string[];
 }
 

@@ -70,7 +70,7 @@ function forgetting(world: RewriteScope, others: readonly RewriteScope[]): Rewri
   return { ...world, bindings: commonBindings([world, ...others].map(({ bindings }) => bindings)) };
 }
 
-/** Runs one directive for one world. */
+/** Runs one directive for the requests of one world (`RewriteScope`). */
 function runDirective(
   state: NginxImport,
   directive: NginxDirective,

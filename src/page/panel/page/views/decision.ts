@@ -112,7 +112,7 @@ function factsOf(document: TraceDocument, headline: Headline): readonly Fact[] {
 interface OutcomeProps {
   readonly document: TraceDocument;
   readonly headline: Headline;
-  /** What it is the outcome of, if there is another beside it. */
+  /** What the outcome belongs to, where two outcomes are shown; else `null`. */
   readonly caption: string | null;
 }
 
