@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander';
 import { MAX_PURGE_VALUES } from '../../base/vocabulary/limits.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { jsonOption, limitOption } from '../options.ts';
 import { write, writeDocument } from '../output.ts';
 import { octetsText, tableText } from '../print/table.ts';
@@ -145,15 +146,33 @@ function refreshCommand(): Command {
     .action(refresh);
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'cache show': ['edgeplan cache show example.com', 'edgeplan cache show example.com --json'],
+  'cache entries': [
+    'edgeplan cache entries example.com --prefix example.com/assets/',
+    'edgeplan cache entries example.com --limit 1000 --json',
+  ],
+  'cache purge': [
+    'edgeplan cache purge example.com --url https://example.com/assets/app.css',
+    'edgeplan cache purge example.com --prefix example.com/assets/ --tag product-17',
+    'edgeplan cache purge example.com',
+  ],
+  'cache refresh': [
+    'edgeplan cache refresh example.com https://example.com/prices https://example.com/stock',
+  ],
+};
+
 /** Creates the command. */
 export function cacheCommand(): Command {
-  return new Command('cache')
+  const command = new Command('cache')
     .summary('what nodes have cached of a domain: show, purge, refresh')
     .description('Shows, purges and refreshes what nodes have cached of a domain.')
     .addCommand(showCommand())
     .addCommand(entriesCommand())
     .addCommand(purgeCommand())
     .addCommand(refreshCommand());
+  return withExamples(command, EXAMPLES);
 }
 
 // Prints what nodes have cached of a domain: totals by node, and pages of URLs.

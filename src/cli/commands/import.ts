@@ -18,6 +18,7 @@ import {
 import { visible } from '../../workbench/simulation/render-text.ts';
 import { checkNginx, type NginxCheck } from '../check-nginx/check.ts';
 import { type CheckedOutcome, findNginx } from '../check-nginx/run-nginx.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { EXIT, inputFault } from '../exit.ts';
 import { includesOf, rootOf } from '../input/open-includes.ts';
 import { readText, refuseOutside } from '../input/read-file.ts';
@@ -381,6 +382,30 @@ function importerCommand(importer: Importer): Command {
   return command;
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'import zone': [
+    'edgeplan import zone example.com --zone example.com.zone --dry-run',
+    'dig @ns1.old.example AXFR example.com | edgeplan import zone example.com --zone - --json',
+  ],
+  'import nginx': [
+    'edgeplan import nginx /etc/nginx/nginx.conf -o edge.yaml',
+    'edgeplan import nginx /etc/nginx/sites-enabled/shop --domain example.com --json',
+  ],
+  'import cloudflare': [
+    'edgeplan import cloudflare rulesets.json dns-records.json -o edge.yaml',
+    'edgeplan import cloudflare rulesets.json --domain example.com --origin origin.example.net --json',
+  ],
+  'import bunny': [
+    'edgeplan import bunny pull-zone.json -o edge.yaml',
+    'edgeplan import bunny edge-rules.json --domain example.com --json',
+  ],
+  'import fastly': [
+    'edgeplan import fastly service-details.json -o edge.yaml',
+    'edgeplan import fastly version.json --domain example.com --json',
+  ],
+};
+
 /** Creates the command. */
 export function importCommand(): Command {
   const command = new Command('import')
@@ -390,5 +415,5 @@ export function importCommand(): Command {
     );
   command.addCommand(importZoneCommand());
   for (const importer of IMPORTERS) command.addCommand(importerCommand(importer));
-  return command;
+  return withExamples(command, EXAMPLES);
 }

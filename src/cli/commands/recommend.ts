@@ -12,6 +12,7 @@ import {
   type Tone,
   wrap,
 } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { colourOption, jsonOption } from '../options.ts';
 import { type ColourChoice, colourFor, outputWidth, write, writeDocument } from '../output.ts';
@@ -69,9 +70,18 @@ function fragmentOf({ domain, recommendations }: RecommendationsReport, id: stri
   });
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  recommend: [
+    'edgeplan recommend example.com',
+    'edgeplan recommend example.com --fix unused_rule:drop/57 | edgeplan apply -f -',
+    'edgeplan recommend example.com --json',
+  ],
+};
+
 /** Creates the command. */
 export function recommendCommand(): Command {
-  return new Command('recommend')
+  const command = new Command('recommend')
     .summary('what should be changed on a domain, with evidence and the change')
     .description(
       'Lists what rules, hits, log entries, records, certificates and keys say should be changed, the most severe first, each ' +
@@ -84,6 +94,7 @@ export function recommendCommand(): Command {
     .addOption(keyOption())
     .addOption(colourOption())
     .action(run);
+  return withExamples(command, EXAMPLES);
 }
 
 // Prints recommendations: a paragraph for each, with its evidence in one line and the command that makes its change.

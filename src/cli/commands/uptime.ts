@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander';
 import type { UptimeStatus } from '../../control/traffic/uptime/state.ts';
 import { hang, type RenderedLine, span, type Tone, wrap } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { usageFault } from '../exit.ts';
 import { colourOption, jsonOption, readDuration } from '../options.ts';
 import { outputWidth } from '../output.ts';
@@ -47,9 +48,18 @@ async function readReport(domain: string, hours: number, flags: Flags): Promise<
   return { domain, ...uptime, incidents };
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  uptime: [
+    'edgeplan uptime example.com',
+    'edgeplan uptime example.com --last 7d --json',
+    'edgeplan uptime example.com --last 6h --follow',
+  ],
+};
+
 /** Creates the command. */
 export function uptimeCommand(): Command {
-  return new Command('uptime')
+  const command = new Command('uptime')
     .summary('whether the origins of a domain answer, and when they did not')
     .description(
       'Prints the state of a domain by the requests to its monitored records, with the reasons; the share of them that ' +
@@ -67,6 +77,7 @@ export function uptimeCommand(): Command {
     .addOption(keyOption())
     .addOption(colourOption())
     .action(run);
+  return withExamples(command, EXAMPLES);
 }
 
 // Prints the uptime of a domain: its state with the reasons, the share of answered requests by hour, and incidents.

@@ -1,6 +1,7 @@
 /** `edgeplan zones`: the zone of a domain as name servers transfer it, and whether they answer it. */
 import { Command } from 'commander';
 import { visible } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { jsonOption } from '../options.ts';
 import { write, writeDocument } from '../output.ts';
@@ -36,6 +37,12 @@ async function check(domain: string, flags: Flags): Promise<void> {
   throw new CommandFault(EXIT.no, `not every secondary answers the zone: ${list}`);
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'zones show': ['edgeplan zones show example.com'],
+  'zones check': ['edgeplan zones check example.com', 'edgeplan zones check example.com --json'],
+};
+
 /** Creates the command with its subcommands. */
 export function zonesCommand(): Command {
   const command = new Command('zones')
@@ -56,7 +63,7 @@ export function zonesCommand(): Command {
       .addOption(keyOption())
       .action(run);
   }
-  return command;
+  return withExamples(command, EXAMPLES);
 }
 
 // Prints zones: the version with its problems, and what secondaries answer.
