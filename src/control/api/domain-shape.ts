@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { timeText } from '../../base/text/time.ts';
-import { PAID_SWITCHES } from '../../base/vocabulary/switches.ts';
+import { SETTING_SWITCHES } from '../../base/vocabulary/switches.ts';
 import { DOMAIN_STATUSES } from '../../base/vocabulary/vocabulary.ts';
 import {
   DEFAULT_SETTINGS,
@@ -305,7 +305,8 @@ export function judgeCeilings(
     const above = judgeCeiling(entitlements, ceiling, { field, value });
     if (above !== null) throw forbidden(above);
   }
-  for (const name of PAID_SWITCHES) {
+  for (const name of Object.keys(SETTING_SWITCHES) as (keyof typeof SETTING_SWITCHES)[]) {
+    if (SETTING_SWITCHES[name].needsPlan !== true) continue;
     if (changed[name] !== true || before[name]) continue;
     const inactive = judgeActivePlan(entitlements, name);
     if (inactive !== null) throw forbidden(inactive);

@@ -4,7 +4,7 @@
  */
 import { type EdgeAnswer, type HeaderList, TAG_HEADERS } from '../../base/http/header-fields.ts';
 import { withoutHeaders } from '../../base/http/response.ts';
-import { SWITCH_LIST } from '../../base/vocabulary/switches.ts';
+import { SWITCH_HEADERS, SWITCH_LIST } from '../../base/vocabulary/switches.ts';
 import type { EdgeSettings, ErrorPage } from '../../engine/evaluator/index.ts';
 import type { Challenges } from './challenge/challenge.ts';
 import { MAX_PROOF_OCTETS } from './challenge/limits.ts';
@@ -119,11 +119,10 @@ const SOFTWARE_HEADERS: ReadonlySet<string> = new Set([
 const EDGE_HEADERS: ReadonlySet<string> = new Set(TAG_HEADERS);
 
 /** The headers that settings add, which replace those of an origin. */
-const ADDED = SWITCH_LIST.flatMap(({ property, header }) =>
-  header === undefined
-    ? []
-    : [{ property, name: header[0], lower: header[0].toLowerCase(), value: header[1] }],
-);
+const ADDED = SWITCH_LIST.flatMap(({ name, property }) => {
+  const header = SWITCH_HEADERS[name];
+  return header === undefined ? [] : [{ property, lower: header.name.toLowerCase(), ...header }];
+});
 
 /** Whether the origin's header of this lower-case name is removed. */
 export function isDropped(name: string, settings: EdgeSettings): boolean {

@@ -101,7 +101,7 @@ export const META = {
   nameSlots: 30,
   /** Posting of the rules that no index narrows. */
   always: 31,
-  /** Bits of EDGE_SWITCHES (`base/vocabulary/switches.ts`), MONITORED, EJECTIONS: what the node adds to answers or takes from them. */
+  /** Bits of SWITCH_LIST (`base/vocabulary/switches.ts`), MONITORED, EJECTIONS: what the node adds to answers or takes from them. */
   switches: 32,
   /** Megabytes of the largest response body that is cached. */
   cacheCapMb: 33,

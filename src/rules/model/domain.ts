@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { normalizeName } from '../../base/addresses/host.ts';
 import { CACHE_CAPS_MB, MAX_DISK_DAYS, MAX_DISK_GB, MAX_HOST_OCTETS } from '../../base/vocabulary/limits.ts';
-import { EDGE_SWITCHES, SETTING_SWITCHES } from '../../base/vocabulary/switches.ts';
+import { BOUGHT_SWITCHES, SETTING_SWITCHES } from '../../base/vocabulary/switches.ts';
 import { DOMAIN_STATUSES } from '../../base/vocabulary/vocabulary.ts';
 import { converted, flag, integer } from './fields.ts';
 import { crossCheck, type Fields, form, pick, type Stored } from './form.ts';
@@ -178,7 +178,7 @@ const FIELDS = {
     .describe('the cache is bypassed until this time (RFC 3339); null: developer mode is off')
     .meta({ examples: ['2030-01-31T12:00:00Z'] }),
   ...EDGE_SETTINGS,
-  ...switchFields(pick(EDGE_SWITCHES, ['websockets_off'])),
+  ...switchFields(BOUGHT_SWITCHES),
 };
 
 /** A domain as the compiler reads it; `name` is in lower-case ASCII without a trailing dot. */
