@@ -2,115 +2,79 @@
 import { Command } from 'commander';
 import { withoutCredentials } from '../base/text/credentials.ts';
 import { addListed, readCommandList } from './command-list.ts';
-import { addExamples } from './examples.ts';
 import { version } from './version.ts';
 
-/** Loads each command; in the order of the help. */
-const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
-  try: async () => (await import('./commands/try.ts')).tryCommand(),
-  play: async () => (await import('./commands/play.ts')).playCommand(),
-  init: async () => (await import('./commands/init.ts')).initCommand(),
-  simulate: async () => (await import('./commands/simulate.ts')).simulateCommand(),
-  test: async () => (await import('./commands/test.ts')).testCommand(),
-  prove: async () => (await import('./commands/prove.ts')).proveCommand(),
-  diff: async () => (await import('./commands/diff.ts')).diffCommand(),
-  replay: async () => (await import('./commands/replay.ts')).replayCommand(),
-  explain: async () => (await import('./commands/explain.ts')).explainCommand(),
-  lint: async () => (await import('./commands/lint.ts')).lintCommand(),
-  fmt: async () => (await import('./commands/fmt.ts')).fmtCommand(),
-  fields: async () => (await import('./commands/fields.ts')).fieldsCommand(),
-  codes: async () => (await import('./commands/codes.ts')).codesCommand(),
-  schema: async () => (await import('./commands/schema.ts')).schemaCommand(),
-  compile: async () => (await import('./commands/compile.ts')).compileCommand(),
-  waf: async () => (await import('./commands/waf.ts')).wafCommand(),
-  serve: async () => (await import('./commands/serve.ts')).serveCommand(),
-  node: async () => (await import('./commands/node.ts')).nodeCommand(),
-  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
-  account: async () => (await import('./commands/account.ts')).accountCommand(),
-  key: async () => (await import('./commands/key.ts')).keyCommand(),
-  domain: async () => (await import('./commands/domain.ts')).domainCommand(),
-  subscription: async () => (await import('./commands/subscription.ts')).subscriptionCommand(),
-  billing: async () => (await import('./commands/billing.ts')).billingCommand(),
-  ticket: async () => (await import('./commands/ticket.ts')).ticketCommand(),
-  'node-token': async () => (await import('./commands/node-token.ts')).nodeTokenCommand(),
-  'node-group': async () => (await import('./commands/node-group.ts')).nodeGroupCommand(),
-  'signing-key': async () => (await import('./commands/signing-key.ts')).signingKeyCommand(),
-  'secrets-key': async () => (await import('./commands/secrets-key.ts')).secretsKeyCommand(),
-  clearance: async () => (await import('./commands/clearance.ts')).clearanceCommand(),
-  backup: async () => (await import('./commands/backup.ts')).backupCommand(),
-  restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
-  export: async () => (await import('./commands/export.ts')).exportCommand(),
-  apply: async () => (await import('./commands/apply.ts')).applyCommand(),
-  draft: async () => (await import('./commands/draft.ts')).draftCommand(),
-  import: async () => (await import('./commands/import.ts')).importCommand(),
-  audit: async () => (await import('./commands/audit.ts')).auditCommand(),
-  hits: async () => (await import('./commands/hits.ts')).hitsCommand(),
-  traffic: async () => (await import('./commands/traffic.ts')).trafficCommand(),
-  recommend: async () => (await import('./commands/recommend.ts')).recommendCommand(),
-  uptime: async () => (await import('./commands/uptime.ts')).uptimeCommand(),
-  ssl: async () => (await import('./commands/ssl.ts')).sslCommand(),
-  cache: async () => (await import('./commands/cache.ts')).cacheCommand(),
-  zones: async () => (await import('./commands/zones.ts')).zonesCommand(),
-  logs: async () => (await import('./commands/logs.ts')).logsCommand(),
-  notifications: async () => (await import('./commands/notifications.ts')).notificationsCommand(),
-  member: async () => (await import('./commands/member.ts')).memberCommand(),
-  invitation: async () => (await import('./commands/invitation.ts')).invitationCommand(),
-  support: async () => (await import('./commands/support.ts')).supportCommand(),
-  publish: async () => (await import('./commands/publish.ts')).publishCommand(),
-  rollback: async () => (await import('./commands/rollback.ts')).rollbackCommand(),
+/** The headings of the help, each with what loads the commands below it; in the order of the help. */
+const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Command>>>>> = {
+  'Try and write:': {
+    try: async () => (await import('./commands/try.ts')).tryCommand(),
+    play: async () => (await import('./commands/play.ts')).playCommand(),
+    init: async () => (await import('./commands/init.ts')).initCommand(),
+    simulate: async () => (await import('./commands/simulate.ts')).simulateCommand(),
+    test: async () => (await import('./commands/test.ts')).testCommand(),
+    prove: async () => (await import('./commands/prove.ts')).proveCommand(),
+    diff: async () => (await import('./commands/diff.ts')).diffCommand(),
+    replay: async () => (await import('./commands/replay.ts')).replayCommand(),
+    explain: async () => (await import('./commands/explain.ts')).explainCommand(),
+    lint: async () => (await import('./commands/lint.ts')).lintCommand(),
+    fmt: async () => (await import('./commands/fmt.ts')).fmtCommand(),
+    fields: async () => (await import('./commands/fields.ts')).fieldsCommand(),
+    codes: async () => (await import('./commands/codes.ts')).codesCommand(),
+    schema: async () => (await import('./commands/schema.ts')).schemaCommand(),
+    compile: async () => (await import('./commands/compile.ts')).compileCommand(),
+    waf: async () => (await import('./commands/waf.ts')).wafCommand(),
+  },
+  'Run:': {
+    serve: async () => (await import('./commands/serve.ts')).serveCommand(),
+    node: async () => (await import('./commands/node.ts')).nodeCommand(),
+    doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
+  },
+  'Operate:': {
+    account: async () => (await import('./commands/account.ts')).accountCommand(),
+    key: async () => (await import('./commands/key.ts')).keyCommand(),
+    domain: async () => (await import('./commands/domain.ts')).domainCommand(),
+    subscription: async () => (await import('./commands/subscription.ts')).subscriptionCommand(),
+    billing: async () => (await import('./commands/billing.ts')).billingCommand(),
+    ticket: async () => (await import('./commands/ticket.ts')).ticketCommand(),
+    'node-token': async () => (await import('./commands/node-token.ts')).nodeTokenCommand(),
+    'node-group': async () => (await import('./commands/node-group.ts')).nodeGroupCommand(),
+    'signing-key': async () => (await import('./commands/signing-key.ts')).signingKeyCommand(),
+    'secrets-key': async () => (await import('./commands/secrets-key.ts')).secretsKeyCommand(),
+    clearance: async () => (await import('./commands/clearance.ts')).clearanceCommand(),
+    backup: async () => (await import('./commands/backup.ts')).backupCommand(),
+    restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
+  },
+  'Work with a server:': {
+    export: async () => (await import('./commands/export.ts')).exportCommand(),
+    apply: async () => (await import('./commands/apply.ts')).applyCommand(),
+    draft: async () => (await import('./commands/draft.ts')).draftCommand(),
+    import: async () => (await import('./commands/import.ts')).importCommand(),
+    audit: async () => (await import('./commands/audit.ts')).auditCommand(),
+    hits: async () => (await import('./commands/hits.ts')).hitsCommand(),
+    traffic: async () => (await import('./commands/traffic.ts')).trafficCommand(),
+    recommend: async () => (await import('./commands/recommend.ts')).recommendCommand(),
+    uptime: async () => (await import('./commands/uptime.ts')).uptimeCommand(),
+    ssl: async () => (await import('./commands/ssl.ts')).sslCommand(),
+    cache: async () => (await import('./commands/cache.ts')).cacheCommand(),
+    zones: async () => (await import('./commands/zones.ts')).zonesCommand(),
+    logs: async () => (await import('./commands/logs.ts')).logsCommand(),
+    notifications: async () => (await import('./commands/notifications.ts')).notificationsCommand(),
+    member: async () => (await import('./commands/member.ts')).memberCommand(),
+    invitation: async () => (await import('./commands/invitation.ts')).invitationCommand(),
+    support: async () => (await import('./commands/support.ts')).supportCommand(),
+    publish: async () => (await import('./commands/publish.ts')).publishCommand(),
+    rollback: async () => (await import('./commands/rollback.ts')).rollbackCommand(),
+  },
 };
 
-/** The names of all commands but `completion`, which is made of the others. */
-export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
+/** Loads the command of a name. */
+const LOADERS = Object.assign({}, ...Object.values(COMMANDS)) as (typeof COMMANDS)[string];
 
-/** The headings of the help with the commands below each; every other command is below the first. */
-const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  'Try and write:': [],
-  'Run:': ['serve', 'node', 'doctor'],
-  'Operate:': [
-    'account',
-    'key',
-    'domain',
-    'subscription',
-    'billing',
-    'ticket',
-    'node-token',
-    'node-group',
-    'signing-key',
-    'secrets-key',
-    'clearance',
-    'backup',
-    'restore',
-  ],
-  'Work with a server:': [
-    'export',
-    'apply',
-    'draft',
-    'import',
-    'audit',
-    'hits',
-    'traffic',
-    'recommend',
-    'uptime',
-    'ssl',
-    'cache',
-    'zones',
-    'logs',
-    'notifications',
-    'member',
-    'invitation',
-    'support',
-    'publish',
-    'rollback',
-  ],
-  'Help:': ['completion', 'help'],
-};
+/** The heading of `completion`, which is made of the other commands, and of `help`. */
+const HELP_HEADING = 'Help:';
 
-/** The heading of a command. */
-function headingOf(name: string): string {
-  const [first = ''] = Object.keys(GROUPS);
-  return Object.keys(GROUPS).find((heading) => GROUPS[heading]!.includes(name)) ?? first;
-}
+/** The names of all commands but `completion`. */
+export const COMMAND_NAMES: readonly string[] = Object.keys(LOADERS);
 
 /** The line of a command in a list: its summary, or its description in the style of a summary. */
 function summaryOf(command: Command): string {
@@ -120,10 +84,7 @@ function summaryOf(command: Command): string {
   );
 }
 
-/**
- * Makes a command and its subcommands throw instead of exiting, and adds their examples. commander does not inherit these
- * settings.
- */
+/** Makes a command and its subcommands throw instead of exiting. commander does not inherit these settings. */
 function finish(command: Command, above = ''): void {
   const path = `${above}${command.name()}`;
   command.exitOverride();
@@ -131,7 +92,6 @@ function finish(command: Command, above = ''): void {
   // Commander repeats a value that an option refuses.
   command.configureOutput({ outputError: (text, print) => print(withoutCredentials(text)) });
   command.showHelpAfterError(`(${path} --help lists the options)`);
-  addExamples(command, path);
   for (const child of command.commands) finish(child, `${path} `);
 }
 
@@ -143,20 +103,17 @@ function finish(command: Command, above = ''): void {
  */
 async function addCommands(root: Command, name: string | undefined): Promise<void> {
   if (name === '--version' || name === '-V') return;
-  if (name !== undefined && Object.hasOwn(COMMANDS, name)) {
-    root.addCommand(await COMMANDS[name]!());
+  if (name !== undefined && Object.hasOwn(LOADERS, name)) {
+    root.addCommand(await LOADERS[name]!());
     return;
   }
   const { completionCommand } = await import('./commands/completion.ts');
-  const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()));
-  // The order of the groups, then of the record, is the order of the help.
-  const all = [...commands, completionCommand(root)];
-  for (const heading of Object.keys(GROUPS)) {
-    for (const command of all) {
-      if (headingOf(command.name()) === heading) root.addCommand(command.helpGroup(heading));
-    }
+  for (const [heading, loaders] of Object.entries(COMMANDS)) {
+    const commands = await Promise.all(Object.values(loaders).map((load) => load()));
+    for (const command of commands) root.addCommand(command.helpGroup(heading));
   }
-  root.commandsGroup(headingOf('help')).helpCommand(true);
+  root.addCommand(completionCommand(root).helpGroup(HELP_HEADING));
+  root.commandsGroup(HELP_HEADING).helpCommand(true);
 }
 
 /** The program without a command. */
@@ -190,7 +147,7 @@ export async function createProgramForHelp(list = readCommandList(COMMAND_NAMES)
   if (list === null) return createProgram(undefined);
   const root = finishProgram(emptyProgram());
   addListed(root, list);
-  root.commandsGroup(headingOf('help')).helpCommand(true);
+  root.commandsGroup(HELP_HEADING).helpCommand(true);
   return root;
 }
 

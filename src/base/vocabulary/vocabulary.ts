@@ -138,26 +138,6 @@ export const CACHE_QUERY_MODES = ['all', 'none', 'include'] as const;
 
 export const ERROR_PAGE_MODES = ['svc', 'custom', 'origin'] as const;
 
-export const RECORD_TYPES = [
-  'A',
-  'AAAA',
-  'CNAME',
-  'ALIAS',
-  'MX',
-  'TXT',
-  'NS',
-  'SRV',
-  'CAA',
-  'PTR',
-  'HTTPS',
-  'SVCB',
-  'TLSA',
-] as const;
-export type RecordType = (typeof RECORD_TYPES)[number];
-
-/** The record types whose traffic the edge can carry (semantics §6). */
-export const PROXIABLE_TYPES = ['A', 'AAAA', 'CNAME', 'ALIAS'] as const satisfies readonly RecordType[];
-
 export const RECORD_SCHEMES = ['Default', 'Auto', 'Http', 'Https'] as const;
 
 /**

@@ -10,6 +10,7 @@ import {
 } from '../../control/notices/contact.ts';
 import type { WriteTransaction } from '../../control/store/store.ts';
 import { shellWord } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import {
   dataFolder,
@@ -92,9 +93,22 @@ async function setActive(name: string, active: boolean, flags: StoreFlags): Prom
   await write(`the account \`${name}\` is ${state}: ${effect}\n`);
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'account create': ['edgeplan account create acme', 'edgeplan account create acme --data ./edgeplan-data'],
+  'account list': ['edgeplan account list', 'edgeplan account list --json'],
+  'account contact': [
+    'edgeplan account contact acme --email alerts@acme.example',
+    'edgeplan account contact ops --email ops@example.net --operator',
+    'edgeplan account contact acme --json',
+  ],
+  'account disable': ['edgeplan account disable acme'],
+  'account enable': ['edgeplan account enable acme'],
+};
+
 /** Creates the command. */
 export function accountCommand(): Command {
-  return new Command('account')
+  const command = new Command('account')
     .description('Make, list, disable and enable accounts; works beside a running server.')
     .addCommand(
       withStore(new Command('create').description('Make an account.').argument('<name>')).action(create),
@@ -117,6 +131,7 @@ export function accountCommand(): Command {
         new Command('enable').description('Make an inactive account active again.').argument('<name>'),
       ).action((name: string, flags: StoreFlags) => setActive(name, true, flags)),
     );
+  return withExamples(command, EXAMPLES);
 }
 
 // `edgeplan account contact`: shows and sets where an account is notified, on the word of the operator.

@@ -7,6 +7,7 @@ import { executeChanges } from '../apply/execute-changes.ts';
 import { lockPath, openRuleLock, type RuleLock } from '../apply/lock-file.ts';
 import { type ChangePlan, type PlannedChange, planChanges } from '../apply/plan-changes.ts';
 import { changeLines, countText, headingOf, nounText } from '../apply/print-changes.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT, type ExitCode } from '../exit.ts';
 import { domainFiles } from '../input/domain-files.ts';
 import { colourOption, edgeFileOption, jsonOption } from '../options.ts';
@@ -255,9 +256,19 @@ function noteStop({ changes }: ChangePlan, made: number, { all }: Flags): void {
   note(`not applied:\n${list(changes.slice(made))}`);
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  apply: [
+    'edgeplan apply --dry-run',
+    'edgeplan apply -f edge.yaml --prune',
+    'edgeplan apply -f edge.yaml --json',
+    'edgeplan apply --publish',
+  ],
+};
+
 /** Creates the command. */
 export function applyCommand(): Command {
-  return new Command('apply')
+  const command = new Command('apply')
     .summary('make a domain of a server equal to an edge file')
     .description(
       'Shows how the server differs from the file and makes the changes over the API, in a valid order, each only if its ' +
@@ -288,4 +299,5 @@ export function applyCommand(): Command {
         "Of a file with `fragment: true` the ids are the server's, and nothing else is created, changed or deleted.",
     )
     .action(run);
+  return withExamples(command, EXAMPLES);
 }

@@ -6,6 +6,7 @@ import { isMapping } from '../../rules/files/yaml.ts';
 import { paint } from '../../workbench/simulation/paint.ts';
 import { type RenderedLine, span } from '../../workbench/simulation/render-text.ts';
 import { fieldLines } from '../apply/print-changes.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { colourOption, readTime, timeAt } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
@@ -67,9 +68,14 @@ function readLimit(text: string): number {
   return Number(text);
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  audit: ['edgeplan audit example.com --since 24h', 'edgeplan audit example.com --limit 10 --json'],
+};
+
 /** Creates the command. */
 export function auditCommand(): Command {
-  return new Command('audit')
+  const command = new Command('audit')
     .summary('who changed what on a domain, newest first')
     .description('Reads the audit log of a domain: when, who, what, and each field before and after.')
     .argument('<domain>', 'its name')
@@ -84,6 +90,7 @@ export function auditCommand(): Command {
     .addOption(keyOption())
     .addOption(colourOption())
     .action(run);
+  return withExamples(command, EXAMPLES);
 }
 
 // Prints an entry of the audit log: who did what and when, then each changed field.

@@ -9,6 +9,7 @@ import { type CopyReport, flush, inspectCopy } from '../../control/store/databas
 import type { Store } from '../../control/store/store.ts';
 import { sizeText } from '../../rules/files/size.ts';
 import { quantity, shellWord } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT, usageFault, writeFault } from '../exit.ts';
 import { openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { locateSecretsKey } from '../open-secrets-key.ts';
@@ -136,6 +137,11 @@ async function removeAbandoned(parent: string): Promise<void> {
   }
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  backup: ['edgeplan backup --to edgeplan-backup.db --data ./edgeplan-data'],
+};
+
 /** Creates the command. */
 export function backupCommand(): Command {
   const command = new Command('backup')
@@ -147,5 +153,5 @@ export function backupCommand(): Command {
     .requiredOption('--to <file>', 'the copy')
     .option('--force', 'replace a file that is there');
   for (const option of storeOptions()) command.addOption(option);
-  return command.action(run);
+  return withExamples(command.action(run), EXAMPLES);
 }

@@ -9,6 +9,7 @@ import { GIGABYTE } from '../../control/billing/quota-use.ts';
 import { INVOICE_STATUSES, type InvoiceStatus } from '../../control/store/billing-repositories.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
 import { linesOf } from '../../workbench/simulation/requests.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { EXIT } from '../exit.ts';
 import { readChunks } from '../input/read-file.ts';
 import { type StoreFlags, withData, withStore } from '../open-data.ts';
@@ -164,9 +165,20 @@ function remote(name: string, description: string): Command {
     .addOption(keyOption());
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'billing import': [
+    'edgeplan billing import billing.jsonl --dry-run',
+    'export-from-billing | edgeplan billing import - --database postgres://control@db.example.net/edgeplan',
+  ],
+  'billing wallet': ['edgeplan billing wallet', 'edgeplan billing wallet --json'],
+  'billing invoices': ['edgeplan billing invoices', 'edgeplan billing invoices --status open --json'],
+  'billing subscriptions': ['edgeplan billing subscriptions'],
+};
+
 /** Creates the command. */
 export function billingCommand(): Command {
-  return new Command('billing')
+  const command = new Command('billing')
     .description('Import wallets and invoices; print the wallet, invoices and subscriptions of an account.')
     .addCommand(
       withStore(
@@ -194,4 +206,5 @@ export function billingCommand(): Command {
         subscriptions,
       ),
     );
+  return withExamples(command, EXAMPLES);
 }

@@ -2,9 +2,10 @@
 import { Command, Option } from 'commander';
 import { MAX_PURGE_VALUES } from '../../base/vocabulary/limits.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { jsonOption, limitOption } from '../options.ts';
 import { write, writeDocument } from '../output.ts';
-import { octetsText, tableText } from '../print/table.ts';
+import { entriesText, footprintText, type PrintedEntries, type PrintedFootprint } from '../print/cache.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
 
@@ -145,85 +146,31 @@ function refreshCommand(): Command {
     .action(refresh);
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'cache show': ['edgeplan cache show example.com', 'edgeplan cache show example.com --json'],
+  'cache entries': [
+    'edgeplan cache entries example.com --prefix example.com/assets/',
+    'edgeplan cache entries example.com --limit 1000 --json',
+  ],
+  'cache purge': [
+    'edgeplan cache purge example.com --url https://example.com/assets/app.css',
+    'edgeplan cache purge example.com --prefix example.com/assets/ --tag product-17',
+    'edgeplan cache purge example.com',
+  ],
+  'cache refresh': [
+    'edgeplan cache refresh example.com https://example.com/prices https://example.com/stock',
+  ],
+};
+
 /** Creates the command. */
 export function cacheCommand(): Command {
-  return new Command('cache')
+  const command = new Command('cache')
     .summary('what nodes have cached of a domain: show, purge, refresh')
     .description('Shows, purges and refreshes what nodes have cached of a domain.')
     .addCommand(showCommand())
     .addCommand(entriesCommand())
     .addCommand(purgeCommand())
     .addCommand(refreshCommand());
-}
-
-// Prints what nodes have cached of a domain: totals by node, and pages of URLs.
-
-/** Sums of stored responses. */
-interface PrintedSizes {
-  readonly entries: number;
-  readonly octets: number;
-  readonly disk_files: number;
-  readonly disk_octets: number;
-}
-
-/** The footprint as the API answers it. */
-interface PrintedFootprint extends PrintedSizes {
-  readonly oldest_at: string | null;
-  readonly nodes: readonly (PrintedSizes & { readonly name: string; readonly at: string })[];
-}
-
-/** A page of cached URLs as the API answers it. */
-interface PrintedEntries {
-  readonly entries: readonly {
-    readonly url: string;
-    readonly status: number;
-    readonly octets: number;
-    readonly copies: number;
-    readonly nodes: number;
-    readonly stored_at: string;
-    readonly fresh_until: string;
-    readonly tags: readonly string[];
-  }[];
-  readonly next: string | null;
-  readonly truncated: boolean;
-  readonly oldest_at: string | null;
-}
-
-/** The footprint as text. */
-function footprintText({ nodes, ...all }: PrintedFootprint): string {
-  if (all.oldest_at === null) return 'no node has reported stored responses\n';
-  const rows = nodes.map(({ name, at, ...sizes }) => [name, ...cells(sizes), secondsText(at)]);
-  const sums = nodes.length > 1 ? [['all', ...cells(all), secondsText(all.oldest_at)]] : [];
-  return tableText(['node', 'responses', 'octets', 'files', 'on disk', 'reported'], [...rows, ...sums]);
-}
-
-function cells({ entries, octets, disk_files, disk_octets }: PrintedSizes): readonly string[] {
-  return [String(entries), octetsText(octets), String(disk_files), octetsText(disk_octets)];
-}
-
-/** A page of URLs as text; the last line says what is missing. */
-function entriesText({ entries, next, truncated, oldest_at }: PrintedEntries): string {
-  if (oldest_at === null) return 'no node has reported stored responses\n';
-  const rows = entries.map((one) => [
-    one.url,
-    String(one.status),
-    octetsText(one.octets),
-    String(one.copies),
-    String(one.nodes),
-    secondsText(one.stored_at),
-    secondsText(one.fresh_until),
-    one.tags.join(' '),
-  ]);
-  const headings = ['url', 'status', 'octets', 'copies', 'nodes', 'stored', 'fresh until', 'tags'];
-  const notes = [
-    `reports since ${secondsText(oldest_at)}`,
-    ...(truncated ? ['nodes have more than they list'] : []),
-    ...(next === null ? [] : [`more: --cursor ${next}`]),
-  ];
-  return `${tableText(headings, rows)}${notes.join('; ')}\n`;
-}
-
-/** A time of the API without its milliseconds. */
-function secondsText(time: string): string {
-  return `${time.slice(0, 19)}Z`;
+  return withExamples(command, EXAMPLES);
 }

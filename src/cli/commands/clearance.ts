@@ -13,6 +13,7 @@ import {
   rotateClearance,
 } from '../../control/publishing/clearance.ts';
 import { CLEARANCE_OVERLAP_MS } from '../../control/publishing/limits.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption, overlapOption } from '../options.ts';
@@ -96,6 +97,12 @@ function time(at: number): string {
   return new Date(at).toISOString();
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'clearance rotate': ['edgeplan clearance rotate', 'edgeplan clearance rotate --overlap 0'],
+  'clearance show': ['edgeplan clearance show', 'edgeplan clearance show --json'],
+};
+
 /** Creates the command. */
 export function clearanceCommand(): Command {
   const overlap = overlapOption('how long cookies of the secret before are accepted', {
@@ -104,7 +111,7 @@ export function clearanceCommand(): Command {
   const rotation = new Command('rotate').description(
     'Sign with a new secret, from which nodes get one a domain.',
   );
-  return new Command('clearance')
+  const command = new Command('clearance')
     .description('Show and rotate the secret of clearance cookies; works beside a running server.')
     .addCommand(withStore(rotation).addOption(overlap).action(rotate))
     .addCommand(
@@ -112,4 +119,5 @@ export function clearanceCommand(): Command {
         .addOption(jsonOption('clearance-secrets'))
         .action(show),
     );
+  return withExamples(command, EXAMPLES);
 }

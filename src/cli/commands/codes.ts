@@ -4,6 +4,7 @@ import { type ListedCode, listedCodes } from '../../base/diagnostics/codes/codes
 import { nearest } from '../../rules/model/nearest.ts';
 import { paint } from '../../workbench/simulation/paint.ts';
 import { type RenderedLine, span } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { usageFault } from '../exit.ts';
 import { colourOption } from '../options.ts';
 import { type ColourChoice, colourFor, write, writeDocument } from '../output.ts';
@@ -53,8 +54,13 @@ function list(codes: readonly ListedCode[]): readonly RenderedLine[] {
   });
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  codes: ['edgeplan codes', 'edgeplan codes unknown_field'],
+};
+
 export function codesCommand(): Command {
-  return new Command('codes')
+  const command = new Command('codes')
     .summary('say what the code of a message means')
     .description(
       'Says what a code means and what to do about it: the word in brackets in `error[unknown_field]`, the field `code` ' +
@@ -72,4 +78,5 @@ export function codesCommand(): Command {
       const lines = code === undefined ? list(codes) : codes.flatMap(describe);
       await write(paint(lines, colourFor(process.stdout, flags.color)));
     });
+  return withExamples(command, EXAMPLES);
 }

@@ -6,6 +6,7 @@ import { META, NONE } from '../../engine/plan/layout.ts';
 import { printPlan } from '../../engine/plan/print.ts';
 import { sizeText } from '../../rules/files/size.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { usageFault } from '../exit.ts';
 import { domainFiles, isFolder } from '../input/domain-files.ts';
 import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
@@ -68,9 +69,14 @@ function summary(opened: OpenedSubject, flags: Flags): string {
   ].join('\n');
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  compile: ['edgeplan compile -o plan.edgeplan', 'edgeplan compile -f plan.edgeplan --print'],
+};
+
 /** Creates the command. */
 export function compileCommand(): Command {
-  return new Command('compile')
+  const command = new Command('compile')
     .summary('compile an edge file into a sealed plan')
     .description('Compiles an edge file and seals the plan. Prints its size, its contents and any warnings.')
     .addOption(fileOption())
@@ -82,6 +88,7 @@ export function compileCommand(): Command {
       if (files.length > 1) checkTree(files, flags);
       for (const file of files) await compileOne({ ...flags, file }, { several: files.length > 1 });
     });
+  return withExamples(command, EXAMPLES);
 }
 
 /** Refuses options that several domains cannot share. @throws CommandFault with exit code 2 */

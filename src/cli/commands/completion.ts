@@ -11,6 +11,7 @@ import {
   powershellScript,
   zshScript,
 } from '../completion-scripts.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { write } from '../output.ts';
 
 /** The script of each shell. */
@@ -25,9 +26,14 @@ const SCRIPTS = {
 type Shell = keyof typeof SCRIPTS;
 const SHELLS = Object.keys(SCRIPTS) as readonly Shell[];
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  completion: ['source <(edgeplan completion bash)', 'edgeplan completion fish | source'],
+};
+
 /** Creates the command; it reads the program's other commands when it runs. */
 export function completionCommand(program: Command): Command {
-  return new Command('completion')
+  const command = new Command('completion')
     .description('Print a completion script for a shell.')
     .addArgument(new Argument('<shell>', 'whose script to print').choices(SHELLS))
     .addHelpText(
@@ -37,4 +43,5 @@ export function completionCommand(program: Command): Command {
         'For every one, put that line into ~/.bashrc, ~/.zshrc (after compinit), ~/.config/fish/config.fish or $PROFILE.',
     )
     .action(async (shell: Shell) => write(SCRIPTS[shell](program.name(), placesOf(program))));
+  return withExamples(command, EXAMPLES);
 }

@@ -10,6 +10,7 @@ import type { Subject } from '../../workbench/proofs/subject.ts';
 import { changesDocument, changesText } from '../../workbench/simulation/render-changes.ts';
 import { requests } from '../../workbench/simulation/requests.ts';
 import { fixedEvaluator } from '../../workbench/simulation/simulate.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { EXIT, usageFault } from '../exit.ts';
 import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
 import { readChunks } from '../input/read-file.ts';
@@ -165,6 +166,14 @@ async function* entriesOf(flags: Flags, domain: string): AsyncGenerator<readonly
   }
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  diff: [
+    'edgeplan diff old.yaml edge.yaml',
+    'edgeplan export example.com --ids | edgeplan diff - edge.yaml --requests requests.jsonl',
+  ],
+};
+
 /** Creates the command. */
 export function diffCommand(): Command {
   const command = new Command('diff')
@@ -192,5 +201,5 @@ export function diffCommand(): Command {
     .option('--no-proof', 'compare the rules alone, without proving which outcomes change')
     .option('--json', 'the difference as JSON (edgeplan.diff/v1)')
     .addOption(colourOption());
-  return signatureOptions(command).action(run);
+  return withExamples(signatureOptions(command).action(run), EXAMPLES);
 }

@@ -12,6 +12,7 @@ import {
 import { certificates, edgeFile, secretsKey } from '../doctor/files.ts';
 import { disk, machine, nodeVersion, ports, resolvers } from '../doctor/machine.ts';
 import { clock, database, feed } from '../doctor/services.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { EXIT } from '../exit.ts';
 import { certificatesOption, controlOptions, maxConnectionsOption } from '../node-options.ts';
 import { checkControlUrl } from '../node-settings.ts';
@@ -69,6 +70,15 @@ function fileOption(): Option {
   return new Option('-f, --file <file>', 'an edge file that must compile');
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  doctor: [
+    'edgeplan doctor --data ./edgeplan-data',
+    'edgeplan doctor --database postgres://edgeplan@db.example.net/edgeplan --port 8787',
+    'edgeplan doctor --control https://control.example.net --token-file node.token --certificates ./certificates --json',
+  ],
+};
+
 /** Creates the command. */
 export function doctorCommand(): Command {
   const command = new Command('doctor')
@@ -101,5 +111,5 @@ export function doctorCommand(): Command {
     colourOption(),
   ];
   for (const option of options) command.addOption(option);
-  return command.action(run);
+  return withExamples(command.action(run), EXAMPLES);
 }

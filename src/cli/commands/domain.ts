@@ -10,6 +10,7 @@ import type { LifecycleEvent } from '../../control/domains/state.ts';
 import { moveDomain } from '../../control/publishing/nodes.ts';
 import type { AccountRow, DomainRow, ManifestRow } from '../../control/store/rows.ts';
 import { SERVICE } from '../../control/store/store.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { findDomain, type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption, readNodeGroups } from '../options.ts';
@@ -166,9 +167,19 @@ function provable(command: Command): Command {
   );
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'domain show': ['edgeplan domain show shop.example', 'edgeplan domain show shop.example --json'],
+  'domain group': ['edgeplan domain group shop.example eu,us'],
+  'domain ban': ["edgeplan domain ban shop.example --reason 'phishing, ticket 4711'"],
+  'domain unban': ["edgeplan domain unban shop.example --reason 'cleaned up, ticket 4711' --proven"],
+  'domain disable': ["edgeplan domain disable shop.example --reason 'asked by its owner'"],
+  'domain enable': ["edgeplan domain enable shop.example --reason 'asked by its owner'"],
+};
+
 /** Creates the command. */
 export function domainCommand(): Command {
-  return new Command('domain')
+  const command = new Command('domain')
     .description("Show, ban and disable a customer's domain; works beside a running server.")
     .addCommand(
       withStore(new Command('show').description('Show its state.').argument('<domain>'))
@@ -202,4 +213,5 @@ export function domainCommand(): Command {
         returning('enable'),
       ),
     );
+  return withExamples(command, EXAMPLES);
 }

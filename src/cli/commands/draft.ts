@@ -2,6 +2,7 @@
 import { Argument, Command, Option } from 'commander';
 import { PUBLISH_MODES, type PublishMode } from '../../control/store/rows.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { EXIT } from '../exit.ts';
 import { jsonOption } from '../options.ts';
 import { write, writeDocument } from '../output.ts';
@@ -110,9 +111,26 @@ function ifMatchOption(): Option {
   );
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'draft show': ['edgeplan draft show example.com', 'edgeplan draft show example.com --json'],
+  'draft diff': ['edgeplan draft diff example.com', 'edgeplan draft diff example.com --no-proof --json'],
+  'draft publish': [
+    'edgeplan draft publish example.com',
+    'edgeplan draft publish example.com --if-match \'"Gf1x8NGzbRhBqDLrXcYAiw"\'',
+  ],
+  'draft discard': ['edgeplan draft discard example.com'],
+  'draft require': [
+    'edgeplan draft require example.com edge.test.yaml',
+    'edgeplan draft require example.com --none',
+  ],
+  'draft prove': ['edgeplan draft prove example.com'],
+  'draft mode': ['edgeplan draft mode example.com manual', 'edgeplan draft mode example.com automatic'],
+};
+
 /** Creates the command. */
 export function draftCommand(): Command {
-  return new Command('draft')
+  const command = new Command('draft')
     .summary('changes of rules that wait: collect, show, compare, prove, publish, discard')
     .description(
       'Of a domain in manual mode, changes of rules wait in a draft until it is published as one revision. Records and settings ' +
@@ -176,4 +194,5 @@ export function draftCommand(): Command {
         .addArgument(new Argument('[mode]', 'the mode to set').choices(PUBLISH_MODES))
         .action(mode),
     );
+  return withExamples(command, EXAMPLES);
 }

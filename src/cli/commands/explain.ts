@@ -13,6 +13,7 @@ import {
   type SimulationSubject,
   simulate,
 } from '../../workbench/simulation/simulate.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { openSubject } from '../input/open-subject.ts';
 import { digestOf } from '../input/read-file.ts';
@@ -307,6 +308,16 @@ function otherPlan({ name }: SimulationSubject, { revision }: DecisionLine): str
   return `these rules are not the plan that decided then (revision ${revision}); what ${name} would decide:`;
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  explain: [
+    'edgeplan explain 7c9e6679f5a94d9a --log decisions.jsonl',
+    'edgeplan explain 7c9e6679f5a94d9a --log decisions.jsonl -f edge.yaml --all',
+    'edgeplan explain 7c9e6679-f5a9-4d9a-8d5a-0f1e2d3c4b5a',
+    'edgeplan explain 7c9e6679-f5a9-4d9a-8d5a-0f1e2d3c4b5a --domain example.com --json',
+  ],
+};
+
 /** Creates the command. */
 export function explainCommand(): Command {
   const command = new Command('explain')
@@ -329,7 +340,7 @@ export function explainCommand(): Command {
       ),
     )
     .option('--plan <path>', 'a sealed plan, in place of --file');
-  return signatureOptions(command)
+  signatureOptions(command)
     .addOption(
       new Option('--node-id <id>', 'the edge node that answered')
         .argParser(readNodeId)
@@ -339,4 +350,5 @@ export function explainCommand(): Command {
     .option('--json', 'the line and the trace as JSON (edgeplan.explanation/v1)')
     .addOption(colourOption())
     .action(run);
+  return withExamples(command, EXAMPLES);
 }

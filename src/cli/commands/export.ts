@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { printEdge } from '../../rules/files/print-edge.ts';
 import { findSection, lockPath, readLock } from '../apply/lock-file.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { note, write } from '../output.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import type { RemoteDomain } from '../remote/remote-domain.ts';
@@ -65,9 +66,17 @@ function domainFields({ name, settings, state }: RemoteDomain, exact: boolean): 
   };
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  export: [
+    'edgeplan export example.com -o edge.yaml',
+    'edgeplan export example.com --ids | edgeplan simulate -f - https://example.com/',
+  ],
+};
+
 /** Creates the command. */
 export function exportCommand(): Command {
-  return new Command('export')
+  const command = new Command('export')
     .summary('write a domain of a server as an edge file')
     .description(
       'Writes records, rules and settings of a domain in the form of edge.yaml, for simulate, test, lint and apply. The ' +
@@ -80,4 +89,5 @@ export function exportCommand(): Command {
     .addOption(serverOption())
     .addOption(keyOption())
     .action(run);
+  return withExamples(command, EXAMPLES);
 }

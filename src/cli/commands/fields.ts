@@ -7,6 +7,7 @@ import {
   type FieldSection,
   fieldSections,
 } from '../../workbench/simulation/field-reference.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { usageFault } from '../exit.ts';
 import { colourOption } from '../options.ts';
 import { type ColourChoice, colourFor, outputWidth, write } from '../output.ts';
@@ -100,9 +101,14 @@ async function run(type: string | undefined, name: string | undefined, flags: Fl
   await write(flags.json === true ? fieldsDocument([alone]) : fieldText(found.section, found.field, options));
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  fields: ['edgeplan fields', 'edgeplan fields drop', 'edgeplan fields drop path_includes'],
+};
+
 /** Creates the command. */
 export function fieldsCommand(): Command {
-  return new Command('fields')
+  const command = new Command('fields')
     .summary('list the fields of a rule type, a record, a domain or a file')
     .description(
       'Prints what each field means, with its type, bounds, default and an example. Without a type it lists the types: the ' +
@@ -113,4 +119,5 @@ export function fieldsCommand(): Command {
     .option('--json', 'print an object in the format edgeplan.fields/v1')
     .addOption(colourOption())
     .action(run);
+  return withExamples(command, EXAMPLES);
 }

@@ -10,6 +10,7 @@ import { formatFile } from '../../rules/files/format.ts';
 import { readTestBytes } from '../../rules/files/test-file.ts';
 import { isMapping, readYamlBytes } from '../../rules/files/yaml.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { EXIT, inputFault, usageFault } from '../exit.ts';
 import { domainFiles, isFolder, testsBeside } from '../input/domain-files.ts';
 import { readEdge, textsOf } from '../input/open-subject.ts';
@@ -112,9 +113,18 @@ async function run(named: readonly string[], flags: Flags, command: Command): Pr
   process.exitCode = EXIT.no;
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  fmt: [
+    'edgeplan fmt',
+    'edgeplan fmt --check shop/edge.yaml shop/edge.test.yaml',
+    'edgeplan fmt - < edge.yaml',
+  ],
+};
+
 /** Creates the command. */
 export function fmtCommand(): Command {
-  return new Command('fmt')
+  const command = new Command('fmt')
     .summary('format edge files and test files')
     .description(
       'Writes keys in one order, short lists on one line and quotes of one kind, as export prints them. Comments stay, the ' +
@@ -125,6 +135,7 @@ export function fmtCommand(): Command {
     .option('--check', 'only name the files that are not formatted; exits with 1 when there are any')
     .addOption(colourOption())
     .action(run);
+  return withExamples(command, EXAMPLES);
 }
 
 // Formats a file of a domain - the edge file, a part, tests - and checks that the domain means the same afterwards.

@@ -1,6 +1,7 @@
 /** `edgeplan hits`: prints how often each rule of a domain matched, and what dry_run rules would have changed. */
 import { Command, Option } from 'commander';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { colourOption, jsonOption } from '../options.ts';
 import { outputWidth } from '../output.ts';
 import { type HitsReport, hitsLines, ofType } from '../print/hits.ts';
@@ -55,6 +56,16 @@ async function readHits(
   }
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  hits: [
+    'edgeplan hits example.com',
+    'edgeplan hits example.com --last 7d --type waf',
+    'edgeplan hits example.com --from 2026-11-20 --to 2026-11-21 --json',
+    'edgeplan hits example.com --last 2h --follow',
+  ],
+};
+
 /** Creates the command. */
 export function hitsCommand(): Command {
   const command = new Command('hits')
@@ -64,7 +75,7 @@ export function hitsCommand(): Command {
         'it did. Below a dry_run rule: the decisions that it would have changed, and the rules that would have lost them.',
     )
     .argument('<domain>', 'its name');
-  return periodOptions(command)
+  periodOptions(command)
     .addOption(new Option('--type <type>', 'only rules of this type').choices(RULE_TYPES))
     .addOption(jsonOption('hits'))
     .addOption(followOption())
@@ -72,4 +83,5 @@ export function hitsCommand(): Command {
     .addOption(keyOption())
     .addOption(colourOption())
     .action(run);
+  return withExamples(command, EXAMPLES);
 }

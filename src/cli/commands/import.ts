@@ -1,29 +1,33 @@
 /** `edgeplan import`: a zone file into a domain of a server, and rules of other products into an edge file. */
 import { Command, Option } from 'commander';
-import { importBunny } from '../../workbench/importers/bunny/import-bunny.ts';
-import { importCloudflare } from '../../workbench/importers/cloudflare/import-cloudflare.ts';
-import { importFastly } from '../../workbench/importers/fastly/import-fastly.ts';
-import { importNginx } from '../../workbench/importers/nginx/import-nginx.ts';
+import type { Importer, OpenIncludes } from '../../workbench/importers/importer.ts';
+import { IMPORTERS } from '../../workbench/importers/importers.ts';
+import { NGINX } from '../../workbench/importers/nginx/import-nginx.ts';
 import { parseNginx } from '../../workbench/importers/nginx/parse-nginx.ts';
 import {
   countOpened,
   countOutcomes,
-  type ImportEntry,
   type ImportedEdge,
-  type ImporterOptions,
-  type ImportOutcome,
   type ImportRefusal,
   type SourceFile,
 } from '../../workbench/importers/report.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
 import { checkNginx, type NginxCheck } from '../check-nginx/check.ts';
-import { type CheckedOutcome, findNginx } from '../check-nginx/run-nginx.ts';
+import { findNginx } from '../check-nginx/run-nginx.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { EXIT, inputFault } from '../exit.ts';
 import { includesOf, rootOf } from '../input/open-includes.ts';
 import { readText, refuseOutside } from '../input/read-file.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
-import { tableText } from '../print/table.ts';
+import {
+  checkText,
+  countsText,
+  type ImportedRecord,
+  MOST_LISTED,
+  recordsText,
+  reportedEntries,
+} from '../print/import.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { publicationOutcome } from '../remote/publication.ts';
 import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
@@ -43,21 +47,13 @@ interface ZoneFlags extends ServerAccess {
   readonly json?: boolean;
 }
 
-/** Records that are listed without `--all`: a screen. */
-const MOST_LISTED = 20;
-
 /** The response of the API. */
 interface Imported {
   readonly imported: number;
   readonly skipped: number;
   /** Absent from older servers. */
   readonly lost?: number;
-  readonly records: readonly {
-    readonly name: string;
-    readonly type: string;
-    readonly destination: string;
-    readonly proxied: boolean;
-  }[];
+  readonly records: readonly ImportedRecord[];
   readonly problems: readonly {
     readonly kind?: 'lost' | 'not_needed' | 'hint';
     readonly line: number | null;
@@ -102,25 +98,6 @@ async function importZone(domain: string, flags: ZoneFlags): Promise<void> {
 /** Kinds of problems in the words of the report. */
 const ZONE_WORDS = { lost: 'not imported', not_needed: 'not needed', hint: 'imported' } as const;
 
-/** A table of the records; of many the first ones, and how many there are of each type. */
-function recordsText(records: Imported['records'], all: boolean): string {
-  const shown = all || records.length <= MOST_LISTED ? records : records.slice(0, MOST_LISTED);
-  const rows = shown.map(({ name, type, destination, proxied }) => [
-    name,
-    type,
-    proxied ? 'proxied' : 'dns only',
-    destination,
-  ]);
-  const table = tableText(['name', 'type', 'edge', 'data'], rows);
-  if (shown.length === records.length) return table;
-  const counts = new Map<string, number>();
-  for (const { type } of records) counts.set(type, (counts.get(type) ?? 0) + 1);
-  const types = [...counts]
-    .sort(([, one], [, other]) => other - one)
-    .map(([type, count]) => `${count} ${type}`);
-  return `${table}… and ${records.length - shown.length} more (--all lists them); of all: ${types.join(', ')}\n`;
-}
-
 /** Creates the command. */
 function importZoneCommand(): Command {
   return new Command('zone')
@@ -155,97 +132,46 @@ interface Flags {
   readonly root?: string;
 }
 
-/** One product. */
-interface Importer {
-  readonly name: string;
-  /** What its files are. */
-  readonly files: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly translate: (
-    files: readonly SourceFile[],
-    options: ImporterOptions,
-    flags: Flags,
-  ) => ImportedEdge | ImportRefusal;
-  readonly options?: readonly Option[];
-  /** Compares the product itself with the edge file. */
-  readonly check?: (
-    files: readonly SourceFile[],
-    options: ImporterOptions,
-    flags: Flags,
-  ) => (edge: ImportedEdge) => Promise<NginxCheck>;
-}
-
-const IMPORTERS: readonly Importer[] = [
-  {
-    name: 'nginx',
-    files: 'nginx.conf or files of sites; - is stdin',
-    summary: 'translate an nginx configuration to an edge file',
-    description:
-      'Translates server names, locations, return, rewrite, if and map over host and path, allow and deny, limit_req, ' +
-      'proxy_pass and upstream. Includes are read below the folder of nginx.conf, which stands for /etc/nginx.',
-    translate: (files, options, { root = rootOf(files[0]!.name), allowOutside = false }) =>
-      importNginx(files, includesOf({ root, outside: allowOutside }), options),
-    check: (files, { origin }, { root = rootOf(files[0]!.name), allowOutside = false }) => {
-      const parsed = parseNginx(files, includesOf({ root, outside: allowOutside }));
-      return async (edge) => {
-        const program = findNginx();
-        if (program === null)
-          throw inputFault('nginx is not installed', { remedy: 'leave --check out, or install nginx' });
-        return checkNginx(program, parsed.ok ? parsed.directives : [], { edge, origin });
-      };
-    },
-    options: [
-      new Option('--check', 'run nginx and the edge file over generated requests, and print what differs'),
-      new Option(
-        '--root <folder>',
-        'the folder that stands for /etc/nginx (default: the nearest folder at or above the first file with an nginx.conf)',
-      ),
-    ],
-  },
-  {
-    name: 'cloudflare',
-    files: 'JSON of rulesets, bulk redirect lists, page rules, DNS records; - is stdin',
-    summary: 'translate rulesets of Cloudflare to an edge file',
-    description:
-      'Translates what the API answers for rulesets (custom rules, rate limiting, redirects, URL rewrites, origin and cache ' +
-      'rules), items of bulk redirect lists, page rules and DNS records, which name the origins.',
-    translate: importCloudflare,
-  },
-  {
-    name: 'bunny',
-    files: 'JSON of a pull zone or of edge rules; - is stdin',
-    summary: 'translate a pull zone of bunny.net to an edge file',
-    description:
-      'Translates what the API answers for a pull zone: its origin, hosts and block lists, and its edge rules that block, ' +
-      'redirect, choose an origin or set times in the cache.',
-    translate: importBunny,
-  },
-  {
-    name: 'fastly',
-    files: 'JSON of a service or of a version; - is stdin',
-    summary: 'translate a VCL service of Fastly to an edge file',
-    description:
-      'Translates what the API answers for the details of a service: domains, backends, ACLs, conditions, request settings, ' +
-      'response objects, cache settings and rate limiters. Custom VCL is not carried over.',
-    translate: importFastly,
-  },
+/** The options of nginx alone. */
+const NGINX_OPTIONS: readonly Option[] = [
+  new Option('--check', 'run nginx and the edge file over generated requests, and print what differs'),
+  new Option(
+    '--root <folder>',
+    'the folder that stands for /etc/nginx (default: the nearest folder at or above the first file with an nginx.conf)',
+  ),
 ];
 
+/** What an import was made of. */
+interface ImportSource {
+  readonly files: readonly SourceFile[];
+  readonly open: OpenIncludes;
+  readonly origin: string;
+}
+
+/** Compares nginx with the edge file. @throws CommandFault without nginx */
+async function checkEdge(edge: ImportedEdge, { files, open, origin }: ImportSource): Promise<NginxCheck> {
+  const parsed = parseNginx(files, open);
+  const program = findNginx();
+  if (program === null)
+    throw inputFault('nginx is not installed', { remedy: 'leave --check out, or install nginx' });
+  return checkNginx(program, parsed.ok ? parsed.directives : [], { edge, origin });
+}
+
 /** Translates the files; writes the edge file and the report. */
-async function run({ translate, check }: Importer, names: readonly string[], flags: Flags): Promise<void> {
+async function run({ translate }: Importer, names: readonly string[], flags: Flags): Promise<void> {
   const files: SourceFile[] = [];
   for (const name of names) {
     if (flags.allowOutside !== true) refuseOutside(name, flags.root ?? rootOf(name));
     files.push({ name: name === '-' ? 'stdin' : name, text: await readText(name) });
   }
-  const options = { domain: flags.domain ?? null, origin: flags.origin };
-  const result = translate(files, options, flags);
+  const { domain: wanted = null, origin, root = rootOf(files[0]!.name), allowOutside = false } = flags;
+  const open = includesOf({ root, outside: allowOutside });
+  const result = translate(files, { domain: wanted, origin }, open);
   if (!result.ok) throw refusalFault(result);
   const { domain, text, entries, notes } = result;
   const counts = countOutcomes(entries);
   const opened = countOpened(entries);
-  const checked = flags.check === true ? await check?.(files, options, flags)(result) : undefined;
+  const checked = flags.check === true ? await checkEdge(result, { files, open, origin }) : undefined;
   if ((checked?.differences.length ?? 0) > 0) process.exitCode = EXIT.no;
   if (counts.not_carried > 0 || counts.closed > 0 || opened > 0) process.exitCode = EXIT.no;
   if (flags.output !== undefined) await writeWhole(flags.output, Buffer.from(text));
@@ -267,87 +193,6 @@ async function run({ translate, check }: Importer, names: readonly string[], fla
   if (checked !== undefined) note(checkText(checked));
 }
 
-/** Differences that are printed at most: a screen. */
-const MOST_DIFFERENCES = 40;
-
-/** What a check found, one line for each difference. */
-function checkText({ compared, differences }: NginxCheck): string {
-  const shown = (outcome: CheckedOutcome): string => {
-    if (outcome.kind === 'redirect') return `${outcome.status} ${outcome.url}`;
-    return outcome.kind === 'forward' ? `forward to ${outcome.origin}${outcome.target}` : `${outcome.status}`;
-  };
-  const lines = differences.slice(0, MOST_DIFFERENCES).map(({ kind, request, nginx, edge }) => {
-    const { method, scheme, host, target, ip } = request;
-    return `check: ${kind}: ${method} ${scheme}://${host}${target} from ${ip}: nginx ${shown(nginx)}, edge ${shown(edge)}`;
-  });
-  const count = (kind: string): number => differences.filter((one) => one.kind === kind).length;
-  const sums = `${count('opened')} opened, ${count('lost_redirect')} lost redirects, ${count('closed')} closed, ${count('other')} other`;
-  return [
-    ...lines.map(visible),
-    `check: ${compared} requests compared, ${differences.length} differ: ${sums}`,
-  ].join('\n');
-}
-
-/** The outcomes in the words of the report. */
-const WORDS: Readonly<Record<ImportOutcome, string>> = {
-  exact: 'carried over',
-  differs: 'carried over with a difference',
-  closed: 'carried over stricter',
-  not_carried: 'not carried over',
-  not_needed: 'not needed',
-};
-
-/** Places of one kind that are printed at most: a line. */
-const MOST_PLACES = 6;
-
-/** The entries that the report names, in their order; settings of one kind are counted where the first of them is. */
-function reportedEntries(entries: readonly ImportEntry[]): readonly string[] {
-  const kinds = new Map<string, ImportEntry[]>();
-  const texts: (() => string)[] = [];
-  for (const entry of entries) {
-    if (entry.outcome === 'not_needed') continue;
-    const key = entry.kind === null ? null : JSON.stringify([entry.kind, entry.outcome, entry.reasons]);
-    const known = key === null ? undefined : kinds.get(key);
-    if (known !== undefined) {
-      known.push(entry);
-      continue;
-    }
-    const own = [entry];
-    if (key !== null) kinds.set(key, own);
-    texts.push(() => (own.length === 1 ? entryText(entry) : kindText(own)));
-  }
-  return texts.map((text) => text());
-}
-
-/** Entries of one kind in one line, with the first of their places. */
-function kindText(entries: readonly ImportEntry[]): string {
-  const { kind, outcome, reasons } = entries[0]!;
-  const places = [...new Set(entries.map(({ place }) => place))];
-  const more = places.length > MOST_PLACES ? ` and ${places.length - MOST_PLACES} more` : '';
-  const at = `${places.slice(0, MOST_PLACES).join(', ')}${more}`;
-  const lines = [
-    `${WORDS[outcome]}: ${entries.length} × ${kind}: ${at}`,
-    ...reasons.map((reason) => `  ${reason}`),
-  ];
-  return lines.map(visible).join('\n');
-}
-
-function entryText({ place, source, outcome, reasons }: ImportEntry): string {
-  const lines = [`${place}: ${WORDS[outcome]}: ${source}`, ...reasons.map((reason) => `  ${reason}`)];
-  return lines.map(visible).join('\n');
-}
-
-function countsText({
-  exact,
-  differs,
-  closed,
-  not_carried,
-  not_needed,
-}: ReturnType<typeof countOutcomes>): string {
-  const refused = closed === 0 ? '' : ` ${closed} stricter,`;
-  return `${exact} carried over, ${differs} with a difference,${refused} ${not_carried} not carried over, ${not_needed} not needed`;
-}
-
 /** A source that cannot be read; exit code 3. */
 function refusalFault({ mistakes }: ImportRefusal): Error {
   const [first] = mistakes;
@@ -358,7 +203,7 @@ function refusalFault({ mistakes }: ImportRefusal): Error {
 
 /** Creates the command of one product. */
 function importerCommand(importer: Importer): Command {
-  const { name, files, summary, description, options = [] } = importer;
+  const { name, files, summary, description } = importer;
   const command = new Command(name)
     .summary(summary)
     .description(
@@ -377,9 +222,18 @@ function importerCommand(importer: Importer): Command {
     .option('--allow-outside', 'read files that links or includes name outside the folder')
     .addOption(jsonOption('imported-rules'))
     .action((names: readonly string[], flags: Flags) => run(importer, names, flags));
-  for (const option of options) command.addOption(option);
+  if (importer === NGINX) for (const option of NGINX_OPTIONS) command.addOption(option);
   return command;
 }
+
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'import zone': [
+    'edgeplan import zone example.com --zone example.com.zone --dry-run',
+    'dig @ns1.old.example AXFR example.com | edgeplan import zone example.com --zone - --json',
+  ],
+  ...Object.fromEntries(IMPORTERS.map(({ name, examples }) => [`import ${name}`, examples])),
+};
 
 /** Creates the command. */
 export function importCommand(): Command {
@@ -390,5 +244,5 @@ export function importCommand(): Command {
     );
   command.addCommand(importZoneCommand());
   for (const importer of IMPORTERS) command.addCommand(importerCommand(importer));
-  return command;
+  return withExamples(command, EXAMPLES);
 }

@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { makeFolder } from '../../base/platform/durable-file.ts';
 import { fileSchema, SCHEMA_FILES } from '../../workbench/simulation/field-reference.ts';
 import { shellWord } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { usageFault, writeFault } from '../exit.ts';
 import { write } from '../output.ts';
 import { STARTER_RULES, STARTER_TESTS } from '../starter-files.ts';
@@ -43,9 +44,14 @@ async function init(folder: string): Promise<void> {
   await write(lines.join(''));
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  init: ['edgeplan init', 'edgeplan init shop && edgeplan test -f shop/edge.yaml'],
+};
+
 /** Creates the command. */
 export function initCommand(): Command {
-  return new Command('init')
+  const command = new Command('init')
     .summary('write a starter edge.yaml and edge.test.yaml')
     .description(
       'Writes a commented edge.yaml and edge.test.yaml, and the JSON Schemas with which editors complete and check them. ' +
@@ -53,4 +59,5 @@ export function initCommand(): Command {
     )
     .argument('[folder]', 'where to write them', '.')
     .action(init);
+  return withExamples(command, EXAMPLES);
 }

@@ -1,6 +1,7 @@
 /** `edgeplan invitation`: the pending invitations of an account to domains of others, accepted or declined. */
 import { Command } from 'commander';
 import { visible } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { idParser, jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { tableText } from '../print/table.ts';
@@ -56,9 +57,16 @@ function answering(verb: 'accept' | 'decline', description: string): Command {
     .action((id: number, access: ServerAccess) => answer(id, verb, access));
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'invitation list': ['edgeplan invitation list', 'edgeplan invitation list --json'],
+  'invitation accept': ['edgeplan invitation accept 7'],
+  'invitation decline': ['edgeplan invitation decline 7'],
+};
+
 /** Creates the command. */
 export function invitationCommand(): Command {
-  return new Command('invitation')
+  const command = new Command('invitation')
     .description('List, accept and decline invitations of your account to domains of others.')
     .addCommand(
       new Command('list')
@@ -70,4 +78,5 @@ export function invitationCommand(): Command {
     )
     .addCommand(answering('accept', 'Accept an invitation: the account becomes a member of the domain.'))
     .addCommand(answering('decline', 'Decline an invitation.'));
+  return withExamples(command, EXAMPLES);
 }

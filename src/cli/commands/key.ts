@@ -10,6 +10,7 @@ import {
   revokeKey,
 } from '../../control/accounts/keys.ts';
 import { notifyKeyCreated, notifyKeyRevoked } from '../../control/notices/notify.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { openExistingData, type StoreFlags, withStore } from '../open-data.ts';
 import { jsonOption } from '../options.ts';
@@ -148,9 +149,19 @@ function readKeyId(text: string): number {
   return Number(text);
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'key create': [
+    'export EDGEPLAN_KEY=$(edgeplan key create acme)',
+    'edgeplan key create acme --name dashboard --expires 90 --read-only',
+  ],
+  'key list': ['edgeplan key list', 'edgeplan key list acme --json'],
+  'key revoke': ['edgeplan key revoke 7'],
+};
+
 /** Creates the command. */
 export function keyCommand(): Command {
-  return new Command('key')
+  const command = new Command('key')
     .description('Make, list and revoke API keys; works beside a running server.')
     .addCommand(
       withStore(new Command('create').description('Make a key and print it, once.').argument('<account>'))
@@ -173,4 +184,5 @@ export function keyCommand(): Command {
           .argument('<id>', 'the number of the key', readKeyId),
       ).action(revoke),
     );
+  return withExamples(command, EXAMPLES);
 }

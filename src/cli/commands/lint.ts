@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
 import { readEdgeBytes } from '../../rules/files/edge-file.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { type CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { domainFiles, edgePaths } from '../input/domain-files.ts';
 import { lintEdge } from '../input/lint-edge.ts';
@@ -96,6 +97,15 @@ function notCompiled({ name, findings }: Linted): CommandFault {
   return inputFault(`\`${name}\` does not compile: ${tally(findings)}`);
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  lint: [
+    'edgeplan lint',
+    'edgeplan lint -f shop/edge.yaml --fail-on error --json',
+    'edgeplan lint --reporter github',
+  ],
+};
+
 /** Creates the command. */
 export function lintCommand(): Command {
   const command = new Command('lint')
@@ -109,5 +119,5 @@ export function lintCommand(): Command {
       .default('warning'),
   );
   for (const option of reporterOptions('edgeplan.findings/v1')) command.addOption(option);
-  return command.addOption(watchOption()).addOption(colourOption()).action(run);
+  return withExamples(command.addOption(watchOption()).addOption(colourOption()).action(run), EXAMPLES);
 }

@@ -5,6 +5,7 @@ import { terminalJson } from '../../base/text/json-object.ts';
 import { timeText } from '../../base/text/time.ts';
 import { LOG_ACTIONS } from '../../control/logs/log-store.ts';
 import { paint } from '../../workbench/simulation/paint.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { type CommandFault, usageFault } from '../exit.ts';
 import { colourOption, type GivenTime, readDuration, readTime, timeAt } from '../options.ts';
 import { type ColourChoice, colourFor, note, noteFault, write } from '../output.ts';
@@ -170,9 +171,18 @@ function readLimit(text: string): number {
   throw new InvalidArgumentError(`write a whole number from 1 to ${MOST_ENTRIES}.`);
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  logs: [
+    'edgeplan logs example.com --last 24h --action block',
+    'edgeplan logs example.com --rule waf/7 --ip 203.0.113.0/24 --follow',
+    "edgeplan logs example.com --path '/api/*' --json",
+  ],
+};
+
 /** Creates the command. */
 export function logsCommand(): Command {
-  return new Command('logs')
+  const command = new Command('logs')
     .summary('which requests of a domain were stopped, would have been, or failed')
     .description(
       'Prints decisions that nodes have logged for a domain, the newest last: blocks, challenges, what dry_run rules would have ' +
@@ -206,4 +216,5 @@ export function logsCommand(): Command {
     .addOption(keyOption())
     .addOption(colourOption())
     .action(run);
+  return withExamples(command, EXAMPLES);
 }

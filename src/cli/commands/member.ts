@@ -2,6 +2,7 @@
 import { Argument, Command, Option } from 'commander';
 import { MEMBER_ROLES, type MemberRole } from '../../control/store/rows.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
@@ -133,9 +134,17 @@ function atServer(command: Command): Command {
   return command.addOption(serverOption()).addOption(keyOption());
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'member list': ['edgeplan member list example.com', 'edgeplan member list example.com --json'],
+  'member invite': ['edgeplan member invite example.com acme --role editor'],
+  'member role': ['edgeplan member role example.com acme viewer'],
+  'member remove': ['edgeplan member remove example.com acme'],
+};
+
 /** Creates the command. */
 export function memberCommand(): Command {
-  return new Command('member')
+  const command = new Command('member')
     .description('Share a domain: list, invite, change and remove its members.')
     .addCommand(
       atServer(
@@ -166,4 +175,5 @@ export function memberCommand(): Command {
         ofDomain('remove', 'Remove a member, or withdraw an invitation.').argument('<account>', 'its name'),
       ).action(remove),
     );
+  return withExamples(command, EXAMPLES);
 }

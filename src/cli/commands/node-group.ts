@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import { listGroups } from '../../control/publishing/nodes.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { findNode, type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption, readNodeGroups } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
@@ -44,9 +45,15 @@ async function setNode(name: string, groups: string, flags: StoreFlags): Promise
   note('the node follows within seconds: it gets the plans of its groups and removes all others');
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'node-group list': ['edgeplan node-group list', 'edgeplan node-group list --json'],
+  'node-group set-node': ['edgeplan node-group set-node eu-1 eu,us'],
+};
+
 /** Creates the command. */
 export function nodeGroupCommand(): Command {
-  return new Command('node-group')
+  const command = new Command('node-group')
     .description(
       'Decide which nodes serve which domains: a token reads the domains of its groups only; works beside a running server.',
     )
@@ -63,4 +70,5 @@ export function nodeGroupCommand(): Command {
           .argument('<groups>', 'names joined by commas, such as eu,us', readNodeGroups),
       ).action(setNode),
     );
+  return withExamples(command, EXAMPLES);
 }

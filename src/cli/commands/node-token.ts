@@ -10,6 +10,7 @@ import { createNode, NODE_NAME_SHAPE, rotateToken } from '../../control/publishi
 import { openSigner } from '../../control/publishing/signer.ts';
 import type { NodeRow, ReplacedTokenRow } from '../../control/store/rows.ts';
 import type { Store } from '../../control/store/store.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { findNode, type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption, overlapOption, readNodeGroups } from '../options.ts';
@@ -153,13 +154,21 @@ async function revoke(name: string, flags: StoreFlags): Promise<void> {
   });
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'node-token create': ['edgeplan node-token create eu-1 --group eu > node.token'],
+  'node-token list': ['edgeplan node-token list', 'edgeplan node-token list --json'],
+  'node-token rotate': ['edgeplan node-token rotate eu-1 --overlap 12h > node.token'],
+  'node-token revoke': ['edgeplan node-token revoke eu-1'],
+};
+
 /** Creates the command. */
 export function nodeTokenCommand(): Command {
   const overlap = overlapOption('how long the previous token stays valid', {
     milliseconds: TOKEN_OVERLAP_MS,
   });
   const text = 'Make a node and print its token, once, and the key it is to trust.';
-  return new Command('node-token')
+  const command = new Command('node-token')
     .description('Make, list, rotate and revoke the tokens of nodes; works beside a running server.')
     .addCommand(
       withStore(
@@ -191,4 +200,5 @@ export function nodeTokenCommand(): Command {
         revoke,
       ),
     );
+  return withExamples(command, EXAMPLES);
 }

@@ -7,6 +7,7 @@ import { curlCommand, exampleHost } from '../../edge/answers/unserved.ts';
 import type { NodeSignatures, RunningNode } from '../../edge/node/options.ts';
 import { WorkerFault } from '../../edge/workers/messages.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT, inputFault, usageFault, writeFault } from '../exit.ts';
 import { digestOf } from '../input/read-file.ts';
 import { listenFault, stopOnSignals } from '../long-runs.ts';
@@ -26,13 +27,22 @@ import { version } from '../version.ts';
 import type { InstalledFile } from '../watch-file.ts';
 import { printWorkerEvent, workersLines } from '../worker-events.ts';
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  node: [
+    'edgeplan node --file edge.yaml',
+    'edgeplan node --control https://control.example.net --token-file node.token --host 0.0.0.0 --port 80',
+    'edgeplan node --file edge.yaml --certificates ./certificates --tls-port 8443 --ops-port 9090',
+  ],
+};
+
 /** The command, to be added to a program. */
 export function nodeCommand(): Command {
   const command = new Command('node').description(
     'Run an edge node: a reverse proxy that does what plans decide.',
   );
   for (const option of nodeOptions()) command.addOption(option);
-  return command.action(run);
+  return withExamples(command.action(run), EXAMPLES);
 }
 
 async function run(flags: NodeFlags, command: Command): Promise<void> {

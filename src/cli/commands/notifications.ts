@@ -1,6 +1,7 @@
 /** `edgeplan notifications`: prints the feed of an account, marks it as read, sends a test, and sets where it goes. */
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { visible } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { jsonOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
@@ -117,9 +118,29 @@ function listCommand(): Command {
     .action(run);
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'notifications list': [
+    'edgeplan notifications list --unread --read',
+    'edgeplan notifications list --limit 100 --json',
+  ],
+  'notifications test': ['edgeplan notifications test'],
+  'notifications contact': [
+    'edgeplan notifications contact --email alerts@example.com',
+    'edgeplan notifications contact --confirm-email 04711815',
+  ],
+  'notifications webhooks list': ['edgeplan notifications webhooks list --json'],
+  'notifications webhooks add': ['edgeplan notifications webhooks add https://hooks.example.com/edgeplan'],
+  'notifications webhooks remove': ['edgeplan notifications webhooks remove 7'],
+  'notifications preferences': [
+    'edgeplan notifications preferences',
+    'edgeplan notifications preferences domain.activated --email off --webhook on',
+  ],
+};
+
 /** Creates the command. */
 export function notificationsCommand(): Command {
-  return new Command('notifications')
+  const command = new Command('notifications')
     .summary('what happened to the domains and keys of an account, and where it is sent')
     .description('Reads the notifications of an account, and sets where and of what it is notified.')
     .addCommand(listCommand())
@@ -133,6 +154,7 @@ export function notificationsCommand(): Command {
     .addCommand(contactCommand())
     .addCommand(webhooksCommand())
     .addCommand(preferencesCommand());
+  return withExamples(command, EXAMPLES);
 }
 
 // The commands below `edgeplan notifications` that set where an account is notified, and of what.

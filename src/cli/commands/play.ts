@@ -5,6 +5,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { foreignHost } from '../../base/addresses/host.ts';
 import { readPanel } from '../../page/panel/assets.ts';
 import { createPlayedFile, createPlayServer } from '../../page/panel/play-server.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { inputFault, usageFault } from '../exit.ts';
 import { listenFault, stopOnSignals } from '../long-runs.ts';
 import type { ChoiceFlags } from '../open-signatures.ts';
@@ -81,6 +82,11 @@ async function listen(server: ReturnType<typeof createPlayServer>, { host, port 
   return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  play: ['edgeplan play', 'edgeplan play -f shop/edge.yaml --port 9000'],
+};
+
 /** Creates the command. */
 export function playCommand(): Command {
   const command = new Command('play')
@@ -100,5 +106,5 @@ export function playCommand(): Command {
         readPort,
       ),
     );
-  return signatureOptions(command).addOption(colourOption()).action(run);
+  return withExamples(signatureOptions(command).addOption(colourOption()).action(run), EXAMPLES);
 }

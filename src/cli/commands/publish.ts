@@ -9,6 +9,7 @@ import { steadyNow } from '../../base/text/time.ts';
 import { requestAll, survey } from '../../control/publishing/republish.ts';
 import type { Store } from '../../control/store/store.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { jsonDocument, jsonFormat, note, write, writeDocument } from '../output.ts';
@@ -111,6 +112,11 @@ function readSeconds(text: string): number {
   throw new InvalidArgumentError(`write whole seconds from 1 to ${MOST_WAIT_SEC}.`);
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  publish: ['edgeplan publish example.com', 'edgeplan publish --all --wait 600 --data ./edgeplan-data'],
+};
+
 /** Creates the command. */
 export function publishCommand(): Command {
   const command = new Command('publish')
@@ -134,5 +140,5 @@ export function publishCommand(): Command {
     .addOption(serverOption())
     .addOption(keyOption());
   for (const option of storeOptions()) command.addOption(option);
-  return command.action(publish);
+  return withExamples(command.action(publish), EXAMPLES);
 }

@@ -8,6 +8,7 @@ import { LOG_FORMATS, type LogFormat } from '../../workbench/access-logs/format.
 import { lackedFacts } from '../../workbench/replay/dependencies.ts';
 import { createRequestReplay } from '../../workbench/replay/replay-requests.ts';
 import { fixedEvaluator, type SimulationSubject } from '../../workbench/simulation/simulate.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { usageFault } from '../exit.ts';
 import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
 import { type ChoiceFlags, countryFinder, openCountryFile, signaturesFor } from '../open-signatures.ts';
@@ -191,6 +192,17 @@ function aboutRules({ subject, open }: Rules): { readonly plan: object; readonly
   return { plan: { digest, domain: open().domain, source: name }, signatures: used };
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  replay: [
+    'edgeplan replay --log decisions.jsonl',
+    'edgeplan replay --log decisions.jsonl -f edge.yaml --json',
+    'edgeplan replay --log /var/log/nginx/access.log --host shop.example.com',
+    'edgeplan replay --log one.log.gz --log two.log.gz --before old.yaml -f edge.yaml',
+    'journalctl -u haproxy -o cat | edgeplan replay --log - --capture host,user-agent',
+  ],
+};
+
 /** Creates the command. */
 export function replayCommand(): Command {
   const command = new Command('replay')
@@ -211,10 +223,11 @@ export function replayCommand(): Command {
     .option('--plan <path>', 'a sealed plan, in place of --file')
     .option('--before <path>', 'compare with this edge file or sealed plan, not with what the log says');
   for (const option of factOptions()) command.addOption(option);
-  return signatureOptions(command)
+  signatureOptions(command)
     .option('--json', 'the report as JSON (edgeplan.replay/v1)')
     .addOption(colourOption())
     .action(run);
+  return withExamples(command, EXAMPLES);
 }
 
 /** `--log`: the logs to read. */

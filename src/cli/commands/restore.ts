@@ -16,6 +16,7 @@ import {
 } from '../../control/store/database/sqlite/backup.ts';
 import { APPLICATION_ID } from '../../control/store/database/sqlite/migrate.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT, inputFault, readFault, usageFault, writeFault } from '../exit.ts';
 import { dataFolder, openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { write } from '../output.ts';
@@ -163,6 +164,14 @@ function writeLogBack(file: string): void {
   }
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  restore: [
+    'edgeplan restore --from edgeplan-backup.db --data ./edgeplan-data --force',
+    'edgeplan restore --database postgres://edgeplan@db.example.net/edgeplan',
+  ],
+};
+
 /** Creates the command. */
 export function restoreCommand(): Command {
   const command = new Command('restore')
@@ -175,5 +184,5 @@ export function restoreCommand(): Command {
     .option('--from <file>', 'the backup, as `edgeplan backup` wrote it')
     .option('--force', 'replace the store that is there');
   for (const option of storeOptions()) command.addOption(option);
-  return command.action(run);
+  return withExamples(command.action(run), EXAMPLES);
 }

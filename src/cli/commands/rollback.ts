@@ -1,5 +1,6 @@
 /** `edgeplan rollback`: publishes the content of an earlier revision as a new revision. */
 import { Command, InvalidArgumentError } from 'commander';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { jsonOption } from '../options.ts';
 import { write, writeDocument } from '../output.ts';
@@ -51,9 +52,14 @@ async function postRollback(domain: string, revision: number, options: ServerAcc
   }
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  rollback: ['edgeplan rollback example.com 41'],
+};
+
 /** Creates the command. */
 export function rollbackCommand(): Command {
-  return new Command('rollback')
+  const command = new Command('rollback')
     .summary('publish the content of an old revision again')
     .description(
       'Publishes the content of an old revision as a new, higher one. The stored rules and records do not change, so the ' +
@@ -65,4 +71,5 @@ export function rollbackCommand(): Command {
     .addOption(serverOption())
     .addOption(keyOption())
     .action(rollback);
+  return withExamples(command, EXAMPLES);
 }

@@ -5,6 +5,7 @@ import { type KeyRing, newKeyText, SecretsKeyFault } from '../../control/certifi
 import { type Resealed, resealIssuance, resealKeys } from '../../control/certificates/stored-keys.ts';
 import type { Store } from '../../control/store/store.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { withData, withStore } from '../open-data.ts';
 import {
@@ -71,14 +72,23 @@ async function report(ring: KeyRing, { resealed, lost }: Resealed): Promise<void
     });
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'secrets-key rotate': [
+    'edgeplan secrets-key rotate --data ./edgeplan-data',
+    'edgeplan secrets-key rotate --database postgres://edgeplan@db.example.net/edgeplan --secrets-key /etc/edgeplan/secrets.key',
+  ],
+};
+
 /** Creates the command. */
 export function secretsKeyCommand(): Command {
   const rotation = new Command('rotate').description(
     'Encrypt the private keys of certificates under a new secrets key; can be interrupted and run again.',
   );
-  return new Command('secrets-key')
+  const command = new Command('secrets-key')
     .description(
       'Rotate the key that private keys in the store are encrypted with; works beside a running server.',
     )
     .addCommand(withStore(rotation).addOption(secretsKeyOption()).action(rotate));
+  return withExamples(command, EXAMPLES);
 }

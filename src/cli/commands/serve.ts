@@ -15,6 +15,7 @@ import {
   MINUTES_FOR_MS,
 } from '../../control/traffic/limits.ts';
 import { PANEL_PATH } from '../../page/panel/assets.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { usageFault } from '../exit.ts';
 import { listenFault, stopOnSignals } from '../long-runs.ts';
 import { openData, storeOptions } from '../open-data.ts';
@@ -352,6 +353,16 @@ function readDays(text: string): number {
   throw new InvalidArgumentError(`a whole number from 1 to ${MAX_DAYS}.`);
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  serve: [
+    'edgeplan serve --data ./edgeplan-data --ns-set ns1.example.net,ns2.example.net',
+    'edgeplan serve --database postgres://edgeplan@db.example.net/edgeplan --host 0.0.0.0 --port 8787',
+    'edgeplan serve --trust-names --allow-private-names --allow-origins 127.0.0.0/8',
+    'edgeplan serve --smtp smtp://edgeplan@mail.example.net --smtp-password-file smtp.password --mail-from alerts@example.net',
+  ],
+};
+
 /** Creates the command. */
 export function serveCommand(): Command {
   const command = new Command('serve').description('Run the management API.');
@@ -367,5 +378,5 @@ export function serveCommand(): Command {
     ...inGroup('Observability:', [...decisionLogOptions(), ...collectorOptions(), logLevelOption('info')]),
   ];
   for (const option of options) command.addOption(option);
-  return command.action(run);
+  return withExamples(command.action(run), EXAMPLES);
 }

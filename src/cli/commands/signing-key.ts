@@ -12,6 +12,7 @@ import {
   type StoredKeys,
   signingAt,
 } from '../../control/publishing/signer.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption, overlapOption } from '../options.ts';
@@ -106,6 +107,12 @@ function time(at: number): string {
   return new Date(at).toISOString();
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'signing-key rotate': ['edgeplan signing-key rotate', 'edgeplan signing-key rotate --compromised'],
+  'signing-key show': ['edgeplan signing-key show', 'edgeplan signing-key show --json'],
+};
+
 /** Creates the command. */
 export function signingKeyCommand(): Command {
   const overlap = overlapOption('how long the previous key signs too', { milliseconds: SIGNING_OVERLAP_MS });
@@ -116,7 +123,7 @@ export function signingKeyCommand(): Command {
       '--compromised',
       'retire all previous keys at once: each node has to be started with the new one as --trust',
     );
-  return new Command('signing-key')
+  const command = new Command('signing-key')
     .description('Show and rotate the key that nodes trust; works beside a running server.')
     .addCommand(withStore(rotation).action(rotate))
     .addCommand(
@@ -124,4 +131,5 @@ export function signingKeyCommand(): Command {
         .addOption(jsonOption('signing-key'))
         .action(show),
     );
+  return withExamples(command, EXAMPLES);
 }

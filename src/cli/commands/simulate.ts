@@ -18,6 +18,7 @@ import {
   type SimulationSubject,
   simulate,
 } from '../../workbench/simulation/simulate.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { EXIT, usageFault } from '../exit.ts';
 import { edgePaths } from '../input/domain-files.ts';
 import { openSubject } from '../input/open-subject.ts';
@@ -264,6 +265,17 @@ Each line of --requests is one JSON object; a field that is left out is unknown:
 With --json each answer is a line {"format": "edgeplan.simulation/v1", "line", "request", "decision"}, or with
 "error" in place of the last two.`;
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  simulate: [
+    "edgeplan simulate https://shop.example.com/api/orders --ip 203.0.113.7 --country RU -A 'GPTBot/1.2'",
+    'edgeplan simulate https://shop.example.com/api/orders --why office-only',
+    'edgeplan simulate https://shop.example.com/login --as-test >> edge.test.yaml',
+    'edgeplan simulate --fail-on block,challenge https://shop.example.com/ https://shop.example.com/api/orders',
+    `edgeplan simulate 'curl https://shop.example.com/login -X POST --data-raw "user=a"'`,
+  ],
+};
+
 /** Creates the command. */
 export function simulateCommand(): Command {
   const command = new Command('simulate')
@@ -304,11 +316,15 @@ export function simulateCommand(): Command {
     .addOption(watchOption())
     .addOption(colourOption());
   command.addHelpText('after', REQUESTS_HELP);
-  return command.action(async (words: string[], given: Flags & CurlAliases) => {
+  command.action(async (words: string[], given: Flags & CurlAliases) => {
     const flags: Flags = withoutAliases(given);
     const run = () => simulateWords([...words, ...(given.url ?? [])], flags);
     if (flags.watch !== true) return run();
     const requests = flags.requests === undefined ? [] : [flags.requests];
-    await watchRuns({ paths: () => [...edgePaths(flags.file), ...requests, ...signaturePaths(flags)], run });
+    await watchRuns({
+      paths: () => [...edgePaths(flags.file), ...requests, ...signaturePaths(flags)],
+      run,
+    });
   });
+  return withExamples(command, EXAMPLES);
 }

@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander';
 import { pause } from '../../base/platform/tasks.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { readBytes } from '../input/read-file.ts';
 import { idParser, jsonOption } from '../options.ts';
@@ -121,6 +122,15 @@ function privateKeyOption(): Option {
   return new Option('--private-key <file>', 'PEM: the private key of the certificate, without a passphrase');
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'ssl list': ['edgeplan ssl list example.com', 'edgeplan ssl list example.com --json'],
+  'ssl parse': ['edgeplan ssl parse example.com --cert fullchain.pem --private-key key.pem'],
+  'ssl upload': ['edgeplan ssl upload example.com --cert fullchain.pem --private-key key.pem'],
+  'ssl issue': ['edgeplan ssl issue example.com', 'edgeplan ssl issue example.com www.example.com --wait'],
+  'ssl delete': ['edgeplan ssl delete example.com 7'],
+};
+
 /** Creates the command with its subcommands. */
 export function sslCommand(): Command {
   const command = new Command('ssl')
@@ -164,7 +174,7 @@ export function sslCommand(): Command {
     .argument('<domain>', 'its name')
     .argument('<id>', 'the id of the certificate', idParser('edgeplan ssl list has it'));
   onServer(removing).action(remove);
-  return command;
+  return withExamples(command, EXAMPLES);
 }
 
 // Prints certificates: those of a domain, and what a sent one is.

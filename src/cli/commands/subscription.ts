@@ -17,6 +17,7 @@ import { causeText, resumeDomain, suspendDomain } from '../../control/domains/su
 import type { SuspensionCause, SuspensionRow } from '../../control/store/billing-repositories.ts';
 import type { DomainRow, SubscriptionRow } from '../../control/store/rows.ts';
 import { type ReadTransaction, SERVICE } from '../../control/store/store.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { findDomain, type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption } from '../options.ts';
@@ -195,9 +196,19 @@ function readUntil(text: string): number | null {
   throw new InvalidArgumentError('write 2027-01-31, 2027-01-31T12:00:00Z, or none for no end.');
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'subscription show': ['edgeplan subscription show shop.example --json'],
+  'subscription set': [
+    'edgeplan subscription set shop.example --tier pro --until 2027-01-31',
+    'edgeplan subscription set shop.example --state suspended',
+  ],
+  'subscription remove': ['edgeplan subscription remove shop.example'],
+};
+
 /** Creates the command. */
 export function subscriptionCommand(): Command {
-  return new Command('subscription')
+  const command = new Command('subscription')
     .description('Show and set what a domain may use, and pause it; works beside a running server.')
     .addCommand(
       withStore(new Command('show').description('Show what a domain has bought.').argument('<domain>'))
@@ -233,4 +244,5 @@ export function subscriptionCommand(): Command {
           .argument('<domain>'),
       ).action(remove),
     );
+  return withExamples(command, EXAMPLES);
 }

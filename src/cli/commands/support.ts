@@ -1,6 +1,7 @@
 /** `edgeplan support`: the support tickets of an account for its customer, at a server. */
 import { Command } from 'commander';
 import type { TicketStatus } from '../../control/store/billing-repositories.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { jsonOption, limitOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import {
@@ -98,9 +99,21 @@ function ofOne(name: string, description: string): Command {
   return new Command(name).description(description).argument('<id>', 'the id of the ticket', readTicketId);
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'support list': ['edgeplan support list --status answered', 'edgeplan support list --json'],
+  'support show': ['edgeplan support show 12'],
+  'support open': [
+    "edgeplan support open --subject 'Certificate of example.com' --domain example.com -m 'It has expired.'",
+    "curl -sSv https://example.com/ 2>&1 | edgeplan support open --subject 'TLS fails' -m -",
+  ],
+  'support reply': ["edgeplan support reply 12 -m 'It works now, thank you.'"],
+  'support close': ['edgeplan support close 12'],
+};
+
 /** Creates the command. */
 export function supportCommand(): Command {
-  return new Command('support')
+  const command = new Command('support')
     .description('Open, read and continue support tickets of your account.')
     .addCommand(
       atServer(
@@ -134,4 +147,5 @@ export function supportCommand(): Command {
       ).action(reply),
     )
     .addCommand(atServer(ofOne('close', 'Close a ticket.')).action(close));
+  return withExamples(command, EXAMPLES);
 }

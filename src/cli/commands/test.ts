@@ -15,6 +15,7 @@ import { prepareTests, type ReadyTest } from '../../workbench/rule-tests/prepare
 import { percentText } from '../../workbench/rule-tests/report.ts';
 import { proveWritten, runTests, type TestResult } from '../../workbench/rule-tests/run.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { DiagnosedFault, EXIT, usageFault } from '../exit.ts';
 import {
   domainFiles,
@@ -270,6 +271,17 @@ function readPercent(text: string): number {
   return percent;
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  test: [
+    'edgeplan test',
+    'edgeplan test --coverage --fail-under 90',
+    'edgeplan test --filter embargo --json',
+    'edgeplan test --watch',
+    'edgeplan test --reporter human --reporter junit=report.xml',
+  ],
+};
+
 /** Creates the command. */
 export function testCommand(): Command {
   const command = new Command('test')
@@ -282,7 +294,7 @@ export function testCommand(): Command {
     .option('--fail-under <percent>', 'fail when the coverage of rules and entries is lower', readPercent);
   for (const option of mutationOptions(readPercent)) command.addOption(option);
   for (const option of reporterOptions('edgeplan.tests/v1')) command.addOption(option);
-  return command
+  command
     .addOption(watchOption())
     .addOption(colourOption())
     .addHelpText(
@@ -290,6 +302,7 @@ export function testCommand(): Command {
       '\nExits with 1 when a test fails, or when coverage or the mutation score is too low.',
     )
     .action(runTestFiles);
+  return withExamples(command, EXAMPLES);
 }
 
 // `edgeplan test --mutate`: its options, and the run with its progress on a terminal.

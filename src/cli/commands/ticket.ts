@@ -4,6 +4,7 @@ import { answerTicket, closeTicket, showMessage, showTicket } from '../../contro
 import type { NamedTicket, TicketStatus } from '../../control/store/billing-repositories.ts';
 import type { WriteTransaction } from '../../control/store/store.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { type StoreFlags, withData, withStore } from '../open-data.ts';
 import { jsonOption, limitOption } from '../options.ts';
@@ -118,9 +119,20 @@ function ofOne(name: string, description: string): Command {
   );
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'ticket list': ['edgeplan ticket list --status open', 'edgeplan ticket list --limit 1000 --json'],
+  'ticket show': ['edgeplan ticket show 12', 'edgeplan ticket show 12 --json'],
+  'ticket answer': [
+    "edgeplan ticket answer 12 -m 'A new certificate was issued.'",
+    'cat answer.txt | edgeplan ticket answer 12 -m -',
+  ],
+  'ticket close': ['edgeplan ticket close 12'],
+};
+
 /** Creates the command. */
 export function ticketCommand(): Command {
-  return new Command('ticket')
+  const command = new Command('ticket')
     .description('Read and answer support tickets of customers; works beside a running server.')
     .addCommand(
       withStore(new Command('list').description('List tickets, newest first.'))
@@ -136,4 +148,5 @@ export function ticketCommand(): Command {
       ofOne('answer', 'Answer a ticket; its account is notified.').addOption(messageOption()).action(answer),
     )
     .addCommand(ofOne('close', 'Close a ticket; its account is notified.').action(close));
+  return withExamples(command, EXAMPLES);
 }

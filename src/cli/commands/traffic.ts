@@ -1,6 +1,7 @@
 /** `edgeplan traffic`: prints what came in for a domain: totals, a division with charts, and on request a top list. */
 import { Command, Option } from 'commander';
 import { DIMENSIONS, type Dimension, TOP_KINDS, type TopKind } from '../../engine/counts/counts.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { colourOption, jsonOption } from '../options.ts';
 import { outputWidth } from '../output.ts';
 import { type TrafficReport, trafficLines } from '../print/traffic.ts';
@@ -55,6 +56,15 @@ async function readReport(
   return { domain, ...counts, top: list as TrafficReport['top'] };
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  traffic: [
+    'edgeplan traffic example.com',
+    'edgeplan traffic example.com --last 7d --by country --top path',
+    'edgeplan traffic example.com --last 2h --by status --follow',
+  ],
+};
+
 /** Creates the command. */
 export function trafficCommand(): Command {
   const command = new Command('traffic')
@@ -64,7 +74,7 @@ export function trafficCommand(): Command {
         'octet, visitors, and the requests by action or another dimension. --top adds a list of the most frequent values.',
     )
     .argument('<domain>', 'its name');
-  return periodOptions(command)
+  periodOptions(command)
     .addOption(new Option('--by <what>', 'divide requests by it').choices(DIMENSIONS).default('action'))
     .addOption(new Option('--top <what>', 'add the most frequent values of it').choices(TOP_KINDS))
     .addOption(jsonOption('traffic'))
@@ -73,4 +83,5 @@ export function trafficCommand(): Command {
     .addOption(keyOption())
     .addOption(colourOption())
     .action(run);
+  return withExamples(command, EXAMPLES);
 }

@@ -8,6 +8,7 @@ import { createAccount, createKey, revokeKey } from '../../control/accounts/keys
 import { REQUESTS_PER_MINUTE } from '../../control/accounts/request-budget.ts';
 import { DEFAULT_TIER } from '../../control/accounts/tiers.ts';
 import type { Store } from '../../control/store/store.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { listenFault, stopOnSignals } from '../long-runs.ts';
 import { openData } from '../open-data.ts';
@@ -184,9 +185,14 @@ async function referenceOf(url: string): Promise<string> {
   return page.ok ? '/docs/' : '/docs/openapi.yaml';
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  try: ['edgeplan try', 'edgeplan try --keep ./try-data --port 9000'],
+};
+
 /** Creates the command. */
 export function tryCommand(): Command {
-  return new Command('try')
+  const command = new Command('try')
     .summary('start everything with a sample shop, to try it out')
     .description(
       'Starts the API over a temporary folder, fills it with a sample shop and prints commands to paste. No DNS is queried: ' +
@@ -204,4 +210,5 @@ export function tryCommand(): Command {
     )
     .option('--keep <folder>', 'keep the data there, and go on with it the next time')
     .action(run);
+  return withExamples(command, EXAMPLES);
 }

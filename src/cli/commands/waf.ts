@@ -5,6 +5,7 @@ import type { SignatureProgram } from '../../engine/plan/signature-program.ts';
 import { type SignatureSummary, summariseSignatures } from '../../engine/waf/seclang/index.ts';
 import { sizeText } from '../../rules/files/size.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
+import { type Examples, withExamples } from '../examples.ts';
 import { inputFault, usageFault } from '../exit.ts';
 import { digestOf } from '../input/read-file.ts';
 import { openSignatureInput, openStarter, type SignatureFlags } from '../open-signatures.ts';
@@ -173,6 +174,19 @@ async function showOne(program: SignatureProgram, id: number, { json }: ShowFlag
   return writeDocument('signature', { name: program.name, signature: found });
 }
 
+/** Examples of the help. */
+const EXAMPLES: Examples = {
+  'waf compile': [
+    'edgeplan waf compile ./coreruleset -o crs.bin',
+    'edgeplan waf compile rules.conf --without 942100-942199 --print',
+  ],
+  'waf show': [
+    'edgeplan waf show',
+    'edgeplan waf show --crs ./coreruleset --json',
+    'edgeplan waf show crs.bin',
+  ],
+};
+
 /** Creates the command. */
 export function wafCommand(): Command {
   const waf = new Command('waf').description('Compile WAF rule sets in SecLang, and show their content.');
@@ -201,5 +215,5 @@ export function wafCommand(): Command {
     .addOption(withoutOption())
     .addOption(colourOption())
     .action(show);
-  return waf;
+  return withExamples(waf, EXAMPLES);
 }

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { timeText } from '../../base/text/time.ts';
+import { SETTING_SWITCHES } from '../../base/vocabulary/switches.ts';
 import { DOMAIN_STATUSES } from '../../base/vocabulary/vocabulary.ts';
 import {
   DEFAULT_SETTINGS,
@@ -304,9 +305,12 @@ export function judgeCeilings(
     const above = judgeCeiling(entitlements, ceiling, { field, value });
     if (above !== null) throw forbidden(above);
   }
-  if (changed.markdown_for_agents !== true || before.markdown_for_agents) return;
-  const inactive = judgeActivePlan(entitlements, 'markdown_for_agents');
-  if (inactive !== null) throw forbidden(inactive);
+  for (const name of Object.keys(SETTING_SWITCHES) as (keyof typeof SETTING_SWITCHES)[]) {
+    if (SETTING_SWITCHES[name].needsPlan !== true) continue;
+    if (changed[name] !== true || before[name]) continue;
+    const inactive = judgeActivePlan(entitlements, name);
+    if (inactive !== null) throw forbidden(inactive);
+  }
 }
 
 /** The fields with a value; absent ones of an update are `undefined`. */

@@ -7,26 +7,14 @@ import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import { decode, encode, type Packet } from 'dns-packet';
 import type { DNS_FAULT_CODES } from '../../base/diagnostics/codes/faults.ts';
+import { RECORD_NUMBERS, recordKind, ZONE_TYPES, type ZoneType } from '../../base/vocabulary/record-types.ts';
 import { ASK_TIMEOUT_MS, MAX_TTL_SEC, UDP_ATTEMPTS, UDP_PAYLOAD_OCTETS } from './limits.ts';
 import type { ServerAddress } from './server-address.ts';
 
-/** Types that a scan for records queries; dns-packet has only the numbers of `HTTPS` and `SVCB` (RFC 9460). */
-export const QUERY_TYPES = [
-  'A',
-  'AAAA',
-  'CNAME',
-  'MX',
-  'TXT',
-  'NS',
-  'SRV',
-  'CAA',
-  'TLSA',
-  'HTTPS',
-  'SVCB',
-] as const;
-/** Types of a zone that no scan for records asks for. */
-const ZONE_TYPES = ['SOA', 'PTR', 'CDS'] as const;
-export type QueryType = (typeof QUERY_TYPES)[number] | (typeof ZONE_TYPES)[number];
+/** Types that a scan for records queries. */
+export const QUERY_TYPES = ZONE_TYPES.filter((type) => recordKind(type).unscanned !== true);
+/** The type of a query: also those of a zone that customers do not write. */
+export type QueryType = ZoneType | 'SOA' | 'CDS';
 
 /** What a query asks for. */
 export interface DnsQuestion {
@@ -67,12 +55,20 @@ export interface QueryOptions {
   readonly edns: boolean;
 }
 
-/** Types that dns-packet knows only by number. */
-const NUMBERED: Readonly<Record<string, string>> = { UNKNOWN_64: 'SVCB', UNKNOWN_65: 'HTTPS' };
+/** Types that dns-packet knows only by number, by its names and by ours. */
+const NUMBERED: ReadonlyMap<string, string> = new Map(
+  ZONE_TYPES.filter((type) => recordKind(type).numbered === true).flatMap((type) => {
+    const theirs = `UNKNOWN_${RECORD_NUMBERS[type]}`;
+    return [
+      [theirs, type],
+      [type, theirs],
+    ] as const;
+  }),
+);
 
 /** The octets of a query message. */
 export function encodeQuery({ name, type }: DnsQuestion, { id, recursive, edns }: QueryOptions): Buffer {
-  const code = type === 'SVCB' ? 'UNKNOWN_64' : type === 'HTTPS' ? 'UNKNOWN_65' : type;
+  const code = NUMBERED.get(type) ?? type;
   const packet: Packet = {
     type: 'query',
     id,
@@ -134,7 +130,7 @@ function sameQuestion(
   asked: { readonly name: string; readonly type: string },
   question: DnsQuestion,
 ): boolean {
-  const type = NUMBERED[asked.type] ?? asked.type;
+  const type = NUMBERED.get(asked.type) ?? asked.type;
   return canonical(asked.name) === question.name && type === question.type;
 }
 
@@ -143,7 +139,7 @@ export function readAnswer(answer: { readonly name: string; readonly type: strin
   const { data = null, ttl = 0 } = answer as { readonly data?: unknown; readonly ttl?: number };
   return {
     name: canonical(answer.name),
-    type: NUMBERED[answer.type] ?? answer.type,
+    type: NUMBERED.get(answer.type) ?? answer.type,
     ttl: ttl <= MAX_TTL_SEC ? ttl : 0,
     data,
   };

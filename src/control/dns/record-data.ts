@@ -4,10 +4,11 @@
  */
 import { type Diagnostic, quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { isObject } from '../../base/text/json-object.ts';
+import type { ZoneType } from '../../base/vocabulary/record-types.ts';
 import { type Parsed, parseRecord } from '../../rules/model/parse.ts';
 import type { DnsRecord } from '../../rules/model/types.ts';
 import type { DnsAnswer } from './message.ts';
-import { canonicalData, type RecordData, readData, type ZoneType } from './zone-file/rdata.ts';
+import { canonicalData, type RecordData, readData } from './zone-file/rdata.ts';
 import { printServiceParams } from './zone-file/service-params.ts';
 import { lex, quoteOctets } from './zone-file/tokens.ts';
 

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { withDeadline } from '../../base/platform/tasks.ts';
+import { recordKind, type ZoneType } from '../../base/vocabulary/record-types.ts';
 import { absoluteName } from '../../rules/model/record-name.ts';
 import { type DnsAnswer, DnsFault, QUERY_TYPES, type QueryType, type Reply } from '../dns/message.ts';
 import { answerData } from '../dns/record-data.ts';
@@ -175,8 +176,8 @@ async function askZone(scan: Scan, name: string, type: QueryType): Promise<Reply
 }
 
 /** Whether an imported record is proxied: at the apex and `www`, whose traffic is most likely HTTP. */
-function isProxied(scan: Scan, name: string, type: string): boolean {
-  if (type !== 'A' && type !== 'AAAA' && type !== 'CNAME') return false;
+function isProxied(scan: Scan, name: string, type: ZoneType): boolean {
+  if (recordKind(type).proxiable !== true) return false;
   return name === scan.domain || name === `www.${scan.domain}`;
 }
 

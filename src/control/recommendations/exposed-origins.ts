@@ -8,16 +8,13 @@
  */
 import { normalizeName } from '../../base/addresses/host.ts';
 import { formatIp, parseIp } from '../../base/addresses/ip.ts';
+import { PROXIABLE_TYPES, recordKind } from '../../base/vocabulary/record-types.ts';
 import { absoluteName } from '../../rules/model/record-name.ts';
 import type { DnsRecord, Rule } from '../../rules/model/types.ts';
 import { MAX_ALIASES, MAX_NAMES_SHOWN } from './limits.ts';
 import type { DraftRecommendation } from './shapes.ts';
 import { ruleName, type StoredFacts } from './stored-facts.ts';
 
-/** Types whose data a visitor connects to. */
-const ADDRESSED: readonly DnsRecord['type'][] = ['A', 'AAAA', 'CNAME', 'ALIAS'];
-/** Types whose data ends with the name of a server. */
-const NAMING: readonly DnsRecord['type'][] = ['MX', 'SRV', 'NS', 'CNAME', 'ALIAS'];
 /** First labels of hosts that people reach by other protocols than HTTP, without digits at their end. */
 const OTHER_SERVICES: ReadonlySet<string> = new Set(
   'mail smtp imap pop mx relay ftp sftp ssh vpn ns dns ldap rdp sql db git'.split(' '),
@@ -28,7 +25,7 @@ export function exposedOrigins({ domain, records, rules }: StoredFacts): readonl
   const origins = originsOf({ domain, records, rules });
   const needs = needsOf({ records, rules });
   return records.flatMap((record) => {
-    if (record.proxied || !ADDRESSED.includes(record.type)) return [];
+    if (record.proxied || !PROXIABLE_TYPES.includes(record.type)) return [];
     const names = origins.get(canonical(record.destination));
     const name = absoluteName(record.name, domain.name);
     return names === undefined || name === null ? [] : [describe(record, { name, names, needs })];
@@ -69,7 +66,7 @@ function originsOf({ domain, records, rules }: Zone): ReadonlyMap<string, readon
 function plainRecords({ domain, records }: Omit<Zone, 'rules'>): ReadonlyMap<string, readonly string[]> {
   const zone = new Map<string, string[]>();
   for (const { name, type, proxied, destination } of records) {
-    const absolute = proxied || !ADDRESSED.includes(type) ? null : absoluteName(name, domain.name);
+    const absolute = proxied || !PROXIABLE_TYPES.includes(type) ? null : absoluteName(name, domain.name);
     if (absolute !== null) zone.set(absolute, [...(zone.get(absolute) ?? []), canonical(destination)]);
   }
   return zone;
@@ -100,7 +97,7 @@ function needsOf({ records, rules }: Omit<Zone, 'domain'>): ReadonlyMap<string, 
     if (name !== null) needs.set(name, [...(needs.get(name) ?? []), by]);
   };
   for (const { name, type, proxied, destination } of records) {
-    if (NAMING.includes(type))
+    if (recordKind(type).namesServer === true)
       add(destination.split(' ').at(-1) ?? '', `${type} ${name}${proxied ? ', proxied' : ''}`);
   }
   for (const { rule } of rules)

@@ -3,7 +3,7 @@
  * and which other names its addresses come from.
  */
 import { normalizeName } from '../../base/addresses/host.ts';
-import { PROXIABLE_TYPES, type RecordType } from '../../base/vocabulary/vocabulary.ts';
+import { PROXIABLE_TYPES, type RecordType } from '../../base/vocabulary/record-types.ts';
 import { absoluteName } from '../../rules/model/record-name.ts';
 import type { ZoneRecord } from '../dns/zone-file/parse.ts';
 import { MAX_ALIAS_STEPS, MAX_FLATTENED, MAX_FLATTENED_ADDRESSES } from './limits.ts';
@@ -120,7 +120,7 @@ function unservedDelegation(name: string, domain: string): string | null {
 }
 
 function isProxiable(type: RecordType): boolean {
-  return (PROXIABLE_TYPES as readonly RecordType[]).includes(type);
+  return PROXIABLE_TYPES.includes(type);
 }
 
 function isAddress({ type }: WireData): boolean {

@@ -4,7 +4,8 @@
  */
 import { parseIpv4, parseIpv6 } from '../../base/addresses/ip.ts';
 import { utf8Bytes } from '../../base/octets/octets.ts';
-import { printData, type RecordData, type ZoneType } from '../dns/zone-file/rdata.ts';
+import type { ZoneType } from '../../base/vocabulary/record-types.ts';
+import { printData, type RecordData } from '../dns/zone-file/rdata.ts';
 import { keyNumber } from '../dns/zone-file/service-params.ts';
 import { lex, readOctets, txtStrings } from '../dns/zone-file/tokens.ts';
 import { encodeName } from './wire/records.ts';

@@ -4,6 +4,7 @@
  */
 import { type EdgeAnswer, type HeaderList, TAG_HEADERS } from '../../base/http/header-fields.ts';
 import { withoutHeaders } from '../../base/http/response.ts';
+import { SWITCH_HEADERS, SWITCH_LIST } from '../../base/vocabulary/switches.ts';
 import type { EdgeSettings, ErrorPage } from '../../engine/evaluator/index.ts';
 import type { Challenges } from './challenge/challenge.ts';
 import { MAX_PROOF_OCTETS } from './challenge/limits.ts';
@@ -117,12 +118,17 @@ const SOFTWARE_HEADERS: ReadonlySet<string> = new Set([
 /** Headers for the edge alone. */
 const EDGE_HEADERS: ReadonlySet<string> = new Set(TAG_HEADERS);
 
+/** The headers that settings add, which replace those of an origin. */
+const ADDED = SWITCH_LIST.flatMap(({ name, property }) => {
+  const header = SWITCH_HEADERS[name];
+  return header === undefined ? [] : [{ property, lower: header.name.toLowerCase(), ...header }];
+});
+
 /** Whether the origin's header of this lower-case name is removed. */
 export function isDropped(name: string, settings: EdgeSettings): boolean {
   if (EDGE_HEADERS.has(name)) return true;
   if (settings.stripHeaders && SOFTWARE_HEADERS.has(name)) return true;
-  if (settings.noSniff && name === 'x-content-type-options') return true;
-  return settings.referrerPolicy && name === 'referrer-policy';
+  return ADDED.some(({ property, lower }) => settings[property] && name === lower);
 }
 
 /** The headers that the edge adds, the decision id among them. */
@@ -138,14 +144,13 @@ export function addHeaders(headers: string[], settings: EdgeSettings, id: string
   headers.push(ID_HEADER, id);
 }
 
-function addSecurity(headers: string[], { noSniff, referrerPolicy }: EdgeSettings): void {
-  if (noSniff) headers.push('X-Content-Type-Options', 'nosniff');
-  if (referrerPolicy) headers.push('Referrer-Policy', 'strict-origin-when-cross-origin');
+function addSecurity(headers: string[], settings: EdgeSettings): void {
+  for (const { property, name, value } of ADDED) if (settings[property]) headers.push(name, value);
 }
 
 /** An answer that the edge makes itself, with the headers that the domain's settings add to all its responses. */
 export function ownAnswer(answer: EdgeAnswer, settings: EdgeSettings): EdgeAnswer {
-  if (!settings.noSniff && !settings.referrerPolicy) return answer;
+  if (!ADDED.some(({ property }) => settings[property])) return answer;
   const headers = [...answer.headers];
   addSecurity(headers, settings);
   return { ...answer, headers };

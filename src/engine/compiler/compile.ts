@@ -3,14 +3,15 @@
  * ready to seal, and diagnostics. The stages below run in their order; each reads from the draft what the earlier ones
  * have written, and no other state is shared.
  */
+
 import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { describeArgument } from '../../base/diagnostics/options.ts';
 import { buildAhoCorasick } from '../../base/octets/aho-corasick.ts';
+import { SWITCH_LIST } from '../../base/vocabulary/switches.ts';
 import { BOT_KINDS, DOMAIN_STATUSES } from '../../base/vocabulary/vocabulary.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import {
   COUNTRIES,
-  EDGE_SWITCH,
   EJECTIONS,
   FLAG,
   FLAG_ACTION_SHIFT,
@@ -241,8 +242,8 @@ function layDomain(draft: PlanDraft): void {
   meta[META.developerLow] = until >>> 0;
   meta[META.developerHigh] = Math.floor(until / 2 ** 32);
   let switches = 0;
-  for (const name of Object.keys(EDGE_SWITCH) as (keyof typeof EDGE_SWITCH)[]) {
-    if (domain[name]) switches |= EDGE_SWITCH[name];
+  for (const { name, bit } of SWITCH_LIST) {
+    if (domain[name]) switches |= bit;
   }
   if (draft.groups.some(isMonitored)) switches |= MONITORED;
   if (draft.ejections) switches |= EJECTIONS;

@@ -1,8 +1,8 @@
 /** The settings of a plan that a node needs besides decisions: the domain's edge settings, its pools' health checks. */
+import { SWITCH_LIST, type SwitchValues } from '../../base/vocabulary/switches.ts';
 import { ORIGIN_SCHEMES, type OriginScheme } from '../../base/vocabulary/vocabulary.ts';
 import {
   DEFAULT_EJECTION,
-  EDGE_SWITCH,
   EJECTIONS,
   META,
   MONITORED,
@@ -58,12 +58,7 @@ export interface PoolSettings {
 }
 
 /** A domain's settings that shape responses rather than decisions. */
-export interface EdgeSettings {
-  readonly noSniff: boolean;
-  readonly referrerPolicy: boolean;
-  readonly stripHeaders: boolean;
-  readonly markdownForAgents: boolean;
-  readonly webSocketsOff: boolean;
+export interface EdgeSettings extends SwitchValues {
   /** Megabytes of the largest response body that is cached. */
   readonly cacheCapMb: number;
   readonly diskMaxGb: number;
@@ -78,11 +73,7 @@ export function readEdgeSettings(loaded: LoadedPlan): EdgeSettings {
   const { meta } = loaded.plan;
   const on = (bit: number): boolean => (meta[META.switches]! & bit) !== 0;
   return {
-    noSniff: on(EDGE_SWITCH.sec_no_sniff),
-    referrerPolicy: on(EDGE_SWITCH.sec_referrer_policy),
-    stripHeaders: on(EDGE_SWITCH.sec_strip_headers),
-    markdownForAgents: on(EDGE_SWITCH.markdown_for_agents),
-    webSocketsOff: on(EDGE_SWITCH.websockets_off),
+    ...(Object.fromEntries(SWITCH_LIST.map(({ property, bit }) => [property, on(bit)])) as SwitchValues),
     cacheCapMb: meta[META.cacheCapMb]!,
     diskMaxGb: meta[META.diskMaxGb]!,
     diskTtlDays: meta[META.diskTtlDays]!,

@@ -101,7 +101,7 @@ export const META = {
   nameSlots: 30,
   /** Posting of the rules that no index narrows. */
   always: 31,
-  /** Bits of EDGE_SWITCH: what the node adds to answers or takes from them. */
+  /** Bits of SWITCH_LIST (`base/vocabulary/switches.ts`), MONITORED, EJECTIONS: what the node adds to answers or takes from them. */
   switches: 32,
   /** Megabytes of the largest response body that is cached. */
   cacheCapMb: 33,
@@ -109,15 +109,6 @@ export const META = {
   diskMaxGb: 34,
   diskTtlDays: 35,
   size: 36,
-} as const;
-
-/** Bits of `meta`'s `switches`, each named as the domain's setting is. */
-export const EDGE_SWITCH = {
-  sec_no_sniff: 1,
-  sec_referrer_policy: 2,
-  sec_strip_headers: 4,
-  markdown_for_agents: 8,
-  websockets_off: 16,
 } as const;
 
 /**

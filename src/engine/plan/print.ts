@@ -1,11 +1,12 @@
 /** The printed form of a plan: JSON for people and for line diffs. No code reads it back. */
+
 import { formatIp } from '../../base/addresses/ip.ts';
+import { SWITCH_LIST } from '../../base/vocabulary/switches.ts';
 import { BOT_KINDS, DOMAIN_STATUSES, RECORD_SCHEMES, RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import {
   ADDRESSES,
   COUNTRIES,
   decodeString,
-  EDGE_SWITCH,
   FILTER,
   FLAG,
   GROUP,
@@ -119,7 +120,7 @@ export function printPlan({ plan, revision, version }: OpenedPlan): Printed {
 }
 
 function printSwitches(bits: number): Printed {
-  return Object.fromEntries(Object.entries(EDGE_SWITCH).map(([name, bit]) => [name, (bits & bit) !== 0]));
+  return Object.fromEntries(SWITCH_LIST.map(({ name, bit }) => [name, (bits & bit) !== 0]));
 }
 
 function printHosts(plan: Plan): readonly Printed[] {

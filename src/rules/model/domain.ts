@@ -5,15 +5,16 @@
 import { z } from 'zod';
 import { normalizeName } from '../../base/addresses/host.ts';
 import { CACHE_CAPS_MB, MAX_DISK_DAYS, MAX_DISK_GB, MAX_HOST_OCTETS } from '../../base/vocabulary/limits.ts';
+import { BOUGHT_SWITCHES, SETTING_SWITCHES } from '../../base/vocabulary/switches.ts';
 import { DOMAIN_STATUSES } from '../../base/vocabulary/vocabulary.ts';
 import { converted, flag, integer } from './fields.ts';
 import { crossCheck, type Fields, form, pick, type Stored } from './form.ts';
 import type { Problem } from './report.ts';
 
 // Defines the settings of a domain that a customer can change. One entry a setting: its type, the checks of a write, the
-// API documents, the default of a new domain, `export` and `apply` are derived from it. A new setting also needs a
-// column in a migration of the store and, if it changes responses, a field in the plan (`engine/plan/layout.ts`) that nodes read
-// (`engine/evaluator/edge-settings.ts`).
+// API documents, the default of a new domain, `export` and `apply` are derived from it. A boolean setting that nodes read
+// is an entry of `base/vocabulary/switches.ts`. A new setting also needs a column in a migration of the store; another one
+// that changes responses, a field in the plan (`engine/plan/layout.ts`) that nodes read (`engine/evaluator/edge-settings.ts`).
 
 /**
  * The greatest `uptime_min_requests`: no window has more requests, so a higher minimum would never open an incident.
@@ -37,20 +38,7 @@ const EDGE_SETTINGS = {
     .default(CACHE_CAPS_MB[0])
     .describe('megabytes of the largest response body that is cached; larger ones stream through')
     .meta({ examples: [512] }),
-  sec_no_sniff: flag(false)
-    .describe('adds `X-Content-Type-Options: nosniff` to responses')
-    .meta({ examples: [true] }),
-  sec_referrer_policy: flag(false)
-    .describe('adds `Referrer-Policy: strict-origin-when-cross-origin` to responses')
-    .meta({ examples: [true] }),
-  sec_strip_headers: flag(false)
-    .describe("removes headers that name the origin's software from responses")
-    .meta({ examples: [true] }),
-  markdown_for_agents: flag(false)
-    .describe(
-      'answers requests with `Accept: text/markdown` with a Markdown rendering of HTML pages; needs an active plan',
-    )
-    .meta({ examples: [true] }),
+  ...switchFields(SETTING_SWITCHES),
 } as const satisfies Fields;
 
 /** Settings of the uptime monitoring; nodes do not read them. */
@@ -102,6 +90,19 @@ export const FLAG_SETTING_NAMES = SETTING_NAMES.filter((name) => typeof DEFAULT_
 /** Copies the settings out of an object with more fields, such as a row of the store. */
 export function settingsOf(values: DomainSettings): DomainSettings {
   return pick(values, SETTING_NAMES);
+}
+
+/** A field for each switch. */
+function switchFields<Name extends string>(
+  switches: Readonly<Record<Name, { readonly meaning: string }>>,
+): Readonly<Record<Name, ReturnType<typeof flag>>> {
+  const fields = Object.entries<{ readonly meaning: string }>(switches).map(([name, { meaning }]) => [
+    name,
+    flag(false)
+      .describe(meaning)
+      .meta({ examples: [true] }),
+  ]);
+  return Object.fromEntries(fields) as Record<Name, ReturnType<typeof flag>>;
 }
 
 /** The names of fields, in the order of their declaration. */
@@ -177,9 +178,7 @@ const FIELDS = {
     .describe('the cache is bypassed until this time (RFC 3339); null: developer mode is off')
     .meta({ examples: ['2030-01-31T12:00:00Z'] }),
   ...EDGE_SETTINGS,
-  websockets_off: flag(false)
-    .describe('answers WebSocket requests with 403')
-    .meta({ examples: [true] }),
+  ...switchFields(BOUGHT_SWITCHES),
 };
 
 /** A domain as the compiler reads it; `name` is in lower-case ASCII without a trailing dot. */

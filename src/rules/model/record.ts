@@ -10,10 +10,11 @@ import {
 } from '../../base/vocabulary/limits.ts';
 import {
   PROXIABLE_TYPES,
-  RECORD_SCHEMES,
   RECORD_TYPES,
   type RecordType,
-} from '../../base/vocabulary/vocabulary.ts';
+  recordKind,
+} from '../../base/vocabulary/record-types.ts';
+import { RECORD_SCHEMES } from '../../base/vocabulary/vocabulary.ts';
 import { anyCase, checked, filledText, flag, id, integer, port, text } from './fields.ts';
 import { crossCheck, type FormValues, form, type Stored } from './form.ts';
 import type { Problem } from './report.ts';
@@ -28,7 +29,9 @@ const FIELDS = {
     .describe('host name, relative to the domain or absolute; `@` is the apex')
     .meta({ examples: ['shop'] }),
   type: anyCase(RECORD_TYPES)
-    .describe('type of the record; only A, AAAA, CNAME and ALIAS can be proxied')
+    .describe(
+      `type of the record; only ${PROXIABLE_TYPES.join(', ').replace(/, (?=[^,]*$)/, ' and ')} can be proxied`,
+    )
     .meta({ examples: ['A'] }),
   destination: filledText(MAX_DESTINATION_CHARACTERS)
     .describe(
@@ -112,18 +115,11 @@ function judgeDestination(type: RecordType, value: string): Problem | null {
   return { code, message: `must be a host name for type \`${type}\``, found };
 }
 
-/** Types whose data ends in a host name, with the RFC that requires a name. */
-const NAMED_HOST: Partial<Readonly<Record<RecordType, string>>> = {
-  MX: 'RFC 5321 §5.1',
-  NS: 'RFC 1035 §3.3.11',
-  SRV: 'RFC 2782',
-};
-
 /** Refuses an address where the type requires a host name; a stored record gets a warning. */
 const target = crossCheck<Pick<FieldValues, 'type' | 'destination'>>(
   ['type', 'destination'],
   ({ type, destination: data }, scope) => {
-    const source = NAMED_HOST[type];
+    const source = recordKind(type).hostSource;
     const host = data.trim().split(/\s+/).at(-1)!.replace(/\.$/, '');
     if (source === undefined || !isAddress(host)) return;
     scope.refuse(['destination'], {
@@ -145,7 +141,7 @@ function isAddress(host: string): boolean {
 const proxying = crossCheck<Pick<FieldValues, 'type' | 'proxied'>>(
   ['type', 'proxied'],
   ({ type, proxied }, scope) => {
-    if (!proxied || (PROXIABLE_TYPES as readonly RecordType[]).includes(type)) return;
+    if (!proxied || recordKind(type).proxiable === true) return;
     const message = `must be \`false\` for type \`${type}\`; only ${PROXIABLE_TYPES.join(', ')} can be proxied`;
     scope.error(['proxied'], { code: 'not_proxiable', message });
   },

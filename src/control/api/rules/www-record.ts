@@ -2,9 +2,11 @@
  * Creates the www record of a canonical redirect (API document, "redirect"; semantics §6): a redirect between a domain and
  * its www name has no effect while www does not lead to the edge, so the write adds a proxied record.
  */
+
 import { normalizeName } from '../../../base/addresses/host.ts';
 import { isStoreFault, StoreFault } from '../../../base/storage/fault.ts';
 import { MAX_RECORDS } from '../../../base/vocabulary/limits.ts';
+import { PROXIABLE_TYPES } from '../../../base/vocabulary/record-types.ts';
 import type { StoredRule } from '../../../rules/model/common.ts';
 import { absoluteName } from '../../../rules/model/record-name.ts';
 import type { RedirectRule } from '../../../rules/model/types.ts';
@@ -61,7 +63,7 @@ function targetHost(target: string): string | null {
 }
 
 /** Types that direct the visitors of a name. */
-const LEADING: readonly string[] = ['A', 'AAAA', 'CNAME', 'ALIAS', 'NS'];
+const LEADING: readonly string[] = [...PROXIABLE_TYPES, 'NS'];
 
 /**
  * How the zone resolves www: by its own records, else by the wildcard at the apex where no name exists at or below www

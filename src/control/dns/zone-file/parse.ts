@@ -7,12 +7,12 @@
 import { type Diagnostic, quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import type { Severity } from '../../../base/diagnostics/severity.ts';
 import { MAX_DIAGNOSTICS, MAX_RECORDS } from '../../../base/vocabulary/limits.ts';
-import { RECORD_TYPES } from '../../../base/vocabulary/vocabulary.ts';
+import { isZoneType, recordKind, ZONE_TYPES, type ZoneType } from '../../../base/vocabulary/record-types.ts';
 import { absoluteName, judgeRecordName } from '../../../rules/model/record-name.ts';
 import type { Problem } from '../../../rules/model/report.ts';
 import type { DnsRecord } from '../../../rules/model/types.ts';
 import { MAX_TTL_SEC, MAX_ZONE_CHARACTERS } from '../limits.ts';
-import { readData, readName, type ZoneType } from './rdata.ts';
+import { readData, readName } from './rdata.ts';
 import { lex, type Spot, type Token, type ZoneEntry } from './tokens.ts';
 
 /** The fields of a record that a zone file has. */
@@ -201,20 +201,17 @@ function readRecord(parser: Parser, first: Token, entry: ZoneEntry): void {
     report(parser, place, 'error', { code: 'outside_zone', message, found: quoteValue(absolute) });
     return;
   }
-  const typeName = type.raw.toUpperCase();
   if (!judgeType(parser, type, absolute)) return;
-  const read = readData(typeName as ZoneType, data, parser.origin);
+  const typeName = type.raw.toUpperCase() as ZoneType;
+  const read = readData(typeName, data, parser.origin);
   if (!('destination' in read)) {
     report(parser, (data[0] ?? type).at, 'error', read);
     return;
   }
-  const proxied = entry.comment === PROXIED_MARK && PROXIABLE.includes(typeName);
+  const proxied = entry.comment === PROXIED_MARK && recordKind(typeName).proxiable === true;
   const name = storedName(absolute, parser.domain);
-  addRecord(parser, { name, type: typeName as ZoneType, ...read, proxied, line: place.line }, place);
+  addRecord(parser, { name, type: typeName, ...read, proxied, line: place.line }, place);
 }
-
-/** Types whose traffic can go through the edge. */
-const PROXIABLE: readonly string[] = ['A', 'AAAA', 'CNAME'];
 
 /** The absolute owner of a record; the root is an empty text. `null`: invalid and reported. */
 function readOwner(parser: Parser, first: Token, entry: ZoneEntry): string | null {
@@ -291,9 +288,8 @@ function judgeType(parser: Parser, type: Token, owner: string): boolean {
     report(parser, type.at, 'warning', { code: 'apex_ns_skipped', message });
     return false;
   }
-  if (name !== 'ALIAS' && (RECORD_TYPES as readonly string[]).includes(name)) return true;
-  const known = RECORD_TYPES.filter((candidate) => candidate !== 'ALIAS').join(', ');
-  const message = `the type must be one of ${known}`;
+  if (isZoneType(name)) return true;
+  const message = `the type must be one of ${ZONE_TYPES.join(', ')}`;
   report(parser, type.at, 'warning', { code: 'unsupported_type', message, found: quote(type) });
   return false;
 }
@@ -319,23 +315,11 @@ function addRecord(parser: Parser, record: ParsedRecord, at: Spot): void {
   }
 }
 
-/** The word of the data that is a name, by type; -1: the last. */
-const NAME_PLACES: Readonly<Record<string, number>> = {
-  ALIAS: 0,
-  CNAME: 0,
-  HTTPS: 1,
-  MX: -1,
-  NS: 0,
-  PTR: 0,
-  SRV: -1,
-  SVCB: 1,
-};
-
 /** Notes a name that has the domain twice, as one without a dot at its end has (`example.com` below `example.com.`). */
 function hintMissingDot(parser: Parser, { name, type, destination }: ParsedRecord, at: Spot): void {
   const { domain } = parser;
   const absolute = absoluteName(name, domain) ?? name;
-  const place = NAME_PLACES[type];
+  const place = recordKind(type).nameAt;
   const named = place === undefined ? undefined : destination.split(' ').at(place);
   const names = named === undefined ? [absolute] : [absolute, named];
   for (const one of names) {

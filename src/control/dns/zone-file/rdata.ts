@@ -6,7 +6,7 @@
 import { normalizeName } from '../../../base/addresses/host.ts';
 import { formatIp, parseIpv4, parseIpv6 } from '../../../base/addresses/ip.ts';
 import { MAX_DESTINATION_CHARACTERS, MAX_LABEL_OCTETS } from '../../../base/vocabulary/limits.ts';
-import type { RecordType } from '../../../base/vocabulary/vocabulary.ts';
+import type { ZoneType } from '../../../base/vocabulary/record-types.ts';
 import type { Problem } from '../../../rules/model/report.ts';
 import { judgeAddress } from '../../../rules/model/text-checks.ts';
 import { MAX_STRING_OCTETS } from '../limits.ts';
@@ -27,9 +27,6 @@ export interface RecordData {
   /** MX only; `null` on every other type. */
   readonly mx_priority: number | null;
 }
-
-/** Types that have a form in a master file; ALIAS, an extension of DNS hosts, has none. */
-export type ZoneType = Exclude<RecordType, 'ALIAS'>;
 
 /** The canonical text of a field, or what is wrong with it. */
 type FieldResult = string | Problem;

@@ -3,6 +3,7 @@
  * class, TTL, length and data; the content of a zone is the concatenation of its records, sorted by their octets and
  * without duplicates, so two contents are compared by one merge, and a transfer copies records as they are.
  */
+import { RECORD_NUMBERS } from '../../../base/vocabulary/record-types.ts';
 
 /** A resource record of class IN. */
 export interface ResourceRecord {
@@ -18,23 +19,12 @@ export interface ResourceRecord {
 
 /** Numbers of types (IANA). */
 export const TYPES = {
-  A: 1,
-  NS: 2,
-  CNAME: 5,
+  ...RECORD_NUMBERS,
   SOA: 6,
-  PTR: 12,
-  MX: 15,
-  TXT: 16,
-  AAAA: 28,
-  SRV: 33,
   OPT: 41,
-  TLSA: 52,
-  SVCB: 64,
-  HTTPS: 65,
   TSIG: 250,
   IXFR: 251,
   AXFR: 252,
-  CAA: 257,
 } as const;
 /** Numbers of classes (IANA). */
 export const CLASSES = { IN: 1, ANY: 255 } as const;

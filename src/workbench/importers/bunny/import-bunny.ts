@@ -15,6 +15,7 @@ import {
 } from '../draft.ts';
 import { bothFilters, EVERY_REQUEST, foreignFilter, type ImportedFilter, placeFields } from '../filter.ts';
 import { addAlternatives } from '../guard.ts';
+import type { Importer } from '../importer.ts';
 import { numberAt, objectsAt, readObjects, type SourceFields, textAt } from '../json-source.ts';
 import {
   type ImportedEdge,
@@ -267,3 +268,18 @@ function reportSettings({ draft }: BunnyImport, zone: SourceFields): void {
     );
   }
 }
+
+/** The importer of bunny.net. */
+export const BUNNY: Importer = {
+  name: 'bunny',
+  files: 'JSON of a pull zone or of edge rules; - is stdin',
+  summary: 'translate a pull zone of bunny.net to an edge file',
+  description:
+    'Translates what the API answers for a pull zone: its origin, hosts and block lists, and its edge rules that block, ' +
+    'redirect, choose an origin or set times in the cache.',
+  examples: [
+    'edgeplan import bunny pull-zone.json -o edge.yaml',
+    'edgeplan import bunny edge-rules.json --domain example.com --json',
+  ],
+  translate: importBunny,
+};

@@ -12,6 +12,7 @@ import {
   markNeedless,
 } from '../draft.ts';
 import { EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
+import type { Importer } from '../importer.ts';
 import {
   numberAt,
   objectAt,
@@ -264,3 +265,18 @@ function filterOf(source: string, isPrefix: boolean, hasSubdomains: boolean): Im
   const paths = isPrefix ? [equalsText(path), startsWithText(`${base}/`)] : [equalsText(path)];
   return { ...EVERY_REQUEST, hostIncludes: hosts, pathIncludes: isPrefix && base === '' ? null : paths };
 }
+
+/** The importer of Cloudflare. */
+export const CLOUDFLARE: Importer = {
+  name: 'cloudflare',
+  files: 'JSON of rulesets, bulk redirect lists, page rules, DNS records; - is stdin',
+  summary: 'translate rulesets of Cloudflare to an edge file',
+  description:
+    'Translates what the API answers for rulesets (custom rules, rate limiting, redirects, URL rewrites, origin and cache ' +
+    'rules), items of bulk redirect lists, page rules and DNS records, which name the origins.',
+  examples: [
+    'edgeplan import cloudflare rulesets.json dns-records.json -o edge.yaml',
+    'edgeplan import cloudflare rulesets.json --domain example.com --origin origin.example.net --json',
+  ],
+  translate: importCloudflare,
+};

@@ -26,6 +26,7 @@ import {
   type ImportedFilter,
   placeFields,
 } from '../filter.ts';
+import type { Importer } from '../importer.ts';
 import {
   numberAt,
   objectAt,
@@ -322,4 +323,19 @@ const emitLimit: Emit = (state, { one, entry }, filter) => {
   const status = numberAt(objectAt(one, 'response'), 'status') ?? 429;
   if (status !== 429) markDifference(entry, `the edge answers 429; Fastly answers ${status}`);
   return null;
+};
+
+/** The importer of Fastly. */
+export const FASTLY: Importer = {
+  name: 'fastly',
+  files: 'JSON of a service or of a version; - is stdin',
+  summary: 'translate a VCL service of Fastly to an edge file',
+  description:
+    'Translates what the API answers for the details of a service: domains, backends, ACLs, conditions, request settings, ' +
+    'response objects, cache settings and rate limiters. Custom VCL is not carried over.',
+  examples: [
+    'edgeplan import fastly service-details.json -o edge.yaml',
+    'edgeplan import fastly version.json --domain example.com --json',
+  ],
+  translate: importFastly,
 };

@@ -5,6 +5,7 @@
 import { normalizeName } from '../../../base/addresses/host.ts';
 import { createDraft, domainOf, finishDraft, markDifference, markMissing } from '../draft.ts';
 import { EVERY_REQUEST } from '../filter.ts';
+import type { Importer, OpenIncludes } from '../importer.ts';
 import {
   type ImportedEdge,
   type ImporterOptions,
@@ -14,7 +15,7 @@ import {
 } from '../report.ts';
 import { chooseUnits, filtersOfUnit, recordsOfUnits, sharesRecords } from './choose-servers.ts';
 import { entryOf, loseDirective, type NginxImport, reportRest } from './context.ts';
-import { type NginxDirective, type OpenIncludes, parseNginx } from './parse-nginx.ts';
+import { type NginxDirective, parseNginx } from './parse-nginx.ts';
 import {
   defaultServer,
   isNamed,
@@ -202,3 +203,18 @@ function reportUnrecorded(state: NginxImport, { block, regexes }: NginxServer): 
     markDifference(entryOf(state, written), reason);
   }
 }
+
+/** The importer of nginx. */
+export const NGINX: Importer = {
+  name: 'nginx',
+  files: 'nginx.conf or files of sites; - is stdin',
+  summary: 'translate an nginx configuration to an edge file',
+  description:
+    'Translates server names, locations, return, rewrite, if and map over host and path, allow and deny, limit_req, ' +
+    'proxy_pass and upstream. Includes are read below the folder of nginx.conf, which stands for /etc/nginx.',
+  examples: [
+    'edgeplan import nginx /etc/nginx/nginx.conf -o edge.yaml',
+    'edgeplan import nginx /etc/nginx/sites-enabled/shop --domain example.com --json',
+  ],
+  translate: (files, options, open) => importNginx(files, open, options),
+};

@@ -2,6 +2,7 @@
  * Parses nginx configuration files into directives: tokens, quotes, escapes, comments, blocks and includes, as
  * `ngx_conf_file.c` documents by its behaviour. The caller opens included files.
  */
+import type { OpenIncludes } from '../importer.ts';
 import { MAX_DEPTH, MAX_DIRECTIVES, MAX_SOURCE_FILES, MAX_SOURCE_OCTETS } from '../limits.ts';
 import type { ImportMistake, SourceFile } from '../report.ts';
 
@@ -16,9 +17,6 @@ export interface NginxDirective {
   /** Of an `include` that was not read: why. */
   readonly unread?: string;
 }
-
-/** Opens the files of an `include`, in the order of their names; a mask that matches no file has none. */
-export type OpenIncludes = (pattern: string) => readonly SourceFile[] | { readonly reason: string };
 
 /** The directives of the files, or the mistakes in them. */
 export type NginxSource =

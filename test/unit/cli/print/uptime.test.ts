@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type UptimeReport, uptimeLines } from '../../../../src/cli/commands/uptime.ts';
+import { type UptimeReport, uptimeLines } from '../../../../src/cli/print/uptime.ts';
 import { paint } from '../../../../src/workbench/simulation/paint.ts';
 
 const NOW = Date.parse('2026-11-25T05:04:00.000Z');

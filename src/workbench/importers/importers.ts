@@ -1,0 +1,9 @@
+/** The products whose rules can be translated, in the order of the help. A product has a folder and an entry here. */
+import { BUNNY } from './bunny/import-bunny.ts';
+import { CLOUDFLARE } from './cloudflare/import-cloudflare.ts';
+import { FASTLY } from './fastly/import-fastly.ts';
+import type { Importer } from './importer.ts';
+import { NGINX } from './nginx/import-nginx.ts';
+
+/** The importers. */
+export const IMPORTERS: readonly Importer[] = [NGINX, CLOUDFLARE, BUNNY, FASTLY];
