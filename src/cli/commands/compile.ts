@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { terminalJson } from '../../base/text/json-object.ts';
 import { META, NONE } from '../../engine/plan/layout.ts';
-import { printPlan } from '../../engine/plan/print.ts';
+import { printPlan } from '../../engine/compiler/print.ts';
 import { sizeText } from '../../rules/files/size.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
 import { usageFault } from '../exit.ts';

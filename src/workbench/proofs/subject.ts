@@ -7,6 +7,8 @@ import {
   type RuleType,
 } from '../../base/vocabulary/vocabulary.ts';
 import { compile } from '../../engine/compiler/compile.ts';
+import { printFilter } from '../../engine/compiler/print.ts';
+import { type Printed, printFields } from '../../engine/compiler/rule-types.ts';
 import { createCounters } from '../../engine/evaluator/counters.ts';
 import type { RuleRef } from '../../engine/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../engine/evaluator/evaluate.ts';
@@ -20,8 +22,6 @@ import {
   REWRITE_FIELDS,
   SLOT,
 } from '../../engine/plan/layout.ts';
-import { printFilter } from '../../engine/plan/print.ts';
-import { type Printed, printFields } from '../../engine/plan/print-fields.ts';
 import { openPlan, seal } from '../../engine/plan/seal.ts';
 import { parseRule } from '../../rules/model/parse.ts';
 import type { RuleSet } from '../../rules/model/types.ts';

@@ -1,7 +1,7 @@
 /**
  * Which rules of a plan depend on facts that a log lacks, and how they were evaluated: a replay cannot say more of them.
  */
-import { printPlan } from '../../engine/plan/print.ts';
+import { printPlan } from '../../engine/compiler/print.ts';
 import type { OpenedPlan } from '../../engine/plan/seal.ts';
 import type { FactCounts, LogFact } from '../access-logs/entry.ts';
 
