@@ -22,7 +22,7 @@ export const KEY = {
 } as const;
 
 /** A key with the share of requests that are taken to carry it. */
-export interface Key {
+export interface FilingKey {
   readonly key: string;
   readonly share: number;
   /** The interval of an address key, which is filed by interval; `null`: filed under `key`. */
@@ -30,7 +30,7 @@ export interface Key {
 }
 
 /** For each entry of a filter the keys it could be filed under; every entry needs one. */
-export type Option = readonly (readonly Key[])[];
+export type FilingOption = readonly (readonly FilingKey[])[];
 
 /** Shares of requests, rough estimates between 0 and 1: here of one whole path or fingerprint. */
 export const EXACT_SHARE = 0.001;
@@ -53,28 +53,28 @@ export function byLength(shares: readonly number[], literal: string): number {
 }
 
 /** A key of an index over literals. */
-export function key(text: string, share: number): Key {
+export function key(text: string, share: number): FilingKey {
   return { key: text, share, range: null };
 }
 
 /** The option of a country list. */
-export function countryOption(countries: readonly string[]): Option {
+export function countryOption(countries: readonly string[]): FilingOption {
   return countries.map((code) => [key(KEY.country + code, COUNTRY_SHARE)]);
 }
 
 /** The option of an address list. */
-export function addressOption(ips: readonly string[]): Option {
+export function addressOption(ips: readonly string[]): FilingOption {
   return ips.map((entry) => [addressKey(entry)]);
 }
 
 /** The option of a list of bot kinds; `*` is every kind. */
-export function botOption(listed: readonly string[]): Option {
+export function botOption(listed: readonly string[]): FilingOption {
   const kinds = listed.includes('*') ? [...BOT_KINDS, ''] : listed;
   return kinds.map((kind) => [key(KEY.bot + kind, BOT_SHARE)]);
 }
 
 /** Share of the address space, from the count of leading bits that first and last have in common. */
-function addressKey(entry: string): Key {
+function addressKey(entry: string): FilingKey {
   const range = addressRange(entry);
   let common = 0;
   for (const [word, first] of range.first.entries()) {
@@ -88,8 +88,8 @@ function addressKey(entry: string): Key {
 }
 
 /** An option for each fingerprint list. A list with `*` matches every fingerprint and narrows nothing. */
-export function fingerprintOptions(ja4: readonly string[], ja4h: readonly string[]): readonly Option[] {
-  const option = (entries: readonly string[], exact: string, prefix: string): readonly Option[] => {
+export function fingerprintOptions(ja4: readonly string[], ja4h: readonly string[]): readonly FilingOption[] {
+  const option = (entries: readonly string[], exact: string, prefix: string): readonly FilingOption[] => {
     if (entries.length === 0 || entries.includes('*')) return [];
     const keys = entries.map((entry) =>
       entry.endsWith('*')

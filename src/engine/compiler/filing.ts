@@ -12,12 +12,12 @@ import type { PlanDraft } from './draft.ts';
 import {
   byLength,
   EXACT_SHARE,
+  type FilingKey,
+  type FilingOption,
   HOST_SHARE,
   INNER_SHARES,
   KEY,
-  type Key,
   key,
-  type Option,
   PREFIX_SHARES,
   SUFFIX_SHARES,
 } from './filing-keys.ts';
@@ -47,7 +47,7 @@ export function fileRules(draft: PlanDraft): void {
 }
 
 /** Adds a slot to the list of a key, once, or to the intervals if the key is an address range. */
-function fileUnder(draft: PlanDraft, entry: Key, slot: number): void {
+function fileUnder(draft: PlanDraft, entry: FilingKey, slot: number): void {
   if (entry.range !== null) {
     draft.filing.intervals.push({ ...entry.range, slot });
     return;
@@ -61,14 +61,17 @@ function fileUnder(draft: PlanDraft, entry: Key, slot: number): void {
  * The keys of the option with the least expected company: for each entry its cheapest alternative, summed. `null`:
  * there is no option.
  */
-function cheapest(options: readonly Option[], company: ReadonlyMap<string, number>): readonly Key[] | null {
-  let best: readonly Key[] | null = null;
+function cheapest(
+  options: readonly FilingOption[],
+  company: ReadonlyMap<string, number>,
+): readonly FilingKey[] | null {
+  let best: readonly FilingKey[] | null = null;
   let bestCost = Number.POSITIVE_INFINITY;
   for (const option of options) {
     let cost = 0;
-    const chosen: Key[] = [];
+    const chosen: FilingKey[] = [];
     for (const alternatives of option) {
-      let least: Key | null = null;
+      let least: FilingKey | null = null;
       let leastCost = Number.POSITIVE_INFINITY;
       for (const candidate of alternatives) {
         const candidateCost = candidate.share * (company.get(candidate.key) ?? 1);
@@ -83,8 +86,8 @@ function cheapest(options: readonly Option[], company: ReadonlyMap<string, numbe
 }
 
 /** Every filter of the rule that narrows requests. A filter with an entry that has no key is no option. */
-function optionsOf(draft: PlanDraft, rule: Rule): readonly Option[] {
-  const options: Option[] = [];
+function optionsOf(draft: PlanDraft, rule: Rule): readonly FilingOption[] {
+  const options: FilingOption[] = [];
   const path = pathFilterOf(rule);
   if (path !== null && path.path_includes.length > 0) {
     const lists = { form: pathForm(path), entries: path.path_includes };
@@ -104,9 +107,9 @@ function optionsOf(draft: PlanDraft, rule: Rule): readonly Option[] {
 function patternOption(
   draft: PlanDraft,
   list: { readonly form: PatternForm; readonly entries: readonly string[] },
-  keysOf: (keys: PatternKeys) => readonly (readonly Key[])[],
-): readonly Option[] {
-  const option: (readonly Key[])[] = [];
+  keysOf: (keys: PatternKeys) => readonly (readonly FilingKey[])[],
+): readonly FilingOption[] {
+  const option: (readonly FilingKey[])[] = [];
   for (const entry of list.entries) {
     const pattern = draft.patterns.list[placePattern(draft.patterns, list.form, entry)]!;
     const alternatives = keysOf(pattern.keys);
@@ -117,9 +120,9 @@ function patternOption(
 }
 
 /** One list of alternatives; or, for "one of these literals", one list per literal. */
-function pathKeys(keys: PatternKeys): readonly (readonly Key[])[] {
+function pathKeys(keys: PatternKeys): readonly (readonly FilingKey[])[] {
   if (keys.exact !== null) return [[key(KEY.pathExact + keys.exact, EXACT_SHARE)]];
-  const found: Key[] = [];
+  const found: FilingKey[] = [];
   if (keys.prefix !== null)
     found.push(key(KEY.pathPrefix + keys.prefix, byLength(PREFIX_SHARES, keys.prefix)));
   if (keys.suffix !== null)
@@ -130,7 +133,7 @@ function pathKeys(keys: PatternKeys): readonly (readonly Key[])[] {
 }
 
 /** The key of a host pattern: the whole name, or its end. A pattern of another form has none. */
-function hostKeys(keys: PatternKeys): readonly (readonly Key[])[] {
+function hostKeys(keys: PatternKeys): readonly (readonly FilingKey[])[] {
   if (keys.exact !== null) return [[key(KEY.hostExact + keys.exact, HOST_SHARE)]];
   if (keys.suffix !== null) return [[key(KEY.hostSuffix + keys.suffix, HOST_SHARE)]];
   return [];

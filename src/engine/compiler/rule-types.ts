@@ -50,7 +50,13 @@ import {
   WAF_FIELDS,
 } from '../plan/layout.ts';
 import { type PlanDraft, placeString, placeWords } from './draft.ts';
-import { addressOption, botOption, countryOption, fingerprintOptions, type Option } from './filing-keys.ts';
+import {
+  addressOption,
+  botOption,
+  countryOption,
+  type FilingOption,
+  fingerprintOptions,
+} from './filing-keys.ts';
 import { placeAddresses, placeBotKinds, placeCountries, placeFingerprints } from './filters.ts';
 import { placePattern } from './patterns.ts';
 
@@ -83,7 +89,7 @@ interface TypeCompiler<R> {
   /** Places the filters besides hosts and paths. */
   readonly filters: (draft: PlanDraft, rule: R) => readonly PlacedFilter[];
   /** The options to file the rule by these filters. */
-  readonly options: (rule: R) => readonly Option[];
+  readonly options: (rule: R) => readonly FilingOption[];
   /** Places the rule's own fields and returns their offset in `words`; NONE for types that have none. */
   readonly fields: (draft: PlanDraft, rule: R) => number;
   /** What the rule has besides its filters on hosts, paths, countries and addresses. */

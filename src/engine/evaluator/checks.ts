@@ -20,7 +20,7 @@ export interface JudgedCheck extends CheckTrace {
 }
 
 /** Why a rule has its outcome, with its code. */
-export type Reason = RuleTrace['reason'];
+export type RuleReason = RuleTrace['reason'];
 
 /** A decision whose rules are explained. */
 export interface Settled {
@@ -39,9 +39,9 @@ export interface RuleExplanation {
   /** The checks of the filters that only this type has. */
   readonly checks?: (context: Context, slot: number) => readonly JudgedCheck[];
   /** Why a matched rule has an effect; `null`: as any rule with that effect. */
-  readonly reason?: (settled: Settled, slot: number, effect: Effect) => Reason | null;
+  readonly reason?: (settled: Settled, slot: number, effect: Effect) => RuleReason | null;
   /** Why a rule did not act whose phase was reached and whose filters hold; `null`: another one comes first. */
-  readonly overridden?: (settled: Settled) => Reason | null;
+  readonly overridden?: (settled: Settled) => RuleReason | null;
   /** The outcome of a rule that is evaluated on the response, whose filters hold. */
   readonly ofResponse?: (settled: Settled, slot: number) => Pick<RuleTrace, 'outcome' | 'reason'>;
 }

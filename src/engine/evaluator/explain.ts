@@ -12,7 +12,7 @@ import {
   type RuleType,
 } from '../../base/vocabulary/vocabulary.ts';
 import { FLAG, META, SLOT, typeIndex } from '../plan/layout.ts';
-import { botText, type Reason, type Settled } from './checks.ts';
+import { botText, type RuleReason, type Settled } from './checks.ts';
 import type { Decision, Match } from './decision.ts';
 import { EXEMPT, exemptionsOf, isWithin } from './facts.ts';
 import { textOf } from './loaded.ts';
@@ -228,7 +228,7 @@ function inspectionOf(context: Context, slot: number): Pick<RuleTrace, 'inspecti
 }
 
 /** Why a rule whose filters all hold did not act. */
-function unreachedReason(account: Account, name: Phase, type: RuleType): Reason {
+function unreachedReason(account: Account, name: Phase, type: RuleType): RuleReason {
   const { decision } = account;
   const index = PHASES.indexOf(name);
   const by = decision.rule === null ? 'the edge' : `${decision.rule.type} #${decision.rule.id}`;

@@ -10,8 +10,8 @@ import {
   type JudgedCheck,
   judged,
   pathCheck,
-  type Reason,
   type RuleExplanation,
+  type RuleReason,
   type Settled,
   scopeCheck,
 } from './checks.ts';
@@ -41,7 +41,7 @@ function explanationOf(context: Context, slot: number): RuleExplanation {
 }
 
 /** The reason of a rule that was recorded with `effect`. */
-export function matchReason(account: Settled, slot: number, effect: Effect): Reason {
+export function matchReason(account: Settled, slot: number, effect: Effect): RuleReason {
   const own = explanationOf(account.context, slot).reason?.(account, slot, effect) ?? null;
   if (own !== null) return own;
   const specific = specificCheck(checksOf(account.context, slot));
@@ -60,7 +60,7 @@ export function matchReason(account: Settled, slot: number, effect: Effect): Rea
 }
 
 /** The check to name of those that passed: that of the most specific filter of the rule. */
-function specificCheck(judged: readonly JudgedCheck[]): Reason {
+function specificCheck(judged: readonly JudgedCheck[]): RuleReason {
   const last = judged.findLast((check) => check.filters && check.check !== 'scope');
   if (last === undefined) return { code: 'all_checks_passed', text: 'the rule filters nothing out' };
   return { code: passCode(last), text: last.text };

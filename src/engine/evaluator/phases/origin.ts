@@ -19,7 +19,7 @@ import {
   pickInTurn,
   type Surroundings,
 } from '../balancer.ts';
-import type { Reason, RuleExplanation, Settled } from '../checks.ts';
+import type { RuleExplanation, RuleReason, Settled } from '../checks.ts';
 import type { Decision, Origin, OriginSource } from '../decision.ts';
 import { defaultPort, type Facts } from '../facts.ts';
 import { type LoadedPlan, textOf } from '../loaded.ts';
@@ -247,7 +247,7 @@ export function recordNote(_context: Context, { origin: chosen }: Decision): str
   return chosen?.source === 'record' ? "the host's own records" : null;
 }
 
-function pinnedReason({ pinnedBy }: Settled): Reason | null {
+function pinnedReason({ pinnedBy }: Settled): RuleReason | null {
   return pinnedBy === null ? null : { code: 'overridden', text: `the origin is pinned by ${pinnedBy}` };
 }
 
@@ -260,7 +260,7 @@ export const poolExplanation: RuleExplanation = {
   overridden: (settled) => pinnedReason(settled) ?? routedReason(settled),
 };
 
-function routedReason({ decision: { rule } }: Settled): Reason | null {
+function routedReason({ decision: { rule } }: Settled): RuleReason | null {
   if (rule?.type !== 'origin_route') return null;
   return { code: 'overridden', text: `${rule.type} #${rule.id} takes precedence over pools` };
 }

@@ -2,7 +2,7 @@
 import { formatIp } from '../../../base/addresses/ip.ts';
 import { BREACH_ACTIONS } from '../../../base/vocabulary/vocabulary.ts';
 import { FLAG_ACTION_SHIFT, META, RATE_FIELDS, SLOT, typeIndex } from '../../plan/layout.ts';
-import type { Reason, RuleExplanation, Settled } from '../checks.ts';
+import type { RuleExplanation, RuleReason, Settled } from '../checks.ts';
 import { counterSpace, type RateKey, type RateResult, type RateWindow } from '../counters.ts';
 import type { Decision, Effect } from '../decision.ts';
 import { type Facts, ipOf, isEdgeOwn } from '../facts.ts';
@@ -119,7 +119,7 @@ export const rateLimitExplanation: RuleExplanation = {
   reason: (settled, slot, effect) => rateReason(settled, slot, effect !== 'counted'),
 };
 
-function rateReason({ context, rates }: Settled, slot: number, over: boolean): Reason {
+function rateReason({ context, rates }: Settled, slot: number, over: boolean): RuleReason {
   const result = rates.get(slot);
   const window = windowOf(context, slot);
   const { words } = context.loaded.plan;

@@ -2,7 +2,7 @@
 import { UNINSPECTED_MODES, type UninspectedMode } from '../../../base/vocabulary/vocabulary.ts';
 import { FLAG_ACTION_SHIFT, NONE, SLOT, typeIndex, WAF_EXCLUSION, WAF_FIELDS } from '../../plan/layout.ts';
 import type { InspectionExclusion, WafFinding, WafSettings } from '../../waf/request/inspection.ts';
-import type { Reason, RuleExplanation, Settled } from '../checks.ts';
+import type { RuleExplanation, RuleReason, Settled } from '../checks.ts';
 import type { Uninspected, WafVerdict } from '../decision.ts';
 import { type Facts, isEdgeOwn } from '../facts.ts';
 import { type LoadedPlan, patternMatches, textOf, textsAt } from '../loaded.ts';
@@ -192,7 +192,7 @@ export const wafExplanation: RuleExplanation = {
       : wafReason(settled, slot, effect === 'passed' ? 'below_threshold' : 'at_threshold'),
 };
 
-function wafReason({ context, decision }: Settled, slot: number, code: ReasonCode): Reason {
+function wafReason({ context, decision }: Settled, slot: number, code: ReasonCode): RuleReason {
   const threshold = field(context, slot, WAF_FIELDS.threshold);
   const verdict = context.memo.wafs.get(slot) ?? decision.waf;
   if (verdict === null || verdict === undefined) return { code, text: `threshold ${threshold}` };
