@@ -6,8 +6,8 @@
  */
 import Benchmark from 'benchmark';
 import { compile, seal } from '../src/engine/compiler/index.ts';
+import { printPlan } from '../src/engine/compiler/print.ts';
 import { loadPlan } from '../src/engine/evaluator/index.ts';
-import { printPlan } from '../src/engine/plan/print.ts';
 import { openPlan } from '../src/engine/plan/seal.ts';
 import type { DropRule, RuleSet } from '../src/rules/model/types.ts';
 import { proveChanges } from '../src/workbench/proofs/changes.ts';

@@ -1,9 +1,9 @@
 /** Plan: what 10,000 rules take up, and what it takes to open them. */
 import { RULE_TYPES } from '../src/base/vocabulary/vocabulary.ts';
 import { compile, seal } from '../src/engine/compiler/index.ts';
+import { printPlan } from '../src/engine/compiler/print.ts';
 import { loadPlan } from '../src/engine/evaluator/index.ts';
 import type { EdgeRequest } from '../src/engine/evaluator/request.ts';
-import { printPlan } from '../src/engine/plan/print.ts';
 import { openPlan } from '../src/engine/plan/seal.ts';
 import type { RuleSet } from '../src/rules/model/types.ts';
 import { mixed } from './data/mixed.ts';

@@ -10,7 +10,7 @@ import { createPublisher } from '../../src/control/publishing/publisher.ts';
 import { openStore } from '../../src/control/store/database/open.ts';
 import type { DomainRow } from '../../src/control/store/rows.ts';
 import type { Store } from '../../src/control/store/store.ts';
-import { printPlan } from '../../src/engine/plan/print.ts';
+import { printPlan } from '../../src/engine/compiler/print.ts';
 import { openPlan } from '../../src/engine/plan/seal.ts';
 import { builtCli } from '../support/built.ts';
 import { testDatabases } from '../support/databases.ts';

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { printPlan } from '../../src/engine/plan/print.ts';
+import { printPlan } from '../../src/engine/compiler/print.ts';
 import { openPlan } from '../../src/engine/plan/seal.ts';
 import { type TestDatabase, testDatabases } from '../support/databases.ts';
 import { addDomain, type House, openHouse } from '../support/publish-setup.ts';

@@ -2,8 +2,8 @@
 import { sha256Hex } from '../../src/base/platform/cryptography.ts';
 import type { DomainRow } from '../../src/control/store/rows.ts';
 import { SERVICE, type Store } from '../../src/control/store/store.ts';
-import { DIRECTORY, HEADER, PLAN_VERSION } from '../../src/engine/plan/layout.ts';
-import { openPlan, seal, sealChecksum, sectionsOf, startAfter } from '../../src/engine/plan/seal.ts';
+import { DIRECTORY, HEADER, PLAN_VERSION, sectionsOf } from '../../src/engine/plan/layout.ts';
+import { openPlan, seal, sealChecksum, startAfter } from '../../src/engine/plan/seal.ts';
 
 /** Stores the domain's plan, changed, as its next revision, as a server of another version would have published it. */
 export function filePlan(

@@ -3,7 +3,7 @@
  * (what is read) build on these lists; neither may import the other.
  */
 
-/** The twelve rule types, in the order of their phases (semantics §4). */
+/** The rule types, in the order of their phases (semantics §4). */
 export const RULE_TYPES = [
   'drop',
   'fingerprint',
@@ -19,6 +19,45 @@ export const RULE_TYPES = [
   'error_page',
 ] as const;
 export type RuleType = (typeof RULE_TYPES)[number];
+
+/** Names that other systems have for the rule types. For messages alone: none of them is accepted. */
+export const TYPE_ALIASES: { readonly [T in RuleType]: readonly string[] } = {
+  drop: [
+    'acl',
+    'allow',
+    'allowlist',
+    'ban',
+    'block',
+    'blocklist',
+    'deny',
+    'denylist',
+    'geo_block',
+    'ip_block',
+    'reject',
+  ],
+  fingerprint: ['ja4'],
+  bot_route: ['bot', 'bots'],
+  rate_limit: ['limit', 'limit_req', 'ratelimit', 'rate-limit', 'throttle'],
+  waf: ['firewall', 'modsecurity'],
+  redirect: ['return'],
+  captcha: ['challenge'],
+  rewrite: ['transform', 'url_rewrite'],
+  cache: ['caching'],
+  origin_route: ['backend', 'forward', 'origin', 'proxy', 'proxy_pass', 'route'],
+  origin_pool: ['load_balancer', 'pool', 'upstream'],
+  error_page: ['error', 'error_pages'],
+};
+
+/** The types whose rules are always enforced: their `action_mode` is ignored (semantics §4). */
+export const ALWAYS_ENFORCED: readonly RuleType[] = ['cache'];
+
+/** The types whose path segment has an underscore (API document, "Edge rules"). */
+const UNDERSCORED: readonly RuleType[] = ['origin_route', 'origin_pool'];
+
+/** The path segment of a rule type in the API: `bot_route` → `bot-route`. */
+export function ruleSlug(type: RuleType): string {
+  return UNDERSCORED.includes(type) ? type : type.replaceAll('_', '-');
+}
 
 /**
  * The named bots in the API document's order, which is also the order of precedence, then the catch-all kind. A name is

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { terminalJson } from '../../base/text/json-object.ts';
+import { printPlan } from '../../engine/compiler/print.ts';
 import { META, NONE } from '../../engine/plan/layout.ts';
-import { printPlan } from '../../engine/plan/print.ts';
 import { sizeText } from '../../rules/files/size.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
 import { type Examples, withExamples } from '../examples.ts';

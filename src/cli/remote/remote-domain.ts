@@ -1,7 +1,6 @@
 /** Reads a domain of a server over the API. */
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
-import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
-import { RULE_SLUGS } from '../../control/api/rules/show.ts';
+import { RULE_TYPES, ruleSlug } from '../../base/vocabulary/vocabulary.ts';
 import { SETTING_NAMES } from '../../rules/model/domain.ts';
 import { parseRecord, parseRule } from '../../rules/model/parse.ts';
 import type { DnsRecord, Rule } from '../../rules/model/types.ts';
@@ -40,7 +39,7 @@ export function recordPath(domain: string, id?: number): string {
 
 /** The path of the rules of a type, or of one of them. */
 export function rulePath(domain: string, type: Rule['type'], id?: number): string {
-  return domainPath(domain, `/rules/${RULE_SLUGS[type]}/${id ?? ''}`);
+  return domainPath(domain, `/rules/${ruleSlug(type)}/${id ?? ''}`);
 }
 
 /**

@@ -3,23 +3,14 @@
  * Nodes check again when they connect, after they resolved names.
  */
 import { canonicalAddress, type SpecialJudge } from '../../base/addresses/special-addresses.ts';
-import { type Diagnostic, type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
-import type { StoredRule } from '../../rules/model/common.ts';
-import type {
-  BotRouteRule,
-  DnsRecord,
-  OriginPoolRule,
-  OriginRouteRule,
-  Rule,
-} from '../../rules/model/types.ts';
+import { type Diagnostic, quoteValue } from '../../base/diagnostics/diagnostic.ts';
+import type { RuleOrigin } from '../../rules/model/common.ts';
+import type { DnsRecord } from '../../rules/model/types.ts';
 import { wrongInput } from './operation/read-request.ts';
 import type { Refusal } from './operation/refusal.ts';
 
 /** An address that the edge would connect to, and the field it was written in. */
-export interface WrittenOrigin {
-  readonly path: FieldPath;
-  readonly address: string;
+export interface WrittenOrigin extends RuleOrigin {
   /** The remedy for the customer; the server option that allows the address is for the operator. */
   readonly instead?: string;
 }
@@ -31,23 +22,6 @@ export function originsOfRecord({
 }: Pick<DnsRecord, 'proxied' | 'destination'>): readonly WrittenOrigin[] {
   const instead = 'set `proxied` to `false`, or';
   return proxied ? [{ path: ['destination'], address: destination, instead }] : [];
-}
-
-/** Every address that a rule of a type sends requests to, with its field. */
-export function originsOfRule(type: RuleType, fields: StoredRule<Rule>): readonly WrittenOrigin[] {
-  switch (type) {
-    case 'origin_route':
-      return [{ path: ['address'], address: (fields as StoredRule<OriginRouteRule>).address }];
-    case 'origin_pool':
-      return (fields as StoredRule<OriginPoolRule>).origins.map(({ address }, index) => ({
-        path: ['origins', index, 'address'],
-        address,
-      }));
-    case 'bot_route':
-      return [{ path: ['alt_dest'], address: (fields as StoredRule<BotRouteRule>).alt_dest }];
-    default:
-      return [];
-  }
 }
 
 /** The 400 that lists special addresses among the origins; `null` when all origins are allowed. */

@@ -1,5 +1,5 @@
 /** A published plan in printed form, and the difference of two. */
-import { printPlan } from '../../engine/plan/print.ts';
+import { printPlan } from '../../engine/compiler/print.ts';
 import { openPlan } from '../../engine/plan/seal.ts';
 
 /**

@@ -10,7 +10,8 @@ import { normalizeName } from '../../base/addresses/host.ts';
 import { formatIp, parseIp } from '../../base/addresses/ip.ts';
 import { PROXIABLE_TYPES, recordKind } from '../../base/vocabulary/record-types.ts';
 import { absoluteName } from '../../rules/model/record-name.ts';
-import type { DnsRecord, Rule } from '../../rules/model/types.ts';
+import { originsOfRule } from '../../rules/model/rule.ts';
+import type { DnsRecord } from '../../rules/model/types.ts';
 import { MAX_ALIASES, MAX_NAMES_SHOWN } from './limits.ts';
 import type { DraftRecommendation } from './shapes.ts';
 import { ruleName, type StoredFacts } from './stored-facts.ts';
@@ -57,7 +58,8 @@ function originsOf({ domain, records, rules }: Zone): ReadonlyMap<string, readon
     if (proxied) add(destination, absoluteName(name, domain.name) ?? name);
   }
   for (const { rule } of rules) {
-    if (rule.enabled) for (const address of originsOfRule(rule)) add(address, `rule ${ruleName(rule)}`);
+    if (rule.enabled)
+      for (const { address } of originsOfRule(rule.type, rule)) add(address, `rule ${ruleName(rule)}`);
   }
   return origins;
 }
@@ -83,12 +85,6 @@ function followed(destination: string, zone: ReadonlyMap<string, readonly string
   return found;
 }
 
-function originsOfRule(rule: Rule): readonly string[] {
-  if (rule.type === 'origin_pool') return rule.origins.map(({ address }) => address);
-  if (rule.type === 'origin_route') return [rule.address];
-  return rule.type === 'bot_route' && rule.action === 'alt_origin' ? [rule.alt_dest] : [];
-}
-
 /** What needs a name of the zone as it is: records and origins, by that name. */
 function needsOf({ records, rules }: Omit<Zone, 'domain'>): ReadonlyMap<string, readonly string[]> {
   const needs = new Map<string, string[]>();
@@ -101,7 +97,7 @@ function needsOf({ records, rules }: Omit<Zone, 'domain'>): ReadonlyMap<string, 
       add(destination.split(' ').at(-1) ?? '', `${type} ${name}${proxied ? ', proxied' : ''}`);
   }
   for (const { rule } of rules)
-    for (const address of originsOfRule(rule)) add(address, `rule ${ruleName(rule)}`);
+    for (const { address } of originsOfRule(rule.type, rule)) add(address, `rule ${ruleName(rule)}`);
   return needs;
 }
 

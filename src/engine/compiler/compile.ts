@@ -8,7 +8,7 @@ import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { describeArgument } from '../../base/diagnostics/options.ts';
 import { buildAhoCorasick } from '../../base/octets/aho-corasick.ts';
 import { SWITCH_LIST } from '../../base/vocabulary/switches.ts';
-import { BOT_KINDS, DOMAIN_STATUSES } from '../../base/vocabulary/vocabulary.ts';
+import { ALWAYS_ENFORCED, BOT_KINDS, DOMAIN_STATUSES } from '../../base/vocabulary/vocabulary.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import {
   COUNTRIES,
@@ -32,12 +32,13 @@ import {
   placeWords,
   sealStrings,
 } from './draft.ts';
-import { actionNumber, hasOwnEjection, placeFields } from './fields.ts';
-import { fileRules, KEY } from './filing.ts';
+import { fileRules } from './filing.ts';
+import { KEY } from './filing-keys.ts';
 import * as filters from './filters.ts';
 import { layCidrIndexes, layTree, reversed, type TreeEntries } from './indexes.ts';
 import { groupRecords, isMonitored, layNames } from './names.ts';
 import type { KnownPatterns } from './patterns.ts';
+import { compilerOf, hasOwnEjection } from './rule-types.ts';
 
 /** A plan and what its author should know. The plan is complete even if there are warnings. */
 export interface CompileResult {
@@ -204,27 +205,19 @@ function slotRow(draft: PlanDraft, rule: Rule): readonly number[] {
   row[SLOT.host] = filters.placeHost(draft, rule);
   row[SLOT.path] = filters.placePath(draft, rule);
   row[SLOT.need] = filters.neededCharacters(draft, rule);
-  row[SLOT.fields] = placeFields(draft, rule);
-  if (rule.type === 'drop') {
-    row[SLOT.countries] = filters.placeCountries(draft, rule.countries);
-    row[SLOT.addresses] = filters.placeAddresses(draft, rule.ips);
-  } else if (rule.type === 'bot_route') row[SLOT.kinds] = filters.placeBotKinds(draft, rule);
-  else if (rule.type === 'fingerprint') row[SLOT.kinds] = filters.placeFingerprints(draft, rule);
+  const { fields, filters: own } = compilerOf(rule);
+  row[SLOT.fields] = fields(draft, rule);
+  for (const { column, at } of own(draft, rule)) row[SLOT[column]] = at;
   return row;
 }
 
 /** The flags of a rule (`FLAG`), with the number of its action or mode above them. */
 function flagsOf(rule: Rule): number {
-  let flags = typeIndex(rule.type) | (actionNumber(rule) << FLAG_ACTION_SHIFT);
-  // Every type but cache honours dry_run (semantics §4).
-  if (rule.action_mode === 'dry_run' && rule.type !== 'cache') flags |= FLAG.dryRun;
+  const { action, flags: own } = compilerOf(rule);
+  let flags = typeIndex(rule.type) | (action(rule) << FLAG_ACTION_SHIFT) | own(rule);
+  if (rule.action_mode === 'dry_run' && !ALWAYS_ENFORCED.includes(rule.type)) flags |= FLAG.dryRun;
   if (rule.enabled) flags |= FLAG.enabled;
-  // Of a cache rule, include entries must match both forms of a path with `;params` (semantics §1.1).
-  if (rule.type === 'cache') flags |= FLAG.bothForms;
   if (rule.host_pattern !== '') flags |= FLAG.hostPattern;
-  if (rule.type === 'drop' && rule.country_match_type === 'exclude') flags |= FLAG.excludeCountries;
-  if (rule.type === 'drop' && rule.ip_match_type === 'exclude') flags |= FLAG.excludeAddresses;
-  if (rule.type === 'bot_route' && rule.require_verified) flags |= FLAG.requireVerified;
   return flags;
 }
 

@@ -11,47 +11,41 @@ import {
   RULE_TYPES,
   type RuleType,
 } from '../../base/vocabulary/vocabulary.ts';
-import { FLAG, GROUP, META, SLOT, typeIndex } from '../plan/layout.ts';
-import { botText, checksOf, listText } from './checks.ts';
-import type { RateResult } from './counters.ts';
+import { FLAG, META, SLOT, typeIndex } from '../plan/layout.ts';
+import { botText, type RuleReason, type Settled } from './checks.ts';
 import type { Decision, Match } from './decision.ts';
-import { EXEMPT, exemptionsOf, isEdgeOwn, isWithin } from './facts.ts';
+import { EXEMPT, exemptionsOf, isWithin } from './facts.ts';
 import { textOf } from './loaded.ts';
-import { inDeveloperMode } from './phases/cache.ts';
-import { listedStatuses } from './phases/error-page.ts';
 import { onUninspected, settingsOf } from './phases/waf.ts';
-import { PHASE_TABLE, type Phase } from './phases.ts';
+import { EXPLANATIONS, PHASE_TABLE } from './phases.ts';
 import { type Context, phaseStart, refOf, slotWord } from './run.ts';
 import {
   type FactsTrace,
   PHASES,
+  type Phase,
   type PhaseOutcome,
   type PhaseTrace,
+  phaseOf,
   type RuleTrace,
   type Trace,
 } from './trace.ts';
-import { factsTrace, matchReason } from './trace-parts.ts';
+import { checksOf, factsTrace, matchReason } from './trace-parts.ts';
 
 /** A decision with what its evaluation has left for the trace. */
-export interface Explained {
-  readonly decision: Decision;
+export interface Explained extends Pick<Settled, 'decision' | 'rates'> {
   /** The gate's result: 0, or the status it refused with. */
   readonly refused: number;
-  /** The results of the rate limits, by slot. */
-  readonly rates: ReadonlyMap<number, RateResult>;
 }
 
 /** What the functions of this file work with. */
-interface Account extends Explained {
-  readonly context: Context;
+interface Account extends Settled {
+  readonly refused: number;
   /** Place in PHASES of the phase that ended the request. */
   readonly ended: number;
   /** Bits of EXEMPT that the request has. */
   readonly exempt: number;
   /** By `<type>/<id>`. */
   readonly matched: ReadonlyMap<string, Match>;
-  /** The bot_route rule that pinned the origin, as text. */
-  readonly pinnedBy: string | null;
 }
 
 /** The trace of a decision; `context` still holds the request's facts. */
@@ -101,36 +95,35 @@ const UNREAD_FACTS: FactsTrace = {
 };
 
 /** The phase that made the decision. */
-function endingPhase(decision: Decision): Phase {
-  const type = decision.rule?.type;
-  switch (decision.action) {
-    case 'forward':
-      return 'origin';
-    case 'redirect':
-      return 'redirect';
-    case 'respond':
-      return type === 'bot_route' ? 'bot_route' : 'rate_limit';
-    case 'refuse':
-      return type === 'rewrite' ? 'rewrite' : 'gate';
-    default:
-      return type === 'record' ? 'captcha' : ((type ?? 'gate') as Phase);
-  }
+function endingPhase({ action, rule }: Decision): Phase {
+  if (action === 'forward') return 'origin';
+  if (rule === null) return action === 'respond' ? 'rate_limit' : 'gate';
+  return rule.type === 'record' ? 'captcha' : phaseOf(rule.type);
+}
+
+function rowOf(name: Phase): (typeof PHASE_TABLE)[number] {
+  return PHASE_TABLE[PHASES.indexOf(name)]!;
 }
 
 /** Why the request passes a phase whatever its rules, or `null`. */
 function exemption({ context, exempt, pinnedBy }: Account, name: Phase): string | null {
-  const { passedBy } = PHASE_TABLE[PHASES.indexOf(name)]!;
+  const { passedBy } = rowOf(name);
   const reasons = passedBy & exempt;
   if ((reasons & EXEMPT.acme) !== 0) return 'an ACME challenge passes this phase';
   if ((reasons & EXEMPT.pinned) !== 0) return `the origin is pinned by ${pinnedBy}, which passes this phase`;
   return reasons === 0 ? null : `verified ${botText(context)} passes this phase`;
 }
 
+/** Whether a phase is run on the response: it is no step of `evaluate`, and no gate before it. */
+function isOfResponse(name: Phase): boolean {
+  return name !== 'gate' && rowOf(name).run === null;
+}
+
 /** What the phase did with the request. */
 function phaseOutcome(account: Account, name: Phase): PhaseOutcome {
   const index = PHASES.indexOf(name);
   if (index === account.ended) return 'final';
-  if (name === 'error_page' && account.refused === 0) {
+  if (isOfResponse(name) && account.refused === 0) {
     return account.decision.action === 'forward' || account.decision.action === 'block'
       ? 'conditional'
       : 'not_reached';
@@ -146,25 +139,7 @@ function phaseNote(account: Account, name: Phase): string | null {
   if (name === 'gate')
     return account.refused === 0 ? recordsNote(context) : refusalNote(context, account.refused);
   if (PHASES.indexOf(name) > account.ended) return null;
-  if (name === 'rate_limit' && decision.action === 'respond' && isEdgeOwn(context.facts)) {
-    return 'the edge answers /.well-known/edgeplan/ itself';
-  }
-  const exempt = exemption(account, name);
-  if (exempt !== null) return exempt;
-  if (name === 'captcha') return captchaNote(account);
-  if (name === 'cache' && inDeveloperMode(context)) return 'developer mode bypasses the cache';
-  if (name === 'origin' && decision.origin?.source === 'record') return "the host's own records";
-  return null;
-}
-
-function captchaNote({ context, decision }: Account): string | null {
-  const id = context.loaded.plan.words[context.facts.group + GROUP.captcha]!;
-  if (id === 0 || decision.matches.some((match) => match.type === 'captcha' && match.mode === 'enforce'))
-    return null;
-  const asks = decision.rule?.type === 'record';
-  return asks
-    ? `record ${id} asks for a challenge`
-    : `record ${id} asks for a challenge, which this visitor has solved`;
+  return exemption(account, name) ?? rowOf(name).note?.(context, decision) ?? null;
 }
 
 /** The records that serve the host, as one line. */
@@ -239,7 +214,8 @@ function ruleTrace(account: Account, name: Phase, slot: number): RuleTrace {
     const reason = { code: failed.failure, text: failed.text };
     return { ...base, outcome: 'skipped', effect: 'none', reason };
   }
-  if (type === 'error_page') return { ...base, effect: 'none', ...errorPageOutcome(account, slot) };
+  const { ofResponse } = EXPLANATIONS[type];
+  if (ofResponse !== undefined) return { ...base, effect: 'none', ...ofResponse(account, slot) };
   return { ...base, outcome: 'not_reached', effect: 'none', reason: unreachedReason(account, name, type) };
 }
 
@@ -251,37 +227,8 @@ function inspectionOf(context: Context, slot: number): Pick<RuleTrace, 'inspecti
   return { inspection: { ...verdict, ...settings } };
 }
 
-type Reason = RuleTrace['reason'];
-
-/** The outcome of an error_page rule whose filters hold; it depends on the response. */
-function errorPageOutcome(account: Account, slot: number): Pick<RuleTrace, 'outcome' | 'reason'> {
-  const { action, status } = account.decision;
-  const codes = [...listedStatuses(account.context, slot)];
-  if (action === 'forward') {
-    const text = `applies if the answer is ${alternatives(codes)}`;
-    return { outcome: 'conditional', reason: { code: 'needs_response', text } };
-  }
-  if (action !== 'block' || status === null) {
-    const text = `error pages do not apply to a ${action} answer`;
-    return { outcome: 'not_reached', reason: { code: 'request_ended', text } };
-  }
-  if (codes.includes(status)) {
-    const text = `applies to the edge's own ${status}`;
-    return { outcome: 'conditional', reason: { code: 'needs_response', text } };
-  }
-  const text = `the edge's ${status} is not in codes ${listText(codes.map(String))}`;
-  return { outcome: 'skipped', reason: { code: 'status_not_listed', text } };
-}
-
-/** `404, 500 or 502`; a long list as `listText` prints it. */
-function alternatives(codes: readonly number[]): string {
-  if (codes.length > 6) return listText(codes.map(String));
-  const last = codes.at(-1);
-  return codes.length < 2 ? String(last ?? 'never') : `${codes.slice(0, -1).join(', ')} or ${last}`;
-}
-
 /** Why a rule whose filters all hold did not act. */
-function unreachedReason(account: Account, name: Phase, type: RuleType): Reason {
+function unreachedReason(account: Account, name: Phase, type: RuleType): RuleReason {
   const { decision } = account;
   const index = PHASES.indexOf(name);
   const by = decision.rule === null ? 'the edge' : `${decision.rule.type} #${decision.rule.id}`;
@@ -290,15 +237,8 @@ function unreachedReason(account: Account, name: Phase, type: RuleType): Reason 
   }
   const exempt = exemption(account, name);
   if (exempt !== null) return { code: 'phase_passed', text: exempt };
-  if (type === 'cache' && inDeveloperMode(account.context)) {
-    return { code: 'developer_mode', text: 'developer mode bypasses the cache' };
-  }
-  if (name === 'origin' && account.pinnedBy !== null) {
-    return { code: 'overridden', text: `the origin is pinned by ${account.pinnedBy}` };
-  }
-  if (type === 'origin_pool' && decision.rule?.type === 'origin_route') {
-    return { code: 'overridden', text: `${by} takes precedence over pools` };
-  }
+  const overridden = EXPLANATIONS[type].overridden?.(account) ?? null;
+  if (overridden !== null) return overridden;
   const holder = decision.matches.find((match) => match.type === type && match.mode === 'enforce');
   const taken = holder === undefined ? by : `${holder.type} #${holder.id}`;
   return { code: 'slot_taken', text: `${taken} comes first` };

@@ -3,91 +3,112 @@
  * and once more with every dry_run rule enforced if one matched; that second decision is the shadow. `explain` reports
  * the rows (`explain.ts`), and the simulator prints them in this order.
  */
-import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { META, type Plan, typeIndex } from '../plan/layout.ts';
 import { noneBelow, restart } from './candidates.ts';
+import type { RuleExplanation } from './checks.ts';
 import type { Decision, ErrorPageAnswer } from './decision.ts';
 import { EXEMPT, exemptionsOf } from './facts.ts';
-import { botRoute } from './phases/bot-route.ts';
-import { cache, cacheWithoutRules, passCache } from './phases/cache.ts';
-import { captcha, captchaOfRecord } from './phases/captcha.ts';
-import { drop } from './phases/drop.ts';
-import { type ErrorResponse, errorPage } from './phases/error-page.ts';
-import { fingerprint } from './phases/fingerprint.ts';
-import { origin, originWithoutRules } from './phases/origin.ts';
-import { answerOwnPath, rateLimit } from './phases/rate-limit.ts';
-import { redirect } from './phases/redirect.ts';
-import { rewrite } from './phases/rewrite.ts';
-import { waf } from './phases/waf.ts';
+import { botRoute, botRouteExplanation } from './phases/bot-route.ts';
+import { cache, cacheExplanation, cacheWithoutRules, developerModeNote, passCache } from './phases/cache.ts';
+import { captcha, captchaNote, captchaOfRecord } from './phases/captcha.ts';
+import { drop, dropExplanation } from './phases/drop.ts';
+import { type ErrorResponse, errorPage, errorPageExplanation } from './phases/error-page.ts';
+import { fingerprint, fingerprintExplanation } from './phases/fingerprint.ts';
+import {
+  origin,
+  originWithoutRules,
+  poolExplanation,
+  recordNote,
+  routeExplanation,
+} from './phases/origin.ts';
+import { answerOwnPath, ownPathNote, rateLimit, rateLimitExplanation } from './phases/rate-limit.ts';
+import { redirect, redirectExplanation } from './phases/redirect.ts';
+import { rewrite, rewriteExplanation } from './phases/rewrite.ts';
+import { waf, wafExplanation } from './phases/waf.ts';
 import { type Context, createRun, end, type Run, resetRun, type Step } from './run.ts';
+import { PHASES, type Phase, phaseOf } from './trace.ts';
 
-interface PhaseRow {
-  readonly name: string;
-  /** The rule types of the phase, in the order of their slots in a plan. */
-  readonly types: readonly RuleType[];
+/** A phase; what is absent has no effect. */
+interface PhaseParts {
   /** Bits of EXEMPT: a request that has one of them passes the phase. */
-  readonly passedBy: number;
-  /** Runs the phase and returns whether it ended the request. `null`: not a step of `evaluate`. */
-  readonly run: ((context: Context, run: Run) => boolean) | null;
-  /** Replaces `run` if no rule of the phase can match. `null`: the phase has no effect then. */
-  readonly runWithoutRules: ((context: Context, run: Run) => boolean) | null;
-  /** Replaces `run` for a request that passes the phase. `null`: no effect. */
-  readonly pass: ((context: Context, run: Run) => void) | null;
+  readonly passedBy?: number;
+  /** Runs the phase and returns whether it ended the request. Absent: not a step of `evaluate`. */
+  readonly run?: (context: Context, run: Run) => boolean;
+  /** Replaces `run` if no rule of the phase can match. */
+  readonly runWithoutRules?: (context: Context, run: Run) => boolean;
+  /** Replaces `run` for a request that passes the phase. */
+  readonly pass?: (context: Context, run: Run) => void;
+  /** What a trace says that the phase did apart from its rules. */
+  readonly note?: (context: Context, decision: Decision) => string | null;
 }
 
-/** For a phase without rules that only its rules give an effect. */
-const RULES_ONLY = { runWithoutRules: null, pass: null } as const;
+/** A phase with its name and its defaults. */
+interface PhaseRow {
+  readonly name: Phase;
+  /** The rule types of the phase, in the order of their slots in a plan. */
+  readonly types: readonly RuleType[];
+  readonly passedBy: number;
+  readonly run: NonNullable<PhaseParts['run']> | null;
+  readonly runWithoutRules: NonNullable<PhaseParts['run']> | null;
+  readonly pass: NonNullable<PhaseParts['pass']> | null;
+  readonly note: NonNullable<PhaseParts['note']> | null;
+}
+
 const { acme, pinned, crawler } = EXEMPT;
 
 /**
  * The gate runs before the indexes are read (`readFacts`); error_page runs on the response (`phases/error-page.ts`). The
  * edge answers its own paths after the rate limits, as part of that phase.
  */
-export const PHASE_TABLE = [
-  { name: 'gate', types: [], passedBy: 0, run: null, ...RULES_ONLY },
-  { name: 'drop', types: ['drop'], passedBy: 0, run: drop, ...RULES_ONLY },
-  { name: 'fingerprint', types: ['fingerprint'], passedBy: 0, run: fingerprint, ...RULES_ONLY },
-  { name: 'bot_route', types: ['bot_route'], passedBy: acme, run: botRoute, ...RULES_ONLY },
-  {
-    name: 'rate_limit',
-    types: ['rate_limit'],
-    passedBy: 0,
-    run: rateLimit,
-    runWithoutRules: answerOwnPath,
-    pass: null,
-  },
-  { name: 'waf', types: ['waf'], passedBy: 0, run: waf, ...RULES_ONLY },
-  { name: 'redirect', types: ['redirect'], passedBy: acme | pinned, run: redirect, ...RULES_ONLY },
-  {
-    name: 'captcha',
-    types: ['captcha'],
-    passedBy: acme | crawler,
+const PARTS: { readonly [P in Phase]: PhaseParts } = {
+  gate: {},
+  drop: { run: drop },
+  fingerprint: { run: fingerprint },
+  bot_route: { run: botRoute, passedBy: acme },
+  rate_limit: { run: rateLimit, runWithoutRules: answerOwnPath, note: ownPathNote },
+  waf: { run: waf },
+  redirect: { run: redirect, passedBy: acme | pinned },
+  captcha: {
     run: captcha,
     runWithoutRules: captchaOfRecord,
-    pass: null,
+    passedBy: acme | crawler,
+    note: captchaNote,
   },
-  { name: 'rewrite', types: ['rewrite'], passedBy: acme | pinned, run: rewrite, ...RULES_ONLY },
-  {
-    name: 'cache',
-    types: ['cache'],
-    passedBy: acme | pinned,
+  rewrite: { run: rewrite, passedBy: acme | pinned },
+  cache: {
     run: cache,
     runWithoutRules: cacheWithoutRules,
+    passedBy: acme | pinned,
     pass: passCache,
+    note: developerModeNote,
   },
-  {
-    name: 'origin',
-    types: ['origin_route', 'origin_pool'],
-    passedBy: 0,
-    run: origin,
-    runWithoutRules: originWithoutRules,
-    pass: null,
-  },
-  { name: 'error_page', types: ['error_page'], passedBy: 0, run: null, ...RULES_ONLY },
-] as const satisfies readonly PhaseRow[];
+  origin: { run: origin, runWithoutRules: originWithoutRules, note: recordNote },
+  error_page: {},
+};
 
-/** The name of a phase, as traces give it. */
-export type Phase = (typeof PHASE_TABLE)[number]['name'];
+/** What a trace says of the rules of each type. */
+export const EXPLANATIONS: { readonly [T in RuleType]: RuleExplanation } = {
+  drop: dropExplanation,
+  fingerprint: fingerprintExplanation,
+  bot_route: botRouteExplanation,
+  rate_limit: rateLimitExplanation,
+  waf: wafExplanation,
+  redirect: redirectExplanation,
+  captcha: {},
+  rewrite: rewriteExplanation,
+  cache: cacheExplanation,
+  origin_route: routeExplanation,
+  origin_pool: poolExplanation,
+  error_page: errorPageExplanation,
+};
+
+/** The phases in their order, which is that of their rule types. */
+export const PHASE_TABLE: readonly PhaseRow[] = PHASES.map((name) => ({
+  ...{ name, types: RULE_TYPES.filter((type) => phaseOf(type) === name), passedBy: 0 },
+  ...{ run: null, runWithoutRules: null, pass: null, note: null },
+  ...PARTS[name],
+}));
 
 /** The steps of a request without candidates. */
 const STEPS_WITHOUT_RULES: readonly Step[] = stepsWhere(() => 0);
@@ -106,8 +127,7 @@ export function stepsOf({ meta }: Plan): readonly Step[] {
 
 /** The rows that have an effect; `endOf` returns the slot after a phase's last rule, 0 for a phase without rules. */
 function stepsWhere(endOf: (row: PhaseRow) => number): readonly Step[] {
-  const rows: readonly PhaseRow[] = PHASE_TABLE;
-  return rows.flatMap((row) => {
+  return PHASE_TABLE.flatMap((row) => {
     const { run, runWithoutRules, passedBy, pass } = row;
     if (run === null) return [];
     const end = endOf(row);

@@ -2,15 +2,25 @@
  * The trace of a decision, made by `explain`. It never changes the decision. Reasons are codes of a closed list, each with
  * a text that is ready to print.
  */
-import type { ActionMode, RuleType, UninspectedMode } from '../../base/vocabulary/vocabulary.ts';
+import {
+  type ActionMode,
+  RULE_TYPES,
+  type RuleType,
+  type UninspectedMode,
+} from '../../base/vocabulary/vocabulary.ts';
 import type { WafSettings } from '../waf/request/inspection.ts';
 import type { Decision, Effect, WafVerdict } from './decision.ts';
-import { PHASE_TABLE, type Phase } from './phases.ts';
 
-export type { Phase } from './phases.ts';
+/** The name of a phase: that of its rule type, but for the gate, which has no rules, and the origin, which two types choose. */
+export type Phase = 'gate' | 'origin' | Exclude<RuleType, 'origin_route' | 'origin_pool'>;
+
+/** The phase in which rules of a type are evaluated. */
+export function phaseOf(type: RuleType): Phase {
+  return type === 'origin_route' || type === 'origin_pool' ? 'origin' : type;
+}
 
 /** The names of the phases in the order of semantics §4. */
-export const PHASES: readonly Phase[] = PHASE_TABLE.map(({ name }) => name);
+export const PHASES: readonly Phase[] = ['gate', ...new Set(RULE_TYPES.map(phaseOf))];
 
 /**
  * `matched`: every filter passed and the rule was recorded. `skipped`: a filter failed. `not_reached`: the request was

@@ -11,7 +11,7 @@
  */
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 
-/** Raised whenever the layout or the meaning of a field changes; `seal.ts` reads the version before it, others are refused. */
+/** Raised whenever the layout or the meaning of a field changes; `sectionsOf` below has the version before it, others are refused. */
 export const PLAN_VERSION = 3;
 /** `EPLN`, read as a little-endian number. */
 export const MAGIC = 0x4e4c5045;
@@ -67,6 +67,9 @@ export type Plan = {
 /** Row of `recordKeys`: a record's id and the string of its key. Empty if no record has one. */
 export const RECORD_KEY = { id: 0, key: 1, size: 2 } as const;
 
+/** How many words of `meta` the phases take, which come before the others. */
+const TYPES = RULE_TYPES.length;
+
 /** Fields of `meta`. */
 export const META = {
   /** String: the domain's name. */
@@ -81,34 +84,34 @@ export const META = {
   /** Slots in the order of RULE_TYPES: `phase + i` is the first slot of type i, one more for the end. */
   phases: 6,
   /** Roots in `nodes` of the trees, or NONE. */
-  pathTree: 6 + RULE_TYPES.length + 1,
-  suffixTree: 20,
-  hostTree: 21,
-  ja4Tree: 22,
-  ja4hTree: 23,
+  pathTree: 7 + TYPES,
+  suffixTree: 8 + TYPES,
+  hostTree: 9 + TYPES,
+  ja4Tree: 10 + TYPES,
+  ja4hTree: 11 + TYPES,
   /** 1 when `literals` holds a machine. */
-  inner: 24,
+  inner: 12 + TYPES,
   /** In `words`: posting of each inner literal. */
-  innerPostings: 25,
+  innerPostings: 13 + TYPES,
   /** In `words`: posting of each country (26 × 26). NONE when no rule is filed there. */
-  countries: 26,
+  countries: 14 + TYPES,
   /** In `words`: posting of each bot kind, then of any other kind. NONE when no rule is filed there. */
-  bots: 27,
+  bots: 15 + TYPES,
   /** In `words`: groups, see GROUP. */
-  groups: 28,
-  groupCount: 29,
+  groups: 16 + TYPES,
+  groupCount: 17 + TYPES,
   /** In `names`: number of slots of the hash table, a power of two. */
-  nameSlots: 30,
+  nameSlots: 18 + TYPES,
   /** Posting of the rules that no index narrows. */
-  always: 31,
+  always: 19 + TYPES,
   /** Bits of SWITCH_LIST (`base/vocabulary/switches.ts`), MONITORED, EJECTIONS: what the node adds to answers or takes from them. */
-  switches: 32,
+  switches: 20 + TYPES,
   /** Megabytes of the largest response body that is cached. */
-  cacheCapMb: 33,
+  cacheCapMb: 21 + TYPES,
   /** Gigabytes and days of the disk cache. */
-  diskMaxGb: 34,
-  diskTtlDays: 35,
-  size: 36,
+  diskMaxGb: 22 + TYPES,
+  diskTtlDays: 23 + TYPES,
+  size: 24 + TYPES,
 } as const;
 
 /**
@@ -291,6 +294,27 @@ export function decodeString(plan: Plan, number: number): string {
     text += String.fromCharCode(...units.subarray(at, Math.min(end, at + CHUNK)));
   }
   return text;
+}
+
+// Reading plans of the version before this one, so that a node that was upgraded serves what it has on its disk. At the
+// next raise of PLAN_VERSION this part is rewritten for what that one changes.
+//
+// Version 2 has no `ruleKeys` and no `recordKeys`: every rule and record goes by its id.
+
+/** The oldest version this build reads. */
+export const OLDEST_VERSION = PLAN_VERSION - 1;
+
+const ADDED: readonly string[] = ['ruleKeys', 'recordKeys'];
+
+/** The sections that a plan of `version` has, in their order. */
+export function sectionsOf(version: number): readonly (typeof SECTIONS)[number][] {
+  return version === PLAN_VERSION ? SECTIONS : SECTIONS.filter(({ name }) => !ADDED.includes(name));
+}
+
+/** What a plan of `version` lacks, as it means it: empty. */
+export function absentSections(version: number): Readonly<Record<string, Uint32Array>> {
+  const names = version === PLAN_VERSION ? [] : ADDED;
+  return Object.fromEntries(names.map((name) => [name, new Uint32Array(0)]));
 }
 
 // Why bytes are not a plan this build can run.

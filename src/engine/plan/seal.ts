@@ -8,16 +8,19 @@ import { ahoCorasickFault } from '../../base/octets/aho-corasick.ts';
 import { xxhash32 } from '../../base/octets/xxhash32.ts';
 import { dfaFault } from '../../base/regex/table.ts';
 import {
+  absentSections,
   DIRECTORY,
   HEADER,
   MAGIC,
   META,
+  OLDEST_VERSION,
   PATTERN,
   PATTERN_KIND,
   PLAN_VERSION,
   type Plan,
   PlanFault,
   SECTIONS,
+  sectionsOf,
 } from './layout.ts';
 
 /** What the header has besides the plan. */
@@ -202,25 +205,4 @@ function checkMachines({ dfas, literals, meta, patterns }: Plan): void {
 
 function machineFault(what: string): PlanFault {
   return new PlanFault('layout', `the plan is damaged: ${what}; fetch or compile it again`);
-}
-
-// Reading plans of the version before this one, so that a node that was upgraded serves what it has on its disk. At the
-// next raise of PLAN_VERSION this part is rewritten for what that one changes.
-//
-// Version 2 has no `ruleKeys` and no `recordKeys`: every rule and record goes by its id.
-
-/** The oldest version this build reads. */
-export const OLDEST_VERSION = PLAN_VERSION - 1;
-
-const ADDED: readonly string[] = ['ruleKeys', 'recordKeys'];
-
-/** The sections that a plan of `version` has, in their order. */
-export function sectionsOf(version: number): readonly (typeof SECTIONS)[number][] {
-  return version === PLAN_VERSION ? SECTIONS : SECTIONS.filter(({ name }) => !ADDED.includes(name));
-}
-
-/** What a plan of `version` lacks, as it means it: empty. */
-function absentSections(version: number): Readonly<Record<string, Uint32Array>> {
-  const names = version === PLAN_VERSION ? [] : ADDED;
-  return Object.fromEntries(names.map((name) => [name, new Uint32Array(0)]));
 }

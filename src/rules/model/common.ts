@@ -4,7 +4,8 @@
  * once, in its file of `rules/`; the form, the TypeScript type and the API documents are all derived from them.
  */
 import { z } from 'zod';
-import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
+import { type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
+import type { JsonObject } from '../../base/text/json-object.ts';
 import { MAX_PRIORITY, MAX_RECORDS } from '../../base/vocabulary/limits.ts';
 import {
   ACTION_MODES,
@@ -285,8 +286,24 @@ const COMMON_CHECKS: readonly CrossCheck[] = [recordScope, hostFilter];
 /** The checks of a rule with a path filter. */
 const PATH_CHECKS: readonly CrossCheck[] = [...COMMON_CHECKS, pathFilter];
 
+/** An address that a rule sends requests to, and the field it is written in. */
+export interface RuleOrigin {
+  readonly path: FieldPath;
+  readonly address: string;
+}
+
+/** What a rule type declares besides its fields. */
+interface RuleWords<Own extends Fields> {
+  /** What rules of the type do, in one line; the reference and `edgeplan fields` show it. */
+  readonly summary: string;
+  /** The body of a request that creates such a rule, for the reference of the API. */
+  readonly example: JsonObject;
+  /** The addresses that a stored rule sends requests to; absent: the type has none. */
+  readonly origins?: (own: Stored<Own>) => readonly RuleOrigin[];
+}
+
 /** What a rule type adds to the common fields. */
-interface RuleParts<T extends RuleType, Own extends Fields> {
+interface RuleParts<T extends RuleType, Own extends Fields> extends RuleWords<Own> {
   readonly type: T;
   /** The fields that only this type has. */
   readonly fields: Own;
@@ -309,9 +326,10 @@ type FilterOf<HasPath extends boolean> = HasPath extends true ? PathFilter : unk
 /** The form of a rule type: all its fields, its own fields apart, and the conversion to the stored shape. */
 export interface RuleForm<T extends RuleType, Own extends Fields, HasPath extends boolean>
   extends Form<
-    (HasPath extends true ? HostAndPathFields : HostFields) & Own,
-    Omit<RuleCommon, 'id'> & FilterOf<HasPath> & Stored<Own>
-  > {
+      (HasPath extends true ? HostAndPathFields : HostFields) & Own,
+      Omit<RuleCommon, 'id'> & FilterOf<HasPath> & Stored<Own>
+    >,
+    RuleWords<Own> {
   readonly type: T;
   /** The fields that only this type has; the path filter is not among them. */
   readonly own: Own;
@@ -337,6 +355,7 @@ export function hostRule<T extends RuleType, Own extends Fields>(
     type,
     own,
     hasPath: false,
+    ...wordsOf(parts),
     ...form({
       fields: { ...COMMON_FIELDS, ...own },
       ignored: [...COMMON_IGNORED, ...answered],
@@ -358,6 +377,7 @@ export function pathRule<T extends RuleType, Own extends Fields>(
     type,
     own,
     hasPath: true,
+    ...wordsOf(parts),
     ...form({
       fields: { ...COMMON_FIELDS, ...PATH_FIELDS, ...own },
       ignored: [...COMMON_IGNORED, ...answered],
@@ -371,6 +391,11 @@ export function pathRule<T extends RuleType, Own extends Fields>(
     }),
   };
   return made as unknown as RuleForm<T, Own, true>;
+}
+
+/** The declarations of a type besides its fields. */
+function wordsOf<Own extends Fields>({ summary, example, origins }: RuleWords<Own>): RuleWords<Own> {
+  return { summary, example, ...(origins === undefined ? {} : { origins }) };
 }
 
 /** Selects a type's own fields and empties those that have no effect (`RuleParts.unused`). */

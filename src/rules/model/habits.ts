@@ -2,53 +2,12 @@
  * Names that people bring from other systems (nginx, Cloudflare, AWS WAF, Envoy, Terraform), each with what to write
  * here. A closed list: it serves messages only, and no name in it is accepted.
  */
-import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
-
-/** Rule types by the names that other systems have for them. */
-const TYPE_HABITS: Readonly<Record<string, RuleType>> = {
-  acl: 'drop',
-  allow: 'drop',
-  allowlist: 'drop',
-  backend: 'origin_route',
-  ban: 'drop',
-  block: 'drop',
-  blocklist: 'drop',
-  bot: 'bot_route',
-  bots: 'bot_route',
-  caching: 'cache',
-  challenge: 'captcha',
-  deny: 'drop',
-  denylist: 'drop',
-  error: 'error_page',
-  error_pages: 'error_page',
-  firewall: 'waf',
-  forward: 'origin_route',
-  geo_block: 'drop',
-  ip_block: 'drop',
-  ja4: 'fingerprint',
-  limit: 'rate_limit',
-  limit_req: 'rate_limit',
-  load_balancer: 'origin_pool',
-  modsecurity: 'waf',
-  origin: 'origin_route',
-  pool: 'origin_pool',
-  proxy: 'origin_route',
-  proxy_pass: 'origin_route',
-  ratelimit: 'rate_limit',
-  'rate-limit': 'rate_limit',
-  reject: 'drop',
-  return: 'redirect',
-  route: 'origin_route',
-  throttle: 'rate_limit',
-  transform: 'rewrite',
-  upstream: 'origin_pool',
-  url_rewrite: 'rewrite',
-};
+import { RULE_TYPES, type RuleType, TYPE_ALIASES } from '../../base/vocabulary/vocabulary.ts';
 
 /** The rule type that another system's name means; `null`: none. */
 export function habitualType(name: string): RuleType | null {
   const known = name.toLowerCase();
-  return Object.hasOwn(TYPE_HABITS, known) ? TYPE_HABITS[known]! : null;
+  return RULE_TYPES.find((type) => (TYPE_ALIASES[type] as readonly string[]).includes(known)) ?? null;
 }
 
 /** What helps against a habit. */

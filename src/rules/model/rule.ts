@@ -1,6 +1,6 @@
-/** Lists the forms of the twelve rule types; each is defined in its own file of `rules/`. */
+/** Lists the forms of the rule types; each is defined in its own file of `rules/`. */
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
-import type { StoredRule } from './common.ts';
+import type { RuleOf, RuleOrigin, StoredRule } from './common.ts';
 import type { Form } from './form.ts';
 import { botRouteForm } from './rules/bot-route.ts';
 import { cacheForm } from './rules/cache.ts';
@@ -14,7 +14,6 @@ import { rateLimitForm } from './rules/rate-limit.ts';
 import { redirectForm } from './rules/redirect.ts';
 import { rewriteForm } from './rules/rewrite.ts';
 import { wafForm } from './rules/waf.ts';
-import type { Rule } from './types.ts';
 
 /** The form of each rule type, in the order of the phases (semantics §4). */
 export const RULE_FORMS = {
@@ -32,21 +31,16 @@ export const RULE_FORMS = {
   error_page: errorPageForm,
 } as const satisfies { readonly [T in RuleType]: { readonly type: T } };
 
-/** What rules of each type do, in one line; the reference and `edgeplan fields` show it. */
-export const RULE_SUMMARIES: Readonly<Record<RuleType, string>> = {
-  drop: 'Refuse requests by path, address or country',
-  fingerprint: 'Drop, challenge or tag clients by their JA4 and JA4H fingerprints',
-  bot_route: 'Block, tag or answer classified bots differently',
-  rate_limit: 'Count requests for each address, and refuse or challenge what is above the limit',
-  waf: 'Score requests by attack signatures, and block at a threshold',
-  redirect: 'Answer with a redirect',
-  captcha: 'Challenge visitors',
-  rewrite: 'Change path and query towards the origin',
-  cache: 'Say what the edge and browsers keep, and for how long',
-  origin_route: "Send paths to another origin than the record's",
-  origin_pool: 'Spread traffic over several origins, with health checks',
-  error_page: 'Answer errors with pages of your own',
-};
+/** A rule of any type; `type` discriminates the union. */
+export type Rule = { readonly [T in RuleType]: RuleOf<(typeof RULE_FORMS)[T]> }[RuleType];
+
+/** The addresses that a rule of a type sends requests to, each with its field. */
+export function originsOfRule(type: RuleType, fields: StoredRule<Rule>): readonly RuleOrigin[] {
+  const { origins } = RULE_FORMS[type] as unknown as {
+    readonly origins?: (own: StoredRule<Rule>) => readonly RuleOrigin[];
+  };
+  return origins?.(fields) ?? [];
+}
 
 /** The form of one type without the types of its fields, for code that reads rules of any type. */
 export function ruleForm(type: RuleType): Form<object & Record<string, never>, StoredRule<Rule>> {

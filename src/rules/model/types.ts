@@ -4,7 +4,6 @@
  */
 import type { BotRouteRule } from './rules/bot-route.ts';
 import type { CacheRule } from './rules/cache.ts';
-import type { CaptchaRule } from './rules/captcha.ts';
 import type { DropRule } from './rules/drop.ts';
 import type { ErrorPageRule } from './rules/error-page.ts';
 import type { FingerprintRule } from './rules/fingerprint.ts';
@@ -35,21 +34,9 @@ export type {
 
 import type { Domain } from './domain.ts';
 import type { DnsRecord } from './record.ts';
+import type { Rule } from './rule.ts';
 
-/** A rule of any type; `type` discriminates the union. */
-export type Rule =
-  | DropRule
-  | FingerprintRule
-  | BotRouteRule
-  | RateLimitRule
-  | WafRule
-  | RedirectRule
-  | CaptchaRule
-  | RewriteRule
-  | CacheRule
-  | OriginRouteRule
-  | OriginPoolRule
-  | ErrorPageRule;
+export type { Rule };
 
 /** Keys of rules and records by id. A key identifies an entry of an edge file across edits, where its id may change. */
 export interface ObjectKeys {

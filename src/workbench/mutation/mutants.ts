@@ -4,9 +4,11 @@
  */
 import type { FieldPath } from '../../base/diagnostics/diagnostic.ts';
 import { xxhash32 } from '../../base/octets/xxhash32.ts';
+import { ALWAYS_ENFORCED } from '../../base/vocabulary/vocabulary.ts';
 import { parseRule } from '../../rules/model/parse.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
-import { actionMutations, type Mutant, type Mutation, shown } from './action-mutations.ts';
+import { knownOf, shown } from '../proofs/rule-types.ts';
+import { actionMutations, type Mutant, type Mutation } from './action-mutations.ts';
 import { MAX_DROPPED_ENTRIES } from './limits.ts';
 
 /** Which mutants are made. */
@@ -118,49 +120,30 @@ export function mutate(ruleSet: RuleSet, { becomes }: Mutant): RuleSet {
 
 // Mistakes in the filters of a rule: an entry is missing, a pattern is wider or narrower, a list is read the other way round.
 
-/** The lists of filters, of any type of rule. */
-const LISTS = [
-  'record_ids',
-  'host_includes',
-  'host_excludes',
-  'path_includes',
-  'path_excludes',
-  'countries',
-  'ips',
-  'bot_kinds',
-  'match_ja4',
-  'match_ja4h',
-  'codes',
-] as const;
-type ListName = (typeof LISTS)[number];
-
 /** Lists of patterns. */
-const PATTERN_LISTS: readonly ListName[] = [
-  'host_includes',
-  'host_excludes',
-  'path_includes',
-  'path_excludes',
-];
+const PATTERN_LISTS: readonly string[] = ['host_includes', 'host_excludes', 'path_includes', 'path_excludes'];
 
 /** The filter mutations of a rule. */
 function filterMutations(rule: Rule): readonly Mutation[] {
-  return [...LISTS.flatMap((list) => listMutations(rule, list)), ...flips(rule)];
+  const { entries, lists } = knownOf(rule.type);
+  const all = ['record_ids', ...PATTERN_LISTS, ...entries, ...lists];
+  return [...all.flatMap((list) => listMutations(rule, list)), ...flips(rule)];
 }
 
-function valuesOf(rule: Rule, list: ListName): readonly (string | number)[] {
-  const fields = rule as object as Readonly<Partial<Record<ListName, readonly (string | number)[]>>>;
+function valuesOf(rule: Rule, list: string): readonly (string | number)[] {
+  const fields = rule as object as Readonly<Record<string, readonly (string | number)[] | undefined>>;
   return fields[list] ?? [];
 }
 
 /** The rule with another list; a host list that leaves no host has no match type either. */
-function withList(rule: Rule, list: ListName, values: readonly (string | number)[]): Rule {
+function withList(rule: Rule, list: string, values: readonly (string | number)[]): Rule {
   const changed = { ...rule, [list]: values } as Rule;
   const listsHosts =
     changed.host_pattern !== '' || changed.host_includes.length > 0 || changed.host_excludes.length > 0;
   return listsHosts ? changed : { ...changed, host_match_type: '' };
 }
 
-function listMutations(rule: Rule, list: ListName): readonly Mutation[] {
+function listMutations(rule: Rule, list: string): readonly Mutation[] {
   const values = valuesOf(rule, list);
   // The path list `/*` is that of a rule without a path filter.
   if (values.length === 1 && values[0] === '/*') return [];
@@ -194,7 +177,7 @@ interface Variant {
 }
 
 /** Wider and narrower forms of a pattern. */
-function patternsLike(rule: Rule, list: ListName, text: string): readonly Variant[] {
+function patternsLike(rule: Rule, list: string, text: string): readonly Variant[] {
   const isPath = list.startsWith('path');
   const type = isPath && 'path_match_type' in rule ? rule.path_match_type : rule.host_match_type;
   if (type === 'regex') return regexesLike(text);
@@ -231,23 +214,15 @@ function hostsLike(text: string): readonly Variant[] {
 
 /** Lists and flags that are read the other way round, and `dry_run`. */
 function flips(rule: Rule): readonly Mutation[] {
-  const found: Mutation[] = [];
-  const add = (operator: Mutation['operator'], name: string, value: unknown, was: unknown): void => {
-    const change = `${shown(was)} → ${shown(value)}`;
-    found.push({ operator, field: [name], change, rule: { ...rule, [name]: value } as Rule });
+  const fields = rule as object as Readonly<Record<string, unknown>>;
+  const flipped = (operator: Mutation['operator'], name: string, value: unknown): Mutation => {
+    const change = `${shown(fields[name])} → ${shown(value)}`;
+    return { operator, field: [name], change, rule: { ...rule, [name]: value } as Rule };
   };
-  if (rule.type === 'drop') {
-    const other = (type: string): string => (type === 'include' ? 'exclude' : 'include');
-    if (rule.countries.length > 0)
-      add('flip_list', 'country_match_type', other(rule.country_match_type), rule.country_match_type);
-    if (rule.ips.length > 0) add('flip_list', 'ip_match_type', other(rule.ip_match_type), rule.ip_match_type);
-  }
-  if (rule.type === 'bot_route')
-    add('flip_list', 'require_verified', !rule.require_verified, rule.require_verified);
-  // A cache rule is always enforced (semantics §4).
-  if (rule.type !== 'cache') {
-    const other = rule.action_mode === 'enforce' ? 'dry_run' : 'enforce';
-    add('flip_mode', 'action_mode', other, rule.action_mode);
-  }
-  return found;
+  const lists = knownOf(rule.type).flips(rule);
+  const mode = rule.action_mode === 'enforce' ? 'dry_run' : 'enforce';
+  return [
+    ...lists.map(([name, value]) => flipped('flip_list', name, value)),
+    ...(ALWAYS_ENFORCED.includes(rule.type) ? [] : [flipped('flip_mode', 'action_mode', mode)]),
+  ];
 }

@@ -21,15 +21,15 @@ import {
   type OutcomeChange,
   type ReadInput,
   type ReadSide,
-  typeAt,
 } from './differences.ts';
-import { COMPONENTS, type Component, componentOf, isSeparate, profilesOf } from './profile.ts';
+import { COMPONENTS, type Component, componentOf, isSeparate, profilesOf, typesOf } from './profile.ts';
 import {
   type BlockerList,
   commonBox,
   END,
   type Evaluated,
   endedBy,
+  isStoppedByPin,
   matchedBy,
   placeAfter,
   placeBefore,
@@ -204,22 +204,19 @@ function compareComponent(comparison: Comparison, component: Component): void {
   }
 }
 
-/** Types of rules that do not act once a rule pins the origin. */
-const STOPPED_BY_PIN: readonly string[] = ['bot_route', 'redirect', 'rewrite', 'cache'];
-
 /** A differing rule that pins the origin also decides whether others act: those are set against it too. */
 function comparePins(comparison: Comparison): void {
   const { before, after } = comparison;
   for (const component of ['end', 'rewrite', 'cache'] as const) {
     for (const pin of pinsOf(before)) {
       for (const rule of actorsOf(after, component)) {
-        if (!STOPPED_BY_PIN.includes(rule.type)) continue;
+        if (!isStoppedByPin(rule)) continue;
         ask(comparison, { component, before: null, after: rule, host: null }, { before: pin });
       }
     }
     for (const pin of pinsOf(after)) {
       for (const rule of actorsOf(before, component)) {
-        if (!STOPPED_BY_PIN.includes(rule.type)) continue;
+        if (!isStoppedByPin(rule)) continue;
         ask(comparison, { component, before: rule, after: null, host: null }, { after: pin });
       }
     }
@@ -418,8 +415,8 @@ interface ActingIn extends Situation {
  */
 function placeWithout({ subject }: Side, component: Component): Evaluated {
   if (component === 'end' || component === 'gate') return END;
-  if (isSeparate(component)) return placeBefore(subject, typeAt(component), true);
-  return placeAfter(subject, component === 'origin' ? 'origin_pool' : component);
+  if (isSeparate(component)) return placeBefore(subject, typesOf(component)[0]!, true);
+  return placeAfter(subject, typesOf(component).at(-1)!);
 }
 
 /** Requests of both situations; `null`: there are none of both kinds. */

@@ -1,10 +1,10 @@
 /**
  * Compares two plans rule by rule. Input: two opened plans. Output: data that lists rules that were added, removed,
  * changed or moved, field by field, and differences of the domain and its hosts. The comparison uses the printed
- * form of a plan (`engine/plan/print.ts`), which contains everything that decides requests; it represents long texts
+ * form of a plan (`engine/compiler/print.ts`), which contains everything that decides requests; it represents long texts
  * (pages, bodies) by size and checksum.
  */
-import { printPlan } from '../../engine/plan/print.ts';
+import { printPlan } from '../../engine/compiler/print.ts';
 import type { OpenedPlan } from '../../engine/plan/seal.ts';
 
 /** One side of a comparison. */

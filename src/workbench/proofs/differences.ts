@@ -3,18 +3,13 @@
  * subjects, the pairs of their rules, and the request. Out: the changes that it is a witness of. Two sealed plans are
  * prepared here: their rules are paired, and those that differ or changed places are found.
  */
+
+import { printPlan } from '../../engine/compiler/print.ts';
 import { findGroup } from '../../engine/evaluator/loaded.ts';
 import { NONE, typeIndex } from '../../engine/plan/layout.ts';
-import { printPlan } from '../../engine/plan/print.ts';
 import { diffPlans, type PlanSide, pairedRules } from './diff.ts';
-import {
-  COMPONENTS,
-  type Component,
-  isSeparate,
-  type Profile,
-  profilesOf,
-  type SEPARATE,
-} from './profile.ts';
+import { COMPONENTS, type Component, isSeparate, type Profile, profilesOf, typesOf } from './profile.ts';
+import type { TypeComponent } from './rule-types.ts';
 import { MAX_INVERTED, MAX_ORDER_TESTS } from './space/limits.ts';
 import { effectOf, readSubject, type Subject, type SubjectRule, takesGroups } from './subject.ts';
 import { hostOfWitness, type Witness } from './witness.ts';
@@ -162,7 +157,7 @@ export function differencesOf(
     }
     const [left, right] = [a![0] ?? null, b![0] ?? null];
     const isCompared =
-      component === 'end' || component === 'error_page' || typeIndex(typeAt(component)) < last;
+      component === 'end' || component === 'error_page' || typeIndex(typesOf(component)[0]!) < last;
     if (!isCompared) continue;
     const kind =
       component === 'rewrite'
@@ -181,14 +176,14 @@ export function differencesOf(
 /** The changes of rules that act for themselves. */
 function separateChanges(
   comparison: ReadInput,
-  component: (typeof SEPARATE)[number],
+  component: TypeComponent,
   {
     was,
     now,
     last,
   }: { readonly was: readonly SubjectRule[]; readonly now: readonly SubjectRule[]; readonly last: number },
 ): readonly Omit<OutcomeChange, 'witness' | 'profiles'>[] {
-  if (typeIndex(typeAt(component)) >= last) return [];
+  if (typeIndex(typesOf(component)[0]!) >= last) return [];
   const { pairs } = comparison;
   const changes: Omit<OutcomeChange, 'witness' | 'profiles'>[] = [];
   const byName = new Map(was.map((rule) => [idOf(rule), rule]));
@@ -257,18 +252,6 @@ export function invertedPairs(
     }
   }
   return { pairs: found, isCut: false };
-}
-
-/** A type of the component's phase. */
-export function typeAt(component: Exclude<Component, 'gate' | 'end'>): SubjectRule['type'] {
-  switch (component) {
-    case 'bot_tag':
-      return 'bot_route';
-    case 'origin':
-      return 'origin_route';
-    default:
-      return component;
-  }
 }
 
 /** The place of the type whose rule has ended the request; beyond all if none has. */

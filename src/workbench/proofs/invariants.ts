@@ -7,14 +7,14 @@
  * its sources: the rules with that effect, the challenge of a record, the edge's own answers, and the end of all phases. A
  * source that no request of the box comes to is covered by what ends requests before it; that is one question each.
  */
-import { BOT_ACTIONS, BREACH_ACTIONS, FINGERPRINT_ACTIONS } from '../../base/vocabulary/vocabulary.ts';
 import { compile } from '../../engine/compiler/compile.ts';
 import type { Action, Decision } from '../../engine/evaluator/decision.ts';
 import { findGroup } from '../../engine/evaluator/loaded.ts';
-import { FLAG_ACTION_SHIFT, GROUP, META, NONE, REWRITE_FIELDS, SLOT } from '../../engine/plan/layout.ts';
+import { GROUP, META, NONE } from '../../engine/plan/layout.ts';
 import { seal } from '../../engine/plan/seal.ts';
 import type { Invariant } from '../../rules/model/invariant.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
+import { knownOf } from './rule-types.ts';
 import {
   commonBox,
   END,
@@ -41,7 +41,7 @@ import { createBudget, type StepBudget, shareOf } from './space/budget.ts';
 import { findUncovered } from './space/cover.ts';
 import { MAX_INVARIANT_STEPS, MAX_TOTAL_STEPS } from './space/limits.ts';
 import { createSpace, type SpaceAxes } from './space/space.ts';
-import { compilable, nameOfRule, readSubject, type Subject, type SubjectRule } from './subject.ts';
+import { compilable, nameOfRule, planRule, readSubject, type Subject, type SubjectRule } from './subject.ts';
 import { changedUntil, tryDecision, type Witness, withUrls, witnessOf } from './witness.ts';
 
 /** What is known of an invariant. */
@@ -211,14 +211,15 @@ function sourcesOf(around: SubjectSpace): readonly Source[] {
     acts: ({ action }) => action === 'forward',
   };
   const rules = around.subject.rules.flatMap((rule): readonly Source[] => {
-    const action = rule.isDryRun ? null : actionOf(around.subject, rule);
+    const words = planRule(around.subject.loaded, rule.slot);
+    const action = rule.isDryRun ? null : knownOf(rule.type).outcome(words);
     return action === null ? [] : [sourceOfRule(around, rule, action)];
   });
   return [end, ...rules, ownAnswers(around), recordChallenges(around)];
 }
 
 function sourceOfRule(around: SubjectSpace, rule: SubjectRule, action: Action): Source {
-  const needs = rule.type === 'rate_limit' ? 'limit' : rule.type === 'waf' ? 'score' : null;
+  const { needs } = knownOf(rule.type);
   const isRule = (ref: { readonly type: string; readonly id: number } | null): boolean =>
     ref !== null && ref.type === rule.ref.type && ref.id === rule.ref.id;
   return {
@@ -244,38 +245,6 @@ function actingBoxes(around: SubjectSpace, rule: SubjectRule, target: Box): read
   const boxes = rule.type === 'redirect' ? [...endedBy(around, rule), matched] : [matched];
   const common = boxes.map((box) => commonBox(around.space, target, box));
   return common.every((box) => box !== null) ? common : null;
-}
-
-/** The outcome that an enforced match of a rule gives, or may give; `null`: the request goes on. */
-function actionOf({ loaded: { plan } }: Subject, { slot, type, ending }: SubjectRule): Action | null {
-  const row = slot * SLOT.size;
-  const action = plan.slots[row + SLOT.flags]! >>> FLAG_ACTION_SHIFT;
-  switch (type) {
-    case 'drop':
-    case 'waf':
-      return 'block';
-    case 'fingerprint': {
-      const does = FINGERPRINT_ACTIONS[action];
-      return does === 'tag' ? null : does === 'drop' ? 'block' : 'challenge';
-    }
-    case 'bot_route': {
-      const does = BOT_ACTIONS[action];
-      return does === 'block' ? 'block' : does === 'alt_content' ? 'respond' : null;
-    }
-    case 'rate_limit':
-      return BREACH_ACTIONS[action] === 'captcha' ? 'challenge' : 'block';
-    case 'redirect':
-      return 'redirect';
-    case 'captcha':
-      return 'challenge';
-    case 'rewrite': {
-      // One that takes groups may come to a dot segment, which is refused.
-      const isRegex = plan.words[plan.slots[row + SLOT.fields]! + REWRITE_FIELDS.regex] === 1;
-      return isRegex || ending === 'always' ? 'refuse' : null;
-    }
-    default:
-      return null;
-  }
 }
 
 /** The edge's own paths, which it answers after the rate limits (semantics §4). */

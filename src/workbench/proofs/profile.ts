@@ -2,53 +2,38 @@
  * What a plan does with one request, as the rules that act in each component of the decision. Solved challenges, counters and
  * scores are left open: two plans with equal profiles decide alike whatever these are.
  */
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { Decision } from '../../engine/evaluator/decision.ts';
 import { refText } from '../../engine/evaluator/identity.ts';
+import { knownOf, type TypeComponent } from './rule-types.ts';
 import type { Subject, SubjectRule } from './subject.ts';
 import { requestOf, type Witness } from './witness.ts';
 
 /**
- * The parts of a decision, in the order of phases. At most one rule acts in each, but in `fingerprint`, `bot_tag` and
- * `rate_limit`, where every rule acts for itself. `end`: what ends the request without leaving it open.
+ * A part of a decision. At most one rule acts in each, but where each rule acts for itself. `end`: what ends the request without
+ * leaving it open.
  */
-export const COMPONENTS = [
-  'gate',
-  'end',
-  'fingerprint',
-  'bot_tag',
-  'rate_limit',
-  'waf',
-  'captcha',
-  'rewrite',
-  'cache',
-  'origin',
-  'error_page',
-] as const;
-export type Component = (typeof COMPONENTS)[number];
+export type Component = 'gate' | TypeComponent;
 
-/** Components in which every rule acts for itself. */
-export const SEPARATE = ['fingerprint', 'bot_tag', 'rate_limit'] as const;
+/** The parts of a decision, in the order of phases. */
+export const COMPONENTS: readonly Component[] = [
+  ...new Set<Component>(['gate', ...RULE_TYPES.map((type) => knownOf(type).component)]),
+];
 
 /** Whether every rule of the component acts for itself. */
-export function isSeparate(component: Component): component is (typeof SEPARATE)[number] {
-  return (SEPARATE as readonly Component[]).includes(component);
+export function isSeparate(component: Component): boolean {
+  return typesOf(component).some((type) => knownOf(type).acting === 'each');
+}
+
+/** The types whose rules act in a component, in the order of phases; those of `end` may act elsewhere too. */
+export function typesOf(component: Component): readonly RuleType[] {
+  return RULE_TYPES.filter((type) => knownOf(type).component === component);
 }
 
 /** The component in which an enforced rule acts. */
-export function componentOf({ type, ending, isTag }: SubjectRule): Component {
+export function componentOf({ type, ending }: SubjectRule): TypeComponent {
   if (ending === 'always' || ending === 'unless_own_url') return 'end';
-  switch (type) {
-    case 'bot_route':
-      return isTag ? 'bot_tag' : 'origin';
-    case 'origin_route':
-    case 'origin_pool':
-      return 'origin';
-    case 'drop':
-    case 'redirect':
-      return 'end';
-    default:
-      return type;
-  }
+  return ending === 'pins' ? 'origin' : knownOf(type).component;
 }
 
 /** What acts on one request. */

@@ -6,9 +6,10 @@
  * Requests near the border of a condition, where it alone decides: Chilenski and Miller, "Applicability of modified
  * condition/decision coverage to software testing", 1994.
  */
+
+import { printFields } from '../../engine/compiler/rule-types.ts';
 import type { CheckName, RuleTrace, Trace } from '../../engine/evaluator/trace.ts';
 import { NONE, SLOT } from '../../engine/plan/layout.ts';
-import { printFields } from '../../engine/plan/print-fields.ts';
 import { subjectSpace } from './reach.ts';
 import { matchedBy, type SubjectSpace, servedBox, situationsAt } from './situations.ts';
 import { AXES, type Axis, type Box, isEmptyBox, subtract, withAxis } from './space/boxes.ts';

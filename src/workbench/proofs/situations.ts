@@ -5,8 +5,12 @@
 import { parseHost } from '../../base/addresses/host.ts';
 import { createTargetFacts, parseTarget } from '../../base/paths/path.ts';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
+import { EXEMPT } from '../../engine/evaluator/facts.ts';
 import { splitReference } from '../../engine/evaluator/phases/redirect.ts';
+import { PHASE_TABLE } from '../../engine/evaluator/phases.ts';
 import { META, typeIndex } from '../../engine/plan/layout.ts';
+import { typesOf } from './profile.ts';
+import { knownOf } from './rule-types.ts';
 import type { LetterAutomaton } from './space/automaton.ts';
 import { AXES, type Box, commonSets, subtract, withAxis } from './space/boxes.ts';
 import type { Space, SpaceExtras } from './space/space.ts';
@@ -52,27 +56,23 @@ export interface Situation {
   readonly acme: 'GET' | 'POST';
 }
 
-/** Phases by which requests for ACME tokens pass untouched (semantics §4). */
-const PASSED_BY_ACME: readonly Evaluated['type'][] = ['bot_route', 'redirect', 'captcha', 'rewrite', 'cache'];
-/** Phases that a pinned origin passes. */
+/** The types whose phase a request with one of these bits of EXEMPT passes (semantics §4). */
+function typesPassedBy(exemption: number): readonly Evaluated['type'][] {
+  return PHASE_TABLE.filter(({ passedBy }) => (passedBy & exemption) !== 0).flatMap(({ types }) => types);
+}
+
+const PASSED_BY_ACME = typesPassedBy(EXEMPT.acme);
+const PASSED_BY_CRAWLERS = typesPassedBy(EXEMPT.crawler);
+/** A pinned origin passes phases, and takes the place of routes and pools. */
 const PASSED_BY_PINNED: readonly Evaluated['type'][] = [
-  'redirect',
-  'rewrite',
-  'cache',
-  'origin_route',
-  'origin_pool',
+  ...typesPassedBy(EXEMPT.pinned),
+  ...typesOf('origin'),
 ];
-/** Types of which the first enforced match alone acts. */
-const FIRST_MATCH: readonly Evaluated['type'][] = [
-  'drop',
-  'waf',
-  'captcha',
-  'rewrite',
-  'cache',
-  'origin_route',
-  'origin_pool',
-  'error_page',
-];
+
+/** Whether a rule does not act once a rule has pinned the origin. */
+export function isStoppedByPin({ type }: SubjectRule): boolean {
+  return type === 'bot_route' || PASSED_BY_PINNED.includes(type);
+}
 
 const HOST = AXES.indexOf('host');
 const BOT = AXES.indexOf('bot');
@@ -97,8 +97,7 @@ export function matchedBy({ space, plan }: SubjectSpace, rule: SubjectRule): Box
   const box = space.boxOf(plan, rule.slot);
   if (box === null) return null;
   const served = withServed(space, plan, box);
-  if (rule.type !== 'captcha') return served;
-  // Verified search crawlers pass this phase.
+  if (!PASSED_BY_CRAWLERS.includes(rule.type)) return served;
   const others = subtract(space.axes.bot.all, space.axes.bot.crawlers);
   return { ...served, sets: commonSets(served.sets, only(BOT, others)) };
 }
@@ -280,7 +279,7 @@ function blocks(
   if (kind === 'acme' && PASSED_BY_ACME.includes(other.type)) return false;
   if (other.type === 'bot_route') return !other.isTag && botBlocks(other, pinned);
   if (pinned !== null && PASSED_BY_PINNED.includes(other.type)) return false;
-  if (other.type === rule.type) return FIRST_MATCH.includes(rule.type) || other.ending !== 'never';
+  if (other.type === rule.type) return knownOf(other.type).acting === 'first' || other.ending !== 'never';
   if (other.type === 'origin_route' && rule.type === 'origin_pool') return true;
   return other.ending === 'always' || other.ending === 'unless_own_url';
 }

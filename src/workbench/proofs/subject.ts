@@ -1,12 +1,8 @@
 /** A plan that proofs are about: its rules with their effects, their order, and an evaluator that confirms every witness. */
-import { hasDotSegment } from '../../base/paths/path.ts';
-import {
-  BOT_ACTIONS,
-  FINGERPRINT_ACTIONS,
-  RULE_TYPES,
-  type RuleType,
-} from '../../base/vocabulary/vocabulary.ts';
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { compile } from '../../engine/compiler/compile.ts';
+import { printFilter } from '../../engine/compiler/print.ts';
+import { type Printed, printFields } from '../../engine/compiler/rule-types.ts';
 import { createCounters } from '../../engine/evaluator/counters.ts';
 import type { RuleRef } from '../../engine/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../engine/evaluator/evaluate.ts';
@@ -20,22 +16,10 @@ import {
   REWRITE_FIELDS,
   SLOT,
 } from '../../engine/plan/layout.ts';
-import { printFilter } from '../../engine/plan/print.ts';
-import { type Printed, printFields } from '../../engine/plan/print-fields.ts';
 import { openPlan, seal } from '../../engine/plan/seal.ts';
 import { parseRule } from '../../rules/model/parse.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
-
-/** What an enforced match of a rule does to the phases after it. */
-export type RuleEnding =
-  /** Ends the request. */
-  | 'always'
-  /** Ends the request, unless the location is the request's own URL. */
-  | 'unless_own_url'
-  /** Fixes the origin: redirect, rewrite, cache and origin rules are passed. */
-  | 'pins'
-  /** Depends on what is no property of the request: counters, scores, solved challenges. Or ends nothing. */
-  | 'never';
+import { knownOf, type PlanRule, type RuleEnding } from './rule-types.ts';
 
 /** One enabled rule of a plan. */
 export interface SubjectRule {
@@ -96,54 +80,34 @@ export function readSubject(
 }
 
 function readRule(loaded: LoadedPlan, slot: number): SubjectRule | null {
-  const { slots, words } = loaded.plan;
-  const row = slot * SLOT.size;
-  const flags = slots[row + SLOT.flags]!;
+  const flags = loaded.plan.slots[slot * SLOT.size + SLOT.flags]!;
   if ((flags & FLAG.enabled) === 0) return null;
   const type = RULE_TYPES[flags & FLAG.type]!;
-  const fields = slots[row + SLOT.fields]!;
   const isRedirect = type === 'redirect';
-  const action = flags >>> FLAG_ACTION_SHIFT;
+  const words = planRule(loaded, slot);
+  const { ending, isTag } = knownOf(type);
   return {
     slot,
     type,
     ref: refOfSlot(loaded, slot),
     isDryRun: (flags & FLAG.dryRun) !== 0,
-    ending: type === 'rewrite' ? endingOfRewrite(loaded, fields) : endingOf(type, action),
-    isTag: isTagRule(type, action),
-    target: isRedirect ? textOf(loaded, words[fields + REDIRECT_FIELDS.target]!) : '',
-    preservesPath: isRedirect && words[fields + REDIRECT_FIELDS.preservePath] === 1,
+    ending: ending(words),
+    isTag: isTag(words),
+    target: isRedirect ? words.text(REDIRECT_FIELDS.target) : '',
+    preservesPath: isRedirect && words.word(REDIRECT_FIELDS.preservePath) === 1,
   };
 }
 
-function isTagRule(type: RuleType, action: number): boolean {
-  if (type === 'fingerprint') return FINGERPRINT_ACTIONS[action] === 'tag';
-  return type === 'bot_route' && BOT_ACTIONS[action] === 'tag';
-}
-
-/** A rewrite to a path with a dot segment refuses the request; one that takes groups may, which is not followed. */
-function endingOfRewrite(loaded: LoadedPlan, fields: number): RuleEnding {
-  const { words } = loaded.plan;
-  if (words[fields + REWRITE_FIELDS.regex] === 1) return 'never';
-  return hasDotSegment(textOf(loaded, words[fields + REWRITE_FIELDS.target]!)) ? 'always' : 'never';
-}
-
-function endingOf(type: RuleType, action: number): RuleEnding {
-  switch (type) {
-    case 'drop':
-      return 'always';
-    case 'fingerprint':
-      return FINGERPRINT_ACTIONS[action] === 'drop' ? 'always' : 'never';
-    case 'bot_route': {
-      const does = BOT_ACTIONS[action];
-      if (does === 'tag') return 'never';
-      return does === 'alt_origin' ? 'pins' : 'always';
-    }
-    case 'redirect':
-      return 'unless_own_url';
-    default:
-      return 'never';
-  }
+/** The words of a rule in a slot. */
+export function planRule(loaded: LoadedPlan, slot: number): PlanRule {
+  const { slots, words } = loaded.plan;
+  const row = slot * SLOT.size;
+  const fields = slots[row + SLOT.fields]!;
+  return {
+    action: slots[row + SLOT.flags]! >>> FLAG_ACTION_SHIFT,
+    word: (offset) => words[fields + offset]!,
+    text: (offset) => textOf(loaded, words[fields + offset]!),
+  };
 }
 
 // The rule set that proofs are about: of a domain that serves, since its state is no property of its rules.
@@ -210,10 +174,8 @@ function makeEffect(subject: Subject, rule: SubjectRule): string {
  */
 export function takesGroups({ loaded }: Subject, { slot, type }: SubjectRule): boolean {
   if (type !== 'rewrite') return false;
-  const { slots, words } = loaded.plan;
-  const fields = slots[slot * SLOT.size + SLOT.fields]!;
-  if (words[fields + REWRITE_FIELDS.regex] !== 1) return false;
-  return textOf(loaded, words[fields + REWRITE_FIELDS.target]!).includes('$');
+  const words = planRule(loaded, slot);
+  return words.word(REWRITE_FIELDS.regex) === 1 && words.text(REWRITE_FIELDS.target).includes('$');
 }
 
 /** The patterns of paths that a rule includes, in their order. */

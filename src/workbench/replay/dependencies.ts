@@ -1,12 +1,12 @@
 /**
  * Which rules of a plan depend on facts that a log lacks, and how they were evaluated: a replay cannot say more of them.
  */
-import { printPlan } from '../../engine/plan/print.ts';
+import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
+import { printPlan } from '../../engine/compiler/print.ts';
 import type { OpenedPlan } from '../../engine/plan/seal.ts';
+import type { Rule } from '../../rules/model/types.ts';
 import type { FactCounts, LogFact } from '../access-logs/entry.ts';
-
-/** A fact that a rule depends on: one that a log may lack, or one that no access log has. */
-type ReplayFact = LogFact | 'ja4h' | 'verified_bot' | 'body' | 'solved_challenge';
+import { knownOf, type ReplayFact } from '../proofs/rule-types.ts';
 
 /** A fact that lines lack, with the rules that depend on it. */
 export interface LackedFact {
@@ -20,54 +20,36 @@ export interface LackedFact {
 }
 
 /** A rule of a printed plan, as far as it is read here. */
-interface PrintedRuleFilters {
-  readonly type: string;
+interface PrintedRule {
+  readonly type: RuleType;
   readonly id: number;
   readonly key?: string;
   readonly enabled: boolean;
-  readonly countries?: readonly string[];
-  readonly ips?: readonly string[];
-  readonly match_ja4?: readonly string[];
-  readonly match_ja4h?: readonly string[];
-  readonly bot_kinds?: readonly string[];
-  readonly require_verified?: boolean;
-  readonly on_breach?: string;
 }
 
-/** How each fact is assumed, and whether a rule depends on it. */
-interface Dependency {
-  readonly fact: ReplayFact;
-  readonly assumed: string;
-  readonly needs: (rule: PrintedRuleFilters) => boolean;
+/** Lists that a printed rule has only if they have entries. */
+const NO_LISTS = { countries: [], ips: [] };
+
+/** What is assumed in place of each fact that rules may depend on. */
+const ASSUMED: Readonly<Partial<Record<ReplayFact, string>>> = {
+  ip: 'no address',
+  country: 'unknown',
+  user_agent: 'no bot',
+  ja4: 'unknown',
+  ja4h: 'unknown',
+  verified_bot: 'no declared bot is verified',
+  headers: 'only those of the log are inspected',
+  body: 'none is inspected',
+  solved_challenge: 'no visitor has solved one',
+  time: 'the time of the replay',
+};
+
+/** Whether a rule depends on a fact. */
+function needs({ type, ...fields }: PrintedRule, fact: ReplayFact): boolean {
+  return knownOf(type)
+    .facts({ ...NO_LISTS, ...fields, type } as object as Rule)
+    .includes(fact);
 }
-
-const challenges = ({ type, on_breach }: PrintedRuleFilters): boolean =>
-  type === 'captcha' || on_breach === 'captcha';
-
-const DEPENDENCIES: readonly Dependency[] = [
-  {
-    fact: 'ip',
-    assumed: 'no address',
-    needs: ({ type, ips }) => ips !== undefined || type === 'rate_limit',
-  },
-  { fact: 'country', assumed: 'unknown', needs: ({ countries }) => countries !== undefined },
-  { fact: 'user_agent', assumed: 'no bot', needs: ({ type }) => type === 'bot_route' || type === 'waf' },
-  {
-    fact: 'ja4',
-    assumed: 'unknown',
-    needs: ({ match_ja4 }) => match_ja4 !== undefined && match_ja4.length > 0,
-  },
-  { fact: 'ja4h', assumed: 'unknown', needs: ({ match_ja4h }) => (match_ja4h?.length ?? 0) > 0 },
-  {
-    fact: 'verified_bot',
-    assumed: 'no declared bot is verified',
-    needs: (rule) => rule.require_verified === true || rule.type === 'captcha',
-  },
-  { fact: 'headers', assumed: 'only those of the log are inspected', needs: ({ type }) => type === 'waf' },
-  { fact: 'body', assumed: 'none is inspected', needs: ({ type }) => type === 'waf' },
-  { fact: 'solved_challenge', assumed: 'no visitor has solved one', needs: challenges },
-  { fact: 'time', assumed: 'the time of the replay', needs: ({ type }) => type === 'rate_limit' },
-];
 
 /** What a log had and lacked. */
 export interface LoggedFacts {
@@ -86,10 +68,13 @@ export function lackedFacts(plans: readonly OpenedPlan[], logged: LoggedFacts): 
   const facts: LackedFact[] = [];
   if (lacks.host > 0) facts.push({ fact: 'host', requests: lacks.host, rules: [], assumed: host });
   if (lacks.scheme > 0) facts.push({ fact: 'scheme', requests: lacks.scheme, rules: [], assumed: scheme });
-  for (const { fact, assumed, needs } of DEPENDENCIES) {
+  for (const [name, assumed] of Object.entries(ASSUMED)) {
+    const fact = name as ReplayFact;
     const lacking = fact in lacks ? lacks[fact as LogFact] : requests;
     // A rule of both plans is named once.
-    const names = rules.filter(needs).map(({ type, id, key }) => `${type}/${key ?? id}`);
+    const names = rules
+      .filter((rule) => needs(rule, fact))
+      .map(({ type, id, key }) => `${type}/${key ?? id}`);
     const depending = [...new Set(names)];
     if (lacking > 0 && depending.length > 0)
       facts.push({ fact, requests: lacking, rules: depending, assumed });
@@ -97,7 +82,7 @@ export function lackedFacts(plans: readonly OpenedPlan[], logged: LoggedFacts): 
   return facts;
 }
 
-function enabledRules(opened: OpenedPlan): readonly PrintedRuleFilters[] {
-  const { rules } = printPlan(opened) as object as { readonly rules: readonly PrintedRuleFilters[] };
+function enabledRules(opened: OpenedPlan): readonly PrintedRule[] {
+  const { rules } = printPlan(opened) as object as { readonly rules: readonly PrintedRule[] };
   return rules.filter(({ enabled }) => enabled);
 }

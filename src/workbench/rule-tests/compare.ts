@@ -3,6 +3,7 @@ import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import type { Decision, ErrorPageAnswer, RuleRef } from '../../engine/evaluator/decision.ts';
 import type { RuleTrace, Trace } from '../../engine/evaluator/trace.ts';
+import { knownOf } from '../proofs/rule-types.ts';
 import { forwardedUrl } from '../simulation/describe.ts';
 import type { Expectation } from './expectation.ts';
 import type { ExpectedFields } from './expected-fields.ts';
@@ -122,17 +123,10 @@ function foundText({ inspection }: RuleTrace): string {
 
 /** Rules that could cause the expected action, if the test names none. */
 function candidates({ fields }: Expectation, rules: readonly RuleTrace[]): readonly RuleRef[] {
-  const types = TYPES_OF[String(fields?.['action'])] ?? [];
-  return rules.filter((rule) => types.includes(rule.type) && rule.reason.code !== 'disabled').slice(0, FEW);
+  const explains = ({ type, reason }: RuleTrace): boolean =>
+    reason.code !== 'disabled' && knownOf(type).explains.some((action) => action === fields?.['action']);
+  return rules.filter(explains).slice(0, FEW);
 }
-
-/** The rule types that can cause an action. */
-const TYPES_OF: Readonly<Record<string, readonly string[]>> = {
-  block: ['drop', 'rate_limit', 'waf', 'bot_route'],
-  challenge: ['captcha', 'rate_limit', 'fingerprint'],
-  redirect: ['redirect'],
-  respond: ['bot_route'],
-};
 
 /** Whether an expected field is a rule. */
 function isRef(value: unknown): value is RuleRef {

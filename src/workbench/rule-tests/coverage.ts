@@ -9,6 +9,7 @@ import type { RuleTrace, Trace } from '../../engine/evaluator/trace.ts';
 import type { EdgeSources } from '../../rules/files/edge-file.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { openRegions, type RegionName, type Regions, regionsIn } from '../proofs/regions.ts';
+import { knownOf } from '../proofs/rule-types.ts';
 import { readSubject } from '../proofs/subject.ts';
 import { witnessText } from '../simulation/render-changes.ts';
 import type { RuleNames } from './names.ts';
@@ -201,6 +202,7 @@ interface ListEntry {
 
 /** Every list entry of a rule's filters, except a path list of `/*`, which admits every path. */
 function entriesOf(rule: Rule): readonly ListEntry[] {
+  const fields = rule as object as Readonly<Record<string, readonly string[] | undefined>>;
   const pattern =
     rule.host_pattern === '' ? [] : [{ list: 'host_pattern', position: null, text: rule.host_pattern }];
   return [
@@ -208,11 +210,7 @@ function entriesOf(rule: Rule): readonly ListEntry[] {
     ...pattern,
     ...listed('host_excludes', rule.host_excludes),
     ...paths(rule),
-    ...(rule.type === 'drop' ? [...listed('countries', rule.countries), ...listed('ips', rule.ips)] : []),
-    ...(rule.type === 'bot_route' ? listed('bot_kinds', rule.bot_kinds) : []),
-    ...(rule.type === 'fingerprint'
-      ? [...listed('match_ja4', rule.match_ja4), ...listed('match_ja4h', rule.match_ja4h)]
-      : []),
+    ...knownOf(rule.type).entries.flatMap((list) => listed(list, fields[list] ?? [])),
   ];
 }
 

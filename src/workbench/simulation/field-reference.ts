@@ -8,7 +8,7 @@ import { ACTIONS } from '../../engine/evaluator/decision.ts';
 import { edgeFileSchema } from '../../rules/files/edge-schema.ts';
 import { type JsonSchema, testFileSchema } from '../../rules/files/test-schema.ts';
 import { COMMON_FIELDS, PATH_FIELDS } from '../../rules/model/common.ts';
-import { RULE_FORMS, RULE_SUMMARIES } from '../../rules/model/rule.ts';
+import { RULE_FORMS } from '../../rules/model/rule.ts';
 import { EXPECTED_KEYS } from './expected-schema.ts';
 
 // The JSON Schemas of `edge.yaml` and `edge.test.yaml`, as editors and `/docs/` get them.
@@ -89,7 +89,7 @@ export function fieldSections(): readonly FieldSection[] {
       return {
         name: type,
         title: `Rules of type ${type}`,
-        summary: RULE_SUMMARIES[type],
+        summary: RULE_FORMS[type].summary,
         fields: entriesOf(pickFields(definitions[type]!, Object.keys(own)), ''),
         common: hasPath ? 'path' : 'hosts',
       };

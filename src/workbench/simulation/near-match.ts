@@ -66,7 +66,7 @@ function pathProposals(filter: PathFilter): readonly Proposal[] {
 
 /** A country of the list, or one outside an allowlist. */
 function countryProposals(rule: Rule): readonly Proposal[] {
-  if (rule.type !== 'drop' || rule.countries.length === 0) return [];
+  if (!('countries' in rule) || rule.countries.length === 0) return [];
   const outside = ['US', 'DE', 'JP', 'BR', 'ZA'].filter((code) => !rule.countries.includes(code));
   const codes = rule.country_match_type === 'include' ? rule.countries : outside;
   return codes.slice(0, 1).map((country) => ({ facts: { country }, flags: [`--country ${country}`] }));
@@ -77,7 +77,7 @@ const ELSEWHERE = ['203.0.113.7', '198.51.100.7', '2001:db8::7'];
 
 /** An address of the list, or one outside an allowlist. */
 function addressProposals(rule: Rule): readonly Proposal[] {
-  if (rule.type !== 'drop' || rule.ips.length === 0) return [];
+  if (!('ips' in rule) || rule.ips.length === 0) return [];
   const listed = rule.ips.map((entry) => entry.replace(/[/-].*$/, ''));
   const addresses = rule.ip_match_type === 'include' ? listed.slice(0, 2) : ELSEWHERE;
   return addresses.map((ip) => ({ facts: { ip }, flags: [`--ip ${ip}`] }));
@@ -85,7 +85,7 @@ function addressProposals(rule: Rule): readonly Proposal[] {
 
 /** A bot of the list, verified if the rule requires it. */
 function botProposals(rule: Rule): readonly Proposal[] {
-  if (rule.type !== 'bot_route') return [];
+  if (!('bot_kinds' in rule)) return [];
   const listed = rule.bot_kinds.find((kind) => kind !== '*') ?? 'gptbot';
   const bot = { kind: listed, verified: rule.require_verified };
   return [{ facts: { bot }, flags: [`--bot ${bot.kind}${bot.verified ? ':verified' : ''}`] }];
@@ -93,7 +93,7 @@ function botProposals(rule: Rule): readonly Proposal[] {
 
 /** A fingerprint of the list, without its star. */
 function fingerprintProposals(rule: Rule, field: 'ja4' | 'ja4h'): readonly Proposal[] {
-  if (rule.type !== 'fingerprint') return [];
+  if (!('match_ja4' in rule)) return [];
   const listed = field === 'ja4' ? rule.match_ja4 : rule.match_ja4h;
   return listed.slice(0, 1).map((entry) => {
     const value = entry.replace(/\*$/, '');

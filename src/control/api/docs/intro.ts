@@ -3,11 +3,10 @@
  * operations, and an example of each request body.
  */
 import type { JsonObject } from '../../../base/text/json-object.ts';
-import { RULE_TYPES, type RuleType } from '../../../base/vocabulary/vocabulary.ts';
-import { RULE_SUMMARIES } from '../../../rules/model/rule.ts';
+import { RULE_TYPES, ruleSlug } from '../../../base/vocabulary/vocabulary.ts';
+import { RULE_FORMS } from '../../../rules/model/rule.ts';
 import { REQUESTS_PER_MINUTE } from '../../accounts/request-budget.ts';
 import { MAX_BODY_OCTETS, PUBLISH_WAIT_MS } from '../operation/limits.ts';
-import { RULE_SLUGS } from '../rules/show.ts';
 
 /** Markdown of `info.description`. */
 export const INTRODUCTION = `Domains, DNS records and edge rules over JSON. Every accepted change of what the edge does is compiled into
@@ -125,7 +124,7 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
     name: 'Edge rules',
     tags: [
       { name: ALL_RULES_TAG, description: 'Rules of every type in one list, and their hits.' },
-      ...RULE_TYPES.map((type) => ({ name: ruleTag(type), description: `${RULE_SUMMARIES[type]}.` })),
+      ...RULE_TYPES.map((type) => ({ name: ruleTag(type), description: `${RULE_FORMS[type].summary}.` })),
     ],
   },
   {
@@ -222,33 +221,6 @@ export function operationId(method: string, path: string): string {
   return method.toLowerCase() + named.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('');
 }
 
-/** A rule to create, by type. */
-export const CREATE_EXAMPLES: Readonly<Record<RuleType, JsonObject>> = {
-  drop: { path_includes: ['/admin/*'], ip_match_type: 'exclude', ips: ['203.0.113.0/24'] },
-  fingerprint: { match_ja4: ['t13d1516h2_8daaf6152771_b186095e22b6'], action: 'challenge' },
-  bot_route: { bot_kinds: ['gptbot', 'ccbot'], action: 'block' },
-  rate_limit: { path_includes: ['/api/*'], limit: 100, window_sec: 60, key_by: 'ip' },
-  waf: { paranoia: 1, threshold: 5, action_mode: 'dry_run' },
-  redirect: { path_includes: ['/old/*'], target: '/new', status_code: 301 },
-  captcha: { path_includes: ['/login'], ttl_sec: 3600 },
-  rewrite: {
-    path_match_type: 'regex',
-    path_includes: ['^/shop/(.*)$'],
-    path_target: '/store/$1',
-    query_mode: 'preserve',
-  },
-  cache: { path_includes: ['/assets/*'], edge_ttl_sec: 86400 },
-  origin_route: { path_includes: ['/api/*'], address: '198.51.100.30', port: 8080, scheme: 'http' },
-  origin_pool: {
-    lb_type: 'round_robin',
-    origins: [
-      { address: '198.51.100.41', weight: 3 },
-      { address: '198.51.100.42', weight: 1 },
-    ],
-  },
-  error_page: { codes: [502, 503], content: { '502': '<h1>Back in a minute</h1>' } },
-};
-
 /** A change that every rule type accepts. */
 const UPDATE: JsonObject = { enabled: false, priority: 50 };
 
@@ -272,9 +244,9 @@ export const EXAMPLES: Readonly<Record<string, JsonObject>> = Object.fromEntries
     return [operationId(method, path), body];
   }),
   ...RULE_TYPES.flatMap((type) => {
-    const all = `/domains/{domain}/rules/${RULE_SLUGS[type]}/`;
+    const all = `/domains/{domain}/rules/${ruleSlug(type)}/`;
     return [
-      [operationId('POST', all), CREATE_EXAMPLES[type]],
+      [operationId('POST', all), RULE_FORMS[type].example],
       [operationId('PUT', `${all}{ruleId}`), UPDATE],
     ];
   }),

@@ -4,11 +4,11 @@
  */
 import { setImmediate as yieldToRequests } from 'node:timers/promises';
 import { z } from 'zod';
-import type { RuleType } from '../../../base/vocabulary/vocabulary.ts';
+import { type RuleType, ruleSlug } from '../../../base/vocabulary/vocabulary.ts';
 import { id, list as listOf } from '../../../rules/model/fields.ts';
 import { form } from '../../../rules/model/form.ts';
+import { RULE_FORMS } from '../../../rules/model/rule.ts';
 import { checkRuleType } from '../../accounts/entitlements.ts';
-import { CREATE_EXAMPLES } from '../docs/intro.ts';
 import { MAX_RULE_BATCH } from '../operation/limits.ts';
 import { formBody, readBody } from '../operation/read-request.ts';
 import { badRequest, notFound, Refusal } from '../operation/refusal.ts';
@@ -24,13 +24,12 @@ import {
 } from '../operation/route.ts';
 import { type BatchEntry, batchShape, showBatch } from '../records/write.ts';
 import { RULE_SHAPES } from '../rules/shapes.ts';
-import { RULE_SLUGS } from '../rules/show.ts';
 import { addRule, changeRule, removeRule } from './rules.ts';
 
 /** The batch routes of one rule type. */
 // biome-ignore format: a table is read in columns
 export function ruleBatchRoutes(type: RuleType): readonly ApiRoute[] {
-  const all = `/domains/{domain}/rules/${RULE_SLUGS[type]}/`;
+  const all = `/domains/{domain}/rules/${ruleSlug(type)}/`;
   return [
     { method: 'POST', path: `${all}batch-create`, permission: 'rules.edit', hides: true, gate: checkRuleType(type), ...batchCreate(type) },
     { method: 'POST', path: `${all}batch-update`, permission: 'rules.edit', hides: true, ...batchUpdate(type) },
@@ -73,7 +72,7 @@ function batchCreate(type: RuleType): Operation {
         .array(RULE_SHAPES[type].create)
         .max(MAX_RULE_BATCH)
         .describe('the new rules')
-        .meta({ examples: [[CREATE_EXAMPLES[type]]] }),
+        .meta({ examples: [[RULE_FORMS[type].example]] }),
     }),
     read: (sent) => readBody(createForm, sent),
   };

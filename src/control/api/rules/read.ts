@@ -12,7 +12,7 @@ import { readForm } from '../../../rules/model/form.ts';
 import { parseRule } from '../../../rules/model/parse.ts';
 import { createPatternBook, type ExistingPatterns, patternCost } from '../../../rules/model/pattern.ts';
 import { createReport } from '../../../rules/model/report.ts';
-import { ruleForm } from '../../../rules/model/rule.ts';
+import { originsOfRule, ruleForm } from '../../../rules/model/rule.ts';
 import type { DropRule, OriginRouteRule, Rule } from '../../../rules/model/types.ts';
 import { refuseFeature } from '../../accounts/entitlements.ts';
 import type { RuleWrite } from '../../store/customer-repositories.ts';
@@ -21,7 +21,7 @@ import type { WriteTransaction } from '../../store/store.ts';
 import { wrongInput } from '../operation/read-request.ts';
 import { forbidden } from '../operation/refusal.ts';
 import type { Writing } from '../operation/route.ts';
-import { originsOfRule, refuseSpecial } from '../origins.ts';
+import { refuseSpecial } from '../origins.ts';
 import { bodyOf, type RuleBody } from './show.ts';
 
 /** The input of `readRule`; `before`: the row that an update changes. */

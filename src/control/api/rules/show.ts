@@ -1,6 +1,5 @@
 /**
- * Rules as the API shows them: converted between their stored form and the form of the API, in pages of a list, under
- * the names of their types in paths.
+ * Rules as the API shows them: converted between their stored form and the form of the API, and in pages of a list.
  */
 import { z } from 'zod';
 import { utf8Length } from '../../../base/octets/octets.ts';
@@ -161,21 +160,3 @@ function readCursor(cursor: string, type: RuleType | null): RulePage['after'] {
   }
   return { type: known, priority: Number(priority), id: Number(id) };
 }
-
-// The names of rule types in paths (API document, "Edge rules"; `cache` from semantics §5).
-
-/** The path segment of each rule type. */
-export const RULE_SLUGS = {
-  drop: 'drop',
-  fingerprint: 'fingerprint',
-  bot_route: 'bot-route',
-  rate_limit: 'rate-limit',
-  waf: 'waf',
-  redirect: 'redirect',
-  captcha: 'captcha',
-  rewrite: 'rewrite',
-  cache: 'cache',
-  origin_route: 'origin_route',
-  origin_pool: 'origin_pool',
-  error_page: 'error-page',
-} as const satisfies Readonly<Record<RuleType, string>>;

@@ -2,9 +2,10 @@
  * Phase 3: tags accumulate; of the other actions the first match wins. `alt_origin` pins the origin without ending the
  * request, and tags after it still accumulate.
  */
-import { BOT_ACTIONS } from '../../../base/vocabulary/vocabulary.ts';
-import { BOT_FIELDS, FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
-import { EXEMPT } from '../facts.ts';
+import { BOT_ACTIONS, BOT_KINDS } from '../../../base/vocabulary/vocabulary.ts';
+import { BOT_FIELDS, FLAG, FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
+import { botSource, botText, type JudgedCheck, judged, listText, type RuleExplanation } from '../checks.ts';
+import { botOf, EXEMPT, OTHER_BOT } from '../facts.ts';
 import { textOf } from '../loaded.ts';
 import { acts, addTag, type Context, end, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 
@@ -42,4 +43,54 @@ function respond(context: Context, run: Run, slot: number): true {
   const fields = slotWord(context, slot, SLOT.fields);
   run.body = textOf(context.loaded, words[fields + BOT_FIELDS.body]!);
   return end(run, 'respond', { status: words[fields + BOT_FIELDS.status]!, rule: refOf(context, slot) });
+}
+
+/** What a trace says of bot_route rules. */
+export const botRouteExplanation: RuleExplanation = {
+  hasPaths: false,
+  checks: (context, slot) => [kindCheck(context, slot), ...verifiedCheck(context, slot)],
+};
+
+/** The check of the bot kinds. */
+function kindCheck(context: Context, slot: number): JudgedCheck {
+  const { words } = context.loaded.plan;
+  const offset = slotWord(context, slot, SLOT.kinds);
+  const kinds = [...words.subarray(offset + 2, offset + 2 + words[offset + 1]!)];
+  const listed = listText(kinds.map((kind) => (kind === OTHER_BOT ? '*' : BOT_KINDS[kind]!)));
+  const kind = botOf(context.facts);
+  if (kind < 0) {
+    const why =
+      botSource(context.facts) === 'given' ? 'the visitor is not a bot' : 'the user agent names no known bot';
+    return judged('kind', false, why, 'bot_not_classified', 'bot_kinds[0]');
+  }
+  const place = kinds.findIndex((listedKind) => listedKind === kind || listedKind === OTHER_BOT);
+  const name = botText(context);
+  if (place < 0)
+    return judged(
+      'kind',
+      false,
+      `bot ${name} is not in bot_kinds ${listed}`,
+      'bot_not_listed',
+      'bot_kinds[0]',
+    );
+  return judged(
+    'kind',
+    true,
+    `bot ${name} is in bot_kinds ${listed}`,
+    'bot_not_listed',
+    `bot_kinds[${place}]`,
+  );
+}
+
+/** The check of `require_verified`; absent if the rule does not require it. */
+function verifiedCheck(context: Context, slot: number): readonly JudgedCheck[] {
+  if ((slotWord(context, slot, SLOT.flags) & FLAG.requireVerified) === 0) return [];
+  const name = botText(context);
+  if (name === null)
+    return [judged('verified', false, 'no bot, so nothing is verified', 'bot_not_classified')];
+  const { botVerified } = context.facts;
+  const text = botVerified
+    ? `bot ${name} is verified`
+    : `bot ${name} is only declared in the user agent; the rule needs a verified bot`;
+  return [judged('verified', botVerified, text, 'bot_unverified')];
 }

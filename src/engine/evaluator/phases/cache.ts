@@ -2,6 +2,7 @@
 import { decodeEscapes } from '../../../base/octets/octets.ts';
 import { CACHE_MODES, CACHE_QUERY_MODES } from '../../../base/vocabulary/vocabulary.ts';
 import { CACHE_FIELDS, FLAG_ACTION_SHIFT, META, SLOT, typeIndex } from '../../plan/layout.ts';
+import type { RuleExplanation } from '../checks.ts';
 import type { CacheDirective } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 import { textsAt } from '../loaded.ts';
@@ -18,7 +19,7 @@ export const BYPASS: CacheDirective = Object.freeze({
 });
 
 /** Whether the domain's developer mode is on; it bypasses the cache whole. */
-export function inDeveloperMode(context: Context): boolean {
+function inDeveloperMode(context: Context): boolean {
   const { meta } = context.loaded.plan;
   return context.facts.now < meta[META.developerHigh]! * 2 ** 32 + meta[META.developerLow]!;
 }
@@ -101,3 +102,21 @@ function nameOf(pair: string): string {
   const equals = pair.indexOf('=');
   return decodeEscapes(equals < 0 ? pair : pair.slice(0, equals));
 }
+
+const DEVELOPER_MODE = 'developer mode bypasses the cache';
+
+/** The note of a trace about developer mode. */
+export function developerModeNote(context: Context): string | null {
+  return inDeveloperMode(context) ? DEVELOPER_MODE : null;
+}
+
+/** What a trace says of cache rules. */
+export const cacheExplanation: RuleExplanation = {
+  reason: ({ decision: { cache: directive } }) => {
+    const isBypassed = directive === null || directive.key === null;
+    const text = isBypassed ? 'the cache is bypassed' : `${directive.mode}, key ${directive.key}`;
+    return { code: 'cached', text };
+  },
+  overridden: ({ context }) =>
+    inDeveloperMode(context) ? { code: 'developer_mode', text: DEVELOPER_MODE } : null,
+};

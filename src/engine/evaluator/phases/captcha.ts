@@ -1,5 +1,6 @@
 /** Phase 7: the first captcha rule that matches challenges; without a match, a record with `captcha` does. */
 import { GROUP, typeIndex } from '../../plan/layout.ts';
+import type { Decision } from '../decision.ts';
 import { isCleared, isRecordCleared, refOfRecord } from '../identity.ts';
 import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf } from '../run.ts';
 
@@ -24,4 +25,15 @@ export function captchaOfRecord(context: Context, run: Run): boolean {
   const id = loaded.plan.words[facts.group + GROUP.captcha]!;
   if (id === 0 || isRecordCleared(facts, loaded, id)) return false;
   return end(run, 'challenge', { status: 403, rule: refOfRecord(loaded, id) });
+}
+
+/** The note of a trace about the challenge that a record asks for. */
+export function captchaNote(context: Context, decision: Decision): string | null {
+  const id = context.loaded.plan.words[context.facts.group + GROUP.captcha]!;
+  if (id === 0 || decision.matches.some((match) => match.type === 'captcha' && match.mode === 'enforce'))
+    return null;
+  const asks = decision.rule?.type === 'record';
+  return asks
+    ? `record ${id} asks for a challenge`
+    : `record ${id} asks for a challenge, which this visitor has solved`;
 }

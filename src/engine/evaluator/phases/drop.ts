@@ -1,6 +1,17 @@
-/** Phase 1: the first drop rule that matches blocks the request. */
-import { typeIndex } from '../../plan/layout.ts';
-import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf } from '../run.ts';
+/** Phase 1: the first drop rule that matches blocks the request. Its own filters are countries and addresses. */
+import { formatIp } from '../../../base/addresses/ip.ts';
+import { ADDRESSES, FLAG, NONE, SLOT, typeIndex } from '../../plan/layout.ts';
+import {
+  countryCode,
+  type JudgedCheck,
+  judged,
+  listText,
+  type RuleExplanation,
+  unfiltered,
+} from '../checks.ts';
+import { ipOf } from '../facts.ts';
+import { addressEntry, isCountryListed } from '../predicates.ts';
+import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 
 const DROP = typeIndex('drop');
 
@@ -13,4 +24,116 @@ export function drop(context: Context, run: Run): boolean {
     return end(run, 'block', { status: 403, rule: refOf(context, slot) });
   }
   return false;
+}
+
+/** What a trace says of drop rules. */
+export const dropExplanation: RuleExplanation = {
+  checks: (context, slot) => [countryCheck(context, slot), addressCheck(context, slot)],
+};
+
+/** The check of the country filter; unknown countries fail it in either mode. */
+function countryCheck(context: Context, slot: number): JudgedCheck {
+  const { facts, loaded } = context;
+  const { words } = loaded.plan;
+  const offset = slotWord(context, slot, SLOT.countries);
+  if (offset === NONE) return unfiltered('country', 'no country filter', 'country_not_listed');
+  const codes = [...words.subarray(offset + 1, offset + 1 + words[offset]!)];
+  const listed = listText(codes.map(countryCode));
+  const excludes = (slotWord(context, slot, SLOT.flags) & FLAG.excludeCountries) !== 0;
+  if (facts.country < 0) {
+    if (excludes)
+      return judged('country', true, `the country is unknown, so not among ${listed}`, 'country_unknown');
+    return judged(
+      'country',
+      null,
+      'the country is unknown, so it is never listed',
+      'country_unknown',
+      'countries[0]',
+    );
+  }
+  const code = countryCode(facts.country);
+  const place = codes.indexOf(facts.country);
+  const entry = place < 0 && excludes ? undefined : `countries[${Math.max(0, place)}]`;
+  const isListed = isCountryListed(loaded, offset, facts.country);
+  const text = `country ${code} is ${isListed ? 'in' : 'not in'} countries ${listed}`;
+  return judged(
+    'country',
+    isListed !== excludes,
+    text,
+    excludes ? 'country_listed' : 'country_not_listed',
+    entry,
+  );
+}
+
+/** One interval of a rule as the customer would write it. */
+function entryTexts(words: Uint32Array, offset: number): readonly string[] {
+  const n4 = words[offset + ADDRESSES.n4]!;
+  const n6 = words[offset + ADDRESSES.n6]!;
+  const four = offset + ADDRESSES.entries;
+  const six = four + n4 * 3;
+  const texts: string[] = [];
+  for (let entry = 0; entry < n4; entry++) {
+    const range = [words.subarray(four + entry * 2), words.subarray(four + entry * 2 + 1)] as const;
+    texts[words[four + n4 * 2 + entry]!] = rangeText(4, range[0], range[1]);
+  }
+  for (let entry = 0; entry < n6; entry++) {
+    const at = six + entry * 8;
+    texts[words[six + n6 * 8 + entry]!] = rangeText(
+      6,
+      words.subarray(at, at + 4),
+      words.subarray(at + 4, at + 8),
+    );
+  }
+  return texts;
+}
+
+/** An address, a prefix if the interval is one, or `<first>-<last>`. */
+function rangeText(family: 4 | 6, first: Uint32Array, last: Uint32Array): string {
+  const width = family === 4 ? 1 : 4;
+  let common = 0;
+  let exact = true;
+  for (let word = 0; word < width; word++) {
+    const difference = (first[word]! ^ last[word]!) >>> 0;
+    const same = Math.clz32(difference);
+    if (common === word * 32) {
+      common += same;
+      const tail = same === 32 ? 0 : 0xffffffff >>> same;
+      exact &&= (first[word]! & tail) >>> 0 === 0 && (last[word]! & tail) >>> 0 === tail;
+    } else exact &&= first[word] === 0 && last[word] === 0xffffffff;
+  }
+  const start = formatIp(family, first);
+  if (common === width * 32) return start;
+  return exact ? `${start}/${common}` : `${start}-${formatIp(family, last)}`;
+}
+
+/** The check of the address filter; unknown addresses fail it in either mode. */
+function addressCheck(context: Context, slot: number): JudgedCheck {
+  const { facts, loaded } = context;
+  const { words } = loaded.plan;
+  const offset = slotWord(context, slot, SLOT.addresses);
+  if (offset === NONE) return unfiltered('ip', 'no ip filter', 'ip_not_listed');
+  const listed = entryTexts(words, offset);
+  const excludes = (slotWord(context, slot, SLOT.flags) & FLAG.excludeAddresses) !== 0;
+  const family = ipOf(facts);
+  if (family === 0) {
+    if (excludes)
+      return judged(
+        'ip',
+        true,
+        `the address is unknown, so outside the allowlist ${listText(listed)}`,
+        'ip_unknown',
+      );
+    return judged('ip', null, 'the address is unknown, so it is never listed', 'ip_unknown', 'ips[0]');
+  }
+  const address = formatIp(family as 4 | 6, facts.ipWords);
+  const entry = addressEntry(words, offset, facts);
+  const name = entry < 0 ? undefined : `ips[${entry}]`;
+  if (excludes) {
+    const inside = `${address} is in the allowlist entry ${listed[entry]}`;
+    const outside = `${address} is outside the allowlist ${listText(listed)}`;
+    return judged('ip', entry < 0, entry < 0 ? outside : inside, 'ip_listed', name);
+  }
+  const text =
+    entry < 0 ? `${address} is not in ips ${listText(listed)}` : `${address} is in ${listed[entry]}`;
+  return judged('ip', entry >= 0, text, 'ip_not_listed', name ?? 'ips[0]');
 }

@@ -19,7 +19,8 @@ import {
   pickInTurn,
   type Surroundings,
 } from '../balancer.ts';
-import type { Origin, OriginSource } from '../decision.ts';
+import type { RuleExplanation, RuleReason, Settled } from '../checks.ts';
+import type { Decision, Origin, OriginSource } from '../decision.ts';
 import { defaultPort, type Facts } from '../facts.ts';
 import { type LoadedPlan, textOf } from '../loaded.ts';
 import {
@@ -239,4 +240,27 @@ function recordScheme(loaded: LoadedPlan, row: number, facts: Facts): Origin['sc
     default:
       return facts.https ? 'https' : 'http';
   }
+}
+
+/** The note of a trace about an origin that no rule has chosen. */
+export function recordNote(_context: Context, { origin: chosen }: Decision): string | null {
+  return chosen?.source === 'record' ? "the host's own records" : null;
+}
+
+function pinnedReason({ pinnedBy }: Settled): RuleReason | null {
+  return pinnedBy === null ? null : { code: 'overridden', text: `the origin is pinned by ${pinnedBy}` };
+}
+
+/** What a trace says of origin_route rules. */
+export const routeExplanation: RuleExplanation = { overridden: pinnedReason };
+
+/** What a trace says of origin_pool rules. */
+export const poolExplanation: RuleExplanation = {
+  hasPaths: false,
+  overridden: (settled) => pinnedReason(settled) ?? routedReason(settled),
+};
+
+function routedReason({ decision: { rule } }: Settled): RuleReason | null {
+  if (rule?.type !== 'origin_route') return null;
+  return { code: 'overridden', text: `${rule.type} #${rule.id} takes precedence over pools` };
 }

@@ -1,8 +1,10 @@
 /** Phase 4: every rule that matches counts; the first breached one acts. */
+import { formatIp } from '../../../base/addresses/ip.ts';
 import { BREACH_ACTIONS } from '../../../base/vocabulary/vocabulary.ts';
 import { FLAG_ACTION_SHIFT, META, RATE_FIELDS, SLOT, typeIndex } from '../../plan/layout.ts';
+import type { RuleExplanation, RuleReason, Settled } from '../checks.ts';
 import { counterSpace, type RateKey, type RateResult, type RateWindow } from '../counters.ts';
-import type { Effect } from '../decision.ts';
+import type { Decision, Effect } from '../decision.ts';
 import { type Facts, ipOf, isEdgeOwn } from '../facts.ts';
 import { isCleared, keyOfSlot } from '../identity.ts';
 import { textOf } from '../loaded.ts';
@@ -39,7 +41,7 @@ function breachEffect(context: Context, slot: number): Effect {
 }
 
 /** Requests the rule lets through in a window: twice as many for a visitor who has solved its challenge. */
-export function allowanceOf(context: Context, slot: number): number {
+function allowanceOf(context: Context, slot: number): number {
   const { capacity, doubled } = windowOf(context, slot);
   const solved = doubled && isCleared(context.facts, context.loaded, slot);
   return solved ? capacity * 2 : capacity;
@@ -61,7 +63,7 @@ function judge(context: Context, run: Run, slot: number): RateResult {
 }
 
 /** The window of a rule, made at its first use. */
-export function windowOf(context: Context, slot: number): RateWindow {
+function windowOf(context: Context, slot: number): RateWindow {
   const known = context.windows.get(slot);
   if (known !== undefined) return known;
   const { loaded } = context;
@@ -104,4 +106,28 @@ function keyOf(facts: Facts, window: RateWindow): RateKey {
 function countedPath(facts: Facts): string {
   const path = facts.pathWithoutParameters ?? facts.path;
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+/** The note of a trace about the edge's own paths. */
+export function ownPathNote(context: Context, decision: Decision): string | null {
+  const answers = decision.action === 'respond' && isEdgeOwn(context.facts);
+  return answers ? 'the edge answers /.well-known/edgeplan/ itself' : null;
+}
+
+/** What a trace says of rate_limit rules. */
+export const rateLimitExplanation: RuleExplanation = {
+  reason: (settled, slot, effect) => rateReason(settled, slot, effect !== 'counted'),
+};
+
+function rateReason({ context, rates }: Settled, slot: number, over: boolean): RuleReason {
+  const result = rates.get(slot);
+  const window = windowOf(context, slot);
+  const { words } = context.loaded.plan;
+  const seconds = words[slotWord(context, slot, SLOT.fields) + RATE_FIELDS.window]!;
+  const family = ipOf(context.facts);
+  const who = family === 0 ? 'unknown addresses' : formatIp(family as 4 | 6, context.facts.ipWords);
+  const allowance = allowanceOf(context, slot);
+  const what = `request ${result?.count ?? 1} of ${allowance} in ${seconds} s for ${who}`;
+  const where = window.perPath ? `${what} on this path` : what;
+  return { code: over ? 'over_limit' : 'under_limit', text: where };
 }

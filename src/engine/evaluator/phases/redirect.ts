@@ -2,6 +2,7 @@
 import { type HostFacts, parseHost } from '../../../base/addresses/host.ts';
 import { encodeUri } from '../../../base/octets/octets.ts';
 import { REDIRECT_FIELDS, SLOT, typeIndex } from '../../plan/layout.ts';
+import type { RuleExplanation } from '../checks.ts';
 import { defaultPort, type Facts } from '../facts.ts';
 import { textOf } from '../loaded.ts';
 import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
@@ -54,7 +55,7 @@ export function splitReference(text: string): UrlReference {
 }
 
 /** The rule's target, with the request's path and query if the rule preserves them. */
-export function locationOf(context: Context, slot: number): string {
+function locationOf(context: Context, slot: number): string {
   const { loaded, facts } = context;
   const { words } = loaded.plan;
   const fields = slotWord(context, slot, SLOT.fields);
@@ -97,3 +98,11 @@ function isOwnUrl(location: string, facts: Facts): boolean {
   const port = host.port === -1 ? defaultPort(facts.https) : host.port;
   return host.host === facts.host && port === facts.listenerPort;
 }
+
+/** What a trace says of redirect rules. */
+export const redirectExplanation: RuleExplanation = {
+  reason: ({ context }, slot, effect) =>
+    effect === 'redirect'
+      ? { code: 'redirected', text: `→ ${locationOf(context, slot)}` }
+      : { code: 'self_redirect', text: 'it leads to this very URL, so it counts as unmatched' },
+};

@@ -5,6 +5,7 @@ import { readSentPath, sentPart } from '../../../base/paths/sent-path.ts';
 import { type CaptureGroups, captureGroups } from '../../../base/regex/regex.ts';
 import { REWRITE_QUERY_MODES } from '../../../base/vocabulary/vocabulary.ts';
 import { FILTER, FLAG_ACTION_SHIFT, NONE, REWRITE_FIELDS, SLOT, typeIndex } from '../../plan/layout.ts';
+import type { RuleExplanation } from '../checks.ts';
 import { sourceOf, textOf } from '../loaded.ts';
 import { pathEntry } from '../predicates.ts';
 import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
@@ -31,7 +32,7 @@ export function rewrite(context: Context, run: Run): boolean {
 }
 
 /** The path that the origin gets, or `null` if the rule does not change it. */
-export function rewrittenPath(context: Context, slot: number): string | null {
+function rewrittenPath(context: Context, slot: number): string | null {
   const { loaded } = context;
   const { words } = loaded.plan;
   const fields = slotWord(context, slot, SLOT.fields);
@@ -50,7 +51,7 @@ interface PathCaptures extends CaptureGroups {
  * The groups of the first include entry that matches the path, or else the path without parameters. `null`: the rule's
  * entries are wildcards, or it has none.
  */
-export function capturesOf(context: Context, slot: number): PathCaptures | null {
+function capturesOf(context: Context, slot: number): PathCaptures | null {
   const { loaded, facts } = context;
   const { words } = loaded.plan;
   const offset = slotWord(context, slot, SLOT.path);
@@ -123,4 +124,21 @@ export function rewrittenQuery(context: Context, run: Run): string | null {
   const { words } = context.loaded.plan;
   const fields = slotWord(context, slot, SLOT.fields);
   return encodeUri(textOf(context.loaded, words[fields + REWRITE_FIELDS.query]!));
+}
+
+/** What a trace says of rewrite rules. */
+export const rewriteExplanation: RuleExplanation = {
+  reason: ({ context }, slot, effect) =>
+    effect === 'refuse'
+      ? { code: 'dot_segment', text: `${rewriteText(context, slot)} holds a dot segment` }
+      : { code: 'rewritten', text: rewriteText(context, slot) },
+};
+
+function rewriteText(context: Context, slot: number): string {
+  const { path } = context.facts;
+  const target = rewrittenPath(context, slot);
+  const captures = target === null ? null : capturesOf(context, slot);
+  const groups = (captures?.groups ?? []).slice(1).map((group, index) => `$${index + 1} = ${group ?? ''}`);
+  const noted = groups.length === 0 ? '' : ` (${groups.join(', ')})`;
+  return target === null ? `${path} is kept` : `${path} → ${target}${noted}`;
 }

@@ -2,6 +2,7 @@
 import { UNINSPECTED_MODES, type UninspectedMode } from '../../../base/vocabulary/vocabulary.ts';
 import { FLAG_ACTION_SHIFT, NONE, SLOT, typeIndex, WAF_EXCLUSION, WAF_FIELDS } from '../../plan/layout.ts';
 import type { InspectionExclusion, WafFinding, WafSettings } from '../../waf/request/inspection.ts';
+import type { RuleExplanation, RuleReason, Settled } from '../checks.ts';
 import type { Uninspected, WafVerdict } from '../decision.ts';
 import { type Facts, isEdgeOwn } from '../facts.ts';
 import { type LoadedPlan, patternMatches, textOf, textsAt } from '../loaded.ts';
@@ -19,6 +20,7 @@ import {
   refOf,
   slotWord,
 } from '../run.ts';
+import type { ReasonCode } from '../trace.ts';
 
 // Which of a waf rule's exclusions hold for a request.
 
@@ -75,7 +77,7 @@ function isBad(context: Context, slot: number, verdict: WafVerdict): boolean {
 }
 
 /** Whether `on_uninspected: block` blocks the request, whatever its score. */
-export function isRefusedUninspected(context: Context, slot: number, { uninspected }: WafVerdict): boolean {
+function isRefusedUninspected(context: Context, slot: number, { uninspected }: WafVerdict): boolean {
   return uninspected !== null && onUninspected(context, slot) === 'block';
 }
 
@@ -180,4 +182,46 @@ export function wantedBody(context: Context): number {
     if (!isDryRun(context, slot)) return wanted;
   }
   return wanted;
+}
+
+/** What a trace says of waf rules. */
+export const wafExplanation: RuleExplanation = {
+  reason: (settled, slot, effect) =>
+    effect === 'unavailable'
+      ? { code: 'no_signatures', text: 'no signatures are loaded, so nothing was inspected' }
+      : wafReason(settled, slot, effect === 'passed' ? 'below_threshold' : 'at_threshold'),
+};
+
+function wafReason({ context, decision }: Settled, slot: number, code: ReasonCode): RuleReason {
+  const threshold = field(context, slot, WAF_FIELDS.threshold);
+  const verdict = context.memo.wafs.get(slot) ?? decision.waf;
+  if (verdict === null || verdict === undefined) return { code, text: `threshold ${threshold}` };
+  const below = verdict.score < threshold;
+  const score = `anomaly score ${verdict.score} ${below ? 'is below' : 'reaches'} threshold ${threshold}`;
+  const notes = [
+    verdict.denied && below ? ', denied by a signature' : '',
+    verdict.truncated ? ', body cut' : '',
+    verdict.exhausted ? `, step budget exhausted${below ? ', which counts as reaching it' : ''}` : '',
+    uninspectedText(context, slot, verdict),
+    idsText(verdict.ids),
+    verdict.bodyError === null ? '' : `; body not readable: ${verdict.bodyError}`,
+  ];
+  return { code, text: `${score}${notes.join('')}` };
+}
+
+function uninspectedText(context: Context, slot: number, verdict: WafVerdict): string {
+  if (verdict.uninspected === null) return '';
+  const kind = `body not inspected whole (${verdict.uninspected})`;
+  if (isRefusedUninspected(context, slot, verdict)) return `, ${kind}, which on_uninspected blocks`;
+  const added = verdict.categories['uninspected'];
+  return added === undefined ? `, ${kind}` : `, ${kind}, which adds ${added}`;
+}
+
+/** Signatures named in a sentence, to limit its length. The trace's `inspection` lists all. */
+const MAX_TOLD = 10;
+
+function idsText(ids: readonly number[]): string {
+  if (ids.length === 0) return '';
+  const more = ids.length > MAX_TOLD ? ` and ${ids.length - MAX_TOLD} more` : '';
+  return `: ${ids.slice(0, MAX_TOLD).join(', ')}${more}`;
 }

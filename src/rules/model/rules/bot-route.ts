@@ -79,6 +79,9 @@ const origin = crossCheck<Pick<OwnValues, 'action' | 'alt_dest'>>(['action', 'al
 /** The form of the type; an `alt_dest` without effect is stored empty. */
 export const botRouteForm = hostRule({
   type: 'bot_route',
+  summary: 'Block, tag or answer classified bots differently',
+  example: { bot_kinds: ['gptbot', 'ccbot'], action: 'block' },
+  origins: ({ alt_dest }) => (alt_dest === '' ? [] : [{ path: ['alt_dest'], address: alt_dest }]),
   fields: FIELDS,
   checks: [answer, origin],
   unused: ({ action }) => (action === 'alt_origin' ? {} : { alt_dest: '' }),

@@ -61,7 +61,13 @@ const params = crossCheck<Pick<FormValues<typeof FIELDS>, 'query_mode' | 'query_
 );
 
 /** The form of the type. */
-export const cacheForm = pathRule({ type: 'cache', fields: FIELDS, checks: [params] });
+export const cacheForm = pathRule({
+  type: 'cache',
+  summary: 'Say what the edge and browsers keep, and for how long',
+  example: { path_includes: ['/assets/*'], edge_ttl_sec: 86400 },
+  fields: FIELDS,
+  checks: [params],
+});
 
 /** A stored rule of the type. */
 export type CacheRule = RuleOf<typeof cacheForm>;

@@ -10,6 +10,8 @@ import { integer } from '../fields.ts';
 /** The form of the type. */
 export const captchaForm = pathRule({
   type: 'captcha',
+  summary: 'Challenge visitors',
+  example: { path_includes: ['/login'], ttl_sec: 3600 },
   fields: {
     ttl_sec: integer(MIN_CAPTCHA_TTL_SEC, MAX_CAPTCHA_TTL_SEC)
       .default(DEFAULT_CAPTCHA_TTL_SEC)

@@ -100,6 +100,8 @@ const narrowing = crossCheck<Pick<OwnValues, 'countries' | 'ips'> & NarrowingVal
 /** The form of the type. */
 export const dropForm = pathRule({
   type: 'drop',
+  summary: 'Refuse requests by path, address or country',
+  example: { path_includes: ['/admin/*'], ip_match_type: 'exclude', ips: ['203.0.113.0/24'] },
   fields: FIELDS,
   checks: [{ ...prefixes, asWritten: true }, allowlist, { ...narrowing, ofAbsence: true }],
 });

@@ -94,6 +94,8 @@ const inert = crossCheck<OwnValues>(
 /** The form of the type; answers also carry the codes and sizes of the stored pages. */
 export const errorPageForm = pathRule({
   type: 'error_page',
+  summary: 'Answer errors with pages of your own',
+  example: { codes: [502, 503], content: { '502': '<h1>Back in a minute</h1>' } },
   fields: FIELDS,
   answered: ['content_codes', 'content_bytes'],
   checks: [size, inert],

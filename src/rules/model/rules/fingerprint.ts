@@ -46,7 +46,13 @@ const listed = crossCheck<Pick<FormValues<typeof FIELDS>, 'match_ja4' | 'match_j
 );
 
 /** The form of the type. */
-export const fingerprintForm = hostRule({ type: 'fingerprint', fields: FIELDS, checks: [listed] });
+export const fingerprintForm = hostRule({
+  type: 'fingerprint',
+  summary: 'Drop, challenge or tag clients by their JA4 and JA4H fingerprints',
+  example: { match_ja4: ['t13d1516h2_8daaf6152771_b186095e22b6'], action: 'challenge' },
+  fields: FIELDS,
+  checks: [listed],
+});
 
 /** A stored rule of the type. */
 export type FingerprintRule = RuleOf<typeof fingerprintForm>;

@@ -79,6 +79,16 @@ const origins = checked(list(z.strictObject(ORIGIN_FIELDS), MAX_POOL_ORIGINS), (
 /** The form of the type; it has no path filter. */
 export const originPoolForm = hostRule({
   type: 'origin_pool',
+  summary: 'Spread traffic over several origins, with health checks',
+  example: {
+    lb_type: 'round_robin',
+    origins: [
+      { address: '198.51.100.41', weight: 3 },
+      { address: '198.51.100.42', weight: 1 },
+    ],
+  },
+  origins: (own) =>
+    own.origins.map(({ address }, index) => ({ path: ['origins', index, 'address'], address })),
   fields: {
     lb_type: z
       .enum(LB_TYPES)

@@ -9,6 +9,9 @@ import { ADDRESS_FIELDS, judgeHostHeader, ORIGIN_COUNTRY } from '../text-checks.
 /** The form of the type. */
 export const originRouteForm = pathRule({
   type: 'origin_route',
+  summary: "Send paths to another origin than the record's",
+  example: { path_includes: ['/api/*'], address: '198.51.100.30', port: 8080, scheme: 'http' },
+  origins: ({ address }) => [{ path: ['address'], address }],
   fields: {
     ...ADDRESS_FIELDS,
     host_header: checked(text(), judgeHostHeader)

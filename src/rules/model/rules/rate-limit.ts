@@ -8,6 +8,8 @@ import { integer } from '../fields.ts';
 /** The form of the type. */
 export const rateLimitForm = pathRule({
   type: 'rate_limit',
+  summary: 'Count requests for each address, and refuse or challenge what is above the limit',
+  example: { path_includes: ['/api/*'], limit: 100, window_sec: 60, key_by: 'ip' },
   fields: {
     limit: integer(1, MAX_RATE_COUNT)
       .describe('requests allowed per window and key')

@@ -12,6 +12,8 @@ import { judgeRedirectTarget } from '../text-checks.ts';
 /** The form of the type; the answer to a create also carries `www_record`. */
 export const redirectForm = pathRule({
   type: 'redirect',
+  summary: 'Answer with a redirect',
+  example: { path_includes: ['/old/*'], target: '/new', status_code: 301 },
   fields: {
     target: checked(text(MAX_LOCATION_CHARACTERS), judgeRedirectTarget)
       .describe(

@@ -196,6 +196,13 @@ const effect = crossCheck<Pick<OwnValues, 'path_target' | 'query_mode'>>(
 /** The form of the type; a `query_target` without effect is stored empty. */
 export const rewriteForm = pathRule({
   type: 'rewrite',
+  summary: 'Change path and query towards the origin',
+  example: {
+    path_match_type: 'regex',
+    path_includes: ['^/shop/(.*)$'],
+    path_target: '/store/$1',
+    query_mode: 'preserve',
+  },
   fields: FIELDS,
   checks: [target, query, { ...effect, ofAbsence: true }],
   unused: ({ query_mode }) => (query_mode === 'replace' ? {} : { query_target: '' }),

@@ -84,6 +84,8 @@ const exclusions = crossCheck<{ readonly exclusions: readonly WafExclusion[] }>(
 /** The form of the type. */
 export const wafForm = pathRule({
   type: 'waf',
+  summary: 'Score requests by attack signatures, and block at a threshold',
+  example: { paranoia: 1, threshold: 5, action_mode: 'dry_run' },
   fields: {
     paranoia: integer(1, MAX_PARANOIA)
       .default(1)

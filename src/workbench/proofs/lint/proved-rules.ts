@@ -6,6 +6,7 @@
 import type { Rule } from '../../../rules/model/types.ts';
 import { findCircles } from '../circles.ts';
 import type { Reach } from '../reach.ts';
+import { knownOf } from '../rule-types.ts';
 import { type SubjectSpace, situationsOf } from '../situations.ts';
 import { commonSets, isEmptyBox } from '../space/boxes.ts';
 import { createBudget, type StepBudget, shareOf } from '../space/budget.ts';
@@ -109,18 +110,6 @@ function listed(rules: readonly SubjectRule[]): string {
 // Finds rules of one type and equal priority that match the same request with different effects: which of them acts is left to
 // their ids, or to their places in the edge file (semantics §3). Each finding has a request, confirmed by the evaluator.
 
-/** Types of which the first match alone acts, whatever it does. */
-const FIRST_ALONE: readonly Rule['type'][] = [
-  'waf',
-  'redirect',
-  'captcha',
-  'rewrite',
-  'cache',
-  'origin_route',
-  'origin_pool',
-  'error_page',
-];
-
 /** The conflicts of reached rules; at most one for each, with the first rule that it conflicts with. */
 export function lintConflicts(
   { around, ruleOf }: ProofContext,
@@ -142,7 +131,7 @@ export function lintConflicts(
 }
 
 function actsAlone(rule: SubjectRule): boolean {
-  return !rule.isDryRun && FIRST_ALONE.includes(rule.type);
+  return !rule.isDryRun && knownOf(rule.type).acting === 'first';
 }
 
 function findingOf(rule: Rule, other: string, { method, url, ip, country }: Witness): Finding {

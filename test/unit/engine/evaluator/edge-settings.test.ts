@@ -1,8 +1,8 @@
 /** What a plan tells the node besides decisions. */
 import { describe, expect, it } from 'vitest';
 import { compile, seal } from '../../../../src/engine/compiler/index.ts';
+import { printPlan } from '../../../../src/engine/compiler/print.ts';
 import { loadPlan } from '../../../../src/engine/evaluator/index.ts';
-import { printPlan } from '../../../../src/engine/plan/print.ts';
 import { openPlan } from '../../../../src/engine/plan/seal.ts';
 import { rule, ruleSet } from '../../../support/sample-rules.ts';
 

@@ -2,8 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Evaluator, loadPlan, PlanFault } from '../../../../src/engine/evaluator/index.ts';
-import { HEADER, PLAN_VERSION } from '../../../../src/engine/plan/layout.ts';
-import { OLDEST_VERSION } from '../../../../src/engine/plan/seal.ts';
+import { HEADER, OLDEST_VERSION, PLAN_VERSION } from '../../../../src/engine/plan/layout.ts';
 import { decideGolden, type GoldenAnswers, makeGoldenPlans } from '../../../support/golden-plans.ts';
 
 const FOLDER = new URL('../../../../fixtures/plans/', import.meta.url);

@@ -5,19 +5,14 @@ import {
   DIRECTORY,
   HEADER,
   MAGIC,
+  OLDEST_VERSION,
   PLAN_FAULTS,
   PLAN_VERSION,
   type PlanFaultCode,
   SECTIONS,
-} from '../../../../src/engine/plan/layout.ts';
-import {
-  OLDEST_VERSION,
-  openPlan,
-  SECTIONS_START,
-  sealChecksum,
   sectionsOf,
-  startAfter,
-} from '../../../../src/engine/plan/seal.ts';
+} from '../../../../src/engine/plan/layout.ts';
+import { openPlan, SECTIONS_START, sealChecksum, startAfter } from '../../../../src/engine/plan/seal.ts';
 import { generateCase, seeded } from '../../../support/generate.ts';
 import { request, rule, ruleSet as sampleSet } from '../../../support/sample-rules.ts';
 

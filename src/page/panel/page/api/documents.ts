@@ -2,7 +2,7 @@
  * Answers of the management API as the page reads them, by the types of the OpenAPI document, and the shape of what the
  * page has of them.
  */
-import type { RuleType } from '../../../../base/vocabulary/vocabulary.ts';
+import { type RuleType, ruleSlug } from '../../../../base/vocabulary/vocabulary.ts';
 import type { components, paths } from '../../../../control/client/schema.ts';
 import type { FieldDocument, FindingDocument } from '../../documents.ts';
 
@@ -35,16 +35,9 @@ export interface RuleShown extends Readonly<Record<string, unknown>> {
   readonly action_mode: 'enforce' | 'dry_run';
 }
 
-/** The path segment of each rule type (API document, "Edge rules"). */
-const SLUGS: Partial<Readonly<Record<RuleType, string>>> = {
-  bot_route: 'bot-route',
-  rate_limit: 'rate-limit',
-  error_page: 'error-page',
-};
-
 /** The path of the rules of a type. */
 export function rulesPath(domain: string, type: RuleType): string {
-  return `${domainPath(domain)}/rules/${SLUGS[type] ?? type}/`;
+  return `${domainPath(domain)}/rules/${ruleSlug(type)}/`;
 }
 
 /** The path of a domain. */

@@ -1,7 +1,7 @@
 /** The rules of the domain: by type in the order of evaluation, each with what became of it in the request, its hits and its findings. */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { RULE_TYPES, type RuleType } from '../../../../../base/vocabulary/vocabulary.ts';
+import { ALWAYS_ENFORCED, RULE_TYPES, type RuleType } from '../../../../../base/vocabulary/vocabulary.ts';
 import type { Rule } from '../../../../../rules/model/types.ts';
 import { type RuleNote, refOf } from '../../../../../workbench/simulation/document.ts';
 import { verdictOf } from '../../../../../workbench/simulation/render-rule.ts';
@@ -149,7 +149,10 @@ function ruleDialog({ rule, close }: { readonly rule: RuleShown; readonly close:
 
 /** What a new rule begins with: a dry run, so that a form that was sent too early refuses nobody. */
 const DRY: Partial<Readonly<Record<RuleType, FormTexts>>> = Object.fromEntries(
-  RULE_TYPES.filter((type) => type !== 'cache').map((type) => [type, { action_mode: 'dry_run' }]),
+  RULE_TYPES.filter((type) => !ALWAYS_ENFORCED.includes(type)).map((type) => [
+    type,
+    { action_mode: 'dry_run' },
+  ]),
 );
 
 /** A new rule: its type, then its form. */
@@ -219,7 +222,7 @@ function actions(
     <button type="button" class="quiet" aria-label=${`Move ${name} up`} aria-disabled=${first} onClick=${() => context.move(rule, -1)}>↑</button>
     <button type="button" class="quiet" aria-label=${`Move ${name} down`} aria-disabled=${last} onClick=${() => context.move(rule, 1)}>↓</button>
     <button type="button" class="quiet" aria-label=${`Dry run of ${name}`} aria-pressed=${rule.action_mode === 'dry_run'}
-      disabled=${rule.type === 'cache'} aria-disabled=${busy} onClick=${() => run(() => switchMode(rule))}>Dry run</button>
+      disabled=${ALWAYS_ENFORCED.includes(rule.type)} aria-disabled=${busy} onClick=${() => run(() => switchMode(rule))}>Dry run</button>
     <button type="button" class="quiet" aria-label=${`Delete ${name}`} aria-disabled=${busy} onClick=${() => busy || context.remove(rule)}>Delete</button>
   </span>`;
 }

@@ -20,9 +20,9 @@ import {
   RECORD,
   SECTIONS,
   SLOT,
-} from './layout.ts';
-import { listAt, type Printed, printFields } from './print-fields.ts';
-import type { OpenedPlan } from './seal.ts';
+} from '../plan/layout.ts';
+import type { OpenedPlan } from '../plan/seal.ts';
+import { listAt, type Printed, printFields } from './rule-types.ts';
 
 // The indexes of a plan in their printed form.
 

@@ -1,0 +1,379 @@
+/**
+ * What the workbench knows of each rule type besides its form: which of its lists a test covers, the mistakes an author might
+ * make in its fields, what an enforced match does to the phases after it, and which facts a replay needs. Proofs, mutation,
+ * rule tests and replay read it; what is said of all types alike is in their own files.
+ */
+import { hasDotSegment } from '../../base/paths/path.ts';
+import {
+  type Action,
+  BOT_ACTIONS,
+  BREACH_ACTIONS,
+  CACHE_MODES,
+  FINGERPRINT_ACTIONS,
+  REDIRECT_STATUSES,
+  type RuleType,
+} from '../../base/vocabulary/vocabulary.ts';
+import { REWRITE_FIELDS } from '../../engine/plan/layout.ts';
+import type {
+  BotRouteRule,
+  CacheRule,
+  ErrorPageRule,
+  OriginPoolRule,
+  OriginRouteRule,
+  RateLimitRule,
+  RedirectRule,
+  RewriteRule,
+  Rule,
+  WafRule,
+} from '../../rules/model/types.ts';
+import type { LogFact } from '../access-logs/entry.ts';
+
+/** What an enforced match of a rule does to the phases after it. */
+export type RuleEnding =
+  /** Ends the request. */
+  | 'always'
+  /** Ends the request, unless the location is the request's own URL. */
+  | 'unless_own_url'
+  /** Fixes the origin: redirect, rewrite, cache and origin rules are passed. */
+  | 'pins'
+  /** Depends on what is no property of the request: counters, scores, solved challenges. Or ends nothing. */
+  | 'never';
+
+/**
+ * The part of a decision in which a rule acts: that of its type, but for tags of bots, origins, and `end`, which is what ends
+ * a request without leaving it open.
+ */
+export type TypeComponent =
+  | 'end'
+  | 'bot_tag'
+  | 'origin'
+  | Exclude<RuleType, 'drop' | 'bot_route' | 'redirect' | 'origin_route' | 'origin_pool'>;
+
+/** A fact that a rule depends on: one that a log may lack, or one that no access log has. */
+export type ReplayFact = LogFact | 'ja4h' | 'verified_bot' | 'body' | 'solved_challenge';
+
+/** A value of a field, and what changes in words if the values do not say it. */
+type Change = readonly [name: string, value: unknown, words?: string];
+type Changes = readonly Change[];
+
+/** A rule of a plan: the number of its action, and its own words (layout in `engine/plan/layout.ts`). */
+export interface PlanRule {
+  readonly action: number;
+  word(offset: number): number;
+  text(offset: number): string;
+}
+
+/** What is known of one type. */
+interface KnownType<R> {
+  readonly component: TypeComponent;
+  /** `first`: of several enforced matches the first alone acts; `each`: every one of them. */
+  readonly acting: 'first' | 'each';
+  readonly ending: (rule: PlanRule) => RuleEnding;
+  /** Whether the rule only tags, and takes no place. */
+  readonly isTag: (rule: PlanRule) => boolean;
+  /** The outcome that an enforced match gives, or may give; `null`: the request goes on. */
+  readonly outcome: (rule: PlanRule) => Action | null;
+  /** What besides the request the outcome depends on. */
+  readonly needs: 'limit' | 'score' | null;
+  /** Outcomes that a failed test explains by rules of the type, if it names no rule. */
+  readonly explains: readonly Action[];
+  /** Filters whose entries tests cover, besides hosts and paths. */
+  readonly entries: readonly (keyof R & string)[];
+  /** Lists of which an entry may be forgotten, although it is no filter of requests. */
+  readonly lists: readonly (keyof R & string)[];
+  /** Lists and flags read the other way round. */
+  readonly flips: (rule: R) => Changes;
+  /** Other values of the fields of its action. */
+  readonly changes: (rule: R) => Changes;
+  /** The state beyond one request that an edit loses if the rule has no key; `null`: none but entries in logs. */
+  readonly state: (rule: R) => string | null;
+  /** The facts of a request that the rule depends on. */
+  readonly facts: (rule: R) => readonly ReplayFact[];
+}
+
+const PLAIN = {
+  acting: 'first',
+  ending: () => 'never',
+  isTag: () => false,
+  outcome: () => null,
+  needs: null,
+  explains: [],
+  entries: [],
+  lists: [],
+  flips: () => [],
+  changes: () => [],
+  state: () => null,
+  facts: () => [],
+} as const satisfies Omit<KnownType<Rule>, 'component'>;
+
+const CLEARANCES = 'the clearances of visitors';
+
+const TYPES: { readonly [T in RuleType]: KnownType<Extract<Rule, { readonly type: T }>> } = {
+  drop: {
+    ...PLAIN,
+    component: 'end',
+    ending: () => 'always',
+    outcome: () => 'block',
+    explains: ['block'],
+    entries: ['countries', 'ips'],
+    flips: ({ countries, country_match_type, ips, ip_match_type }) => [
+      ...(countries.length > 0 ? [['country_match_type', otherList(country_match_type)] as const] : []),
+      ...(ips.length > 0 ? [['ip_match_type', otherList(ip_match_type)] as const] : []),
+    ],
+    facts: ({ countries, ips }) => [
+      ...(ips.length > 0 ? (['ip'] as const) : []),
+      ...(countries.length > 0 ? (['country'] as const) : []),
+    ],
+  },
+  fingerprint: {
+    ...PLAIN,
+    component: 'fingerprint',
+    acting: 'each',
+    ending: ({ action }) => (FINGERPRINT_ACTIONS[action] === 'drop' ? 'always' : 'never'),
+    isTag: ({ action }) => FINGERPRINT_ACTIONS[action] === 'tag',
+    outcome: ({ action }) => {
+      const does = FINGERPRINT_ACTIONS[action];
+      return does === 'tag' ? null : does === 'drop' ? 'block' : 'challenge';
+    },
+    explains: ['challenge'],
+    entries: ['match_ja4', 'match_ja4h'],
+    changes: ({ action }) => [['action', after(FINGERPRINT_ACTIONS, action)]],
+    state: ({ action }) => (action === 'challenge' ? CLEARANCES : null),
+    facts: ({ match_ja4, match_ja4h }) => [
+      ...(match_ja4.length > 0 ? (['ja4'] as const) : []),
+      ...(match_ja4h.length > 0 ? (['ja4h'] as const) : []),
+    ],
+  },
+  bot_route: {
+    ...PLAIN,
+    // A tag; a rule that pins the origin acts there, the others end the request.
+    component: 'bot_tag',
+    acting: 'each',
+    ending: ({ action }) => {
+      const does = BOT_ACTIONS[action];
+      if (does === 'tag') return 'never';
+      return does === 'alt_origin' ? 'pins' : 'always';
+    },
+    isTag: ({ action }) => BOT_ACTIONS[action] === 'tag',
+    outcome: ({ action }) => {
+      const does = BOT_ACTIONS[action];
+      return does === 'block' ? 'block' : does === 'alt_content' ? 'respond' : null;
+    },
+    explains: ['block', 'respond'],
+    entries: ['bot_kinds'],
+    flips: ({ require_verified }) => [['require_verified', !require_verified]],
+    changes: botChanges,
+    facts: ({ require_verified }) => ['user_agent', ...(require_verified ? (['verified_bot'] as const) : [])],
+  },
+  rate_limit: {
+    ...PLAIN,
+    component: 'rate_limit',
+    acting: 'each',
+    outcome: ({ action }) => (BREACH_ACTIONS[action] === 'captcha' ? 'challenge' : 'block'),
+    needs: 'limit',
+    explains: ['block', 'challenge'],
+    changes: rateChanges,
+    state: ({ on_breach }) => (on_breach === 'captcha' ? `its counters and ${CLEARANCES}` : 'its counters'),
+    facts: ({ on_breach }) => [
+      'ip',
+      'time',
+      ...(on_breach === 'captcha' ? (['solved_challenge'] as const) : []),
+    ],
+  },
+  waf: {
+    ...PLAIN,
+    component: 'waf',
+    outcome: () => 'block',
+    needs: 'score',
+    explains: ['block'],
+    changes: wafChanges,
+    facts: () => ['user_agent', 'headers', 'body'],
+  },
+  redirect: {
+    ...PLAIN,
+    component: 'end',
+    ending: () => 'unless_own_url',
+    outcome: () => 'redirect',
+    explains: ['redirect'],
+    changes: redirectChanges,
+  },
+  captcha: {
+    ...PLAIN,
+    component: 'captcha',
+    outcome: () => 'challenge',
+    explains: ['challenge'],
+    state: () => CLEARANCES,
+    facts: () => ['verified_bot', 'solved_challenge'],
+  },
+  rewrite: {
+    ...PLAIN,
+    component: 'rewrite',
+    // A path with a dot segment refuses the request; one that takes groups may come to one, which is not followed.
+    ending: (rule) =>
+      !takesPattern(rule) && hasDotSegment(rule.text(REWRITE_FIELDS.target)) ? 'always' : 'never',
+    outcome: (rule) =>
+      takesPattern(rule) || hasDotSegment(rule.text(REWRITE_FIELDS.target)) ? 'refuse' : null,
+    changes: rewriteChanges,
+  },
+  cache: { ...PLAIN, component: 'cache', changes: cacheChanges },
+  origin_route: { ...PLAIN, component: 'origin', changes: routeChanges },
+  origin_pool: {
+    ...PLAIN,
+    component: 'origin',
+    changes: poolChanges,
+    // With a single origin, health changes nothing: a pool whose origins are all out uses all of them.
+    state: ({ origins }) => (origins.length > 1 ? 'the health of its origins' : null),
+  },
+  error_page: { ...PLAIN, component: 'error_page', lists: ['codes'], changes: pageChanges },
+};
+
+/** What is known of a rule type. */
+export function knownOf(type: RuleType): KnownType<Rule> {
+  return TYPES[type] as KnownType<Rule>;
+}
+
+/** Whether a rewrite's paths are regexes, so that its target may take groups. */
+function takesPattern(rule: PlanRule): boolean {
+  return rule.word(REWRITE_FIELDS.regex) === 1;
+}
+
+function otherList(type: 'include' | 'exclude'): 'include' | 'exclude' {
+  return type === 'include' ? 'exclude' : 'include';
+}
+
+// Mistakes in what a rule does.
+
+/** The value after one in a list, the first after the last. */
+function after<Value>(values: readonly Value[], value: Value): Value {
+  return values[(values.indexOf(value) + 1) % values.length]!;
+}
+
+/** The list without each of its values. */
+function without<Value>(
+  name: string,
+  values: readonly Value[],
+  textOf: (value: Value, place: number) => string,
+): Changes {
+  return values.map((value, place) => [name, values.toSpliced(place, 1), `without ${textOf(value, place)}`]);
+}
+
+function botChanges({ action, status, body, alt_dest, alt_port, alt_scheme }: BotRouteRule): Changes {
+  const others = BOT_ACTIONS.filter((one) => one === 'block' || one === 'tag');
+  const other: Change = ['action', after(others, action as (typeof others)[number])];
+  switch (action) {
+    case 'alt_content':
+      return [other, ['status', status === 200 ? 403 : 200], ['body', `${body}x`, 'another text']];
+    case 'alt_origin':
+      return [
+        other,
+        ['alt_dest', `x-${alt_dest}`],
+        ['alt_port', (alt_port ?? 443) + 1],
+        ['alt_scheme', alt_scheme === 'https' ? 'http' : 'https'],
+      ];
+    default:
+      return [other];
+  }
+}
+
+function rateChanges({ limit, window_sec, burst, key_by, on_breach }: RateLimitRule): Changes {
+  return [
+    ['limit', limit + 1],
+    ['limit', limit - 1],
+    ['window_sec', window_sec * 2],
+    ['burst', burst + 1],
+    ['key_by', key_by === 'ip' ? 'ip_path' : 'ip'],
+    ['on_breach', on_breach === 'drop' ? 'captcha' : 'drop'],
+  ];
+}
+
+function wafChanges({ threshold, paranoia, body_cap_kb, exclusions, rule_excludes }: WafRule): Changes {
+  return [
+    ['threshold', threshold + 1],
+    ['threshold', threshold - 1],
+    ['paranoia', paranoia + 1],
+    ['body_cap_kb', body_cap_kb === 0 ? 128 : 0],
+    ...without('exclusions', exclusions, (_, place) => `number ${place + 1}`),
+    ...without('rule_excludes', rule_excludes, shown),
+  ];
+}
+
+function redirectChanges({ status_code, target, preserve_path, preserve_query }: RedirectRule): Changes {
+  return [
+    ['status_code', after(REDIRECT_STATUSES, status_code)],
+    ['target', longer(target)],
+    ['preserve_path', !preserve_path],
+    ['preserve_query', !preserve_query],
+  ];
+}
+
+/** The target with a longer path. */
+function longer(target: string): string {
+  const [, start = '', rest = ''] = /^([^?#]*)(.*)$/s.exec(target) ?? [];
+  const isBare = /^https?:\/\/[^/]*$/i.test(start);
+  return `${start}${isBare ? '/' : ''}x${rest}`;
+}
+
+function rewriteChanges({ path_target, query_mode, query_target }: RewriteRule): Changes {
+  return [
+    ...(path_target === '' ? [] : [['path_target', `${path_target}x`] as const]),
+    ['query_mode', query_mode === 'strip' ? 'preserve' : 'strip'],
+    ...(query_target === '' ? [] : [['query_target', `${query_target}x`] as const]),
+  ];
+}
+
+function cacheChanges({ mode, edge_ttl_sec, browser_ttl_sec, query_mode, query_params }: CacheRule): Changes {
+  const lifetimes: Changes = [
+    ['edge_ttl_sec', (edge_ttl_sec ?? 0) + 60],
+    ['browser_ttl_sec', (browser_ttl_sec ?? 0) + 60],
+    ['query_mode', query_mode === 'none' ? 'all' : 'none'],
+    ...without('query_params', query_params, shown),
+  ];
+  return [['mode', after(CACHE_MODES, mode)], ...(mode === 'bypass' ? [] : lifetimes)];
+}
+
+function routeChanges({ address, port, scheme, host_header }: OriginRouteRule): Changes {
+  return [
+    ['address', otherAddress(address)],
+    ['port', (port ?? (scheme === 'https' ? 443 : 80)) + 1],
+    ['scheme', scheme === 'https' ? 'http' : 'https'],
+    ['host_header', host_header === '' ? 'x.invalid' : `x-${host_header}`],
+  ];
+}
+
+/** Another address of the same kind. */
+function otherAddress(address: string): string {
+  if (address.includes(':')) return address === '2001:db8::1' ? '2001:db8::2' : '2001:db8::1';
+  if (!/^[0-9.]+$/.test(address)) return `x-${address}`;
+  return address === '192.0.2.1' ? '192.0.2.2' : '192.0.2.1';
+}
+
+function poolChanges({ origins, lb_type, host_header }: OriginPoolRule): Changes {
+  return [
+    ['lb_type', lb_type === 'geo' ? 'round_robin' : 'geo'],
+    ['host_header', host_header === '' ? 'x.invalid' : `x-${host_header}`],
+    ...(origins.length === 1 ? [] : without('origins', origins, ({ address }) => shown(address))),
+    ...origins.map((one, at): Change => {
+      const words = `weight ${one.weight} → ${one.weight + 1} of ${shown(one.address)}`;
+      return ['origins', origins.with(at, { ...one, weight: one.weight + 1 }), words];
+    }),
+  ];
+}
+
+function pageChanges({ mode, content }: ErrorPageRule): Changes {
+  const others = ['svc', 'origin'] as const;
+  const pages = Object.entries(content);
+  return [
+    ['mode', mode === 'custom' ? others[0] : after(others, mode)],
+    ...(mode === 'custom'
+      ? pages.map(([code, page]): Change => {
+          const words = `another text for ${code === '0' ? 'other statuses' : code}`;
+          return ['content', { ...content, [code]: `${page}x` }, words];
+        })
+      : []),
+  ];
+}
+
+/** A value as a change shows it. */
+export function shown(value: unknown): string {
+  return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
+}
