@@ -81,15 +81,17 @@ const LAZY_TABLES: Plugin = {
   },
 };
 
-/**
- * Builds one package into a folder, which gets `dist` and `LICENSE`.
- * @returns what its modules consist of and import
- */
-export async function buildPackage(name: string, folder: string): Promise<Metafile> {
-  const { entries, standalone, signatures } = PACKAGES[name]!;
-  const outdir = join(folder, 'dist');
-  rmSync(outdir, { recursive: true, force: true });
-  const { metafile, outputFiles } = await build({
+/** The modules of a package. */
+export interface PackageModules {
+  /** What each consists of and imports. */
+  readonly metafile: Metafile;
+  readonly outputFiles: readonly { readonly path: string; readonly text: string }[];
+}
+
+/** Bundles the modules of a package for a folder, and writes nothing. */
+export function bundlePackage(name: string, outdir: string): Promise<PackageModules> {
+  const { entries, standalone } = PACKAGES[name]!;
+  return build({
     absWorkingDir: ROOT,
     entryPoints: { ...entries },
     outdir,
@@ -109,6 +111,14 @@ export async function buildPackage(name: string, folder: string): Promise<Metafi
       ? { mainFields: ['module', 'main'], plugins: [LAZY_TABLES] }
       : { packages: 'external' as const }),
   });
+}
+
+/** Builds one package into a folder, which gets `dist` and `LICENSE`. The root's `dist` must be up to date. */
+export async function buildPackage(name: string, folder: string): Promise<void> {
+  const { entries, standalone, signatures } = PACKAGES[name]!;
+  const outdir = join(folder, 'dist');
+  rmSync(outdir, { recursive: true, force: true });
+  const { metafile, outputFiles } = await bundlePackage(name, outdir);
   for (const { path, text } of outputFiles) write(path, renamed(text));
   for (const file of declarationsOf(Object.values(entries))) {
     const text = readFileSync(join(ROOT, 'dist', file), 'utf8');
@@ -120,7 +130,6 @@ export async function buildPackage(name: string, folder: string): Promise<Metafi
   }
   cpSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
   if (standalone) write(join(outdir, 'third-party-licenses.txt'), licencesOf(metafile));
-  return metafile;
 }
 
 function write(path: string, text: string): void {
