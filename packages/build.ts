@@ -5,6 +5,7 @@
  * Packages share no code at run time: each has its own copy of what it needs, so that two versions cannot meet in one.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 
@@ -54,9 +55,6 @@ const ENTRY_NAME = /(?<![\w/@.-])edgeplan\/(evaluator|compiler|node|fetch|starte
 function renamed(text: string): string {
   return text.replace(ENTRY_NAME, (_, entry: string) => RENAMED[entry]!);
 }
-
-/** Uses of another package's types in declarations: without the package they are `any` and extend nothing. */
-const OPTIONAL_TYPES = /^(?:import type .* from|declare module) 'fastify'/gm;
 
 /**
  * `tr46` at its first use: its tables take longer to load than all the rest of the evaluator, and only hosts that are not
@@ -120,9 +118,11 @@ export async function buildPackage(name: string, folder: string): Promise<void> 
   rmSync(outdir, { recursive: true, force: true });
   const { metafile, outputFiles } = await bundlePackage(name, outdir);
   for (const { path, text } of outputFiles) write(path, renamed(text));
+  const manifest = readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8');
+  const installed = new Set(Object.keys(JSON.parse(manifest).dependencies ?? {}));
   for (const file of declarationsOf(Object.values(entries))) {
     const text = readFileSync(join(ROOT, 'dist', file), 'utf8');
-    write(join(outdir, 'types', file), renamed(text).replace(OPTIONAL_TYPES, '// @ts-ignore: optional\n$&'));
+    write(join(outdir, 'types', file), withoutAbsent(renamed(text), installed));
   }
   if (signatures) {
     for (const file of ['starter.bin', 'starter.bin.d.ts'])
@@ -130,6 +130,23 @@ export async function buildPackage(name: string, folder: string): Promise<void> 
   }
   cpSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
   if (standalone) write(join(outdir, 'third-party-licenses.txt'), licencesOf(metafile));
+}
+
+/**
+ * Declarations that compile also where a package is missing that is no dependency: its types are `any` then, and extensions
+ * of them have no effect. No declaration of ours that has such a type is for users of the package.
+ */
+function withoutAbsent(text: string, installed: ReadonlySet<string>): string {
+  return text.replace(/^(?:import .* from|declare module) '([^.'][^']*)'/gm, (line, specifier: string) =>
+    isBuiltin(specifier) || installed.has(packageOf(specifier))
+      ? line
+      : `// @ts-ignore: \`${specifier}\` may be missing\n${line}`,
+  );
+}
+
+/** The package that a specifier names a module of. */
+export function packageOf(specifier: string): string {
+  return /^(?:@[^/]+\/)?[^/]+/.exec(specifier)![0];
 }
 
 function write(path: string, text: string): void {

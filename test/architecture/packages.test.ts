@@ -7,7 +7,7 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { bundlePackage, PACKAGES } from '../../packages/build.ts';
+import { bundlePackage, PACKAGES, packageOf } from '../../packages/build.ts';
 import { OPTIONAL_PACKAGES } from '../../src/base/platform/optional-packages.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -53,10 +53,6 @@ function importsFrom(
     }
   }
   return found;
-}
-
-function packageOf(specifier: string): string {
-  return /^(?:@[^/]+\/)?[^/]+/.exec(specifier)![0];
 }
 
 test('every folder is a package that is built', () => {

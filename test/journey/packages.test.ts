@@ -171,6 +171,16 @@ test('@edgeplan/edge needs no framework and no SQLite, and names what following 
     expect(typeErrors(home, web, { resolution, types: [] })).toBe('');
   }
   expect(node(home, code)).toEqual({ status: 0, stdout: '1\n', stderr: '' });
+  const pathOf = (name: string): string => JSON.stringify(join(ROOT, 'packages', name));
+  const caught = node(
+    home,
+    `import { createRequire } from 'node:module';
+     import { createEdge, PlanFault } from '@edgeplan/edge/node';
+     const { loadPlan, PlanFault: OfEvaluator } = createRequire(import.meta.url)(${pathOf('evaluator')} + '/dist/index.js');
+     try { loadPlan(new Uint8Array()); } catch (error) { console.log(error instanceof PlanFault, error instanceof OfEvaluator); }
+     console.log(new Error() instanceof PlanFault);`,
+  );
+  expect(caught).toEqual({ status: 0, stdout: 'true true\nfalse\n', stderr: '' });
   const follows = node(
     home,
     `import { createEdge } from '@edgeplan/edge/node';

@@ -31,12 +31,9 @@ interface Driver {
 
 const require = createRequire(import.meta.url);
 
-/** The package of the driver. */
-const DRIVER = '@photostructure/sqlite';
-
 /** Where the driver can be required from, in this thread or another. @throws the system's error when it is not installed */
 export function driverPath(): string {
-  return require.resolve(DRIVER);
+  return require.resolve('@photostructure/sqlite');
 }
 
 /** Opens a database file; creates it if it does not exist. Throws `StoreFault`. */
@@ -52,8 +49,9 @@ function loadDriver(): Driver {
   } catch (cause) {
     // The middleware's package leaves the driver to those who follow a server.
     if ((cause as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') {
-      const remedy = `the package \`${DRIVER}\` is not installed: npm install ${DRIVER}@1`;
-      throw new StoreFault('unavailable', `the folder is locked with SQLite, and ${remedy}`, { cause });
+      const message =
+        'the folder is locked with SQLite, and the package `@photostructure/sqlite` is not installed: npm install @photostructure/sqlite@1';
+      throw new StoreFault('unavailable', message, { cause });
     }
     const reason = cause instanceof Error ? cause.message : String(cause);
     const message = `SQLite cannot be loaded here (${reason}); a PostgreSQL database needs none: \`--database postgres://…\``;
