@@ -13,7 +13,7 @@ import type {
 } from '../edge/node/options.ts';
 import { inputFault, readFault, reasonOf, usageFault } from './exit.ts';
 import type { NodeFlags } from './node-options.ts';
-import { collectorOf } from './options.ts';
+import { collectorOf, requirePackages } from './options.ts';
 import type { ColourChoice } from './output.ts';
 import type { InstalledFile } from './watch-file.ts';
 
@@ -167,6 +167,7 @@ function acmeOf({ acme, acmeEmail, acmeName = [] }: NodeFlags): NodeAcmeOptions 
   if (acme === undefined) return null;
   if (acmeName.length === 0) throw usageFault('ACME needs names', 'name each host with --acme-name');
   if (!isHttpUrl(acme)) throw usageFault(`--acme: a directory is an address of http(s), found \`${acme}\``);
+  requirePackages('acme', '--acme');
   return { directoryUrl: acme, email: acmeEmail ?? null, names: acmeName };
 }
 

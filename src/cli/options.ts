@@ -1,11 +1,13 @@
 /** Options that several commands share, and parsers of option values. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseIpEntry } from '../base/addresses/ip.ts';
+import { missingPackages, type OptionalFeature } from '../base/platform/optional-packages.ts';
 import type { CollectorOptions } from '../base/telemetry/spans.ts';
 import { MAX_NODE_GROUPS } from '../base/vocabulary/limits.ts';
 import { readGroups } from '../base/vocabulary/node-groups.ts';
 import { MAX_PAGE } from '../control/api/operation/limits.ts';
 import { parseServerAddress } from '../control/dns/server-address.ts';
+import { CommandFault, EXIT } from './exit.ts';
 import { COLOUR_CHOICES, jsonFormat } from './output.ts';
 
 /** `--file`: the rules to work on. */
@@ -68,10 +70,22 @@ export function collectorOptions(): readonly Option[] {
   ];
 }
 
-/** The collector that the options name; `null`: none. */
+/**
+ * Checks that the optional packages of a flag are installed.
+ * @throws CommandFault that names the missing ones and how to install them
+ */
+export function requirePackages(feature: OptionalFeature, flag: string): void {
+  const missing = missingPackages(feature);
+  if (missing === null) return;
+  throw new CommandFault(EXIT.server, `${flag} ${missing.needs}`, { remedy: missing.remedy });
+}
+
+/** The collector that the options name; `null`: none. @throws CommandFault without OpenTelemetry's packages */
 export function collectorOf({ otlp, traceRatio }: CollectorFlags): CollectorOptions | null {
   // An empty environment variable counts as none.
-  return otlp === undefined || otlp === '' ? null : { url: otlp, ratio: traceRatio };
+  if (otlp === undefined || otlp === '') return null;
+  requirePackages('otlp', '--otlp');
+  return { url: otlp, ratio: traceRatio };
 }
 
 /** Parses the base URL of a collector. Credentials in it would be in the list of processes and in logs. */

@@ -19,7 +19,7 @@ import type { TsigKeys } from '../control/zones/wire/tsig.ts';
 import { inputFault, readFault, usageFault } from './exit.ts';
 import { isHttpUrl } from './node-settings.ts';
 import type { DecisionLogTarget } from './open-decision-logs.ts';
-import { gather } from './options.ts';
+import { gather, requirePackages } from './options.ts';
 
 /** Options of a server. */
 export interface ServerOptions {
@@ -116,6 +116,7 @@ export function readIssuer({ acme, acmeEmail, acmeOrders }: IssuerFlags): Issuer
     throw usageFault(`${flag} has no effect without --acme`, 'name the directory of the CA');
   }
   if (!isHttpUrl(acme)) throw usageFault(`--acme: a directory is an address of http(s), found \`${acme}\``);
+  requirePackages('acme', '--acme');
   return { directory: acme, email: acmeEmail ?? null, orders: acmeOrders ?? USUAL_ORDERS };
 }
 

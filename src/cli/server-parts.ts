@@ -11,7 +11,7 @@ import { startTelemetry } from '../base/telemetry/start-telemetry.ts';
 import type { Entitlements } from '../control/accounts/entitlements.ts';
 import type { TierSlug } from '../control/accounts/tiers.ts';
 import { type BillingWatch, createBillingWatch } from '../control/billing/settle.ts';
-import { createIssuer, type Issuer } from '../control/certificates/issuance/issuer.ts';
+import type { Issuer } from '../control/certificates/issuance/issuer.ts';
 import { addIssuerMetrics } from '../control/certificates/issuance/metrics.ts';
 import type { HostNames } from '../control/dns/host-names.ts';
 import type { Dns } from '../control/dns/resolver.ts';
@@ -59,14 +59,15 @@ export function watchBilling(
 
 // The certificates of `edgeplan serve` that it obtains by ACME: the issuer and its metrics.
 
-/** The issuer of a server; `null`: it obtains no certificates. */
-export function createServerIssuer(
+/** The issuer of a server; `null`: it obtains no certificates, and nothing of ACME is loaded. */
+export async function createServerIssuer(
   { issuer, secretsKey: ring, zones, store, log }: ServerOptions,
   { registry, hostNames }: { readonly registry: Registry; readonly hostNames: HostNames },
-): Issuer | null {
+): Promise<Issuer | null> {
   if (issuer === undefined || ring == null) return null;
   const metrics = addIssuerMetrics(registry, store);
   const nameservers = zones === undefined ? null : zones.secondaries.map(({ server }) => server);
+  const { createIssuer } = await import('../control/certificates/issuance/issuer.ts');
   return createIssuer({
     ...issuer,
     ...{ store, ring, nameservers, log },

@@ -125,7 +125,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const dns = dnsOf(options);
   const watch = watchDomains(options, dns);
   const zones = zonesOf(options, dns, metrics.registry);
-  const issuer = createServerIssuer(options, outward);
+  const issuer = await createServerIssuer(options, outward);
   const billing = watchBilling(options, (tx, domain) => entitlementsOf(tx, domain, options.tier));
   const budget = budgetOf(options);
   const compute = createCompute({ store, onJob: metrics.computed });

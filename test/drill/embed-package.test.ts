@@ -1,4 +1,4 @@
-/** `edgeplan/node` and `edgeplan/fetch` as a consumer gets them, and the programs of `fixtures/embed`, which the README shows. */
+/** `@edgeplan/edge` as a consumer gets it, and the programs of `fixtures/embed`, which the README shows. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -23,6 +23,7 @@ import { builtCli } from '../support/built.ts';
 import { sealedPlan } from '../support/embed.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PACKAGE = join(ROOT, 'packages/edge');
 const PATIENCE = 120_000;
 const ATTACK = "/?id=1'+union+select+password+from+users";
 
@@ -44,13 +45,13 @@ function run(command: string, args: readonly string[], cwd: string): string {
 
 beforeAll(async () => {
   await builtCli();
-  const packed = run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], ROOT);
+  const packed = run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], PACKAGE);
   const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
-  const installed = join(folder, 'node_modules/edgeplan');
+  const installed = join(folder, 'node_modules/@edgeplan/edge');
   mkdirSync(installed, { recursive: true });
   run('tar', ['-xzf', join(folder, filename), '--strip-components=1', '-C', installed], folder);
-  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  const frameworks = ['express', 'hono', '@hono/node-server', '@types/express', '@types/node'];
+  const { dependencies } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
+  const frameworks = ['express', 'fastify', 'hono', '@hono/node-server', '@types/express', '@types/node'];
   for (const name of [...Object.keys(dependencies), ...frameworks]) {
     const link = join(folder, 'node_modules', name);
     mkdirSync(dirname(link), { recursive: true });
@@ -64,7 +65,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'edge.edgeplan'), sealedPlan({ domain: 'example.com', rules }));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'any-port.js'), ANY_PORT);
-  // The line of the README; the types of `edgeplan/starter.bin` come with the package.
+  // The line of the README; the types of `@edgeplan/edge/starter.bin` come with the package.
   const modules = "declare module '*.edgeplan' { const octets: Uint8Array; export default octets; }\n";
   writeFileSync(join(folder, 'octets.d.ts'), modules);
 }, PATIENCE);

@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { boxKeyOctets } from '../../src/base/platform/cryptography.ts';
-import { openAccountKey } from '../../src/control/certificates/issuance/authority.ts';
 import { createIssuer, type Issuer } from '../../src/control/certificates/issuance/issuer.ts';
-import { openOrderKey } from '../../src/control/certificates/issuance/run-order.ts';
+import { openAccountKey, openOrderKey } from '../../src/control/certificates/issuance/sealed-keys.ts';
 import {
   type KeyRing,
   newKeyText,

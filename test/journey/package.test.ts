@@ -1,7 +1,7 @@
 /** The package as npm publishes it: its files, its installation in an empty folder, and the example as a consumer runs it. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -107,7 +107,9 @@ test('the package installs in an empty folder without a warning about engines, a
   const command = spawnSync(join(home, 'node_modules/.bin/edgeplan'), ['--version'], { encoding: 'utf8' });
   expect([command.status, command.stdout]).toEqual([0, `${packed.version}\n`]);
 
-  copyFileSync(join(home, 'node_modules/edgeplan/fixtures/embed/http.ts'), join(home, 'http.ts'));
+  // The package has the entries of `@edgeplan/edge`, too.
+  const example = readFileSync(join(home, 'node_modules/edgeplan/fixtures/embed/http.ts'), 'utf8');
+  writeFileSync(join(home, 'http.ts'), example.replace('@edgeplan/edge/', 'edgeplan/'));
   const compilerOptions = {
     target: 'ES2022',
     module: 'NodeNext',

@@ -4,9 +4,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { buildPackage, PACKAGES } from '../../packages/build.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = join(ROOT, 'dist/cli/main.js');
+/** What the last step of a build writes. */
+const LAST = join(ROOT, 'packages/edge/dist/starter.bin.d.ts');
 const LOCK = join(ROOT, 'dist/.builder');
 
 function newestSource(): number {
@@ -19,10 +22,11 @@ function newestSource(): number {
 }
 
 function upToDate(): boolean {
-  return existsSync(MAIN) && statSync(MAIN).mtimeMs > newestSource();
+  const newest = newestSource();
+  return [MAIN, LAST].every((file) => existsSync(file) && statSync(file).mtimeMs > newest);
 }
 
-function build(): void {
+async function build(): Promise<void> {
   const steps = [
     [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
     ['dist/engine/waf/signatures/seal-starter.js', 'src/engine/waf/signatures'],
@@ -34,6 +38,7 @@ function build(): void {
     const { status, stdout, stderr } = spawnSync(process.execPath, step, { cwd: ROOT, encoding: 'utf8' });
     if (status !== 0) throw new Error(`the build failed:\n${stdout}${stderr}`);
   }
+  for (const name of Object.keys(PACKAGES)) await buildPackage(name, join(ROOT, 'packages', name));
 }
 
 /** Whether whoever was building was killed. */
@@ -48,7 +53,7 @@ function isAbandoned(): boolean {
 /** Builds `dist/` unless it is newer than every source; test files that run side by side wait for one build. */
 export async function builtCli(): Promise<void> {
   mkdirSync(join(ROOT, 'dist'), { recursive: true });
-  // The first step of a build that runs makes the command newer than its sources; the page comes last.
+  // The first step of a build that runs makes the command newer than its sources; the packages come last.
   while (!upToDate() || existsSync(LOCK)) {
     try {
       writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
@@ -58,7 +63,7 @@ export async function builtCli(): Promise<void> {
       continue;
     }
     try {
-      if (!upToDate()) build();
+      if (!upToDate()) await build();
     } finally {
       rmSync(LOCK, { force: true });
     }

@@ -2,7 +2,7 @@
  * Type-checks examples of documentation against the public entry points (`edgeplan/compiler` …). In: the `@example`s of
  * doc comments, the `ts` blocks of Markdown. Out: the compiler's errors, each with the example and its line.
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -15,7 +15,7 @@ const OCTETS: readonly [string, Example] = [
     name: 'octets',
     code:
       "declare module '*.edgeplan' { const octets: Uint8Array; export default octets; }\n" +
-      "declare module 'edgeplan/starter.bin' { const octets: Uint8Array; export default octets; }\n",
+      "declare module '@edgeplan/edge/starter.bin' { const octets: Uint8Array; export default octets; }\n",
   },
 ];
 const FENCED = /^```(?:ts|typescript)\n([\s\S]*?)^```$/gm;
@@ -79,15 +79,24 @@ export function typecheckExamples(examples: readonly Example[]): readonly string
   });
 }
 
-/** The source of each entry point in `package.json`, by the name that users import. */
+/** The source of each entry point of every package, by the name that users import. */
 function entryPoints(): ReadonlyMap<string, string> {
-  const { name, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  const packages = readdirSync(join(ROOT, 'packages'), { withFileTypes: true }).filter((one) =>
+    one.isDirectory(),
+  );
+  const manifests = ['package.json', ...packages.map(({ name }) => `packages/${name}/package.json`)];
+  return new Map(manifests.flatMap((path) => [...entriesOf(path)]));
+}
+
+/** The source of each entry point in one manifest. */
+function entriesOf(manifest: string): ReadonlyMap<string, string> {
+  const { name, exports } = JSON.parse(readFileSync(join(ROOT, manifest), 'utf8')) as {
     name: string;
     exports: Record<string, string | { readonly types: string }>;
   };
   const typed = Object.entries(exports).flatMap(([path, target]) => {
     if (typeof target === 'string') return [];
-    const source = target.types.replace(/^\.\/dist\//, 'src/').replace(/\.d\.ts$/, '.ts');
+    const source = target.types.replace(/^\.\/dist\/(?:types\/)?/, 'src/').replace(/\.d\.ts$/, '.ts');
     return [[join(name, path), join(ROOT, source)] as const];
   });
   return new Map(typed);

@@ -31,8 +31,10 @@ interface Driver {
 
 const require = createRequire(import.meta.url);
 
-/** Where the driver can be required from, in this thread or another. */
-export const DRIVER: string = require.resolve('@photostructure/sqlite');
+/** Where the driver can be required from, in this thread or another. @throws the system's error when it is not installed */
+export function driverPath(): string {
+  return require.resolve('@photostructure/sqlite');
+}
 
 /** Opens a database file; creates it if it does not exist. Throws `StoreFault`. */
 export function openDatabase(file: string): Database {
@@ -43,8 +45,14 @@ export function openDatabase(file: string): Database {
 /** Loads the driver at its first use: it is native code, which PostgreSQL installations do not need. */
 function loadDriver(): Driver {
   try {
-    return require(DRIVER) as Driver;
+    return require(driverPath()) as Driver;
   } catch (cause) {
+    // The middleware's package leaves the driver to those who follow a server.
+    if ((cause as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') {
+      const message =
+        'the folder is locked with SQLite, and the package `@photostructure/sqlite` is not installed: npm install @photostructure/sqlite@1';
+      throw new StoreFault('unavailable', message, { cause });
+    }
     const reason = cause instanceof Error ? cause.message : String(cause);
     const message = `SQLite cannot be loaded here (${reason}); a PostgreSQL database needs none: \`--database postgres://…\``;
     throw new StoreFault('unavailable', message, { cause });

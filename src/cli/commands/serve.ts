@@ -36,6 +36,7 @@ import {
   inGroup,
   logLevelOption,
   readPort,
+  requirePackages,
   resolverOption,
   storedForOption,
 } from '../options.ts';
@@ -197,6 +198,7 @@ function readOutlets(flags: Flags): Pick<ServerOptions, 'smtp' | 'sms'> {
     throw usageFault('--smtp-password-file goes with --smtp');
   if (smsTokenFile !== undefined && smsGateway === undefined)
     throw usageFault('--sms-token-file goes with --sms-gateway');
+  if (url !== undefined) requirePackages('smtp', '--smtp');
   const password = smtpPasswordFile === undefined ? {} : { passwordFile: smtpPasswordFile };
   const token = smsTokenFile === undefined ? {} : { tokenFile: smsTokenFile };
   return {

@@ -5,8 +5,7 @@
  */
 import type { CertificateOnFile } from '../store/rows.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';
-import { openAccountKey, sealAccountKey } from './issuance/authority.ts';
-import { openOrderKey, sealOrderKey } from './issuance/run-order.ts';
+import { openAccountKey, openOrderKey, sealAccountKey, sealOrderKey } from './issuance/sealed-keys.ts';
 import { type KeyRing, openKey, sealedUnder, sealKey } from './key-ring.ts';
 import { KEYS_AT_ONCE } from './limits.ts';
 import { renewSet } from './make-set.ts';

@@ -22,7 +22,7 @@ import {
   type SmtpOptions,
 } from './outlet-options.ts';
 import { renderSms } from './render.ts';
-import { createEmailSender, letterMail, sendMail } from './send-email.ts';
+import type { MailOutlet } from './send-email.ts';
 
 /** What an operator has configured; `null`: the server has none. */
 export interface OutletOptions {
@@ -55,23 +55,16 @@ export interface Outlets {
 /** Creates the outlets. */
 export function createOutlets({ special, lookupFor, clock, ...options }: OutletOptions): Outlets {
   const lookup = lookupFor('operator');
-  const smtp = options.smtp === null ? null : { ...options.smtp, lookup };
+  const mail = options.smtp === null ? null : createMail({ ...options.smtp, lookup });
   const sms = options.sms === null ? null : { ...options.sms, lookup };
   return {
     senders: {
-      email: smtp === null ? null : createEmailSender(smtp),
+      email: mail?.sender ?? null,
       sms: sms === null ? null : createSmsSender(sms),
       webhook: createWebhookSender({ special, lookupFor, clock }),
     },
     codes: {
-      email:
-        smtp === null
-          ? null
-          : ({ to, account, code, id }) => {
-              const envelope = { severity: 'info', account, link: null, kind: null, id } as const;
-              const mail = letterMail(codeLetter(account, code), envelope);
-              return withDeadline(ATTEMPT_MS, undefined, (signal) => sendMail(smtp, to, { ...mail, signal }));
-            },
+      email: mail?.sendCode ?? null,
       sms:
         sms === null
           ? null
@@ -81,6 +74,28 @@ export function createOutlets({ special, lookupFor, clock, ...options }: OutletO
                 sendShortMessage(sms, { id, to, text }, signal),
               );
             },
+    },
+  };
+}
+
+/** E-mail by a relay: to an account, and a code to a new address. */
+interface Mail {
+  readonly sender: Senders['email'];
+  readonly sendCode: Outlets['codes']['email'];
+}
+
+/** Creates both senders of e-mail. What sends is loaded with the first message: its package is optional. */
+function createMail(smtp: MailOutlet): Mail {
+  return {
+    async sender(to, message, signal) {
+      const { createEmailSender } = await import('./send-email.ts');
+      return createEmailSender(smtp)(to, message, signal);
+    },
+    async sendCode({ to, account, code, id }) {
+      const { letterMail, sendMail } = await import('./send-email.ts');
+      const envelope = { severity: 'info', account, link: null, kind: null, id } as const;
+      const mail = letterMail(codeLetter(account, code), envelope);
+      return withDeadline(ATTEMPT_MS, undefined, (signal) => sendMail(smtp, to, { ...mail, signal }));
     },
   };
 }

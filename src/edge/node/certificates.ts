@@ -3,7 +3,7 @@
  * the folder and the feed. Out: one source for handshakes.
  */
 import type { Logger } from 'pino';
-import { type Acme, startAcme, type TokenSink } from '../listeners/tls/acme.ts';
+import type { Acme, TokenSink } from '../listeners/tls/acme.ts';
 import { type ContextCache, isValid } from '../listeners/tls/certificate-pairs.ts';
 import { type Certificates, openCertificates } from '../listeners/tls/certificates.ts';
 import type { HandshakeCertificates } from '../listeners/tls/listen.ts';
@@ -64,12 +64,16 @@ export interface OrderParts {
   readonly onObtained: () => void;
 }
 
-/** Starts to order and renew certificates by ACME; they are written into the folder that `certificates` follows. */
-export function startOrders(
+/**
+ * Starts to order and renew certificates by ACME, which is loaded here only; they are written into the folder that
+ * `certificates` follows.
+ */
+export async function startOrders(
   { certificates: folder }: CertificateFolder,
   { directoryUrl, email, names }: NodeAcmeOptions,
   { log, onObtained, ...rest }: OrderParts,
-): Acme {
+): Promise<Acme> {
+  const { startAcme } = await import('../listeners/tls/acme.ts');
   return startAcme({
     ...rest,
     directoryUrl,

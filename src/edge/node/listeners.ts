@@ -84,7 +84,7 @@ export async function openListeners(
       listeners.push(secure);
       onListening(secure.address.port);
       if (folder !== null && files !== null && tls.acme !== null) {
-        acme = startOrders(folder, tls.acme, { certificates: files, tokens, log, onObtained });
+        acme = await startOrders(folder, tls.acme, { certificates: files, tokens, log, onObtained });
       }
     }
   } catch (error) {

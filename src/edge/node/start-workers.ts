@@ -225,7 +225,7 @@ async function orderCertificates(
 ): Promise<CertificateOrders | null> {
   if (tls === null || tls.acme === null || tls.folder === null) return null;
   const certificates = await openCertificateFolder(tls.folder, log);
-  const acme = startOrders(tls.folder, tls.acme, {
+  const acme = await startOrders(tls.folder, tls.acme, {
     certificates,
     tokens: {
       set: (token, answer) => sharedState.setToken(token, answer),

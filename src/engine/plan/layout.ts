@@ -323,13 +323,21 @@ export const PLAN_FAULTS = ['truncated', 'not_a_plan', 'version', 'checksum', 'l
 /** One of PLAN_FAULTS. */
 export type PlanFaultCode = (typeof PLAN_FAULTS)[number];
 
-/** Bytes that cannot be opened as a plan. Never to be taken for "no rules". */
+/** Marks faults of every copy of this module, also of another package's (`@edgeplan/evaluator` beside `@edgeplan/edge`). */
+const PLAN_FAULT = Symbol.for('edgeplan.PlanFault');
+
+/** Bytes that cannot be opened as a plan. Never to be taken for "no rules". `instanceof` holds for those of other packages, too. */
 export class PlanFault extends Error {
   readonly code: PlanFaultCode;
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && PLAN_FAULT in value;
+  }
 
   constructor(code: PlanFaultCode, message: string) {
     super(message);
     this.name = 'PlanFault';
     this.code = code;
+    Object.defineProperty(this, PLAN_FAULT, { value: true });
   }
 }

@@ -6,7 +6,7 @@
  * - `serve`, `node` and `try` run in the background; the command ends once the server prints where it listens.
  * - Nodes stop at once (`EDGEPLAN_DRAIN`), and the home folder is in the sandbox.
  * - The variables, functions and the folder that one command leaves are those of the next.
- * - `fixtures` is a copy, and `node_modules` has this package.
+ * - `fixtures` is a copy, and `node_modules` has the packages of this repository.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -51,6 +51,7 @@ export async function openSandbox(paper: Paper): Promise<Sandbox> {
   for (const one of ['state', 'work', 'bin', 'work/node_modules']) mkdirSync(join(folder, one));
   cpSync(join(ROOT, 'fixtures'), join(work, 'fixtures'), { recursive: true });
   symlinkSync(ROOT, join(work, 'node_modules/edgeplan'));
+  symlinkSync(join(ROOT, 'packages'), join(work, 'node_modules/@edgeplan'));
   const shell = paper.blocks.filter(({ language }) => language === 'sh').map(({ code }) => code);
   const ports = await portsFor(new Set([...Object.values(DEFAULT_PORTS), ...portsIn(shell.join('\n'))]));
   writeCommands(join(folder, 'bin'), state, ports);

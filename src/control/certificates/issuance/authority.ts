@@ -4,11 +4,11 @@
  */
 import { X509Certificate } from 'node:crypto';
 import acme from 'acme-client';
-import { sha256Hex } from '../../../base/platform/cryptography.ts';
 import { isObject } from '../../../base/text/json-object.ts';
 import type { Store } from '../../store/store.ts';
-import { type KeyRing, openKey, sealKey } from '../key-ring.ts';
+import type { KeyRing } from '../key-ring.ts';
 import { answerFault, useCaTransport } from './ca-transport.ts';
+import { openAccountKey, sealAccountKey } from './sealed-keys.ts';
 
 /** The CA and the account at it. */
 export interface AuthorityOptions {
@@ -38,24 +38,6 @@ export interface Authority {
   hasWindows(): Promise<boolean>;
   /** The window of a certificate, PEM; `null`: the CA names none for it. @throws CaFault */
   window(chain: string): Promise<RenewalWindow | null>;
-}
-
-/** What the encrypted key of an account is bound to. */
-function accountPlace(directory: string) {
-  return { domain_id: 0, sha256: sha256Hex(`ACME account ${directory}`) };
-}
-
-/** Decrypts the key of an account; `null`: its secrets key is not there. @throws SecretsKeyFault */
-export function openAccountKey(
-  { directory, sealed_key }: { readonly directory: string; readonly sealed_key: Uint8Array },
-  ring: KeyRing,
-): string | null {
-  return openKey(sealed_key, accountPlace(directory), ring);
-}
-
-/** Encrypts the key of an account. @throws SecretsKeyFault */
-export function sealAccountKey(directory: string, pem: string, ring: KeyRing): Uint8Array {
-  return sealKey(pem, accountPlace(directory), ring.current());
 }
 
 export function createAuthority(options: AuthorityOptions): Authority {

@@ -5,16 +5,16 @@
  */
 import { X509Certificate } from 'node:crypto';
 import acme from 'acme-client';
-import { sha256Hex } from '../../../base/platform/cryptography.ts';
 import { backoffMs, pause } from '../../../base/platform/tasks.ts';
 import type { ClaimedOrder, OrderAllowance } from '../../store/issuance-repositories.ts';
 import type { Store } from '../../store/store.ts';
 import { judgeUpload, type UsableCertificate } from '../judge.ts';
-import { type KeyRing, openKey, sealKey } from '../key-ring.ts';
+import type { KeyRing } from '../key-ring.ts';
 import { FIRST_POLL_MS, LAST_POLL_MS, MAX_COUNTED_ACCOUNTS, USUAL_SHARE } from '../limits.ts';
 import type { Authority } from './authority.ts';
 import { CaFault, reasonText } from './ca-transport.ts';
 import { challengeOwner, inOrder } from './names.ts';
+import { openOrderKey, sealOrderKey } from './sealed-keys.ts';
 import type { ChallengePlace, PlacedChallenge, Solver } from './solver.ts';
 
 /** What orders are run with. */
@@ -71,28 +71,6 @@ type CaOrder = acme.Order;
 interface OpenOrder {
   readonly order: CaOrder;
   readonly key: string;
-}
-
-/** What the encrypted key of an order is bound to: it has no leaf yet. */
-function orderPlace({ certificate_id, domain_id }: Pick<ClaimedOrder, 'certificate_id' | 'domain_id'>) {
-  return { domain_id, sha256: sha256Hex(`order of certificate ${certificate_id}`) };
-}
-
-/** Decrypts the key of an order; `null`: its secrets key is not there. @throws SecretsKeyFault */
-export function openOrderKey(
-  order: Pick<ClaimedOrder, 'certificate_id' | 'domain_id'> & { readonly sealed_key: Uint8Array },
-  ring: KeyRing,
-): string | null {
-  return openKey(order.sealed_key, orderPlace(order), ring);
-}
-
-/** Encrypts the key of an order. @throws SecretsKeyFault */
-export function sealOrderKey(
-  order: Pick<ClaimedOrder, 'certificate_id' | 'domain_id'>,
-  pem: string,
-  ring: KeyRing,
-): Uint8Array {
-  return sealKey(pem, orderPlace(order), ring.current());
 }
 
 /** Runs an order. @throws CaFault, OrderFault, StoreFault, SecretsKeyFault */

@@ -4,6 +4,8 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { missingPackages } from '../../../base/platform/optional-packages.ts';
+import { StoreFault } from '../../../base/storage/fault.ts';
 import type { PostgresAccess, StorePlace, StoreReport } from '../place.ts';
 import type { ReadTransaction, Store } from '../store.ts';
 
@@ -23,12 +25,20 @@ export interface OpenStoreOptions {
 /** Opens a store; migrates its tables to this version first. Throws `StoreFault`. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   if (/^postgres(?:ql)?:\/\//.test(options.database)) {
+    requirePostgres();
     const { openPostgres } = await import('./postgres/open.ts');
     const { database: address, passwordFile } = options;
     return openPostgres({ address, ...(passwordFile === undefined ? {} : { passwordFile }) });
   }
   const { openSqlite } = await import('./sqlite/open.ts');
   return openSqlite({ folder: options.database, role: options.role ?? 'server' });
+}
+
+/** @throws StoreFault without the packages of PostgreSQL, which are optional */
+function requirePostgres(): void {
+  const missing = missingPackages('postgres');
+  if (missing === null) return;
+  throw new StoreFault('unavailable', `a PostgreSQL database ${missing.needs}: ${missing.remedy}`);
 }
 
 // Reads which version the tables of a store have, and changes nothing: the file of an embedded store must exist, and no
@@ -44,6 +54,7 @@ export async function inspectFolder(folder: string): Promise<StoreReport | null>
 
 /** Inspects a PostgreSQL database. @throws StoreFault */
 export async function inspectPostgres(access: PostgresAccess): Promise<StoreReport> {
+  requirePostgres();
   const { readVersion } = await import('./postgres/read-version.ts');
   return readVersion(access);
 }

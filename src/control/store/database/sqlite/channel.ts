@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { StoreFault } from '../../../../base/storage/fault.ts';
-import { DRIVER, sqliteFault } from '../../../../base/storage/sqlite.ts';
+import { driverPath, sqliteFault } from '../../../../base/storage/sqlite.ts';
 import type { SqlValue } from '../statement.ts';
 import { ASSERTED, SETTINGS } from './settings.ts';
 
@@ -156,7 +156,7 @@ function work(): void {
 
 /** Starts the thread on a database file. It posts `open` once it is ready, and stops with an error if it cannot open it. */
 function startWorker(file: string): Worker {
-  const workerData: WorkerData = { driver: DRIVER, file, settings: SETTINGS, asserted: ASSERTED };
+  const workerData: WorkerData = { driver: driverPath(), file, settings: SETTINGS, asserted: ASSERTED };
   return new Worker(`(${work.toString()})()`, {
     eval: true,
     workerData,
