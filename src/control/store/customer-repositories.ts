@@ -3,26 +3,28 @@
  * for every transaction, `…Writes` for writing ones. Times are milliseconds since the epoch; `null` means there is no such row;
  * a method throws `StoreFault` alone, with the codes that its comment names or those of a failing database.
  */
+
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type {
   AccountRow,
   AuditRow,
-  DomainRow,
-  InvitationRow,
   KeyRow,
   KeyUseRow,
   KeyWithOwner,
   KeyWithUse,
-  MemberRow,
-  PatternRow,
-  RecordRow,
-  RuleContentRow,
-  RuleRow,
-  ScanRow,
   SecretName,
+} from './tables/accounts.ts';
+import type {
+  DomainChanges,
+  DomainRow,
+  InvitationRow,
+  MemberRow,
+  NewDomain,
+  ScanRow,
   SeenDomain,
   SubscriptionRow,
-} from './rows.ts';
+} from './tables/domains.ts';
+import type { PatternRow, RecordRow, RuleContentRow, RuleCosts, RuleRow } from './tables/rules.ts';
 
 /** A page of a list from the newest down: those with an id (or revision) below `before`, at most `limit`. */
 export interface PageBack {
@@ -73,11 +75,6 @@ export interface KeyWrites {
   /** Removes the counts of days before `day`. */
   pruneUses(day: number): Promise<void>;
 }
-
-/** A domain to insert; it publishes automatically. */
-export type NewDomain = Omit<DomainRow, 'id' | 'publish_mode'>;
-/** The fields of a domain to change; the others stay. */
-export type DomainChanges = Partial<Omit<DomainRow, 'id' | 'name' | 'created_at'>>;
 
 /** Domains by id, name, account, or the time of their next step. */
 export interface DomainReads {
@@ -245,15 +242,6 @@ export interface RuleWrite {
    * What the rule adds to its domain's budgets, besides its octets. Omitted: nothing in an insert, unchanged in an update.
    */
   readonly costs?: { readonly addresses: number; readonly patterns: readonly PatternRow[] };
-}
-
-/** Totals of the rules of one type in one domain. */
-export interface RuleCosts {
-  readonly type: RuleType;
-  readonly rules: number;
-  /** Octets of the rules as they are stored, the HTML of their pages included. */
-  readonly octets: number;
-  readonly addresses: number;
 }
 
 /** The cost of a domain's patterns together; a pattern that several rules have counts once. */

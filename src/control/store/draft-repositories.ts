@@ -3,8 +3,14 @@
  * `customer-repositories.ts`. The writes of rules store the rule that nodes run before they change it; nothing else is stored
  * twice, so a publication and a draft cost what the draft changes.
  */
-import type { RuleCosts } from './customer-repositories.ts';
-import type { DraftRow, InvariantsRow, PublishedRuleRow, RuleContentRow, RuleRow } from './rows.ts';
+import type {
+  DraftRow,
+  InvariantsRow,
+  PublishedRuleRow,
+  RuleContentRow,
+  RuleCosts,
+  RuleRow,
+} from './tables/rules.ts';
 
 /** How a draft changes a rule. `reordered`: its priority alone differs. */
 export const DRAFT_CHANGES = ['created', 'changed', 'deleted', 'reordered'] as const;

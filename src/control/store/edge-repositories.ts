@@ -1,22 +1,27 @@
 /**
  * The repositories of the edge: what waits for publication, what was published, and the nodes that serve it. Conventions as in `customer-repositories.ts`.
  */
+
 import { CHALLENGE_MS, MAX_CHALLENGES } from '../../base/vocabulary/limits.ts';
 import type { PageBack } from './customer-repositories.ts';
+import type { DomainRow } from './tables/domains.ts';
 import type {
-  DomainRow,
-  FiledRevision,
+  CacheContentsRow,
   GroupedDomains,
-  ManifestRow,
   NodeRow,
+  ReplacedTokenRow,
+  ReportRow,
+} from './tables/nodes.ts';
+import type {
+  CachePurgeRow,
+  FiledRevision,
+  ManifestRow,
   OutboxRow,
   PendingDomain,
   PlanHead,
-  ReplacedTokenRow,
-  ReportRow,
   RevisionRow,
   StoredPlan,
-} from './rows.ts';
+} from './tables/plans.ts';
 
 /** Changes that wait for a publication. */
 export interface OutboxReads {
@@ -259,35 +264,6 @@ export function withoutChallenge(
 ): string | null {
   const others = freshChallenges(list, at).filter((other) => other.token !== token);
   return others.length === 0 ? null : JSON.stringify(others);
-}
-
-// The repository of caches: purges of single responses, and what nodes report of their caches. Conventions as in `customer-repositories.ts`.
-
-/** One purged value of a domain; a later purge of the same value replaces it. */
-export interface CachePurgeRow {
-  readonly kind: 'url' | 'prefix' | 'tag' | 'refresh';
-  /** In its normal form (`base/paths/purge-values.ts`). */
-  readonly value: string;
-  /** The position of the manifest that the purge was given. */
-  readonly position: number;
-}
-
-/** What the cache of one process of a node has stored of a domain (`engine/plan/cache-report.ts`). */
-export interface CacheContentsRow {
-  readonly domain_id: number;
-  readonly node_id: number;
-  /** The number of the process in its node. */
-  readonly process: number;
-  /** Random, one for each run of the process. */
-  readonly run: number;
-  /** When the report arrived, milliseconds since the epoch. */
-  readonly at: number;
-  readonly entries: number;
-  readonly octets: number;
-  readonly disk_files: number;
-  readonly disk_octets: number;
-  /** A JSON array of the URLs, which may be some of all. */
-  readonly urls_json: string;
 }
 
 /** The same without the URLs, with the name of the node. */

@@ -1,46 +1,14 @@
 /** The repositories of certificates that the server obtains by ACME. Conventions as in `customer-repositories.ts`. */
-import type { CertificateOnFile, CertificateRow } from './rows.ts';
-
-/** The work on one obtained certificate. Times in milliseconds since the epoch. */
-export interface CertificateOrderRow {
-  readonly certificate_id: number;
-  readonly domain_id: number;
-  /** The names of the next order, a JSON array. Those of the certificate change when it is issued. */
-  readonly names_json: string;
-  /** When the next order is made, or the one under way is continued. */
-  readonly due_at: number;
-  /** Orders that failed since the last certificate. */
-  readonly failures: number;
-  /** The address of the order under way (RFC 8555 §7.1.3); `null`: none is. */
-  readonly url: string | null;
-  /** Its private key, encrypted; `null`: no order is under way. */
-  readonly sealed_key: Uint8Array | null;
-  /** When the CA was asked for the renewal window last (RFC 9773); 0: never for this certificate. */
-  readonly window_asked_at: number;
-}
-
-/** An order that this process works on. */
-export interface ClaimedOrder extends CertificateOrderRow {
-  /** Identifies the claim: another process that claims the order later has another one. */
-  readonly claim: number;
-}
+import type {
+  AcmeAccountRow,
+  CertificateOnFile,
+  CertificateOrderRow,
+  CertificateRow,
+  ClaimedOrder,
+} from './tables/certificates.ts';
 
 /** Which order, and by which claim. */
 export type OrderClaim = Pick<ClaimedOrder, 'certificate_id' | 'claim'>;
-
-/** An account at a CA. */
-export interface AcmeAccountRow {
-  /** The address of the CA's directory. */
-  readonly directory: string;
-  /** The account's address (RFC 8555 §7.3). */
-  readonly url: string;
-  readonly sealed_key: Uint8Array;
-  readonly created_at: number;
-  /** Up to when the allowance of orders is spent: each order adds its share of time to it or to now. */
-  readonly spent_until: number;
-  /** The CA takes no orders before this. */
-  readonly paused_until: number;
-}
 
 /** A certificate whose renewal window is to be asked for. */
 export interface WindowQuestion {

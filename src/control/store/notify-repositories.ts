@@ -3,15 +3,15 @@
  * reached. Conventions as in `customer-repositories.ts`; no method locks a domain or an account.
  */
 import type { PageBack } from './customer-repositories.ts';
+import type { InvitationRow } from './tables/domains.ts';
 import type {
   ContactRow,
   DeliveryRow,
-  InvitationRow,
   NotificationRow,
   NotifyChannel,
   PreferenceRow,
   WebhookRow,
-} from './rows.ts';
+} from './tables/notifications.ts';
 
 /** A delivery with the notification that it carries. */
 export interface ClaimedDelivery extends DeliveryRow {

@@ -70,7 +70,6 @@ import type {
   NotificationWrites,
 } from './notify-repositories.ts';
 import type { StorePlace } from './place.ts';
-import type { Author } from './rows.ts';
 import type { TrafficReads, TrafficWrites, UptimeReads, UptimeWrites } from './traffic-repositories.ts';
 import type { ZoneReads, ZoneWrites } from './zone-repositories.ts';
 
@@ -263,6 +262,3 @@ export interface WriteTransaction {
    */
   attempt<T>(work: () => Promise<T>): Promise<T>;
 }
-
-/** The author of changes that the service makes on its own. */
-export const SERVICE: Author = { account_id: null, key_id: null };

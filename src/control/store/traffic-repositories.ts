@@ -3,62 +3,15 @@
  * sums, for which it has columns; counts and top lists are octets that `traffic/` seals and opens. Times are whole minutes
  * since the epoch; a span has the minutes `from` ≤ minute < `to`. Conventions as in `customer-repositories.ts`.
  */
-import type { PageBack } from './customer-repositories.ts';
-import type { IncidentRow, UptimeStateRow, WatchedDomain } from './rows.ts';
 
-/** The sums that have a column of their own, with the meanings of `engine/counts/counts.ts`. */
-export const TRAFFIC_SUMS = [
-  'requests',
-  'octets_in',
-  'octets_out',
-  'monitored',
-  'monitored_errors',
-  'gateway_requests',
-] as const;
-/** Sums of one domain over some time. */
-export type TrafficSums = Readonly<Record<(typeof TRAFFIC_SUMS)[number], number>>;
+import type { PageBack } from './customer-repositories.ts';
+import type { MinutesBlock, PartKey, TrafficBlock, TrafficPart, TrafficSums } from './tables/traffic.ts';
+import type { IncidentRow, UptimeStateRow, WatchedDomain } from './tables/uptime.ts';
 
 /** Minutes since the epoch, `from` ≤ minute < `to`. */
 export interface MinuteSpan {
   readonly from: number;
   readonly to: number;
-}
-
-/** What identifies a part. */
-export interface PartKey {
-  readonly domain_id: number;
-  readonly minute: number;
-  readonly node_id: number;
-  readonly batch: number;
-}
-
-/** Counts of one domain in one minute by one batch of one node. */
-export interface TrafficPart extends PartKey, TrafficSums {
-  readonly taken_at: number;
-  /** Sealed counts, not deflated. */
-  readonly counts: Uint8Array;
-  /** Sealed top lists; `null`: none. */
-  readonly tops: Uint8Array | null;
-}
-
-/** Merged counts of one domain in one span of time. */
-export interface TrafficBlock extends TrafficSums {
-  readonly domain_id: number;
-  /** The first minute. */
-  readonly start: number;
-  /** As `control/traffic/blocks.ts` seals it; empty: there is nothing but the sums. */
-  readonly counts: Uint8Array;
-  /** Sealed top lists; `null`: none. */
-  readonly tops: Uint8Array | null;
-}
-
-/** Minutes of one domain in one row. Top lists are not stored by minute. */
-export interface MinutesBlock extends Omit<TrafficBlock, 'tops'> {
-  /**
-   * Monitored requests by minute, so that no counts have to be opened for them: a JSON array of offset from `start`,
-   * requests, errors, of each minute that has any; empty: none.
-   */
-  readonly monitored_minutes: string;
 }
 
 /** The span of a block: some minutes, an hour, a day. */

@@ -1,82 +1,13 @@
-/**
- * The repository of zones: versions that secondaries transfer, the steps between them, names that wait for a new version,
- * and answers about targets of ALIAS records. Contents are those of the room `control/zones/` (`wire/records.ts`).
- */
-
-/** A version of a zone without its content. */
-export interface ZoneHeadRow {
-  readonly name: string;
-  /** The domain whose zone it is; it may be deleted already. */
-  readonly domain_id: number;
-  /** 32 bits (RFC 1982). */
-  readonly serial: number;
-  /** The first nameserver. */
-  readonly primary_name: string;
-  /** Records of the content. */
-  readonly records: number;
-  /** Identifies the settings of the server that the zone was made with. */
-  readonly settings: string;
-  /** What of the domain's records is not in the zone, as JSON. */
-  readonly problems_json: string;
-  readonly updated_at: number;
-}
-
-/** The current version of a zone. */
-export interface ZoneRow extends ZoneHeadRow {
-  readonly content: Uint8Array;
-}
-
-/** A step from one version to the next. */
-export interface ZoneStepRow {
-  readonly from_serial: number;
-  readonly to_serial: number;
-  readonly removed: Uint8Array;
-  readonly added: Uint8Array;
-}
-
-/** A name whose zone must be made again. */
-export interface ZoneChangeRow {
-  readonly name: string;
-  /** Random; another one after every change. */
-  readonly version: number;
-  /** When the oldest change was made. */
-  readonly since: number;
-  /** The zone gets a new serial even if its content is the same. */
-  readonly renumber: boolean;
-}
-
-/** The catalog zone that lists the zones. */
-export interface ZoneCatalogRow {
-  readonly name: string;
-  readonly serial: number;
-  /** The highest serial of a zone that was removed; 0: none. A zone that comes back goes on above it. */
-  readonly removed_serial: number;
-  readonly updated_at: number;
-}
-
-/** What is known of a target of ALIAS records; times in milliseconds since the epoch. */
-export interface FlattenedTargetRow {
-  /** Canonical. */
-  readonly target: string;
-  /** A JSON array of addresses. */
-  readonly addresses_json: string;
-  /** When the last answer came; `null`: none has. */
-  readonly good_at: number | null;
-  /** Failed lookups since. */
-  readonly failures: number;
-  /** The time of the next lookup. */
-  readonly next_at: number;
-}
-
-/** A TXT record that proves to a CA who serves a name (RFC 8555 §8.4). */
-export interface ZoneChallengeRow {
-  /** The owner of the record, `_acme-challenge.` and the name that is proved. */
-  readonly owner: string;
-  readonly value: string;
-  readonly created_at: number;
-}
-
 /** Bounds of the history of a zone. */
+import type {
+  FlattenedTargetRow,
+  ZoneCatalogRow,
+  ZoneChallengeRow,
+  ZoneChangeRow,
+  ZoneHeadRow,
+  ZoneRow,
+  ZoneStepRow,
+} from './tables/zones.ts';
 export interface StepBounds {
   readonly steps: number;
   /** Octets of what the steps remove and add. */

@@ -19,12 +19,12 @@ import type { Snapshots } from '../store/database/open.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type {
   MinutesBlock,
-  NewBlocks,
   PartKey,
   TrafficBlock,
   TrafficPart,
   TrafficSums,
-} from '../store/traffic-repositories.ts';
+} from '../store/tables/traffic.ts';
+import type { NewBlocks } from '../store/traffic-repositories.ts';
 import {
   columnsOf,
   countsOfSums,

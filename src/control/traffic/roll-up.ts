@@ -11,7 +11,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Store, WriteTransaction } from '../store/store.ts';
-import type { NewBlocks, PartKey } from '../store/traffic-repositories.ts';
+import type { PartKey } from '../store/tables/traffic.ts';
+import type { NewBlocks } from '../store/traffic-repositories.ts';
 import { TrafficFault } from './fault.ts';
 import {
   BLOCK_MINUTES,

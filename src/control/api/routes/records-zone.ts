@@ -5,8 +5,8 @@ import { type ReadLine, type ReadZoneFile, ZONE_PROBLEM_KINDS, type ZoneProblem 
 import { printZone } from '../../dns/zone-file/print.ts';
 import { newestChange } from '../../publishing/revisions.ts';
 import type { NewRecord } from '../../store/customer-repositories.ts';
-import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
+import type { DomainRow } from '../../store/tables/domains.ts';
 import { badRequest, forbidden, type Refusal } from '../operation/refusal.ts';
 import { ok, operation, type Response, type Writing } from '../operation/route.ts';
 import { originsOfRecord, refuseSpecial } from '../origins.ts';

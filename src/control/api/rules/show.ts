@@ -9,8 +9,8 @@ import { RULE_TYPES, type RuleType } from '../../../base/vocabulary/vocabulary.t
 import type { StoredRule } from '../../../rules/model/common.ts';
 import type { ErrorPageRule, Rule } from '../../../rules/model/types.ts';
 import type { RulePage, RuleWrite } from '../../store/customer-repositories.ts';
-import type { RuleRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
+import type { RuleRow } from '../../store/tables/rules.ts';
 import { MAX_PAGE, MAX_SEARCH } from '../operation/limits.ts';
 import { nextPage, queryNumber } from '../operation/read-request.ts';
 import { badRequest } from '../operation/refusal.ts';

@@ -10,7 +10,7 @@ import { absoluteName } from '../../../rules/model/record-name.ts';
 import type { RedirectRule } from '../../../rules/model/types.ts';
 import { checkRecordType, refuseFeature } from '../../accounts/entitlements.ts';
 import type { NewRecord } from '../../store/customer-repositories.ts';
-import type { RecordRow } from '../../store/rows.ts';
+import type { RecordRow } from '../../store/tables/rules.ts';
 import type { Writing } from '../operation/route.ts';
 import { showRecord } from '../records/write.ts';
 import type { WwwRecord } from './shapes.ts';

@@ -15,7 +15,7 @@ import {
 } from 'kysely';
 import { StoreFault } from '../../../base/storage/fault.ts';
 import type { StoreChange } from '../store.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from '../tables/all.ts';
 
 /** Runs with these parameters and returns all rows. */
 export type Statement<P extends object, Row> = (session: Session, parameters: P) => Promise<readonly Row[]>;

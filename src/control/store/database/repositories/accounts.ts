@@ -1,7 +1,7 @@
 /** Accounts, their API keys, and the counts of the use of keys. */
 import { sql } from 'kysely';
 import type { AccountReads, AccountWrites, KeyReads, KeyWrites } from '../../customer-repositories.ts';
-import type { AccountRow, KeyRow, KeyUseRow, KeyWithOwner, KeyWithUse } from '../../rows.ts';
+import type { AccountRow, KeyRow, KeyUseRow, KeyWithOwner, KeyWithUse } from '../../tables/accounts.ts';
 import {
   type Builder,
   flags,

@@ -1,7 +1,7 @@
 /** The audit log, and the values of which a store has one each (`SECRET_NAMES`). */
 import { sql } from 'kysely';
 import type { AuditReads, AuditWrites, SecretReads, SecretWrites } from '../../customer-repositories.ts';
-import type { AuditRow } from '../../rows.ts';
+import type { AuditRow } from '../../tables/accounts.ts';
 import { lockDomain } from '../lock-domain.ts';
 import { type ListedColumns, listed, listedRows, one, raw, type Session, statement } from '../statement.ts';
 

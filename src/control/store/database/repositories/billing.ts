@@ -1,22 +1,24 @@
 /** What the operator's billing has written (wallets and invoices), and which levels of traffic quotas were reported. */
 import { type RawBuilder, sql } from 'kysely';
+import type {
+  InvoiceReads,
+  InvoiceWrites,
+  QuotaReads,
+  QuotaWrites,
+  SuspensionReads,
+  SuspensionWrites,
+  UnsettledCounts,
+  WalletReads,
+  WalletWrites,
+} from '../../billing-repositories.ts';
 import {
-  type InvoiceReads,
   type InvoiceRow,
   type InvoiceStatus,
-  type InvoiceWrites,
   type QuotaNoticeRow,
-  type QuotaReads,
-  type QuotaWrites,
   SUSPENSION_CAUSES,
   type SuspensionCause,
-  type SuspensionReads,
   type SuspensionRow,
-  type SuspensionWrites,
-  type UnsettledCounts,
-  type WalletReads,
-  type WalletWrites,
-} from '../../billing-repositories.ts';
+} from '../../tables/billing.ts';
 import { lockDomain } from '../lock-domain.ts';
 import {
   type Flavour,

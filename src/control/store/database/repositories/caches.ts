@@ -109,19 +109,6 @@ const dropOld = statement((builder, p: { oldest: number }) =>
   builder.deleteFrom('cache_contents').where('at', '<', p.oldest),
 );
 
-/** The part of the repository of caches. */
-function cacheContents(session: Session): Pick<CacheReads, 'totals' | 'urls'> & Pick<CacheWrites, 'report'> {
-  return {
-    totals: (domainId, oldest) => totals(session, { domain_id: domainId, oldest }),
-    urls: (domainId, bounds) => urls(session, { domain_id: domainId, ...bounds }),
-    async report({ rows, oldest, ...report }) {
-      await putContents(session, { ...report, rows: listedRows(rows, ROW_COLUMNS) });
-      await dropOutdated(session, report);
-      await dropOld(session, { oldest });
-    },
-  };
-}
-
 const purges = statement((builder, p: { domain_id: number; above: number }) =>
   builder
     .selectFrom('cache_purges')
@@ -197,7 +184,13 @@ const mark = statement((builder, p: Marked) =>
 /** The repository of a session. */
 export function caches(session: Session): CacheReads & CacheWrites {
   return {
-    ...cacheContents(session),
+    totals: (domainId, oldest) => totals(session, { domain_id: domainId, oldest }),
+    urls: (domainId, bounds) => urls(session, { domain_id: domainId, ...bounds }),
+    async report({ rows, oldest, ...report }) {
+      await putContents(session, { ...report, rows: listedRows(rows, ROW_COLUMNS) });
+      await dropOutdated(session, report);
+      await dropOld(session, { oldest });
+    },
     purges: (domainId, above) => purges(session, { domain_id: domainId, above }),
     async purge({ id, name }, { kind, values, at }) {
       await lockDomain(session, id);

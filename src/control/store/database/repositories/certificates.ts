@@ -5,7 +5,7 @@ import type {
   EndingCertificate,
   NewCertificate,
 } from '../../issuance-repositories.ts';
-import type { CertificateOnFile, CertificateRow } from '../../rows.ts';
+import type { CertificateOnFile, CertificateRow } from '../../tables/certificates.ts';
 import { lockDomain } from '../lock-domain.ts';
 import { one, type Session, statement } from '../statement.ts';
 

@@ -3,7 +3,7 @@
  * that no change of several writers is lost.
  */
 import { type PlanWrites, withChallenge, withoutChallenge } from '../../edge-repositories.ts';
-import type { ManifestRow } from '../../rows.ts';
+import type { ManifestRow } from '../../tables/plans.ts';
 import { lockDomain } from '../lock-domain.ts';
 import { one, type Session, statement } from '../statement.ts';
 

@@ -1,6 +1,6 @@
 /** Where accounts are reached: addresses, webhooks, preferences, and the accounts of operators. */
 import type { ContactReads, ContactWrites } from '../../notify-repositories.ts';
-import type { ContactRow, PreferenceRow, WebhookRow } from '../../rows.ts';
+import type { ContactRow, PreferenceRow, WebhookRow } from '../../tables/notifications.ts';
 import { flags, one, type Session, statement } from '../statement.ts';
 
 const decodePreference = flags<PreferenceRow>('enabled');

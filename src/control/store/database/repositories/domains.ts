@@ -1,15 +1,16 @@
 /** Domains, and the accounts that see them. */
 import { sql } from 'kysely';
 import { FLAG_SETTING_NAMES } from '../../../../rules/model/domain.ts';
+import type { DomainReads, DomainWrites, ScanReads, ScanWrites } from '../../customer-repositories.ts';
+import type { Stored } from '../../tables/describe.ts';
 import type {
   DomainChanges,
-  DomainReads,
-  DomainWrites,
+  DomainRow,
+  MemberRole,
   NewDomain,
-  ScanReads,
-  ScanWrites,
-} from '../../customer-repositories.ts';
-import type { DomainRow, MemberRole, ScanRow, SeenDomain } from '../../rows.ts';
+  ScanRow,
+  SeenDomain,
+} from '../../tables/domains.ts';
 import { holderOf, lockDomain } from '../lock-domain.ts';
 import {
   type Builder,
@@ -22,7 +23,6 @@ import {
   type Session,
   statement,
 } from '../statement.ts';
-import type { StoredColumns } from '../tables.ts';
 import { markDeleted, markDomain } from './zone-marks.ts';
 
 const decode = flags<DomainRow>('ever_active', 'suspended', ...FLAG_SETTING_NAMES);
@@ -177,10 +177,7 @@ const ZONE_FIELDS = ['status', 'dns_mode', 'unproved_since'] as const;
 /** The repository of a session. */
 export function domains(session: Session): DomainReads & DomainWrites {
   return {
-    async get(id) {
-      const rows = await get(session, { id });
-      return found(session, rows).find((row) => row.id === id) ?? null;
-    },
+    get: (id) => find(session, id),
     async byName(name) {
       return holderOf(found(session, await named(session, { name })));
     },
@@ -224,7 +221,7 @@ export function domains(session: Session): DomainReads & DomainWrites {
       return { ...domain, id: row!.id, publish_mode: 'automatic' };
     },
     async update(id, changes) {
-      if (Object.keys(changes).length === 0) return this.get(id);
+      if (Object.keys(changes).length === 0) return find(session, id);
       const [row = null] = found(session, await update(session, { id, changes }));
       if (row !== null && ZONE_FIELDS.some((name) => name in changes)) await markDomain(session, row.name);
       return row;
@@ -237,8 +234,13 @@ export function domains(session: Session): DomainReads & DomainWrites {
   };
 }
 
+/** The domain with this id. */
+async function find(session: Session, id: number): Promise<DomainRow | null> {
+  return found(session, await get(session, { id })).find((row) => row.id === id) ?? null;
+}
+
 /** In a writing session the rows have just been locked. */
-function found(session: Session, rows: readonly StoredColumns<DomainRow>[]): readonly DomainRow[] {
+function found(session: Session, rows: readonly Stored<DomainRow>[]): readonly DomainRow[] {
   for (const { id, publish_mode } of rows) {
     session.lockedDomains.add(id);
     session.manualDomains?.set(id, publish_mode === 'manual');
@@ -247,10 +249,7 @@ function found(session: Session, rows: readonly StoredColumns<DomainRow>[]): rea
 }
 
 /** The role of an account: owner, what it was granted, or `null`. */
-function seen(
-  row: StoredColumns<DomainRow> & { granted_role: MemberRole | null },
-  accountId: number,
-): SeenDomain {
+function seen(row: Stored<DomainRow> & { granted_role: MemberRole | null }, accountId: number): SeenDomain {
   const { granted_role: granted, ...domain } = row;
   return { domain: Object.freeze(decode(domain)), role: domain.user_id === accountId ? 'owner' : granted };
 }

@@ -8,7 +8,7 @@ import type {
   InvariantReads,
   InvariantWrites,
 } from '../../draft-repositories.ts';
-import type { PublishedRuleRow, RuleContentRow, RuleRow } from '../../rows.ts';
+import type { PublishedRuleRow, RuleContentRow, RuleRow } from '../../tables/rules.ts';
 import { lockDomain } from '../lock-domain.ts';
 import {
   type Flavour,

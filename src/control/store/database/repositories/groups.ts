@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { DEFAULT_GROUP } from '../../../../base/vocabulary/node-groups.ts';
 import type { GroupReads, GroupWrites } from '../../edge-repositories.ts';
-import type { GroupedDomains } from '../../rows.ts';
+import type { GroupedDomains } from '../../tables/nodes.ts';
 import { lockDomain } from '../lock-domain.ts';
 import { one, type Session, statement } from '../statement.ts';
 

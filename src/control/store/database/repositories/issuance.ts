@@ -1,9 +1,6 @@
 /** Certificates that the server obtains by ACME: orders, accounts, and what is due. */
 import { sql } from 'kysely';
 import type {
-  AcmeAccountRow,
-  CertificateOrderRow,
-  ClaimedOrder,
   IssuanceReads,
   IssuanceWrites,
   NewOrder,
@@ -13,6 +10,7 @@ import type {
   WindowAnswer,
   WindowQuestion,
 } from '../../issuance-repositories.ts';
+import type { AcmeAccountRow, CertificateOrderRow, ClaimedOrder } from '../../tables/certificates.ts';
 import { lockDomain } from '../lock-domain.ts';
 import { idsIn, int, one, raw, type Session, statement } from '../statement.ts';
 

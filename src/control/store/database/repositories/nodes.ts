@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { DEFAULT_GROUP } from '../../../../base/vocabulary/node-groups.ts';
 import type { NodeReads, NodeWrites, Spending } from '../../edge-repositories.ts';
-import type { NodeRow, ReportRow } from '../../rows.ts';
+import type { NodeRow, ReportRow } from '../../tables/nodes.ts';
 import { int, one, raw, type Session, statement } from '../statement.ts';
 
 const byTokenHash = statement((builder, p: { hash: string }) =>

@@ -6,7 +6,7 @@ import type {
   NotificationReads,
   NotificationWrites,
 } from '../../notify-repositories.ts';
-import type { DeliveryRow, NotificationRow } from '../../rows.ts';
+import type { DeliveryRow, NotificationRow } from '../../tables/notifications.ts';
 import { idsIn, int, one, raw, type Session, statement } from '../statement.ts';
 
 /** Above every id: the newest page begins here. */

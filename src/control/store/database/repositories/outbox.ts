@@ -1,6 +1,6 @@
 /** The outbox: changes that wait for a publication. */
 import type { OutboxReads, OutboxWrites } from '../../edge-repositories.ts';
-import type { OutboxRow, PendingDomain } from '../../rows.ts';
+import type { OutboxRow, PendingDomain } from '../../tables/plans.ts';
 import { lockDomain } from '../lock-domain.ts';
 import { idsIn, int, type Session, statement } from '../statement.ts';
 

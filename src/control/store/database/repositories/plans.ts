@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { StoreFault } from '../../../../base/storage/fault.ts';
 import { DEFAULT_GROUP, leftGroups } from '../../../../base/vocabulary/node-groups.ts';
 import type { PlanReads, PlanWrites } from '../../edge-repositories.ts';
-import type { FiledRevision, ManifestRow, RevisionRow } from '../../rows.ts';
+import type { FiledRevision, ManifestRow, RevisionRow } from '../../tables/plans.ts';
 import { lockDomain } from '../lock-domain.ts';
 import { flags, idsIn, int, one, raw, type Session, statement } from '../statement.ts';
 import { challengeWrites, nextPosition } from './challenges.ts';

@@ -3,7 +3,7 @@
  * publishes by hand. A rule is stored at its first change; a rule that the draft creates is stored as absent.
  */
 import { sql } from 'kysely';
-import type { RuleRow } from '../../rows.ts';
+import type { RuleRow } from '../../tables/rules.ts';
 import { idsIn, one, raw, type Session, statement } from '../statement.ts';
 
 const publishMode = statement((builder, p: { id: number }) =>

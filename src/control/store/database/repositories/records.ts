@@ -1,7 +1,8 @@
 /** DNS records. */
 import { sql } from 'kysely';
 import type { NewRecord, RecordReads, RecordWrites } from '../../customer-repositories.ts';
-import type { RecordRow } from '../../rows.ts';
+import type { Stored } from '../../tables/describe.ts';
+import type { RecordRow } from '../../tables/rules.ts';
 import { lockDomain } from '../lock-domain.ts';
 import {
   flags,
@@ -15,7 +16,6 @@ import {
   type Session,
   statement,
 } from '../statement.ts';
-import type { StoredColumns } from '../tables.ts';
 import { markDomains } from './zone-marks.ts';
 
 /** Records of one INSERT: below every database's limit on parameters (PostgreSQL 65,535, SQLite 32,766) by far. */
@@ -38,7 +38,7 @@ const spelled = statement((builder, p: { domain_id: number; names: string }, { d
       ? sql`(select value from json_each(${p.names}))`
       : sql`(select json_array_elements_text(${p.names}::json))`;
   const foreign = database === 'sqlite' ? sql`name glob '*[^ -~]*'` : sql`name ~ '[^ -~]'`;
-  return raw<StoredColumns<RecordRow>>(
+  return raw<Stored<RecordRow>>(
     sql`select * from dns_records where domain_id = ${p.domain_id} and (lower(name) in ${names} or ${foreign}) order by id`,
     builder,
   );

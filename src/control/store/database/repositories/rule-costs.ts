@@ -3,8 +3,8 @@
  * subtracts what its own rules cost, so no total is ever counted from all rules.
  */
 import { sql } from 'kysely';
-import type { PatternCosts, RuleCosts, RuleKey } from '../../customer-repositories.ts';
-import type { PatternRow } from '../../rows.ts';
+import type { PatternCosts, RuleKey } from '../../customer-repositories.ts';
+import type { PatternRow, RuleCosts } from '../../tables/rules.ts';
 import {
   idsIn,
   int,

@@ -1,7 +1,7 @@
 /** Pages of rules: by place in the order, filtered in the database, so that the cost of a page is that of its rows. */
 import { sql } from 'kysely';
 import type { RulePage } from '../../customer-repositories.ts';
-import type { RuleRow } from '../../rows.ts';
+import type { RuleRow } from '../../tables/rules.ts';
 import { type Flavour, freeStatement, type Session } from '../statement.ts';
 
 /** The columns of a RuleRow; `addresses`, which only the totals need, is left out. */

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { RuleType } from '../../../../base/vocabulary/vocabulary.ts';
 import type { NewRule, RuleKey, RuleReads, RuleWrite, RuleWrites } from '../../customer-repositories.ts';
-import type { RuleContentRow, RuleRow } from '../../rows.ts';
+import type { RuleContentRow, RuleRow } from '../../tables/rules.ts';
 import { lockDomain } from '../lock-domain.ts';
 import {
   type Flavour,

@@ -8,7 +8,7 @@ import type {
   SubscriptionReads,
   SubscriptionWrites,
 } from '../../customer-repositories.ts';
-import type { InvitationRow, MemberRow, SubscriptionRow } from '../../rows.ts';
+import type { InvitationRow, MemberRow, SubscriptionRow } from '../../tables/domains.ts';
 import { lockDomain } from '../lock-domain.ts';
 import { flags, one, type Session, statement } from '../statement.ts';
 

@@ -1,11 +1,6 @@
 /** Support tickets and their messages. */
-import type {
-  TicketMessageRow,
-  TicketReads,
-  TicketRow,
-  TicketStatus,
-  TicketWrites,
-} from '../../billing-repositories.ts';
+import type { TicketReads, TicketWrites } from '../../billing-repositories.ts';
+import type { TicketMessageRow, TicketRow, TicketStatus } from '../../tables/billing.ts';
 import { type Builder, freeStatement, one, type Session, statement } from '../statement.ts';
 
 /** Tickets with the names of their accounts. */

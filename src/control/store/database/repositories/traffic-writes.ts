@@ -1,16 +1,13 @@
 /** Writes parts and blocks of traffic, and the leases of the roll-up. Rows with octets enter by one statement for all of them. */
 import { sql } from 'kysely';
 import {
-  type BlockUnit,
   type MinutesBlock,
   type PartKey,
-  type SliceLease,
   TRAFFIC_SUMS,
   type TrafficBlock,
   type TrafficPart,
-  type TrafficReads,
-  type TrafficWrites,
-} from '../../traffic-repositories.ts';
+} from '../../tables/traffic.ts';
+import type { BlockUnit, SliceLease, TrafficReads, TrafficWrites } from '../../traffic-repositories.ts';
 import {
   freeStatement,
   int,

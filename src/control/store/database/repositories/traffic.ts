@@ -1,18 +1,15 @@
 /** Traffic that nodes have reported, and the blocks that it was merged into. The writing half is in `traffic-writes.ts`. */
 import { type RawBuilder, sql } from 'kysely';
 import { DEFAULT_GROUP } from '../../../../base/vocabulary/node-groups.ts';
-import {
-  type BlockSums,
-  type BlockUnit,
-  type DueParts,
-  type MinuteSpan,
-  type MonitoredMinute,
-  type PartKey,
-  type ReportedDomain,
-  TRAFFIC_SUMS,
-  type TrafficPart,
-  type TrafficReads,
-  type TrafficSums,
+import { type PartKey, TRAFFIC_SUMS, type TrafficPart, type TrafficSums } from '../../tables/traffic.ts';
+import type {
+  BlockSums,
+  BlockUnit,
+  DueParts,
+  MinuteSpan,
+  MonitoredMinute,
+  ReportedDomain,
+  TrafficReads,
 } from '../../traffic-repositories.ts';
 import { holderOf } from '../lock-domain.ts';
 import { idsIn, int, raw, type Session, statement, textsIn } from '../statement.ts';

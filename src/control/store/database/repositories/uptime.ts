@@ -1,6 +1,6 @@
 /** States of uptime, the progress of judging, and incidents. */
 import { sql } from 'kysely';
-import type { IncidentRow, UptimeStateRow, WatchedDomain } from '../../rows.ts';
+import type { IncidentRow, UptimeStateRow, WatchedDomain } from '../../tables/uptime.ts';
 import type { UptimeReads, UptimeWrites } from '../../traffic-repositories.ts';
 import { flags, idsIn, int, listed, listedRows, one, raw, type Session, statement } from '../statement.ts';
 

@@ -4,7 +4,8 @@
  */
 import { randomInt } from 'node:crypto';
 import { sql } from 'kysely';
-import type { ZoneChangeRow, ZoneReads, ZoneWrites } from '../../zone-repositories.ts';
+import type { ZoneChangeRow } from '../../tables/zones.ts';
+import type { ZoneReads, ZoneWrites } from '../../zone-repositories.ts';
 import { type Flavour, flags, idsIn, int, one, raw, type Session, statement } from '../statement.ts';
 
 const decode = flags<ZoneChangeRow>('renumber');
@@ -149,11 +150,8 @@ export async function markDeleted(session: Session, name: string): Promise<void>
   await dropUnused(session, { name });
 }
 
-/** The part of the repository that is about marks. */
-export function zoneMarks(
-  session: Session,
-): Pick<ZoneReads, 'change' | 'waiting'> &
-  Pick<ZoneWrites, 'mark' | 'markOthers' | 'renumberAll' | 'claim' | 'release' | 'take'> {
+/** The reads of marks. */
+export function zoneMarkReads(session: Session): Pick<ZoneReads, 'change' | 'waiting'> {
   return {
     async change(name) {
       const row = await one(session, change, { name });
@@ -162,6 +160,14 @@ export function zoneMarks(
     async waiting() {
       return (await one(session, waiting, {}))!;
     },
+  };
+}
+
+/** The writes of marks. */
+export function zoneMarkWrites(
+  session: Session,
+): Pick<ZoneWrites, 'mark' | 'markOthers' | 'renumberAll' | 'claim' | 'release' | 'take'> {
+  return {
     async mark(names, at) {
       if (names.length === 0) return;
       session.note('zones');

@@ -2,16 +2,14 @@
 import { sql } from 'kysely';
 import type {
   FlattenedTargetRow,
-  StepBounds,
   ZoneCatalogRow,
   ZoneChallengeRow,
-  ZoneReads,
   ZoneRow,
   ZoneStepRow,
-  ZoneWrites,
-} from '../../zone-repositories.ts';
+} from '../../tables/zones.ts';
+import type { StepBounds, ZoneReads, ZoneWrites } from '../../zone-repositories.ts';
 import { freeStatement, int, one, raw, type Session, statement, textsIn } from '../statement.ts';
-import { markDomain, zoneMarks } from './zone-marks.ts';
+import { markDomain, zoneMarkReads, zoneMarkWrites } from './zone-marks.ts';
 
 const HEAD = [
   'name',
@@ -262,7 +260,8 @@ async function addToHistory(
 /** The repository of a session. */
 export function zones(session: Session): ZoneReads & ZoneWrites {
   return {
-    ...zoneMarks(session),
+    ...zoneMarkReads(session),
+    ...zoneMarkWrites(session),
     get: (name) => one(session, get, { name }),
     head: (name) => one(session, head, { name }),
     steps: (name, fromSerial) => steps(session, { name, from_serial: fromSerial }),
