@@ -10,7 +10,7 @@
  */
 import { type Diagnostic, quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { timeText } from '../../base/text/time.ts';
-import type { UnsettledCounts } from '../store/billing-repositories.ts';
+import type { UnsettledCounts } from '../store/repositories/billing.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';
 import type { InvoiceRow, WalletRow } from '../store/tables/billing.ts';
 import { LINES_AT_ONCE, MAX_AHEAD_MS, SETTLED_AT_ONCE } from './limits.ts';

@@ -6,7 +6,7 @@
  */
 import type { Entitlements } from '../accounts/entitlements.ts';
 import { resumeDomain, suspendDomain } from '../domains/suspensions.ts';
-import type { UnsettledCounts } from '../store/billing-repositories.ts';
+import type { UnsettledCounts } from '../store/repositories/billing.ts';
 import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
 import { SERVICE } from '../store/tables/accounts.ts';
 import type { DomainRow } from '../store/tables/domains.ts';

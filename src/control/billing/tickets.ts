@@ -10,7 +10,7 @@ import { timeText } from '../../base/text/time.ts';
 import { checked, filledText, text } from '../../rules/model/fields.ts';
 import { form } from '../../rules/model/form.ts';
 import { isOneLine } from '../accounts/keys.ts';
-import type { NamedTicket } from '../store/billing-repositories.ts';
+import type { NamedTicket } from '../store/repositories/tickets.ts';
 import type { WriteTransaction } from '../store/store.ts';
 import {
   TICKET_AUTHORS,

@@ -10,7 +10,7 @@ import { createSemaphore } from '../../base/platform/tasks.ts';
 import { parseRecord } from '../../rules/model/parse.ts';
 import { absoluteName } from '../../rules/model/record-name.ts';
 import type { ZoneRecord } from '../dns/zone-file/parse.ts';
-import type { NewRecord } from '../store/customer-repositories.ts';
+import type { NewRecord } from '../store/repositories/records.ts';
 import type { WriteTransaction } from '../store/store.ts';
 import { type Author, SERVICE } from '../store/tables/accounts.ts';
 import type { DomainRow, ScanRow } from '../store/tables/domains.ts';

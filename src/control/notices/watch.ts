@@ -10,7 +10,7 @@ import { isStoreFault } from '../../base/storage/fault.ts';
 import { steadyNow } from '../../base/text/time.ts';
 import { groupNames } from '../../base/vocabulary/node-groups.ts';
 import { isNameCovered } from '../../rules/model/record-name.ts';
-import type { EndingCertificate } from '../store/issuance-repositories.ts';
+import type { EndingCertificate } from '../store/repositories/certificates.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';
 import type { CertificateRow } from '../store/tables/certificates.ts';
 import type { NodeRow } from '../store/tables/nodes.ts';

@@ -10,7 +10,7 @@ import {
   MAX_TAG_CHARACTERS,
 } from '../../base/vocabulary/limits.ts';
 import { CACHE_REPORT_FORMAT, type CacheReport, type ReportedUrl } from '../../engine/plan/cache-report.ts';
-import type { CacheTotals, CacheUrls } from '../store/edge-repositories.ts';
+import type { CacheTotals, CacheUrls } from '../store/repositories/caches.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import type { NodeRow } from '../store/tables/nodes.ts';
 import { TrafficRefusal } from './fault.ts';

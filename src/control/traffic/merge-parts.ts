@@ -16,6 +16,7 @@ import {
 import { openTops } from '../../engine/counts/layout.ts';
 import { CountsFault } from '../../engine/counts/octets.ts';
 import type { Snapshots } from '../store/database/open.ts';
+import type { NewBlocks } from '../store/repositories/traffic-writes.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type {
   MinutesBlock,
@@ -24,7 +25,6 @@ import type {
   TrafficPart,
   TrafficSums,
 } from '../store/tables/traffic.ts';
-import type { NewBlocks } from '../store/traffic-repositories.ts';
 import {
   columnsOf,
   countsOfSums,

@@ -1,6 +1,6 @@
 /** Orders of certificates and accounts at CAs, on both databases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { OrderClaiming } from '../../../src/control/store/issuance-repositories.ts';
+import type { OrderClaiming } from '../../../src/control/store/repositories/issuance.ts';
 import type { Store } from '../../../src/control/store/store.ts';
 import type { ClaimedOrder } from '../../../src/control/store/tables/certificates.ts';
 import type { DomainRow } from '../../../src/control/store/tables/domains.ts';

@@ -13,7 +13,7 @@ import {
   showWallet,
   WALLET,
 } from '../../billing/shapes.ts';
-import type { InvoicePlace } from '../../store/billing-repositories.ts';
+import type { InvoicePlace } from '../../store/repositories/billing.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { INVOICE_STATUSES, type InvoiceRow, type InvoiceStatus } from '../../store/tables/billing.ts';
 import type { DomainRow } from '../../store/tables/domains.ts';

@@ -4,7 +4,7 @@ import { checkRecordType } from '../../accounts/entitlements.ts';
 import { type ReadLine, type ReadZoneFile, ZONE_PROBLEM_KINDS, type ZoneProblem } from '../../compute/job.ts';
 import { printZone } from '../../dns/zone-file/print.ts';
 import { newestChange } from '../../publishing/revisions.ts';
-import type { NewRecord } from '../../store/customer-repositories.ts';
+import type { NewRecord } from '../../store/repositories/records.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import type { DomainRow } from '../../store/tables/domains.ts';
 import { badRequest, forbidden, type Refusal } from '../operation/refusal.ts';

@@ -15,7 +15,7 @@ import { createReport } from '../../../rules/model/report.ts';
 import { ruleForm } from '../../../rules/model/rule.ts';
 import type { DropRule, OriginRouteRule, Rule } from '../../../rules/model/types.ts';
 import { refuseFeature } from '../../accounts/entitlements.ts';
-import type { RuleWrite } from '../../store/customer-repositories.ts';
+import type { RuleWrite } from '../../store/repositories/rules.ts';
 import type { WriteTransaction } from '../../store/store.ts';
 import type { PatternRow, RuleRow } from '../../store/tables/rules.ts';
 import { wrongInput } from '../operation/read-request.ts';

@@ -9,7 +9,7 @@ import type { StoredRule } from '../../../rules/model/common.ts';
 import { absoluteName } from '../../../rules/model/record-name.ts';
 import type { RedirectRule } from '../../../rules/model/types.ts';
 import { checkRecordType, refuseFeature } from '../../accounts/entitlements.ts';
-import type { NewRecord } from '../../store/customer-repositories.ts';
+import type { NewRecord } from '../../store/repositories/records.ts';
 import type { RecordRow } from '../../store/tables/rules.ts';
 import type { Writing } from '../operation/route.ts';
 import { showRecord } from '../records/write.ts';

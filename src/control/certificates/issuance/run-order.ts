@@ -7,7 +7,7 @@ import { X509Certificate } from 'node:crypto';
 import acme from 'acme-client';
 import { sha256Hex } from '../../../base/platform/cryptography.ts';
 import { backoffMs, pause } from '../../../base/platform/tasks.ts';
-import type { OrderAllowance } from '../../store/issuance-repositories.ts';
+import type { OrderAllowance } from '../../store/repositories/issuance.ts';
 import type { Store } from '../../store/store.ts';
 import type { ClaimedOrder } from '../../store/tables/certificates.ts';
 import { judgeUpload, type UsableCertificate } from '../judge.ts';

@@ -1,5 +1,5 @@
 /** Accounts with their keys, and what a store has one of each. */
-import { flag, id, integer, type Row, table, text, time } from './describe.ts';
+import { flag, id, integer, type RowOf, table, text, time } from './describe.ts';
 
 /** Accounts. */
 export const accounts = table('accounts', 1, {
@@ -12,7 +12,7 @@ export const accounts = table('accounts', 1, {
 });
 
 /** An account: it has keys and owns domains. */
-export interface AccountRow extends Row<typeof accounts> {}
+export interface AccountRow extends RowOf<typeof accounts> {}
 
 /** API keys; the key itself is never stored. */
 export const apiKeys = table(
@@ -34,7 +34,7 @@ export const apiKeys = table(
 );
 
 /** An API key. */
-export interface KeyRow extends Row<typeof apiKeys> {}
+export interface KeyRow extends RowOf<typeof apiKeys> {}
 
 /** A key, and whether its account is active: a key of an inactive account is rejected. */
 export interface KeyWithOwner extends KeyRow {
@@ -63,7 +63,7 @@ export const keyUses = table(
 );
 
 /** Requests of one key on one day. */
-export interface KeyUseRow extends Row<typeof keyUses> {}
+export interface KeyUseRow extends RowOf<typeof keyUses> {}
 
 /** The columns of the account and key that made a change. */
 export const author = {
@@ -106,7 +106,7 @@ export const auditEntries = table(
 );
 
 /** One change of a domain, with its state before and after. */
-export interface AuditRow extends Row<typeof auditEntries> {}
+export interface AuditRow extends RowOf<typeof auditEntries> {}
 
 /**
  * What a store has one of, each under its name: secrets (`signing_keys` and `clearance_masters` as

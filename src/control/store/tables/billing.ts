@@ -3,7 +3,7 @@
  * units of a currency (ISO 4217), such as cents.
  */
 import { accounts } from './accounts.ts';
-import { integer, json, type Row, shortId, table, text, time } from './describe.ts';
+import { integer, json, type RowOf, shortId, table, text, time } from './describe.ts';
 import { domains } from './domains.ts';
 
 /**
@@ -32,7 +32,7 @@ export const suspensions = table(
 );
 
 /** One cause of a domain's suspension; the domain is suspended as long as it has one. */
-export interface SuspensionRow extends Row<typeof suspensions> {}
+export interface SuspensionRow extends RowOf<typeof suspensions> {}
 
 /** Wallets of accounts. */
 export const wallets = table(
@@ -53,7 +53,7 @@ export const wallets = table(
 );
 
 /** The wallet of an account, as the operator's billing has written it last. */
-export interface WalletRow extends Row<typeof wallets> {}
+export interface WalletRow extends RowOf<typeof wallets> {}
 
 /** An invoice waits for payment, is paid, or was withdrawn. */
 export const INVOICE_STATUSES = ['open', 'paid', 'void'] as const;
@@ -92,7 +92,7 @@ export const invoices = table(
 );
 
 /** An invoice, as the operator's billing has written it last. */
-export interface InvoiceRow extends Row<typeof invoices> {}
+export interface InvoiceRow extends RowOf<typeof invoices> {}
 
 /** Levels of traffic quotas that were reported, once for each period and each size of the quota. */
 export const quotaNotices = table(
@@ -112,7 +112,7 @@ export const quotaNotices = table(
 );
 
 /** A level of a traffic quota that was reported. */
-export interface QuotaNoticeRow extends Row<typeof quotaNotices> {}
+export interface QuotaNoticeRow extends RowOf<typeof quotaNotices> {}
 
 /** A ticket waits for the operator, for its customer, or for nobody. */
 export const TICKET_STATUSES = ['open', 'answered', 'closed'] as const;
@@ -145,7 +145,7 @@ export const tickets = table(
 );
 
 /** A support ticket. */
-export interface TicketRow extends Row<typeof tickets> {}
+export interface TicketRow extends RowOf<typeof tickets> {}
 
 /** Who wrote a message of a ticket. */
 export const TICKET_AUTHORS = ['customer', 'operator'] as const;
@@ -174,4 +174,4 @@ export const ticketMessages = table(
 );
 
 /** A message of a ticket. */
-export interface TicketMessageRow extends Row<typeof ticketMessages> {}
+export interface TicketMessageRow extends RowOf<typeof ticketMessages> {}

@@ -1,5 +1,5 @@
 /** Certificates of domains, and those that the server obtains by ACME: accounts at the CAs, and orders. */
-import { bytes, id, integer, json, type Row, table, text, time } from './describe.ts';
+import { bytes, id, integer, json, type RowOf, table, text, time } from './describe.ts';
 import { domains } from './domains.ts';
 
 /** Whether a certificate was obtained by ACME or uploaded by the customer. */
@@ -53,7 +53,7 @@ export const certificates = table(
 );
 
 /** A certificate with what nodes need of it. */
-export interface CertificateOnFile extends Row<typeof certificates> {}
+export interface CertificateOnFile extends RowOf<typeof certificates> {}
 
 /** A certificate on file, without its chain and key. */
 export interface CertificateRow extends Omit<CertificateOnFile, 'chain' | 'sealed_key'> {}
@@ -80,7 +80,7 @@ export const acmeAccounts = table('acme_accounts', 19, {
 });
 
 /** An account at a CA. */
-export interface AcmeAccountRow extends Row<typeof acmeAccounts> {}
+export interface AcmeAccountRow extends RowOf<typeof acmeAccounts> {}
 
 /** What is to be done for each obtained certificate. */
 export const certificateOrders = table(
@@ -114,7 +114,7 @@ export const certificateOrders = table(
 );
 
 /** An order that this process works on. */
-export interface ClaimedOrder extends Omit<Row<typeof certificateOrders>, 'claimed_until'> {}
+export interface ClaimedOrder extends Omit<RowOf<typeof certificateOrders>, 'claimed_until'> {}
 
 /** The work on one obtained certificate. */
 export interface CertificateOrderRow extends Omit<ClaimedOrder, 'claim'> {}

@@ -1,7 +1,7 @@
 /**
  * The language in which tables are described: columns with their types and history, and tables with keys and indexes. A
  * description has the shape of now, and says of each part that came later with which step. From it follow the rows
- * (`Row`), the types of queries (`Queried`) and both databases' DDL (`render.ts`).
+ * (`RowOf`), the types of queries (`Queried`) and both databases' DDL (`render.ts`).
  */
 import type { ColumnType } from 'kysely';
 
@@ -44,31 +44,31 @@ export interface ColumnFacts {
  * A column. `Value`: what a row has; `Given`: what an insert gives, `undefined` included where the database has a value of
  * its own. Each method returns the column with one more fact.
  */
-export interface Column<Value, Given = Value> {
+export interface TableColumn<Value, Given = Value> {
   readonly facts: ColumnFacts;
   /** Never set: they carry the types. */
   readonly value?: Value;
   readonly given?: Given;
   /** The column may be NULL. */
-  nullable(): Column<Value | null, Given | null>;
+  nullable(): TableColumn<Value | null, Given | null>;
   /** No two rows have the same value; a second one is a conflict on `<table>.<column>`. */
-  unique(until?: number): Column<Value, Given>;
+  unique(until?: number): TableColumn<Value, Given>;
   /** The column is the primary key. */
-  key(as?: 'plain' | 'named'): Column<Value, Given>;
+  key(as?: 'plain' | 'named'): TableColumn<Value, Given>;
   /** The value is a row of another table; with `cascade` the row goes when that one does. */
-  references(table: Table, onDelete?: 'cascade'): Column<Value, Given>;
+  references(table: Table, onDelete?: 'cascade'): TableColumn<Value, Given>;
   /** Rows that are inserted without a value get this one. */
-  preset(value: number | string): Column<Value, Given | undefined>;
+  preset(value: number | string): TableColumn<Value, Given | undefined>;
   /** A condition on the value, as SQL. */
-  check(condition: string): Column<Value, Given>;
+  check(condition: string): TableColumn<Value, Given>;
   /** The column comes with a step; rows that were there before have `before`, else NULL. */
-  since(step: number, before?: number | string | Expression): Column<Value, Given>;
+  since(step: number, before?: number | string | Expression): TableColumn<Value, Given>;
   /** The column had another name before a step. */
-  was(name: string, until: number): Column<Value, Given>;
+  was(name: string, until: number): TableColumn<Value, Given>;
 }
 
-function column<Value, Given = Value>(facts: ColumnFacts): Column<Value, Given> {
-  const also = <V, G>(more: Partial<ColumnFacts>): Column<V, G> => column<V, G>({ ...facts, ...more });
+function column<Value, Given = Value>(facts: ColumnFacts): TableColumn<Value, Given> {
+  const also = <V, G>(more: Partial<ColumnFacts>): TableColumn<V, G> => column<V, G>({ ...facts, ...more });
   return {
     facts,
     nullable: () => also({ nullable: true }),
@@ -92,48 +92,48 @@ function literal(value: number | string): string {
 }
 
 /** The primary key of a table whose rows the database numbers. */
-export function id(): Column<number, number | undefined> {
+export function id(): TableColumn<number, number | undefined> {
   return column({ type: 'integer', assigned: {} });
 }
 
 /** The same with ids below 2³², which the API and plans have. `unchecked`: SQLite does not check it. */
-export function shortId(as?: 'unchecked'): Column<number, number | undefined> {
+export function shortId(as?: 'unchecked'): TableColumn<number, number | undefined> {
   const max = 2 ** 32 - 1;
   return column({ type: 'integer', assigned: as === undefined ? { max } : { max, unchecked: true } });
 }
 
 /** A whole number; 64 bits on both databases. */
-export function integer<T extends number = number>(): Column<T> {
+export function integer<T extends number = number>(): TableColumn<T> {
   return column({ type: 'integer' });
 }
 
 /** Milliseconds since the epoch. */
-export function time(): Column<number> {
+export function time(): TableColumn<number> {
   return column({ type: 'integer' });
 }
 
 /** True or false. */
-export function flag(): Column<boolean> {
+export function flag(): TableColumn<boolean> {
   return column({ type: 'flag' });
 }
 
 /** A text, or one of some. Texts are compared by octets. */
-export function text<T extends string = string>(): Column<T> {
+export function text<T extends string = string>(): TableColumn<T> {
   return column({ type: 'text' });
 }
 
 /** JSON as text, which the store neither reads nor changes. */
-export function json(): Column<string> {
+export function json(): TableColumn<string> {
   return column({ type: 'text' });
 }
 
 /** Octets. */
-export function bytes(): Column<Uint8Array> {
+export function bytes(): TableColumn<Uint8Array> {
   return column({ type: 'bytes' });
 }
 
 /** Columns by name, in the order of the table. */
-export type Columns = Readonly<Record<string, Column<unknown, unknown>>>;
+export type Columns = Readonly<Record<string, TableColumn<unknown, unknown>>>;
 
 /** An index of a table. */
 export interface Index<Name extends string = string> {
@@ -190,18 +190,18 @@ export function table<C extends Columns>(
 }
 
 /** A row of a table, with its doc comments. */
-export type Row<T extends Table> = {
-  readonly [Name in keyof T['columns']]: T['columns'][Name] extends Column<infer Value, infer _>
+export type RowOf<T extends Table> = {
+  readonly [Name in keyof T['columns']]: T['columns'][Name] extends TableColumn<infer Value, infer _>
     ? Value
     : never;
 };
 
 /** A row as the database returns it: flags are 0 or 1. */
-export type Stored<R> = { [Name in keyof R]: R[Name] extends boolean ? number : R[Name] };
+export type StoredRow<R> = { [Name in keyof R]: R[Name] extends boolean ? number : R[Name] };
 
 /** A table as Kysely reads and writes it; flags are 0 or 1, and may be given as they are. */
 export type Queried<T extends Table> = {
-  readonly [Name in keyof T['columns']]: T['columns'][Name] extends Column<infer Value, infer Given>
+  readonly [Name in keyof T['columns']]: T['columns'][Name] extends TableColumn<infer Value, infer Given>
     ? QueriedColumn<Value, Given>
     : never;
 };
@@ -219,6 +219,6 @@ export function namesOf<C extends Columns>(columns: C): readonly (keyof C & stri
 }
 
 /** The names of the flags of a table. */
-export function flagsOf<T extends Table>(table: T): readonly (keyof Row<T> & string)[] {
+export function flagsOf<T extends Table>(table: T): readonly (keyof RowOf<T> & string)[] {
   return Object.keys(table.columns).filter((name) => table.columns[name]!.facts.type === 'flag');
 }

@@ -2,7 +2,7 @@
 import type { DomainStatus } from '../../../base/vocabulary/vocabulary.ts';
 import type { DomainSettings } from '../../../rules/model/domain.ts';
 import { accounts, author } from './accounts.ts';
-import { flag, id, integer, json, type Row, shortId, table, text, time } from './describe.ts';
+import { flag, id, integer, json, type RowOf, shortId, table, text, time } from './describe.ts';
 
 /** Whose nameservers serve the domain's zone: this service's, or others. */
 export const DNS_MODES = ['managed', 'external'] as const;
@@ -96,7 +96,7 @@ export const domains = table(
 );
 
 /** The documented domain object as far as it is stored. `null` is an absent time. */
-export interface DomainRow extends Row<typeof domains> {}
+export interface DomainRow extends RowOf<typeof domains> {}
 
 /** A domain to insert; it publishes automatically. */
 export type NewDomain = Omit<DomainRow, 'id' | 'publish_mode'>;
@@ -128,7 +128,7 @@ export const domainMembers = table(
 );
 
 /** An account's role at a domain that another account owns. */
-export interface MemberRow extends Row<typeof domainMembers> {}
+export interface MemberRow extends RowOf<typeof domainMembers> {}
 
 /** Memberships that were offered. They name accounts that may not exist, so they refer to none. */
 export const invitations = table(
@@ -155,7 +155,7 @@ export const invitations = table(
  * A membership that was offered and is neither accepted nor declined. It names an account, which may not exist (yet), and
  * so applies to an account that is made later under that name.
  */
-export interface InvitationRow extends Row<typeof invitations> {}
+export interface InvitationRow extends RowOf<typeof invitations> {}
 
 /** What domains have bought; at most one a domain. */
 export const subscriptions = table('subscriptions', 1, {
@@ -172,7 +172,7 @@ export const subscriptions = table('subscriptions', 1, {
 });
 
 /** What a domain has bought. */
-export interface SubscriptionRow extends Row<typeof subscriptions> {}
+export interface SubscriptionRow extends RowOf<typeof subscriptions> {}
 
 /** New domains whose existing records are still to be scanned for. */
 export const recordScans = table(
@@ -190,7 +190,7 @@ export const recordScans = table(
 );
 
 /** A new domain whose existing records are still to be scanned for. */
-export interface ScanRow extends Row<typeof recordScans> {}
+export interface ScanRow extends RowOf<typeof recordScans> {}
 
 /** The groups of domains that were put into other ones than `default`, as `base/vocabulary/node-groups.ts` writes them. */
 export const domainGroups = table('domain_groups', 11, {

@@ -1,5 +1,5 @@
 /** Nodes, their tokens, and what they report of revisions and of their caches. */
-import { integer, json, NOW, type Row, shortId, table, text, time } from './describe.ts';
+import { integer, json, NOW, type RowOf, shortId, table, text, time } from './describe.ts';
 import { domains } from './domains.ts';
 
 /** Edge nodes; their tokens are never stored. */
@@ -18,7 +18,7 @@ export const nodes = table('nodes', 2, {
 });
 
 /** An edge node. */
-export interface NodeRow extends Row<typeof nodes> {}
+export interface NodeRow extends RowOf<typeof nodes> {}
 
 /** How many domains are in a set of groups. */
 export interface GroupedDomains {
@@ -41,7 +41,7 @@ export const nodeTokens = table(
 );
 
 /** A token of a node that another one has replaced. */
-export interface ReplacedTokenRow extends Row<typeof nodeTokens> {}
+export interface ReplacedTokenRow extends RowOf<typeof nodeTokens> {}
 
 /** A node serves the revision (`ack`), or has rejected it (`nack`). */
 export const REPORT_OUTCOMES = ['ack', 'nack'] as const;
@@ -69,7 +69,7 @@ export const nodeReports = table(
 );
 
 /** A node's answer to one revision; a later answer to the same revision replaces it. */
-export interface ReportRow extends Row<typeof nodeReports> {}
+export interface ReportRow extends RowOf<typeof nodeReports> {}
 
 /** Batches of traffic that were accepted, as long as their minutes are, so that a retry counts once. */
 export const nodeBatches = table(
@@ -122,4 +122,4 @@ export const cacheContents = table(
 );
 
 /** What the cache of one process of a node has stored of a domain (`engine/plan/cache-report.ts`). */
-export interface CacheContentsRow extends Row<typeof cacheContents> {}
+export interface CacheContentsRow extends RowOf<typeof cacheContents> {}

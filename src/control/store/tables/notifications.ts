@@ -3,7 +3,7 @@
  * indexes of deliveries have waiting ones only, but for the one that counts those of an hour.
  */
 import { accounts } from './accounts.ts';
-import { flag, integer, json, type Row, shortId, table, text, time } from './describe.ts';
+import { flag, integer, json, type RowOf, shortId, table, text, time } from './describe.ts';
 import { invitations } from './domains.ts';
 import { nodes } from './nodes.ts';
 
@@ -41,7 +41,7 @@ export const notifications = table(
 );
 
 /** One entry of an account's feed of notifications. */
-export interface NotificationRow extends Row<typeof notifications> {}
+export interface NotificationRow extends RowOf<typeof notifications> {}
 
 /** `waiting`: to be attempted at `next_at`; `skipped`: never attempted, `last_error` says why. */
 export const DELIVERY_STATES = ['waiting', 'delivered', 'failed', 'skipped'] as const;
@@ -84,7 +84,7 @@ export const notificationDeliveries = table(
 );
 
 /** A notification on its way to one target. */
-export interface DeliveryRow extends Row<typeof notificationDeliveries> {}
+export interface DeliveryRow extends RowOf<typeof notificationDeliveries> {}
 
 /** E-mail addresses and phone numbers of accounts. */
 export const accountContacts = table(
@@ -112,7 +112,7 @@ export const accountContacts = table(
 );
 
 /** The e-mail address or the phone number of an account. */
-export interface ContactRow extends Row<typeof accountContacts> {}
+export interface ContactRow extends RowOf<typeof accountContacts> {}
 
 /** Addresses that receive notifications of accounts as HTTP requests. */
 export const accountWebhooks = table(
@@ -130,7 +130,7 @@ export const accountWebhooks = table(
 );
 
 /** An address that receives notifications of an account as HTTP requests. */
-export interface WebhookRow extends Row<typeof accountWebhooks> {}
+export interface WebhookRow extends RowOf<typeof accountWebhooks> {}
 
 /** What accounts want of which kind, where that differs from the default. */
 export const notificationPreferences = table(
@@ -146,7 +146,7 @@ export const notificationPreferences = table(
 );
 
 /** Whether an account wants a kind on a channel, where that differs from the default. */
-export interface PreferenceRow extends Row<typeof notificationPreferences> {}
+export interface PreferenceRow extends RowOf<typeof notificationPreferences> {}
 
 /** Accounts that receive notifications for operators. */
 export const operatorAccounts = table('operator_accounts', 14, {

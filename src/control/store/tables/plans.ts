@@ -1,6 +1,7 @@
 /** What waits for a publication, what was published, and purges. */
+import { CHALLENGE_MS, MAX_CHALLENGES } from '../../../base/vocabulary/limits.ts';
 import { author } from './accounts.ts';
-import { bytes, flag, id, integer, type Row, table, text, time } from './describe.ts';
+import { bytes, flag, id, integer, type RowOf, table, text, time } from './describe.ts';
 import { domains } from './domains.ts';
 
 /** Work for publishers. */
@@ -21,7 +22,7 @@ export const outbox = table(
 );
 
 /** Work for the publisher: one accepted change of what the edge does. */
-export interface OutboxRow extends Omit<Row<typeof outbox>, 'claimed_until'> {}
+export interface OutboxRow extends Omit<RowOf<typeof outbox>, 'claimed_until'> {}
 
 /** A domain with outbox rows that no publisher has claimed. */
 export interface PendingDomain {
@@ -75,7 +76,7 @@ export const planRevisions = table(
 );
 
 /** A revision in the history. */
-export interface FiledRevision extends Row<typeof planRevisions> {}
+export interface FiledRevision extends RowOf<typeof planRevisions> {}
 
 /** One publication, never changed once written. */
 export interface RevisionRow extends Omit<FiledRevision, 'pruned'> {}
@@ -114,7 +115,7 @@ export const manifest = table('manifest', 2, {
   left_groups: text().since(11, ''),
   /** The digest of the certificates of its domain (`engine/plan/manifest.ts`); `null`: it has none. */
   certificates: text().nullable().since(18),
-  /** The HTTP-01 challenges of its domain, as `database/repositories/challenges.ts` writes them; `null`: none. */
+  /** The HTTP-01 challenges of its domain, as `repositories/challenges.ts` writes them; `null`: none. */
   challenges: text().nullable().since(19),
   /** The position of the domain's newest purge of single responses; 0: there was none. */
   purge_through: integer().since(20, 0),
@@ -123,7 +124,7 @@ export const manifest = table('manifest', 2, {
 });
 
 /** What nodes should serve for one name now. */
-export interface ManifestRow extends Row<typeof manifest> {}
+export interface ManifestRow extends RowOf<typeof manifest> {}
 
 /** One row: the last position given. A publication locks it until the commit, so positions become visible in order. */
 export const manifestPosition = table('manifest_position', 2, {
@@ -151,4 +152,35 @@ export const cachePurges = table(
 );
 
 /** One purged value of a domain; a later purge of the same value replaces it. */
-export interface CachePurgeRow extends Omit<Row<typeof cachePurges>, 'domain_id'> {}
+export interface CachePurgeRow extends Omit<RowOf<typeof cachePurges>, 'domain_id'> {}
+
+/** A challenge that nodes answer. */
+export interface StoredChallenge {
+  readonly token: string;
+  /** The key authorization (RFC 8555 §8.1). */
+  readonly answer: string;
+  /** When it was set, milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** The challenges of a list that are not older than `CHALLENGE_MS` at `now`. */
+export function freshChallenges(list: string | null, now: number): readonly StoredChallenge[] {
+  if (list === null) return [];
+  const stored = JSON.parse(list) as readonly StoredChallenge[];
+  return stored.filter(({ at }) => now - at <= CHALLENGE_MS);
+}
+
+/** The list with one more challenge, which replaces that of its token; of too many the oldest are left out. */
+export function withChallenge(list: string | null, { token, answer, at }: StoredChallenge): string {
+  const others = freshChallenges(list, at).filter((other) => other.token !== token);
+  return JSON.stringify([...others, { token, answer, at }].slice(-MAX_CHALLENGES));
+}
+
+/** The list without the challenge of a token; `null`: none is left. */
+export function withoutChallenge(
+  list: string | null,
+  { token, at }: Pick<StoredChallenge, 'token' | 'at'>,
+): string | null {
+  const others = freshChallenges(list, at).filter((other) => other.token !== token);
+  return others.length === 0 ? null : JSON.stringify(others);
+}

@@ -6,22 +6,22 @@
 import type { ColumnFacts, Expression, Index, Table } from './describe.ts';
 
 /** A database, as its DDL is named after it. */
-export type Database = keyof Expression;
+export type Dialect = keyof Expression;
 
 /** A table at a step. */
 interface At {
   readonly table: Table;
   readonly step: number;
-  readonly database: Database;
+  readonly database: Dialect;
 }
 
-const TYPES: Readonly<Record<Database, Readonly<Record<ColumnFacts['type'], string>>>> = {
+const TYPES: Readonly<Record<Dialect, Readonly<Record<ColumnFacts['type'], string>>>> = {
   sqlite: { integer: 'INTEGER', flag: 'INTEGER', text: 'TEXT', bytes: 'BLOB' },
   postgres: { integer: 'bigint', flag: 'smallint', text: 'text COLLATE "C"', bytes: 'bytea' },
 };
 
 /** The statements with which a step creates or changes a table; none if it does neither. */
-export function changesOf(table: Table, step: number, database: Database): readonly string[] {
+export function changesOf(table: Table, step: number, database: Dialect): readonly string[] {
   const at = { table, step, database };
   if (table.since === step) return [...creation(at, table.name), ...indexes(at)];
   if (table.since > step || (table.shape.until ?? step) < step) return [];

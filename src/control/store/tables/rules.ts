@@ -1,7 +1,7 @@
 /** DNS records and rules of domains, what rules cost, drafts, and invariants. */
 import type { RuleType } from '../../../base/vocabulary/vocabulary.ts';
 import type { DnsRecord } from '../../../rules/model/types.ts';
-import { flag, integer, json, type Row, shortId, table, text, time } from './describe.ts';
+import { flag, integer, json, type RowOf, shortId, table, text, time } from './describe.ts';
 import { domains } from './domains.ts';
 
 /** DNS records. */
@@ -35,7 +35,7 @@ export const dnsRecords = table(
 );
 
 /** A DNS record of a domain. */
-export interface RecordRow extends Row<typeof dnsRecords> {}
+export interface RecordRow extends RowOf<typeof dnsRecords> {}
 
 /** Rules. */
 export const rules = table(
@@ -61,7 +61,7 @@ export const rules = table(
 );
 
 /** A rule of a domain. */
-export interface RuleRow extends Omit<Row<typeof rules>, 'addresses'> {}
+export interface RuleRow extends Omit<RowOf<typeof rules>, 'addresses'> {}
 
 /** The HTML of error_page rules. */
 export const ruleContents = table('rule_contents', 1, {
@@ -71,7 +71,7 @@ export const ruleContents = table('rule_contents', 1, {
 });
 
 /** The HTML of an error_page rule. */
-export interface RuleContentRow extends Row<typeof ruleContents> {}
+export interface RuleContentRow extends RowOf<typeof ruleContents> {}
 
 /** Which rules name which records: the `record_ids` of rule bodies, searchable. */
 export const ruleRecords = table(
@@ -101,7 +101,7 @@ export const ruleTotals = table(
 );
 
 /** Totals of the rules of one type in one domain. */
-export interface RuleCosts extends Omit<Row<typeof ruleTotals>, 'domain_id'> {}
+export interface RuleCosts extends Omit<RowOf<typeof ruleTotals>, 'domain_id'> {}
 
 /** The columns of a pattern's costs. */
 const patternCosts = {
@@ -139,7 +139,7 @@ export const rulePatterns = table(
 );
 
 /** The cost of one regex of a rule, as the budgets of its domain count it. */
-export interface PatternRow extends Omit<Row<typeof rulePatterns>, 'rule_id' | 'domain_id' | 'head'> {}
+export interface PatternRow extends Omit<RowOf<typeof rulePatterns>, 'rule_id' | 'domain_id' | 'head'> {}
 
 /** What the patterns of domains cost together. */
 export const patternTotals = table('pattern_totals', 7, {
@@ -161,7 +161,7 @@ export const drafts = table('drafts', 22, {
 });
 
 /** The draft of a domain. It begins when the domain publishes by hand for the first time, and its number only rises. */
-export interface DraftRow extends Row<typeof drafts> {}
+export interface DraftRow extends RowOf<typeof drafts> {}
 
 /** What must be proved of a draft before it is published. */
 export const domainInvariants = table('domain_invariants', 23, {
@@ -173,7 +173,7 @@ export const domainInvariants = table('domain_invariants', 23, {
 });
 
 /** The invariants that a domain requires. */
-export interface InvariantsRow extends Row<typeof domainInvariants> {}
+export interface InvariantsRow extends RowOf<typeof domainInvariants> {}
 
 /** Rules as nodes run them, where a draft differs. */
 export const publishedRules = table(
@@ -200,7 +200,7 @@ export const publishedRules = table(
  * A rule as nodes run it, of a domain that publishes by hand: stored before the first change of a draft to that rule. Rules without
  * such a row are published as they are stored.
  */
-export interface PublishedRuleRow extends Row<typeof publishedRules> {}
+export interface PublishedRuleRow extends RowOf<typeof publishedRules> {}
 
 /** Patterns of such rules. */
 export const publishedPatterns = table(
@@ -209,3 +209,9 @@ export const publishedPatterns = table(
   { rule_id: integer().references(publishedRules, 'cascade'), ...patternCosts },
   { key: ['rule_id', 'digest'], withoutRowid: true },
 );
+
+/** How a draft changes a rule. `reordered`: its priority alone differs. */
+export const DRAFT_CHANGES = ['created', 'changed', 'deleted', 'reordered'] as const;
+
+/** One of DRAFT_CHANGES. */
+export type DraftChangeKind = (typeof DRAFT_CHANGES)[number];

@@ -6,7 +6,7 @@
 import { StoreFault } from '../../../base/storage/fault.ts';
 import { EVERY_TABLE } from './all.ts';
 import { type Expression, NOW } from './describe.ts';
-import { changesOf, type Database, dropsOf } from './render.ts';
+import { changesOf, type Dialect, dropsOf } from './render.ts';
 
 /** A step, as it is run. */
 export interface Migration {
@@ -18,7 +18,7 @@ export interface Migration {
 
 /** SQL with expressions in it, in the words of each database. */
 function sql(texts: TemplateStringsArray, ...expressions: readonly Expression[]): Expression {
-  const words = (database: Database): string =>
+  const words = (database: Dialect): string =>
     texts.reduce((all, text, index) => all + expressions[index - 1]![database] + text);
   return { sqlite: words('sqlite'), postgres: words('postgres') };
 }
@@ -166,7 +166,7 @@ WHERE digest IS NOT NULL AND digest NOT IN (SELECT digest FROM plan_blobs);`,
 export const TABLES_VERSION: number = STEPS.length;
 
 /** All steps for a database. */
-export function migrationsOf(database: Database): readonly Migration[] {
+export function migrationsOf(database: Dialect): readonly Migration[] {
   return STEPS.map((own, index) => {
     const version = index + 1;
     const changes = EVERY_TABLE.flatMap((table) => changesOf(table, version, database));

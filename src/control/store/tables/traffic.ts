@@ -8,7 +8,7 @@
  * days ahead are created while the server runs; rows of all other days are in the default partition. A trigger removes the
  * rows of a domain, since these tables refer to none.
  */
-import { bytes, integer, json, namesOf, type Row, table, text, time } from './describe.ts';
+import { bytes, integer, json, namesOf, type RowOf, table, text, time } from './describe.ts';
 import { domains } from './domains.ts';
 
 /** The columns of sums, with the meanings of `engine/counts/counts.ts`. */
@@ -47,7 +47,7 @@ export const trafficParts = table(
 );
 
 /** Counts of one domain in one minute by one batch of one node. */
-export interface TrafficPart extends Row<typeof trafficParts> {}
+export interface TrafficPart extends RowOf<typeof trafficParts> {}
 
 /** What identifies a part. */
 export interface PartKey extends Pick<TrafficPart, 'domain_id' | 'minute' | 'node_id' | 'batch'> {}
@@ -83,7 +83,7 @@ export const trafficMinutes = table(
 );
 
 /** Minutes of one domain in one row. */
-export interface MinutesBlock extends Row<typeof trafficMinutes> {}
+export interface MinutesBlock extends RowOf<typeof trafficMinutes> {}
 
 /** The columns of a block with its top lists. */
 const wholeBlock = {
@@ -110,7 +110,7 @@ export const trafficDays = table('traffic_days', 12, wholeBlock, {
 });
 
 /** Merged counts of one domain in one span of time. */
-export interface TrafficBlock extends Row<typeof trafficHours> {}
+export interface TrafficBlock extends RowOf<typeof trafficHours> {}
 
 /** Of each slice of the domains: who rolls it up, and up to which day the blocks of days exist. */
 export const trafficSlices = table('traffic_slices', 12, {
@@ -147,3 +147,9 @@ export const ruleHits = table(
   },
   { key: ['domain_id', 'minute', 'type', 'rule_id'], withoutRowid: true, until: 12 },
 );
+
+/** The span of a block: some minutes, an hour, a day. */
+export const BLOCK_UNITS = ['minutes', 'hours', 'days'] as const;
+
+/** One of BLOCK_UNITS. */
+export type BlockUnit = (typeof BLOCK_UNITS)[number];

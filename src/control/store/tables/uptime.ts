@@ -1,5 +1,5 @@
 /** Uptime: what was judged of each domain, how far, and incidents. Nothing of it names a plan. */
-import { flag, integer, json, type Row, shortId, table, text, time } from './describe.ts';
+import { flag, integer, json, type RowOf, shortId, table, text, time } from './describe.ts';
 import { type DomainRow, domains } from './domains.ts';
 
 /** What domains were judged by. */
@@ -19,7 +19,7 @@ export const uptimeStates = table(
 );
 
 /** What the uptime of a domain was judged by so far. */
-export interface UptimeStateRow extends Row<typeof uptimeStates> {}
+export interface UptimeStateRow extends RowOf<typeof uptimeStates> {}
 
 /** A domain as uptime judges it; `state_json` as in `UptimeStateRow`, `null`: it was never judged. */
 export interface WatchedDomain
@@ -74,4 +74,4 @@ export const incidents = table(
 );
 
 /** An outage of a domain's origins. */
-export interface IncidentRow extends Row<typeof incidents> {}
+export interface IncidentRow extends RowOf<typeof incidents> {}

@@ -1,5 +1,5 @@
 /** Zones: their versions, the steps between them, names that wait for a new one, challenges, and flattened names. */
-import { bytes, flag, id, integer, json, type Row, table, text, time } from './describe.ts';
+import { bytes, flag, id, integer, json, type RowOf, table, text, time } from './describe.ts';
 
 /** Zones as secondaries transfer them. They refer to no domain: the row of a deleted one stays until its removal is published. */
 export const zones = table(
@@ -26,7 +26,7 @@ export const zones = table(
 );
 
 /** The current version of a zone. */
-export interface ZoneRow extends Row<typeof zones> {}
+export interface ZoneRow extends RowOf<typeof zones> {}
 
 /** A version of a zone without its content. */
 export interface ZoneHeadRow extends Omit<ZoneRow, 'content'> {}
@@ -41,7 +41,7 @@ export const zoneCatalogs = table('zone_catalogs', 17, {
 });
 
 /** The catalog zone that lists the zones. */
-export interface ZoneCatalogRow extends Row<typeof zoneCatalogs> {}
+export interface ZoneCatalogRow extends RowOf<typeof zoneCatalogs> {}
 
 /** The steps from one version of a zone to the next. */
 export const zoneSteps = table(
@@ -62,7 +62,7 @@ export const zoneSteps = table(
 
 /** A step from one version to the next. */
 export interface ZoneStepRow
-  extends Pick<Row<typeof zoneSteps>, 'from_serial' | 'to_serial' | 'removed' | 'added'> {}
+  extends Pick<RowOf<typeof zoneSteps>, 'from_serial' | 'to_serial' | 'removed' | 'added'> {}
 
 /** Names whose domain or records have changed since their zone was made. */
 export const zoneChanges = table('zone_changes', 17, {
@@ -77,7 +77,7 @@ export const zoneChanges = table('zone_changes', 17, {
 });
 
 /** A name whose zone must be made again. */
-export interface ZoneChangeRow extends Omit<Row<typeof zoneChanges>, 'claimed_until'> {}
+export interface ZoneChangeRow extends Omit<RowOf<typeof zoneChanges>, 'claimed_until'> {}
 
 /** TXT records of DNS-01 challenges, in the zone of a name beside its own records. */
 export const zoneChallenges = table(
@@ -94,7 +94,7 @@ export const zoneChallenges = table(
 );
 
 /** A TXT record that proves to a CA who serves a name (RFC 8555 §8.4). */
-export interface ZoneChallengeRow extends Omit<Row<typeof zoneChallenges>, 'name'> {}
+export interface ZoneChallengeRow extends Omit<RowOf<typeof zoneChallenges>, 'name'> {}
 
 /** Targets of ALIAS records with their last answer. */
 export const flattenedTargets = table(
@@ -116,7 +116,7 @@ export const flattenedTargets = table(
 );
 
 /** What is known of a target of ALIAS records. */
-export interface FlattenedTargetRow extends Row<typeof flattenedTargets> {}
+export interface FlattenedTargetRow extends RowOf<typeof flattenedTargets> {}
 
 /** The zones that contain the addresses of a target. */
 export const flattenedUses = table(
