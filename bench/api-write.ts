@@ -1,6 +1,8 @@
 /** Writing: an authenticated, durable update of one rule beside the store's own transactions of the same rows. */
 import { openStore } from '../src/control/store/database/open.ts';
-import type { AuditRow, OutboxRow, RuleRow } from '../src/control/store/rows.ts';
+import type { AuditRow } from '../src/control/store/tables/accounts.ts';
+import type { OutboxRow } from '../src/control/store/tables/plans.ts';
+import type { RuleRow } from '../src/control/store/tables/rules.ts';
 import { type Installation, makeInstallation } from './data/installation.ts';
 import { smallDomain } from './data/small-domains.ts';
 import { openLoad, requestOctets } from './harness/load.ts';

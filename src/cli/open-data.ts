@@ -6,8 +6,9 @@ import { type Command, Option } from 'commander';
 import { normalizeName } from '../base/addresses/host.ts';
 import { StoreFault } from '../base/storage/fault.ts';
 import { type OpenStoreOptions, openStore } from '../control/store/database/open.ts';
-import type { DomainRow, NodeRow } from '../control/store/rows.ts';
 import type { ReadTransaction, Store } from '../control/store/store.ts';
+import type { DomainRow } from '../control/store/tables/domains.ts';
+import type { NodeRow } from '../control/store/tables/nodes.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from './exit.ts';
 
 /** The options that name a store. */

@@ -22,8 +22,9 @@ import type { SmsGatewayOptions, SmtpOptions } from '../control/notices/outlet-o
 import { createOutlets, type Outlets } from '../control/notices/outlets.ts';
 import { createNotifyWatch } from '../control/notices/watch.ts';
 import type { FailedAttempt } from '../control/publishing/attempts.ts';
-import type { DomainRow, PendingDomain, RevisionRow } from '../control/store/rows.ts';
 import type { ReadTransaction, Store } from '../control/store/store.ts';
+import type { DomainRow } from '../control/store/tables/domains.ts';
+import type { PendingDomain, RevisionRow } from '../control/store/tables/plans.ts';
 import { type Retention, USUAL_RETENTION } from '../control/traffic/retention.ts';
 import { createRollUp, type RollUp, type RollUpRound } from '../control/traffic/roll-up.ts';
 import { createTrafficThread, type TrafficThread } from '../control/traffic/thread.ts';

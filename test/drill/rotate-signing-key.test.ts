@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_RETIRING_KEYS, MAX_TRANSITIONS } from '../../src/control/publishing/limits.ts';
 import { newKey, openKey, openSigner, readKeys, rotateKeys } from '../../src/control/publishing/signer.ts';
-import type { DomainRow } from '../../src/control/store/rows.ts';
+import type { DomainRow } from '../../src/control/store/tables/domains.ts';
 import type { SignedTransition } from '../../src/engine/plan/manifest.ts';
 import { ask } from '../support/ask.ts';
 import { builtCli } from '../support/built.ts';

@@ -8,8 +8,8 @@ import { createLifecycle } from '../../src/control/domains/lifecycle.ts';
 import { MAX_UNPROVED_OF_ACCOUNT, MAX_UNPROVED_OF_NAME } from '../../src/control/domains/limits.ts';
 import type { LifecycleEvent } from '../../src/control/domains/state.ts';
 import { createPublisher, type Publisher } from '../../src/control/publishing/publisher.ts';
-import type { DomainRow } from '../../src/control/store/rows.ts';
-import { SERVICE } from '../../src/control/store/store.ts';
+import { SERVICE } from '../../src/control/store/tables/accounts.ts';
+import type { DomainRow } from '../../src/control/store/tables/domains.ts';
 import { type Answer, addMember, type Person, SETS, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeKey } from '../../src/control/accounts/authenticate.ts';
 import { dayOf } from '../../src/control/accounts/key-uses.ts';
 import { revokeKey } from '../../src/control/accounts/keys.ts';
-import { MEMBER_ROLES } from '../../src/control/store/rows.ts';
+import { MEMBER_ROLES } from '../../src/control/store/tables/domains.ts';
 import { addMember, type Person, send, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 

@@ -1,6 +1,6 @@
 /** Drafts over real HTTP, with a publisher and a node that follows it, on both databases. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { DomainRow } from '../../src/control/store/rows.ts';
+import type { DomainRow } from '../../src/control/store/tables/domains.ts';
 import type { Answer } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 import { startFollower, type TestFollower } from '../support/edge-follower.ts';

@@ -1,7 +1,7 @@
 /** What rules keep, refuse and answer beyond the seven operations, over real sockets, on both stores. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_DOMAIN_IPS, MAX_DOMAIN_TEXT, MAX_IPS } from '../../src/base/vocabulary/limits.ts';
-import type { RuleCosts } from '../../src/control/store/customer-repositories.ts';
+import type { RuleCosts } from '../../src/control/store/tables/rules.ts';
 import { startApi, type TestApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';
 import { testDatabases } from '../support/databases.ts';

@@ -22,8 +22,9 @@ import {
 } from '../../src/control/domains/requests.ts';
 import { initialState, type LifecycleEvent } from '../../src/control/domains/state.ts';
 import { openStore } from '../../src/control/store/database/open.ts';
-import type { Author, DnsMode, DomainRow } from '../../src/control/store/rows.ts';
 import type { Store } from '../../src/control/store/store.ts';
+import type { Author } from '../../src/control/store/tables/accounts.ts';
+import type { DnsMode, DomainRow } from '../../src/control/store/tables/domains.ts';
 import { type TestDatabase, testDatabases } from '../support/databases.ts';
 import {
   a,

@@ -3,7 +3,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { SERVICE } from '../../src/control/store/store.ts';
+import { SERVICE } from '../../src/control/store/tables/accounts.ts';
 import type { SignedPage } from '../../src/engine/plan/manifest.ts';
 import { send } from '../support/api.ts';
 import { everyDatabase } from '../support/databases.ts';

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { moveDomain } from '../../src/control/publishing/nodes.ts';
-import type { DomainRow } from '../../src/control/store/rows.ts';
+import type { DomainRow } from '../../src/control/store/tables/domains.ts';
 import type { SignedPage } from '../../src/engine/plan/manifest.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
 import { testDatabases } from '../support/databases.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { moveDomain } from '../../src/control/publishing/nodes.ts';
-import type { DomainRow } from '../../src/control/store/rows.ts';
+import type { DomainRow } from '../../src/control/store/tables/domains.ts';
 import { createControl } from '../../src/edge/following/control-plane.ts';
 import { createReports } from '../../src/edge/following/install-state.ts';
 import { openTraffic } from '../../src/edge/following/traffic/traffic.ts';

@@ -2,7 +2,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { DomainRow } from '../../src/control/store/rows.ts';
+import type { DomainRow } from '../../src/control/store/tables/domains.ts';
 import { builtCli } from '../support/built.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
 import { newFolder } from '../support/edge-follower.ts';

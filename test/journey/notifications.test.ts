@@ -16,7 +16,7 @@ import {
 } from '../../src/control/notices/notify.ts';
 import { createOutlets } from '../../src/control/notices/outlets.ts';
 import { announceInvitations, pruneNotifications, reportLostNodes } from '../../src/control/notices/watch.ts';
-import { SERVICE } from '../../src/control/store/store.ts';
+import { SERVICE } from '../../src/control/store/tables/accounts.ts';
 import { addMember, type Person, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 import { type MailServer, type Receiver, startMailServer, startReceiver } from '../support/outlets.ts';

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LONGEST_DOMAIN_REST_MS, SLOW_MS } from '../../src/control/publishing/limits.ts';
 import { createPlanMaker, type PlanMaker } from '../../src/control/publishing/plan-maker.ts';
 import { createPublisher, type Publisher } from '../../src/control/publishing/publisher.ts';
-import type { DomainRow } from '../../src/control/store/rows.ts';
 import type { Store } from '../../src/control/store/store.ts';
+import type { DomainRow } from '../../src/control/store/tables/domains.ts';
 import { testDatabases } from '../support/databases.ts';
 import { addDomain, changeDomain, type House, openHouse } from '../support/publish-setup.ts';
 

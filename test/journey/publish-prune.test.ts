@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_STORED_PLANS, PRUNE_EVERY, STORED_MS } from '../../src/control/publishing/limits.ts';
 import { clearAway } from '../../src/control/publishing/publisher.ts';
 import { pruneAll } from '../../src/control/publishing/revisions.ts';
-import type { DomainRow } from '../../src/control/store/rows.ts';
+import type { DomainRow } from '../../src/control/store/tables/domains.ts';
 import { testDatabases } from '../support/databases.ts';
 import { addDomain, changeDomain, type House, openHouse } from '../support/publish-setup.ts';
 

@@ -1,6 +1,6 @@
 /** The history of plans over the API: read, compared, rolled back, and written with `?wait=published`. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { DomainRow } from '../../src/control/store/rows.ts';
+import type { DomainRow } from '../../src/control/store/tables/domains.ts';
 import { openPlan } from '../../src/engine/plan/seal.ts';
 import { testDatabases } from '../support/databases.ts';
 import { addDomain, addDrop, changeDomain, type House, openHouse } from '../support/publish-setup.ts';

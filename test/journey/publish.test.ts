@@ -2,8 +2,10 @@
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createPublisher } from '../../src/control/publishing/publisher.ts';
-import type { DomainRow, RevisionRow } from '../../src/control/store/rows.ts';
-import { SERVICE, type Store } from '../../src/control/store/store.ts';
+import type { Store } from '../../src/control/store/store.ts';
+import { SERVICE } from '../../src/control/store/tables/accounts.ts';
+import type { DomainRow } from '../../src/control/store/tables/domains.ts';
+import type { RevisionRow } from '../../src/control/store/tables/plans.ts';
 import { loadPlan } from '../../src/engine/evaluator/index.ts';
 import { send } from '../support/api.ts';
 import { everyDatabase } from '../support/databases.ts';

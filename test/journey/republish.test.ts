@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FORMAT_REASON, requestAll, rollbackReason, survey } from '../../src/control/publishing/republish.ts';
 import { createRepublisher } from '../../src/control/publishing/republisher.ts';
-import type { DomainRow } from '../../src/control/store/rows.ts';
+import type { DomainRow } from '../../src/control/store/tables/domains.ts';
 import { PLAN_VERSION } from '../../src/engine/plan/layout.ts';
 import { builtCli } from '../support/built.ts';
 import { testDatabases } from '../support/databases.ts';

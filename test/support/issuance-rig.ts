@@ -8,8 +8,8 @@ import {
 import { newKeyText, openKeyRing } from '../../src/control/certificates/key-ring.ts';
 import { createHostNames } from '../../src/control/dns/host-names.ts';
 import { openStore } from '../../src/control/store/database/open.ts';
-import type { DomainRow } from '../../src/control/store/rows.ts';
 import type { Store } from '../../src/control/store/store.ts';
+import type { DomainRow } from '../../src/control/store/tables/domains.ts';
 import { type ChallengeCheck, startAuthority, type TestAuthority } from './acme-authority.ts';
 import type { TestDatabase } from './databases.ts';
 import { activeDomain, newRecord, publication, T } from './sample-rows.ts';

@@ -6,8 +6,13 @@ import { createDeliveryWorker, type DeliveryWorker } from '../../src/control/not
 import { notify } from '../../src/control/notices/notify.ts';
 import { createOutlets, newWebhookSecret } from '../../src/control/notices/outlets.ts';
 import { openStore } from '../../src/control/store/database/open.ts';
-import type { DeliveryRow, DomainRow, NotificationRow, WebhookRow } from '../../src/control/store/rows.ts';
 import type { Store } from '../../src/control/store/store.ts';
+import type { DomainRow } from '../../src/control/store/tables/domains.ts';
+import type {
+  DeliveryRow,
+  NotificationRow,
+  WebhookRow,
+} from '../../src/control/store/tables/notifications.ts';
 import type { TestDatabase } from './databases.ts';
 import { type MailServer, type Receiver, startMailServer, startReceiver } from './outlets.ts';
 import { seed } from './sample-rows.ts';

@@ -1,7 +1,8 @@
 /** Plans in the layouts of other versions, to meet in an upgrade. */
 import { sha256Hex } from '../../src/base/platform/cryptography.ts';
-import type { DomainRow } from '../../src/control/store/rows.ts';
-import { SERVICE, type Store } from '../../src/control/store/store.ts';
+import type { Store } from '../../src/control/store/store.ts';
+import { SERVICE } from '../../src/control/store/tables/accounts.ts';
+import type { DomainRow } from '../../src/control/store/tables/domains.ts';
 import { DIRECTORY, HEADER, PLAN_VERSION, sectionsOf } from '../../src/engine/plan/layout.ts';
 import { openPlan, seal, sealChecksum, startAfter } from '../../src/engine/plan/seal.ts';
 

@@ -3,7 +3,7 @@
  * days. In: the script and its length. Out: records of the authority, and every interval in which a name had no certificate.
  */
 import type { Issuer } from '../../src/control/certificates/issuance/issuer.ts';
-import type { DomainRow } from '../../src/control/store/rows.ts';
+import type { DomainRow } from '../../src/control/store/tables/domains.ts';
 import { isNameCovered } from '../../src/rules/model/record-name.ts';
 import type { TestAuthority } from './acme-authority.ts';
 import type { IssuanceRig } from './issuance-rig.ts';

@@ -1,6 +1,6 @@
 /** One notification of every kind, as rows of the store. */
 import type { KindData, KindName } from '../../src/control/notices/kinds.ts';
-import type { NotificationRow } from '../../src/control/store/rows.ts';
+import type { NotificationRow } from '../../src/control/store/tables/notifications.ts';
 
 const names = ['shop.example', 'www.shop.example'];
 

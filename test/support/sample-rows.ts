@@ -2,10 +2,14 @@
  * Sample rows of the store: domain, record, rule, publication, outbox and audit entry. A test states only the columns
  * that it is about.
  */
-import type { NewDomain, NewRecord, NewRule } from '../../src/control/store/customer-repositories.ts';
-import type { Publication } from '../../src/control/store/edge-repositories.ts';
-import type { NewCertificate } from '../../src/control/store/issuance-repositories.ts';
-import { SERVICE, type WriteTransaction } from '../../src/control/store/store.ts';
+
+import type { NewCertificate } from '../../src/control/store/repositories/certificates.ts';
+import type { Publication } from '../../src/control/store/repositories/plans.ts';
+import type { NewRecord } from '../../src/control/store/repositories/records.ts';
+import type { NewRule } from '../../src/control/store/repositories/rules.ts';
+import type { WriteTransaction } from '../../src/control/store/store.ts';
+import { SERVICE } from '../../src/control/store/tables/accounts.ts';
+import type { NewDomain } from '../../src/control/store/tables/domains.ts';
 
 /** The time of every sample row, in milliseconds since the epoch. */
 export const T = 1_800_000_000_000;

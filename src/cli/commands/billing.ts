@@ -6,7 +6,7 @@ import { Command, Option } from 'commander';
 import { type Diagnostic, describeDiagnostic, diagnosticFields } from '../../base/diagnostics/diagnostic.ts';
 import { type BillingCounts, importBilling } from '../../control/billing/import.ts';
 import { GIGABYTE } from '../../control/billing/quota-use.ts';
-import { INVOICE_STATUSES, type InvoiceStatus } from '../../control/store/billing-repositories.ts';
+import { INVOICE_STATUSES, type InvoiceStatus } from '../../control/store/tables/billing.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
 import { linesOf } from '../../workbench/simulation/requests.ts';
 import { type Examples, withExamples } from '../examples.ts';

@@ -1,6 +1,6 @@
 /** `edgeplan draft`: collects changes of rules, shows what they would change, publishes them or throws them away. */
 import { Argument, Command, Option } from 'commander';
-import { PUBLISH_MODES, type PublishMode } from '../../control/store/rows.ts';
+import { PUBLISH_MODES, type PublishMode } from '../../control/store/tables/domains.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
 import { type Examples, withExamples } from '../examples.ts';
 import { EXIT } from '../exit.ts';

@@ -1,6 +1,6 @@
 /** `edgeplan member`: who sees a domain of a server: members and pending invitations, listed and changed. */
 import { Argument, Command, Option } from 'commander';
-import { MEMBER_ROLES, type MemberRole } from '../../control/store/rows.ts';
+import { MEMBER_ROLES, type MemberRole } from '../../control/store/tables/domains.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
 import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT } from '../exit.ts';

@@ -8,8 +8,8 @@ import { DEFAULT_GROUP, groupNames } from '../../base/vocabulary/node-groups.ts'
 import { TOKEN_OVERLAP_MS } from '../../control/publishing/limits.ts';
 import { createNode, NODE_NAME_SHAPE, rotateToken } from '../../control/publishing/nodes.ts';
 import { openSigner } from '../../control/publishing/signer.ts';
-import type { NodeRow, ReplacedTokenRow } from '../../control/store/rows.ts';
 import type { Store } from '../../control/store/store.ts';
+import type { NodeRow, ReplacedTokenRow } from '../../control/store/tables/nodes.ts';
 import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { findNode, type StoreFlags, withData, withStore } from '../open-data.ts';

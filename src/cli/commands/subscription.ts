@@ -14,9 +14,10 @@ import {
 } from '../../control/accounts/subscriptions.ts';
 import { type Allowances, TIER_SLUGS, type TierSlug } from '../../control/accounts/tiers.ts';
 import { causeText, resumeDomain, suspendDomain } from '../../control/domains/suspensions.ts';
-import type { SuspensionCause, SuspensionRow } from '../../control/store/billing-repositories.ts';
-import type { DomainRow, SubscriptionRow } from '../../control/store/rows.ts';
-import { type ReadTransaction, SERVICE } from '../../control/store/store.ts';
+import type { ReadTransaction } from '../../control/store/store.ts';
+import { SERVICE } from '../../control/store/tables/accounts.ts';
+import type { SuspensionCause, SuspensionRow } from '../../control/store/tables/billing.ts';
+import type { DomainRow, SubscriptionRow } from '../../control/store/tables/domains.ts';
 import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { findDomain, type StoreFlags, withData, withStore } from '../open-data.ts';

@@ -1,6 +1,6 @@
 /** `edgeplan support`: the support tickets of an account for its customer, at a server. */
 import { Command } from 'commander';
-import type { TicketStatus } from '../../control/store/billing-repositories.ts';
+import type { TicketStatus } from '../../control/store/tables/billing.ts';
 import { type Examples, withExamples } from '../examples.ts';
 import { jsonOption, limitOption } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';

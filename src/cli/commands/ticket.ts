@@ -1,8 +1,9 @@
 /** `edgeplan ticket`: support tickets of all accounts for the operator, beside a running server. */
 import { Command } from 'commander';
 import { answerTicket, closeTicket, showMessage, showTicket } from '../../control/billing/tickets.ts';
-import type { NamedTicket, TicketStatus } from '../../control/store/billing-repositories.ts';
+import type { NamedTicket } from '../../control/store/repositories/tickets.ts';
 import type { WriteTransaction } from '../../control/store/store.ts';
+import type { TicketStatus } from '../../control/store/tables/billing.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
 import { type Examples, withExamples } from '../examples.ts';
 import { CommandFault, EXIT } from '../exit.ts';

@@ -4,7 +4,7 @@
  */
 import { Option } from 'commander';
 import { judgeMessage } from '../../control/billing/tickets.ts';
-import { TICKET_STATUSES, type TicketStatus } from '../../control/store/billing-repositories.ts';
+import { TICKET_STATUSES, type TicketStatus } from '../../control/store/tables/billing.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
 import { inputFault, usageFault } from '../exit.ts';
 import { readBytes } from '../input/read-file.ts';

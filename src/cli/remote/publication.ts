@@ -3,7 +3,7 @@
  * domain that must not be served is published but not served.
  */
 import { mayServe } from '../../control/publishing/make-plan.ts';
-import type { DomainRow, PublishMode } from '../../control/store/rows.ts';
+import type { DomainRow, PublishMode } from '../../control/store/tables/domains.ts';
 import { quantity, visible } from '../../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { readTests } from '../input/domain-files.ts';

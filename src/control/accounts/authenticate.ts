@@ -7,8 +7,8 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { xxhash32 } from '../../base/octets/xxhash32.ts';
 import { sha256Hex } from '../../base/platform/cryptography.ts';
-import type { KeyWithOwner } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
+import type { KeyWithOwner } from '../store/tables/accounts.ts';
 
 /** A valid key: known, neither revoked nor expired, of an active account. */
 export interface Credential {

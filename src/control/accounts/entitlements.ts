@@ -3,8 +3,8 @@
  * entitlements"). Pure: the subscription and a time in, the resolved values out.
  */
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
-import type { DomainRow, SubscriptionRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
+import type { DomainRow, SubscriptionRow } from '../store/tables/domains.ts';
 import { type Allowances, type Tier, type TierSlug, tierOf } from './tiers.ts';
 
 /** The entitlements of one domain at one moment. Sizes as named; `null` is unlimited. */

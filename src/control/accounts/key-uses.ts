@@ -1,6 +1,7 @@
 /** Counts the uses of API keys, by key and day: in memory, written in batches, so that no read request causes a write. */
-import type { KeyUseRow } from '../store/rows.ts';
+
 import type { Store } from '../store/store.ts';
+import type { KeyUseRow } from '../store/tables/accounts.ts';
 
 const DAY_MS = 86_400_000;
 /** Days of counts that are stored per key (semantics §6). */

@@ -1,7 +1,13 @@
 /** Creates, lists and revokes accounts and API keys for the command line; no key may do it over the API (API document). */
 import { isStoreFault } from '../../base/storage/fault.ts';
-import type { AccountRow, KeyRow, KeyUseRow, KeyWithUse } from '../store/rows.ts';
-import { SERVICE, type Store, type WriteTransaction } from '../store/store.ts';
+import type { Store, WriteTransaction } from '../store/store.ts';
+import {
+  type AccountRow,
+  type KeyRow,
+  type KeyUseRow,
+  type KeyWithUse,
+  SERVICE,
+} from '../store/tables/accounts.ts';
 import { hashKey, makeKey } from './authenticate.ts';
 import { DAYS_STORED, dayOf } from './key-uses.ts';
 

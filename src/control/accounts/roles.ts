@@ -2,7 +2,7 @@
  * What keys are allowed: the permissions of each role on a domain, under the names of the API document, and the paths
  * that are closed to every key.
  */
-import type { MemberRole } from '../store/rows.ts';
+import type { MemberRole } from '../store/tables/domains.ts';
 
 export const PERMISSIONS = [
   'domain.view',

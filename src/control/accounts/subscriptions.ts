@@ -1,8 +1,9 @@
 /** Sets and removes a domain's subscription for the command line; no key may do it over the API (API document). */
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { nearest } from '../../rules/model/nearest.ts';
-import type { DomainRow, SubscriptionRow } from '../store/rows.ts';
-import { SERVICE, type WriteTransaction } from '../store/store.ts';
+import type { WriteTransaction } from '../store/store.ts';
+import { SERVICE } from '../store/tables/accounts.ts';
+import type { DomainRow, SubscriptionRow } from '../store/tables/domains.ts';
 import { CEILINGS } from './entitlements.ts';
 import type { KeyOutcome } from './keys.ts';
 import { type Allowances, TIERS, type TierSlug } from './tiers.ts';

@@ -20,8 +20,8 @@ import { PERMISSIONS, permissionsOf, ROLES, type Role } from '../accounts/roles.
 import { SSL, summarizeSsl } from '../certificates/shapes.ts';
 import { challengeHost, MAX_CHALLENGED_OCTETS } from '../domains/challenge.ts';
 import { takesChallenge } from '../domains/state.ts';
-import { DNS_MODES, type DnsMode, type DomainRow, type SubscriptionRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
+import { DNS_MODES, type DnsMode, type DomainRow, type SubscriptionRow } from '../store/tables/domains.ts';
 import { badRequest, forbidden } from './operation/refusal.ts';
 
 /** An RFC 3339 time in UTC, see `timeText`. */

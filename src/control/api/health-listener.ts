@@ -18,8 +18,9 @@ import { addBuildInfo, addProcessMetrics, type BuildInfo } from '../../base/tele
 import type { JobDone } from '../compute/job.ts';
 import { addComputeTimes } from '../compute/times.ts';
 import type { Appended } from '../logs/log-store.ts';
-import type { NotifyChannel, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
+import type { NotifyChannel } from '../store/tables/notifications.ts';
+import type { RevisionRow } from '../store/tables/plans.ts';
 import type { RollUpRound } from '../traffic/roll-up.ts';
 import { MAX_UNPUBLISHED_MS } from './operation/limits.ts';
 

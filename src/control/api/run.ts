@@ -5,8 +5,8 @@
 import { assert } from '../../base/diagnostics/assert.ts';
 import { authenticate, isExpired } from '../accounts/authenticate.ts';
 import { newestChange } from '../publishing/revisions.ts';
-import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
 import { namesTag, tagOf } from './operation/answer-fields.ts';
 import { type ApiAdmission, isRead, judgeDomain, type MatchedRoute } from './operation/checks.ts';
 import { PUBLISH_WAIT_MS } from './operation/limits.ts';

@@ -10,8 +10,9 @@
  */
 import { type Diagnostic, quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { timeText } from '../../base/text/time.ts';
-import type { InvoiceRow, UnsettledCounts, WalletRow } from '../store/billing-repositories.ts';
+import type { UnsettledCounts } from '../store/repositories/billing.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';
+import type { InvoiceRow, WalletRow } from '../store/tables/billing.ts';
 import { LINES_AT_ONCE, MAX_AHEAD_MS, SETTLED_AT_ONCE } from './limits.ts';
 import { type InvoiceLine, type ReadBillingLine, readLine, refused, type WalletLine } from './lines.ts';
 import { settleAccounts, settleDomains } from './settle.ts';

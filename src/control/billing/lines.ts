@@ -13,7 +13,7 @@ import { crossCheck, type Fields, type Form, form, plainCopy, readForm } from '.
 import { createPatternBook } from '../../rules/model/pattern.ts';
 import { createReport } from '../../rules/model/report.ts';
 import { MAX_LABEL_CHARACTERS } from '../accounts/keys.ts';
-import { INVOICE_STATUSES, type InvoiceStatus } from '../store/billing-repositories.ts';
+import { INVOICE_STATUSES, type InvoiceStatus } from '../store/tables/billing.ts';
 import {
   MAX_AMOUNT,
   MAX_INVOICE_LINES,

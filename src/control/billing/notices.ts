@@ -1,9 +1,10 @@
 /** Writes the notifications of billing and support, each in the transaction of what it reports. */
 import { MAX_BEFORE_TICKETS } from '../notices/limits.ts';
 import { notify } from '../notices/notify.ts';
-import type { NamedTicket, TicketRow } from '../store/billing-repositories.ts';
-import type { DomainRow } from '../store/rows.ts';
+import type { NamedTicket } from '../store/repositories/tickets.ts';
 import type { WriteTransaction } from '../store/store.ts';
+import type { TicketRow } from '../store/tables/billing.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
 import { ALERTS_PERIOD_MS, MAX_ALERTING_MESSAGES, MAX_LETTER_ANSWER } from './limits.ts';
 import { GIGABYTE, type QuotaUse } from './quota-use.ts';
 

@@ -6,9 +6,10 @@
  */
 import type { Entitlements } from '../accounts/entitlements.ts';
 import { resumeDomain, suspendDomain } from '../domains/suspensions.ts';
-import type { UnsettledCounts } from '../store/billing-repositories.ts';
-import type { DomainRow } from '../store/rows.ts';
-import { type ReadTransaction, SERVICE, type Store, type WriteTransaction } from '../store/store.ts';
+import type { UnsettledCounts } from '../store/repositories/billing.ts';
+import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
+import { SERVICE } from '../store/tables/accounts.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
 import { ACCOUNTS_AT_ONCE, BILLING_POLL_MS, QUOTAS_AT_ONCE, SETTLED_AT_ONCE } from './limits.ts';
 import { checkQuota, type OverQuota } from './quota.ts';
 

@@ -8,8 +8,8 @@ import {
   SUSPENSION_CAUSES,
   type SuspensionRow,
   type WalletRow,
-} from '../store/billing-repositories.ts';
-import type { DomainRow, SubscriptionRow } from '../store/rows.ts';
+} from '../store/tables/billing.ts';
+import type { DomainRow, SubscriptionRow } from '../store/tables/domains.ts';
 import { OVER_QUOTA, type OverQuota } from './quota.ts';
 import type { QuotaUse } from './quota-use.ts';
 

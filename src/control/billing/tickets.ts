@@ -10,15 +10,15 @@ import { timeText } from '../../base/text/time.ts';
 import { checked, filledText, text } from '../../rules/model/fields.ts';
 import { form } from '../../rules/model/form.ts';
 import { isOneLine } from '../accounts/keys.ts';
+import type { NamedTicket } from '../store/repositories/tickets.ts';
+import type { WriteTransaction } from '../store/store.ts';
 import {
-  type NamedTicket,
   TICKET_AUTHORS,
   TICKET_STATUSES,
   type TicketAuthor,
   type TicketMessageRow,
   type TicketRow,
-} from '../store/billing-repositories.ts';
-import type { WriteTransaction } from '../store/store.ts';
+} from '../store/tables/billing.ts';
 import {
   CLOSED_TICKET_MS,
   MAX_ANSWERED_MESSAGES,

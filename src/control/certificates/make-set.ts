@@ -10,8 +10,10 @@ import {
   type CertificateSet,
   certificateSetContext,
 } from '../../engine/plan/manifest.ts';
-import type { CertificateOnFile, DomainRow, NodeRow } from '../store/rows.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';
+import type { CertificateOnFile } from '../store/tables/certificates.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
+import type { NodeRow } from '../store/tables/nodes.ts';
 import { type KeyRing, openKey, SecretsKeyFault } from './key-ring.ts';
 
 /** A set in the form that nodes read. */

@@ -5,7 +5,8 @@ import { timeText } from '../../base/text/time.ts';
 import { text } from '../../rules/model/fields.ts';
 import { form } from '../../rules/model/form.ts';
 import { uncoveredNames } from '../../rules/model/record-name.ts';
-import { CERTIFICATE_SOURCES, type CertificateRow, type RecordRow } from '../store/rows.ts';
+import { CERTIFICATE_SOURCES, type CertificateRow } from '../store/tables/certificates.ts';
+import type { RecordRow } from '../store/tables/rules.ts';
 import type { JudgedUpload } from './judge.ts';
 import { EXPIRING_MS } from './limits.ts';
 

@@ -3,8 +3,9 @@
  * was copied without its secrets key), and encrypted again under the current secrets key. Certificates without their key
  * fail with an error until it is back or they are uploaded or obtained again.
  */
-import type { CertificateOnFile } from '../store/rows.ts';
+
 import type { Store, WriteTransaction } from '../store/store.ts';
+import type { CertificateOnFile } from '../store/tables/certificates.ts';
 import { openAccountKey, openOrderKey, sealAccountKey, sealOrderKey } from './issuance/sealed-keys.ts';
 import { type KeyRing, openKey, sealedUnder, sealKey } from './key-ring.ts';
 import { KEYS_AT_ONCE } from './limits.ts';

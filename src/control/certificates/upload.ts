@@ -1,6 +1,7 @@
 /** Stores an uploaded certificate with its encrypted key. The caller appends the audit entry, then renews the set. */
-import type { CertificateRow } from '../store/rows.ts';
+
 import type { WriteTransaction } from '../store/store.ts';
+import type { CertificateRow } from '../store/tables/certificates.ts';
 import type { UsableCertificate } from './judge.ts';
 import { type KeyRing, sealKey } from './key-ring.ts';
 import { MAX_CERTIFICATES } from './limits.ts';

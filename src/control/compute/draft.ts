@@ -15,8 +15,8 @@ import { witnessText } from '../../workbench/simulation/render-changes.ts';
 import { PublishFault } from '../publishing/fault.ts';
 import { type DomainRows, readDomainRows, readPublishedRows, toRuleSet } from '../publishing/make-plan.ts';
 import type { Snapshots } from '../store/database/open.ts';
-import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
 import { comparePlans } from './compare.ts';
 import type { CheckedDraft, DraftCheckJob, DraftComparison, DraftDiffJob, InvariantsJob } from './job.ts';
 

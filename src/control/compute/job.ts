@@ -9,7 +9,7 @@ import type { SignaturesNote } from '../../workbench/simulation/document.ts';
 import type { SimulatedRequest } from '../../workbench/simulation/simulate.ts';
 import type { Side } from '../publishing/printed.ts';
 import type { FactsAsked } from '../recommendations/read-facts.ts';
-import type { DomainRow } from '../store/rows.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
 import type { TrafficPeriod } from '../traffic/retention.ts';
 
 /** The requested part of a long answer. */

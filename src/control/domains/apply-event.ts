@@ -3,8 +3,9 @@
  * makes the publisher compile a new plan, and the notifications of its people.
  */
 import { notifyDomainChange } from '../notices/notify.ts';
-import type { Author, DomainRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
+import type { Author } from '../store/tables/accounts.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
 import { removeRivals, weighEvent } from './claims.ts';
 import { GRACE_MS } from './limits.ts';
 import { type LifecycleEvent, type LifecycleFields, nextRow, type Transition } from './state.ts';

@@ -1,6 +1,8 @@
 /** Registers an account's claim to a name: the bounds on claims, and the initial state of the new domain. */
-import type { DnsMode, DomainRow } from '../store/rows.ts';
-import { SERVICE, type WriteTransaction } from '../store/store.ts';
+
+import type { WriteTransaction } from '../store/store.ts';
+import { SERVICE } from '../store/tables/accounts.ts';
+import type { DnsMode, DomainRow } from '../store/tables/domains.ts';
 import { applyEvent } from './apply-event.ts';
 import { challengeHost, newChallenge } from './challenge.ts';
 import { hasLapsed } from './claims.ts';

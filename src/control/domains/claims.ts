@@ -5,8 +5,10 @@
  * that is proved gets the name, and the others are removed; an unproved one lapses after 14 days. A domain is a claim
  * while `unproved_since` is set, and the store allows at most one row of a name where it is `null`.
  */
-import type { Author, DomainRow } from '../store/rows.ts';
-import { type ReadTransaction, SERVICE, type WriteTransaction } from '../store/store.ts';
+
+import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
+import { type Author, SERVICE } from '../store/tables/accounts.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
 import type { LifecycleContext } from './context.ts';
 import { LAPSED_AT_ONCE, UNPROVED_MS } from './limits.ts';
 import type { LifecycleEvent } from './state.ts';

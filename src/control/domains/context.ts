@@ -1,8 +1,8 @@
 /** Options and context of the scheduler, which its files share, and the notes it emits. */
 import type { SpecialJudge } from '../../base/addresses/special-addresses.ts';
 import type { Dns } from '../dns/resolver.ts';
-import type { DomainRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
 import type { Delegation } from './check-delegation.ts';
 
 /** What the scheduler is created with. */

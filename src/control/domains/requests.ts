@@ -4,8 +4,9 @@
  * one write transaction of the caller. The meaning of a result is in `state.ts`.
  */
 import type { Dns } from '../dns/resolver.ts';
-import type { Author, DomainRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
+import type { Author } from '../store/tables/accounts.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
 import { type Applied, applyEvent } from './apply-event.ts';
 import { type ChallengeCheck, checkChallenge, newChallenge } from './challenge.ts';
 import { checkDelegation, type Delegation } from './check-delegation.ts';

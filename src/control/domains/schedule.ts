@@ -1,5 +1,5 @@
 /** When a domain's delegation is checked next. Times are milliseconds since the epoch. */
-import type { DomainRow } from '../store/rows.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
 import {
   CHECK_FIRST_FOR_MS,
   CHECK_FIRST_MS,

@@ -14,7 +14,7 @@
  */
 import { assert, unreachable } from '../../base/diagnostics/assert.ts';
 import type { DomainStatus } from '../../base/vocabulary/vocabulary.ts';
-import type { DnsMode, DomainRow } from '../store/rows.ts';
+import type { DnsMode, DomainRow } from '../store/tables/domains.ts';
 import type { Challenge } from './challenge.ts';
 import { GRACE_MS } from './limits.ts';
 import { nextCheckAt, spreadCheck } from './schedule.ts';

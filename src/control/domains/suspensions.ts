@@ -4,9 +4,10 @@
  * the same transaction, and a cause. Out: the lifecycle event `suspend` or `resume` where the first cause comes or the last
  * one goes, with its audit entry and outbox row; between them an audit entry alone.
  */
-import type { SuspensionCause } from '../store/billing-repositories.ts';
-import type { DomainRow } from '../store/rows.ts';
+
 import type { WriteTransaction } from '../store/store.ts';
+import type { SuspensionCause } from '../store/tables/billing.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
 import { type Applied, type ApplyOptions, applyEvent } from './apply-event.ts';
 
 /** How a cause is added or lifted: as any event, and by which cause. */

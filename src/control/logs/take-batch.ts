@@ -6,8 +6,8 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { shareGroup } from '../../base/vocabulary/node-groups.ts';
-import type { NodeRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
+import type { NodeRow } from '../store/tables/nodes.ts';
 import {
   MAX_BATCH_OCTETS,
   MAX_RATED_NODES,

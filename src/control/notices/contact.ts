@@ -6,7 +6,7 @@
 import { randomInt, timingSafeEqual } from 'node:crypto';
 import { normalizeName } from '../../base/addresses/host.ts';
 import { sha256Hex } from '../../base/platform/cryptography.ts';
-import type { ContactRow } from '../store/rows.ts';
+import type { ContactRow } from '../store/tables/notifications.ts';
 import type { Letter } from './kind.ts';
 import { CODE_MS, CODE_PAUSE_MS, CODES_DAY_MS, MAX_CODE_TRIES, MAX_CODES_PER_DAY } from './limits.ts';
 import { durationWords } from './wording.ts';

@@ -8,9 +8,9 @@ import { retryMs, withDeadline } from '../../base/platform/tasks.ts';
 import { isStoreFault } from '../../base/storage/fault.ts';
 import { type Entitlements, resolveEntitlements } from '../accounts/entitlements.ts';
 import type { TierSlug } from '../accounts/tiers.ts';
-import type { ClaimedDelivery, DeliveryOutcome } from '../store/notify-repositories.ts';
-import { NOTIFY_CHANNELS, type NotifyChannel, type WebhookRow } from '../store/rows.ts';
+import type { ClaimedDelivery, DeliveryOutcome } from '../store/repositories/notifications.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
+import { NOTIFY_CHANNELS, type NotifyChannel, type WebhookRow } from '../store/tables/notifications.ts';
 import { publicId, readNotification } from './kinds.ts';
 import {
   ATTEMPT_MS,

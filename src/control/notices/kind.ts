@@ -1,6 +1,6 @@
 /** The types of a kind of notification: its data, who receives it, and the letter that it becomes. */
 import type { z } from 'zod';
-import type { NotifyChannel } from '../store/rows.ts';
+import type { NotifyChannel } from '../store/tables/notifications.ts';
 import type { WrittenBlock } from './wording.ts';
 
 /** How urgent a notification is: `critical` needs action now, `warning` soon, `info` none. */

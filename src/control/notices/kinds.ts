@@ -1,5 +1,5 @@
 /** All kinds of notifications by name, from the files of their groups in `kinds/`. */
-import type { NotificationRow } from '../store/rows.ts';
+import type { NotificationRow } from '../store/tables/notifications.ts';
 import type { Letter, NotificationKind } from './kind.ts';
 import { ACCOUNT_KINDS, TICKET_KINDS } from './kinds/account.ts';
 import { DOMAIN_KINDS, OUTAGE_KINDS } from './kinds/domain.ts';

@@ -3,16 +3,16 @@
  * feed of each recipient, and one delivery for each of its targets. `deliver.ts` sends them later.
  */
 import { assert } from '../../base/diagnostics/assert.ts';
+import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
+import type { KeyRow } from '../store/tables/accounts.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
 import {
   type DeliveryRow,
-  type DomainRow,
-  type KeyRow,
   NOTIFY_CHANNELS,
   type NotificationRow,
   type NotifyChannel,
   type PreferenceRow,
-} from '../store/rows.ts';
-import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
+} from '../store/tables/notifications.ts';
 import { KIND_NAMES, KINDS, type KindData, type KindName } from './kinds.ts';
 import { MAX_PER_HOUR, MAX_STORED, MAX_WAITING, PUBLICATION_QUIET_MS } from './limits.ts';
 

@@ -6,7 +6,7 @@ import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { SpecialJudge } from '../../base/addresses/special-addresses.ts';
 import { withDeadline } from '../../base/platform/tasks.ts';
-import type { WebhookRow } from '../store/rows.ts';
+import type { WebhookRow } from '../store/tables/notifications.ts';
 import { type ContactChannel, codeLetter, codeSms } from './contact.ts';
 import type { Senders } from './deliver.ts';
 import { ATTEMPT_MS, DRAIN_MS, MAX_RESPONSE_OCTETS, MAX_URL_CHARACTERS } from './limits.ts';

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { timeText } from '../../base/text/time.ts';
+import type { ReadTransaction } from '../store/store.ts';
 import {
   type ContactRow,
   DELIVERY_STATES,
@@ -11,8 +12,7 @@ import {
   NOTIFY_CHANNELS,
   type NotificationRow,
   type WebhookRow,
-} from '../store/rows.ts';
-import type { ReadTransaction } from '../store/store.ts';
+} from '../store/tables/notifications.ts';
 import type { ContactChannel } from './contact.ts';
 import { SEVERITIES } from './kind.ts';
 import { KIND_NAMES, KINDS, publicId, readNotification } from './kinds.ts';

@@ -10,9 +10,10 @@ import { isStoreFault } from '../../base/storage/fault.ts';
 import { steadyNow } from '../../base/text/time.ts';
 import { groupNames } from '../../base/vocabulary/node-groups.ts';
 import { isNameCovered } from '../../rules/model/record-name.ts';
-import type { EndingCertificate } from '../store/issuance-repositories.ts';
-import type { CertificateRow, NodeRow } from '../store/rows.ts';
+import type { EndingCertificate } from '../store/repositories/certificates.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';
+import type { CertificateRow } from '../store/tables/certificates.ts';
+import type { NodeRow } from '../store/tables/nodes.ts';
 import type { DeliveryLog } from './deliver.ts';
 import {
   ANNOUNCED_AT_ONCE,

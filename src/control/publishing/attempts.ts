@@ -5,7 +5,7 @@
  */
 import { backoffMs } from '../../base/platform/tasks.ts';
 import { isStoreFault } from '../../base/storage/fault.ts';
-import type { PendingDomain, RevisionRow } from '../store/rows.ts';
+import type { PendingDomain, RevisionRow } from '../store/tables/plans.ts';
 import { PublishFault } from './fault.ts';
 import { DOMAIN_REST, LONGEST_DOMAIN_REST_MS, PRUNE_EVERY, SLOW_MS } from './limits.ts';
 import type { PublishedRevision, PublisherLog } from './log.ts';

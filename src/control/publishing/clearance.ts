@@ -6,8 +6,8 @@
  */
 import { hkdfSync, randomBytes } from 'node:crypto';
 import type { Clearance } from '../../engine/plan/manifest.ts';
-import type { ManifestRow } from '../store/rows.ts';
 import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
+import type { ManifestRow } from '../store/tables/plans.ts';
 import { CLEARANCE_OVERLAP_MS, MAX_PREVIOUS_SECRETS } from './limits.ts';
 
 /** 32 octets in base64, and when it was made, milliseconds since the epoch. */

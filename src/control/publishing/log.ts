@@ -1,5 +1,5 @@
 /** What the room reports: log lines, and the revisions that it made. */
-import type { RevisionRow } from '../store/rows.ts';
+import type { RevisionRow } from '../store/tables/plans.ts';
 
 /** The log of the room: faults and publications; a pino logger has this shape. */
 export interface PublisherLog {

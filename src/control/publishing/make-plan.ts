@@ -7,8 +7,9 @@ import { EDGE_SETTING_NAMES } from '../../rules/model/domain.ts';
 import { pick } from '../../rules/model/form.ts';
 import { parseDomain, parseRecord, parseRule } from '../../rules/model/parse.ts';
 import type { DnsRecord, Domain, Rule, RuleSet } from '../../rules/model/types.ts';
-import type { DomainRow, RecordRow, RuleContentRow, RuleRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
+import type { RecordRow, RuleContentRow, RuleRow } from '../store/tables/rules.ts';
 import { PublishFault } from './fault.ts';
 
 /** @throws PublishFault `stored_rows`, `compile` or `self_test` */

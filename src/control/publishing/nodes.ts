@@ -6,8 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { MAX_LEFT_GROUPS } from '../../base/vocabulary/limits.ts';
 import { groupNames, leftGroups, shareGroup } from '../../base/vocabulary/node-groups.ts';
-import type { DomainRow, NodeRow, ReportRow } from '../store/rows.ts';
-import { type ReadTransaction, SERVICE, type WriteTransaction } from '../store/store.ts';
+import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
+import { SERVICE } from '../store/tables/accounts.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
+import type { NodeRow, ReportRow } from '../store/tables/nodes.ts';
 import { MAX_REPLACED_TOKENS } from './limits.ts';
 
 /** Apart from API keys (`svc_`) at a glance, and for scanners of leaked secrets. */

@@ -12,9 +12,8 @@ import {
   type Tombstone,
 } from '../../engine/plan/manifest.ts';
 import { PURGES_FORMAT, type PurgeAnswer } from '../../engine/plan/purges.ts';
-import { freshChallenges } from '../store/edge-repositories.ts';
-import type { ManifestRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
+import { freshChallenges, type ManifestRow } from '../store/tables/plans.ts';
 import { clearanceOf, type Masters, readMasters } from './clearance.ts';
 import { MAX_PAGE_CHALLENGES } from './limits.ts';
 import type { Signer } from './signer.ts';

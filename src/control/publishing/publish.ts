@@ -10,8 +10,10 @@
  */
 import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { isStoreFault } from '../../base/storage/fault.ts';
-import type { Author, DomainRow, ManifestRow, OutboxRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
+import type { Author } from '../store/tables/accounts.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
+import type { ManifestRow, OutboxRow, PendingDomain, RevisionRow } from '../store/tables/plans.ts';
 import { PublishFault } from './fault.ts';
 import {
   assertPublishable,

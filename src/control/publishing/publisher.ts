@@ -6,8 +6,9 @@
  * This file has the timers and claims domains, `attempts.ts` publishes one domain, `publish.ts` makes its revision.
  */
 import { steadyNow } from '../../base/text/time.ts';
-import type { DomainRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
+import type { PendingDomain, RevisionRow } from '../store/tables/plans.ts';
 import { type Attempts, attempt, createPacing, type FailedAttempt, reportStore } from './attempts.ts';
 import { CLAIMS_UNDER_WAY, SLOW_MS } from './limits.ts';
 import type { PublishedRevision, PublisherLog } from './log.ts';

@@ -4,8 +4,10 @@
  */
 import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { HEADER, MAGIC, PLAN_VERSION, PlanFault } from '../../engine/plan/layout.ts';
-import type { Author, DomainRow, ManifestRow, OutboxRow, PlanHead, RevisionRow } from '../store/rows.ts';
-import { type ReadTransaction, SERVICE, type Store, type WriteTransaction } from '../store/store.ts';
+import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
+import { type Author, SERVICE } from '../store/tables/accounts.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
+import type { ManifestRow, OutboxRow, PlanHead, RevisionRow } from '../store/tables/plans.ts';
 import { PublishFault } from './fault.ts';
 import { REPUBLISH_HEADS } from './limits.ts';
 import { assertPublishable, mayServe } from './make-plan.ts';

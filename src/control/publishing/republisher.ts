@@ -7,8 +7,9 @@
 import { isStoreFault } from '../../base/storage/fault.ts';
 import { steadyNow } from '../../base/text/time.ts';
 import { PLAN_VERSION } from '../../engine/plan/layout.ts';
-import type { PlanHead } from '../store/rows.ts';
-import { SERVICE, type Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import { SERVICE } from '../store/tables/accounts.ts';
+import type { PlanHead } from '../store/tables/plans.ts';
 import {
   LONGEST_GIVING_WAY_MS,
   LONGEST_REPUBLISH_WAIT_MS,

@@ -5,8 +5,10 @@
 import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { DEFAULT_GROUP, shareGroup } from '../../base/vocabulary/node-groups.ts';
 import { openPlan, seal } from '../../engine/plan/seal.ts';
-import type { DomainRow, ManifestRow, NodeRow, ReportRow, RevisionRow, StoredPlan } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
+import type { NodeRow, ReportRow } from '../store/tables/nodes.ts';
+import type { ManifestRow, RevisionRow, StoredPlan } from '../store/tables/plans.ts';
 import { PublishFault } from './fault.ts';
 import {
   AGELESS_PLANS,

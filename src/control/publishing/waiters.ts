@@ -2,8 +2,9 @@
  * Requests that wait for a revision that covers their write. A revision of this process resolves them at once; one of
  * another process is found through the store's hints and, behind them, by polling.
  */
-import type { RevisionRow } from '../store/rows.ts';
+
 import type { Store } from '../store/store.ts';
+import type { RevisionRow } from '../store/tables/plans.ts';
 
 /** Milliseconds between two reads of the store while a request waits. */
 const POLL_MS = 250;

@@ -7,8 +7,9 @@ import { addTrafficCounts, createTrafficCounts, type TrafficCounts } from '../..
 import { lintRuleSet } from '../../workbench/proofs/lint.ts';
 import { type LogAction, LogFault, type LogStore } from '../logs/log-store.ts';
 import { type DomainRows, readDomainRows, toRuleSet } from '../publishing/make-plan.ts';
-import type { DomainRow, RuleRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
+import type { RuleRow } from '../store/tables/rules.ts';
 import { readTop, readTraffic } from '../traffic/read-traffic.ts';
 import { STEP_MS } from '../traffic/retention.ts';
 import { inEvaluationOrder, sumHits } from '../traffic/show-hits.ts';

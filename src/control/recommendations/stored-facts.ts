@@ -5,7 +5,9 @@ import { decodeEscapes } from '../../base/octets/octets.ts';
 import { createTargetFacts, parseTarget } from '../../base/paths/path.ts';
 import { isObject } from '../../base/text/json-object.ts';
 import type { DnsRecord, Domain, Rule } from '../../rules/model/types.ts';
-import type { CertificateRow, DomainRow, KeyWithUse } from '../store/rows.ts';
+import type { KeyWithUse } from '../store/tables/accounts.ts';
+import type { CertificateRow } from '../store/tables/certificates.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
 import type { HitSums } from '../traffic/show-hits.ts';
 import { MAX_PARAM_CHARACTERS, MAX_WHOLE_TARGET } from './limits.ts';
 

@@ -1,78 +1,16 @@
 /**
  * The store has everything that must survive a restart: accounts, keys, domains, records, rules, what was published and how
  * nodes answered. One interface; the room `database/` has it on embedded SQLite and on PostgreSQL.
- * In: transactions of functions that are grouped into repositories (`customer-repositories.ts`, `issuance-repositories.ts`, `billing-repositories.ts`,
- * `edge-repositories.ts`, `notify-repositories.ts`, `zone-repositories.ts`). Out: rows as read-only data in the API's own field names (`rows.ts`,
- * `billing-repositories.ts`). It does not check a customer's input, and throws `StoreFault` alone.
+ * In: transactions of functions that are grouped into repositories (`repositories/all.ts`). Out: rows as read-only data
+ * in the API's own field names, as `tables/` describes them. It does not check a customer's input, and throws `StoreFault` alone.
  *
  * Three guarantees, tested on both databases by one contract suite: what `write` has answered survives kill -9 and power
  * loss; a transaction happens whole or not at all; two writes that name one domain run one after the other.
  */
-import type {
-  InvoiceReads,
-  InvoiceWrites,
-  QuotaReads,
-  QuotaWrites,
-  SuspensionReads,
-  SuspensionWrites,
-  TicketReads,
-  TicketWrites,
-  WalletReads,
-  WalletWrites,
-} from './billing-repositories.ts';
-import type {
-  AccountReads,
-  AccountWrites,
-  AuditReads,
-  AuditWrites,
-  DomainReads,
-  DomainWrites,
-  InvitationReads,
-  InvitationWrites,
-  KeyReads,
-  KeyWrites,
-  MemberReads,
-  MemberWrites,
-  RecordReads,
-  RecordWrites,
-  RuleReads,
-  RuleWrites,
-  ScanReads,
-  ScanWrites,
-  SecretReads,
-  SecretWrites,
-  SubscriptionReads,
-  SubscriptionWrites,
-} from './customer-repositories.ts';
-import type { DraftReads, DraftWrites, InvariantReads, InvariantWrites } from './draft-repositories.ts';
-import type {
-  CacheReads,
-  CacheWrites,
-  GroupReads,
-  GroupWrites,
-  NodeReads,
-  NodeWrites,
-  OutboxReads,
-  OutboxWrites,
-  PlanReads,
-  PlanWrites,
-} from './edge-repositories.ts';
-import type {
-  CertificateReads,
-  CertificateWrites,
-  IssuanceReads,
-  IssuanceWrites,
-} from './issuance-repositories.ts';
-import type {
-  ContactReads,
-  ContactWrites,
-  NotificationReads,
-  NotificationWrites,
-} from './notify-repositories.ts';
+
+import type { StoreChange } from './database/statement.ts';
 import type { StorePlace } from './place.ts';
-import type { Author } from './rows.ts';
-import type { TrafficReads, TrafficWrites, UptimeReads, UptimeWrites } from './traffic-repositories.ts';
-import type { ZoneReads, ZoneWrites } from './zone-repositories.ts';
+import type { Repositories, WritingRepositories } from './repositories/all.ts';
 
 /** An open store. */
 export interface Store {
@@ -174,49 +112,8 @@ export interface WriteOptions {
   readonly discard?: boolean;
 }
 
-/**
- * - `outbox` a publisher has work
- * - `manifest` the manifest has a new position
- * - `zones` a zone must be made again
- * - `certificates` a certificate is to be obtained
- * - `keys` a key, node token or account was made, changed or revoked
- * - `unknown` commits may have been missed: read everything again
- */
-export type StoreChange = 'outbox' | 'manifest' | 'zones' | 'certificates' | 'keys' | 'unknown';
-
 /** The repositories of a reading transaction. Lists are in the order that each method names. */
-export interface ReadTransaction {
-  readonly accounts: AccountReads;
-  readonly keys: KeyReads;
-  readonly domains: DomainReads;
-  readonly members: MemberReads;
-  readonly invitations: InvitationReads;
-  readonly subscriptions: SubscriptionReads;
-  readonly suspensions: SuspensionReads;
-  readonly wallets: WalletReads;
-  readonly invoices: InvoiceReads;
-  readonly quotas: QuotaReads;
-  readonly tickets: TicketReads;
-  readonly certificates: CertificateReads;
-  readonly issuance: IssuanceReads;
-  readonly records: RecordReads;
-  readonly scans: ScanReads;
-  readonly rules: RuleReads;
-  readonly drafts: DraftReads;
-  readonly invariants: InvariantReads;
-  readonly audit: AuditReads;
-  readonly outbox: OutboxReads;
-  readonly plans: PlanReads;
-  readonly nodes: NodeReads;
-  readonly groups: GroupReads;
-  readonly traffic: TrafficReads;
-  readonly uptime: UptimeReads;
-  readonly caches: CacheReads;
-  readonly notifications: NotificationReads;
-  readonly contacts: ContactReads;
-  readonly secrets: SecretReads;
-  readonly zones: ZoneReads;
-}
+export interface ReadTransaction extends Repositories {}
 
 /**
  * The repositories of a writing transaction. Every method that names one domain locks it and the others of its name until
@@ -225,44 +122,10 @@ export interface ReadTransaction {
  * and the account, so a key found unrevoked stays so until the commit, and a revocation is answered only after it.
  * PostgreSQL locks rows; SQLite has one writer at a time.
  */
-export interface WriteTransaction {
-  readonly accounts: AccountReads & AccountWrites;
-  readonly keys: KeyReads & KeyWrites;
-  readonly domains: DomainReads & DomainWrites;
-  readonly members: MemberReads & MemberWrites;
-  readonly invitations: InvitationReads & InvitationWrites;
-  readonly subscriptions: SubscriptionReads & SubscriptionWrites;
-  readonly suspensions: SuspensionReads & SuspensionWrites;
-  readonly wallets: WalletReads & WalletWrites;
-  readonly invoices: InvoiceReads & InvoiceWrites;
-  readonly quotas: QuotaReads & QuotaWrites;
-  readonly tickets: TicketReads & TicketWrites;
-  readonly certificates: CertificateReads & CertificateWrites;
-  readonly issuance: IssuanceReads & IssuanceWrites;
-  readonly records: RecordReads & RecordWrites;
-  readonly scans: ScanReads & ScanWrites;
-  readonly rules: RuleReads & RuleWrites;
-  readonly drafts: DraftReads & DraftWrites;
-  readonly invariants: InvariantReads & InvariantWrites;
-  readonly audit: AuditReads & AuditWrites;
-  readonly outbox: OutboxReads & OutboxWrites;
-  readonly plans: PlanReads & PlanWrites;
-  readonly nodes: NodeReads & NodeWrites;
-  readonly groups: GroupReads & GroupWrites;
-  readonly traffic: TrafficReads & TrafficWrites;
-  readonly uptime: UptimeReads & UptimeWrites;
-  readonly caches: CacheReads & CacheWrites;
-  readonly notifications: NotificationReads & NotificationWrites;
-  readonly contacts: ContactReads & ContactWrites;
-  readonly secrets: SecretReads & SecretWrites;
-  readonly zones: ZoneReads & ZoneWrites;
-
+export interface WriteTransaction extends WritingRepositories {
   /**
    * Runs `work` so that its failure undoes `work` alone and leaves the transaction usable (a savepoint): what a
    * best-effort batch wraps around each item. The error is thrown on to the caller. Attempts nest, one at a time.
    */
   attempt<T>(work: () => Promise<T>): Promise<T>;
 }
-
-/** The author of changes that the service makes on its own. */
-export const SERVICE: Author = { account_id: null, key_id: null };

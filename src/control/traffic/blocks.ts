@@ -15,7 +15,7 @@ import {
 import { openCounts, openTop, openTops, sealCounts, sealTops } from '../../engine/counts/layout.ts';
 import { CountsFault } from '../../engine/counts/octets.ts';
 import type { SpaceSaving } from '../../engine/counts/space-saving.ts';
-import { type MinutesBlock, TRAFFIC_SUMS, type TrafficSums } from '../store/traffic-repositories.ts';
+import { type MinutesBlock, TRAFFIC_SUMS, type TrafficSums } from '../store/tables/traffic.ts';
 import { BLOCK_MINUTES, MAX_BLOCK_OCTETS } from './limits.ts';
 
 /** Octets before the sealed counts of a minute. */

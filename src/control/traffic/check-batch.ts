@@ -8,7 +8,7 @@ import { DIMENSIONS, TOP_KINDS, type TopLists, type TrafficCounts } from '../../
 import { openBatch, openCounts, openTops, type TrafficBatchEntry } from '../../engine/counts/layout.ts';
 import { count } from '../../engine/counts/log-histogram.ts';
 import { CountsFault } from '../../engine/counts/octets.ts';
-import type { TrafficPart } from '../store/traffic-repositories.ts';
+import type { TrafficPart } from '../store/tables/traffic.ts';
 import { columnsOf } from './blocks.ts';
 import { TrafficRefusal } from './fault.ts';
 import {

@@ -1,7 +1,7 @@
 /** Runs one order of the thread of traffic; the result, or its failure, is plain values, which can be posted from thread to thread. */
 import { StoreFault, type StoreFaultCode } from '../../base/storage/fault.ts';
 import type { Snapshots } from '../store/database/open.ts';
-import type { TrafficBlock } from '../store/traffic-repositories.ts';
+import type { TrafficBlock } from '../store/tables/traffic.ts';
 import { type CheckedBatch, checkBatch, type ReceivedBatch } from './check-batch.ts';
 import { TrafficRefusal } from './fault.ts';
 import { CHUNK_DOMAINS, DAY, SLICES } from './limits.ts';

@@ -10,9 +10,9 @@ import {
   MAX_TAG_CHARACTERS,
 } from '../../base/vocabulary/limits.ts';
 import { CACHE_REPORT_FORMAT, type CacheReport, type ReportedUrl } from '../../engine/plan/cache-report.ts';
-import type { CacheTotals, CacheUrls } from '../store/edge-repositories.ts';
-import type { NodeRow } from '../store/rows.ts';
+import type { CacheTotals, CacheUrls } from '../store/repositories/caches.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
+import type { NodeRow } from '../store/tables/nodes.ts';
 import { TrafficRefusal } from './fault.ts';
 import {
   MAX_MERGED_CHARACTERS,

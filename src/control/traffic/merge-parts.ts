@@ -16,15 +16,15 @@ import {
 import { openTops } from '../../engine/counts/layout.ts';
 import { CountsFault } from '../../engine/counts/octets.ts';
 import type { Snapshots } from '../store/database/open.ts';
+import type { NewBlocks } from '../store/repositories/traffic-writes.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type {
   MinutesBlock,
-  NewBlocks,
   PartKey,
   TrafficBlock,
   TrafficPart,
   TrafficSums,
-} from '../store/traffic-repositories.ts';
+} from '../store/tables/traffic.ts';
 import {
   columnsOf,
   countsOfSums,

@@ -13,15 +13,9 @@ import {
 } from '../../engine/counts/counts.ts';
 import { openTop } from '../../engine/counts/layout.ts';
 import { createSpaceSaving, mergeSpaceSaving, type SpaceSaving } from '../../engine/counts/space-saving.ts';
+import type { BlockSums, MinuteSpan, MonitoredMinute } from '../store/repositories/traffic.ts';
 import type { ReadTransaction } from '../store/store.ts';
-import {
-  type BlockSums,
-  type MinuteSpan,
-  type MinutesBlock,
-  type MonitoredMinute,
-  TRAFFIC_SUMS,
-  type TrafficSums,
-} from '../store/traffic-repositories.ts';
+import { type MinutesBlock, TRAFFIC_SUMS, type TrafficSums } from '../store/tables/traffic.ts';
 import { columnsOf, openBlock, openMinutes, openPart, openTopOfBlock, readMonitored } from './blocks.ts';
 import { BLOCK_MINUTES, DAY, HOUR, MINUTE_MS } from './limits.ts';
 

@@ -3,7 +3,7 @@
  * time. Rows go in short transactions; PostgreSQL drops the partition of a whole day.
  */
 import type { Store } from '../store/store.ts';
-import { BLOCK_UNITS, type BlockUnit } from '../store/traffic-repositories.ts';
+import { BLOCK_UNITS, type BlockUnit } from '../store/tables/traffic.ts';
 import {
   BATCH_STORED_MS,
   DAY,

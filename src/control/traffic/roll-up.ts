@@ -10,8 +10,9 @@
  * A round follows each ten minutes, which are then complete and whose rows of minutes are written once.
  */
 import { randomUUID } from 'node:crypto';
+import type { NewBlocks } from '../store/repositories/traffic-writes.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';
-import type { NewBlocks, PartKey } from '../store/traffic-repositories.ts';
+import type { PartKey } from '../store/tables/traffic.ts';
 import { TrafficFault } from './fault.ts';
 import {
   BLOCK_MINUTES,

@@ -10,7 +10,7 @@ import {
   type RuleType,
 } from '../../base/vocabulary/vocabulary.ts';
 import type { RuleHits, ShadowChange, TrafficCounts } from '../../engine/counts/counts.ts';
-import type { RuleRow } from '../store/rows.ts';
+import type { RuleRow } from '../store/tables/rules.ts';
 import { MAX_ABOUT_CHARACTERS, MAX_REMOVED_RULES, MAX_RULE_CHANGES } from './limits.ts';
 
 /** The name of the effect that a node of an earlier release did not report. */

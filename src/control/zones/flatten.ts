@@ -7,7 +7,7 @@ import { setMaxListeners } from 'node:events';
 import { type Backoff, backoffMs, createSemaphore, pause } from '../../base/platform/tasks.ts';
 import type { Dns } from '../dns/resolver.ts';
 import type { Store } from '../store/store.ts';
-import type { FlattenedTargetRow } from '../store/zone-repositories.ts';
+import type { FlattenedTargetRow } from '../store/tables/zones.ts';
 import {
   LAST_ANSWER_MS,
   LOOKUP_BATCH,

@@ -1,5 +1,5 @@
 /** Bounds of zones, each with its reason. */
-import type { StepBounds } from '../store/zone-repositories.ts';
+import type { StepBounds } from '../store/repositories/zones.ts';
 
 // Versions
 

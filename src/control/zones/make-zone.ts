@@ -7,9 +7,9 @@ import { utf8Bytes } from '../../base/octets/octets.ts';
 import { PRINTED_TTL_SEC } from '../dns/limits.ts';
 import type { ZoneRecord } from '../dns/zone-file/parse.ts';
 import { hasLapsed } from '../domains/claims.ts';
-import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
-import type { ZoneChallengeRow, ZoneRow, ZoneStepRow } from '../store/zone-repositories.ts';
+import type { DomainRow } from '../store/tables/domains.ts';
+import type { ZoneChallengeRow, ZoneRow, ZoneStepRow } from '../store/tables/zones.ts';
 import { CHALLENGE_TTL_SEC, FLATTENED_TTL_SEC, PROBLEMS_STORED } from './limits.ts';
 import {
   addressData,

@@ -12,7 +12,7 @@ import {
 import { answerData } from '../dns/record-data.ts';
 import type { ServerAddress } from '../dns/server-address.ts';
 import type { Store } from '../store/store.ts';
-import type { ZoneHeadRow, ZoneRow } from '../store/zone-repositories.ts';
+import type { ZoneHeadRow, ZoneRow } from '../store/tables/zones.ts';
 import { CHECK_CONCURRENCY, CHECK_MS, CHECKED_SETS, CHECKS_AT_ONCE, LISTED_DIFFERENCES } from './limits.ts';
 import type { ContentProblem } from './own-names.ts';
 import { readRecords, splitRecords, TYPES } from './wire/records.ts';

@@ -4,7 +4,7 @@
  */
 import { MAX_HOST_OCTETS } from '../../base/vocabulary/limits.ts';
 import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
-import type { ZoneHeadRow, ZoneRow, ZoneStepRow } from '../store/zone-repositories.ts';
+import type { ZoneHeadRow, ZoneRow, ZoneStepRow } from '../store/tables/zones.ts';
 import { CATALOG_HISTORY } from './limits.ts';
 import { encodeName, packRecords, type ResourceRecord, TYPES } from './wire/records.ts';
 

@@ -1,12 +1,9 @@
 /** Causes of suspensions, wallets, invoices and quota notices, on both databases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type {
-  InvoiceRow,
-  SuspensionCause,
-  WalletRow,
-} from '../../../src/control/store/billing-repositories.ts';
-import type { AccountRow, DomainRow } from '../../../src/control/store/rows.ts';
 import type { Store } from '../../../src/control/store/store.ts';
+import type { AccountRow } from '../../../src/control/store/tables/accounts.ts';
+import type { InvoiceRow, SuspensionCause, WalletRow } from '../../../src/control/store/tables/billing.ts';
+import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import { newDomain, seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
 

@@ -1,8 +1,9 @@
 /** What nodes report of their caches, on both databases: what replaces a report, what ends it, and what is answered from it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_DOMAIN_REPORT_OCTETS } from '../../../src/base/vocabulary/limits.ts';
-import type { DomainRow, NodeRow } from '../../../src/control/store/rows.ts';
 import type { Store } from '../../../src/control/store/store.ts';
+import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
+import type { NodeRow } from '../../../src/control/store/tables/nodes.ts';
 import { readEntries, readFootprint, takeCacheReport } from '../../../src/control/traffic/footprint.ts';
 import { REPORT_COUNTS_MS } from '../../../src/control/traffic/limits.ts';
 import type { ReportedContents, ReportedUrl } from '../../../src/engine/plan/cache-report.ts';

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_PURGE_VALUES, MAX_PURGES, MAX_PURGES_OCTETS } from '../../../src/base/vocabulary/limits.ts';
 import { readPurges } from '../../../src/control/publishing/pages.ts';
-import type { CachePurgeRow } from '../../../src/control/store/edge-repositories.ts';
-import type { DomainRow } from '../../../src/control/store/rows.ts';
 import type { Store } from '../../../src/control/store/store.ts';
+import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
+import type { CachePurgeRow } from '../../../src/control/store/tables/plans.ts';
 import { newDomain, publication, seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
 

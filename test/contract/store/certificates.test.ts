@@ -2,16 +2,15 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/storage/sqlite.ts';
-import type { DomainRow } from '../../../src/control/store/rows.ts';
-import { POSTGRES_MIGRATIONS } from '../../../src/control/store/schema/postgres.ts';
-import { SQLITE_MIGRATIONS } from '../../../src/control/store/schema/sqlite.ts';
 import type { Store } from '../../../src/control/store/store.ts';
+import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
+import { migrationsOf } from '../../../src/control/store/tables/steps.ts';
 import { asAdmin } from '../../support/postgres.ts';
 import { newCertificate, publication, seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
 
 const DAY = 86_400_000;
-const STEPS = { sqlite: SQLITE_MIGRATIONS, postgres: POSTGRES_MIGRATIONS } as const;
+const STEPS = { sqlite: migrationsOf('sqlite'), postgres: migrationsOf('postgres') } as const;
 
 describe.each(kinds)('$name', (kind) => {
   let place: Place;

@@ -4,9 +4,9 @@ import { CHALLENGE_MS, MAX_CHALLENGES } from '../../../src/base/vocabulary/limit
 import { openClearance } from '../../../src/control/publishing/clearance.ts';
 import { readPage } from '../../../src/control/publishing/pages.ts';
 import { openSigner } from '../../../src/control/publishing/signer.ts';
-import { freshChallenges } from '../../../src/control/store/edge-repositories.ts';
-import type { DomainRow } from '../../../src/control/store/rows.ts';
 import type { Store } from '../../../src/control/store/store.ts';
+import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
+import { freshChallenges } from '../../../src/control/store/tables/plans.ts';
 import { MAX_MANIFEST_OCTETS } from '../../../src/edge/following/limits.ts';
 import { createTrust } from '../../../src/edge/following/trust.ts';
 import { activeDomain, publication, seed, T } from '../../support/sample-rows.ts';

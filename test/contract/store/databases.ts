@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { openPostgres } from '../../../src/control/store/database/postgres/open.ts';
 import { openSqlite } from '../../../src/control/store/database/sqlite/open.ts';
-import type { Migration } from '../../../src/control/store/schema/migration.ts';
 import type { Store } from '../../../src/control/store/store.ts';
+import type { Migration } from '../../../src/control/store/tables/steps.ts';
 import { asAdmin, POSTGRES } from '../../support/postgres.ts';
 
 /** A place to keep a store; opening it twice opens the same data. */

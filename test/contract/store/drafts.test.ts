@@ -1,10 +1,10 @@
 /** Drafts against a model: stored and published rules, their differences and totals, whatever was written, on both databases. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RuleWrite } from '../../../src/control/store/customer-repositories.ts';
-import type { ChangedRule } from '../../../src/control/store/draft-repositories.ts';
-import type { PatternRow, RuleRow } from '../../../src/control/store/rows.ts';
+import type { ChangedRule } from '../../../src/control/store/repositories/drafts.ts';
+import type { RuleWrite } from '../../../src/control/store/repositories/rules.ts';
 import type { Store, WriteTransaction } from '../../../src/control/store/store.ts';
+import type { PatternRow, RuleRow } from '../../../src/control/store/tables/rules.ts';
 import { newRule, seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
 

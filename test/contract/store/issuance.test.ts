@@ -1,8 +1,9 @@
 /** Orders of certificates and accounts at CAs, on both databases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ClaimedOrder, OrderClaiming } from '../../../src/control/store/issuance-repositories.ts';
-import type { DomainRow } from '../../../src/control/store/rows.ts';
+import type { OrderClaiming } from '../../../src/control/store/repositories/issuance.ts';
 import type { Store } from '../../../src/control/store/store.ts';
+import type { ClaimedOrder } from '../../../src/control/store/tables/certificates.ts';
+import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import { activeDomain, newCertificate, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
 

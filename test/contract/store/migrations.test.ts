@@ -3,22 +3,20 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isStoreFault } from '../../../src/base/storage/fault.ts';
 import { openDatabase } from '../../../src/base/storage/sqlite.ts';
-import type { NewDomain } from '../../../src/control/store/customer-repositories.ts';
-import type { Migration } from '../../../src/control/store/schema/migration.ts';
-import { POSTGRES_MIGRATIONS } from '../../../src/control/store/schema/postgres.ts';
-import { SQLITE_MIGRATIONS } from '../../../src/control/store/schema/sqlite.ts';
 import type { Store, WriteTransaction } from '../../../src/control/store/store.ts';
+import type { NewDomain } from '../../../src/control/store/tables/domains.ts';
+import { type Migration, migrationsOf } from '../../../src/control/store/tables/steps.ts';
 import { asAdmin } from '../../support/postgres.ts';
 import { newDomain, newRecord, newRule, outboxRow, seed, T } from '../../support/sample-rows.ts';
 import { type Kind, kinds, type Place } from './databases.ts';
 
 /** The version whose step creates the tables of zones. */
 const ZONES = 17;
-const STEPS = { sqlite: SQLITE_MIGRATIONS, postgres: POSTGRES_MIGRATIONS } as const;
+const STEPS = { sqlite: migrationsOf('sqlite'), postgres: migrationsOf('postgres') } as const;
 
 test('both databases have the same steps, numbered without gaps', () => {
-  const versions = SQLITE_MIGRATIONS.map((step) => step.version);
-  expect(POSTGRES_MIGRATIONS.map((step) => step.version)).toEqual(versions);
+  const versions = migrationsOf('sqlite').map((step) => step.version);
+  expect(migrationsOf('postgres').map((step) => step.version)).toEqual(versions);
   expect(versions).toEqual(versions.map((_, index) => index + 1));
   // Landed steps never change, so neither do the tables and columns they name.
   const columns = (steps: readonly Migration[]) =>
@@ -36,7 +34,9 @@ test('both databases have the same steps, numbered without gaps', () => {
   const alone = ['request_shares', 'decision_logs'];
   const shared = (names: readonly unknown[]) =>
     names.length > 0 && !alone.some((name) => names.includes(name));
-  expect(columns(POSTGRES_MIGRATIONS).filter(shared)).toEqual(columns(SQLITE_MIGRATIONS).filter(shared));
+  expect(columns(migrationsOf('postgres')).filter(shared)).toEqual(
+    columns(migrationsOf('sqlite')).filter(shared),
+  );
 });
 
 /** As `seed`, with the columns that every version has. */

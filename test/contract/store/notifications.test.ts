@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isStoreFault } from '../../../src/base/storage/fault.ts';
 import { emptyContact } from '../../../src/control/notices/contact.ts';
-import type { DeliveryRow, DomainRow, NotifyChannel } from '../../../src/control/store/rows.ts';
 import type { Store } from '../../../src/control/store/store.ts';
+import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
+import type { DeliveryRow, NotifyChannel } from '../../../src/control/store/tables/notifications.ts';
 import { seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
 

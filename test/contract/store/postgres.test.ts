@@ -2,8 +2,9 @@
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { isStoreFault } from '../../../src/base/storage/fault.ts';
 import { openStore } from '../../../src/control/store/database/open.ts';
-import type { DomainRow } from '../../../src/control/store/rows.ts';
-import type { Store, StoreChange } from '../../../src/control/store/store.ts';
+import type { StoreChange } from '../../../src/control/store/database/statement.ts';
+import type { Store } from '../../../src/control/store/store.ts';
+import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import { asAdmin } from '../../support/postgres.ts';
 import { requires } from '../../support/requires.ts';
 import { newRule, outboxRow, seed } from '../../support/sample-rows.ts';

@@ -1,9 +1,10 @@
 /** Outbox, revisions, manifest, nodes: what publication leans on, on both databases. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isStoreFault } from '../../../src/base/storage/fault.ts';
-import type { Publication } from '../../../src/control/store/edge-repositories.ts';
-import type { DomainRow, ReportRow } from '../../../src/control/store/rows.ts';
+import type { Publication } from '../../../src/control/store/repositories/plans.ts';
 import type { Store } from '../../../src/control/store/store.ts';
+import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
+import type { ReportRow } from '../../../src/control/store/tables/nodes.ts';
 import { newDomain, outboxRow, publication, seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
 

@@ -1,9 +1,9 @@
 /** What goes in comes out, on both databases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isStoreFault } from '../../../src/base/storage/fault.ts';
-import type { DomainRow } from '../../../src/control/store/rows.ts';
 import type { Store } from '../../../src/control/store/store.ts';
-import { SERVICE } from '../../../src/control/store/store.ts';
+import { SERVICE } from '../../../src/control/store/tables/accounts.ts';
+import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import {
   auditEntry,
   newCertificate,

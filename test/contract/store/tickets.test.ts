@@ -19,8 +19,8 @@ import {
 import { confirmedContact, emptyContact } from '../../../src/control/notices/contact.ts';
 import { MAX_BEFORE_TICKETS } from '../../../src/control/notices/limits.ts';
 import { notify } from '../../../src/control/notices/notify.ts';
-import type { TicketAuthor, TicketStatus } from '../../../src/control/store/billing-repositories.ts';
 import type { Store } from '../../../src/control/store/store.ts';
+import type { TicketAuthor, TicketStatus } from '../../../src/control/store/tables/billing.ts';
 import { seeded } from '../../support/generate-random.ts';
 import { seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';

@@ -1,9 +1,10 @@
 /** The stored totals of a domain's rules equal a count from scratch, whatever was written before, on both databases. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PatternCosts, RuleCosts, RuleWrite } from '../../../src/control/store/customer-repositories.ts';
-import type { PatternRow, RuleRow } from '../../../src/control/store/rows.ts';
+import type { PatternCosts } from '../../../src/control/store/repositories/rule-costs.ts';
+import type { RuleWrite } from '../../../src/control/store/repositories/rules.ts';
 import type { Store, WriteTransaction } from '../../../src/control/store/store.ts';
+import type { PatternRow, RuleCosts, RuleRow } from '../../../src/control/store/tables/rules.ts';
 import { newRule, seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
 

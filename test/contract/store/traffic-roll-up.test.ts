@@ -4,9 +4,10 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DomainRow, NodeRow } from '../../../src/control/store/rows.ts';
 import type { Store } from '../../../src/control/store/store.ts';
-import { TRAFFIC_SUMS } from '../../../src/control/store/traffic-repositories.ts';
+import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
+import type { NodeRow } from '../../../src/control/store/tables/nodes.ts';
+import { TRAFFIC_SUMS } from '../../../src/control/store/tables/traffic.ts';
 import {
   readMonitoredMinutes,
   readSums,

@@ -1,14 +1,14 @@
 /** Parts and blocks of traffic, leases of the roll-up and partitions, on both databases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isStoreFault } from '../../../src/base/storage/fault.ts';
-import type { DomainRow } from '../../../src/control/store/rows.ts';
 import type { Store } from '../../../src/control/store/store.ts';
+import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import type {
   MinutesBlock,
   TrafficBlock,
   TrafficPart,
   TrafficSums,
-} from '../../../src/control/store/traffic-repositories.ts';
+} from '../../../src/control/store/tables/traffic.ts';
 import { asAdmin } from '../../support/postgres.ts';
 import { seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';

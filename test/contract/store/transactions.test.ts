@@ -1,8 +1,10 @@
 /** What a transaction promises, on both databases. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isStoreFault, type StoreFaultCode } from '../../../src/base/storage/fault.ts';
-import type { DomainRow, KeyRow } from '../../../src/control/store/rows.ts';
-import type { Store, StoreChange, WriteTransaction } from '../../../src/control/store/store.ts';
+import type { StoreChange } from '../../../src/control/store/database/statement.ts';
+import type { Store, WriteTransaction } from '../../../src/control/store/store.ts';
+import type { KeyRow } from '../../../src/control/store/tables/accounts.ts';
+import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import { auditEntry, newDomain, newRecord, newRule, outboxRow, seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
 

@@ -1,8 +1,8 @@
 /** Incidents of generated series are those of the naive reading, with two processes at once and passes that break off. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { IncidentRow } from '../../../src/control/store/rows.ts';
 import type { Store } from '../../../src/control/store/store.ts';
+import type { IncidentRow } from '../../../src/control/store/tables/uptime.ts';
 import { SETTLING_MINUTES } from '../../../src/control/traffic/limits.ts';
 import {
   type IncidentChange,

@@ -1,7 +1,7 @@
 /** `/domains/{domain}/publishing`: whether changes of rules are published at once, or collected in a draft. */
 import { z } from 'zod';
 import { form } from '../../../rules/model/form.ts';
-import { PUBLISH_MODES, type PublishMode } from '../../store/rows.ts';
+import { PUBLISH_MODES, type PublishMode } from '../../store/tables/domains.ts';
 import { formBody } from '../operation/read-request.ts';
 import { conflict } from '../operation/refusal.ts';
 import { ok, operation, type Response, type Writing } from '../operation/route.ts';

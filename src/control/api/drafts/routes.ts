@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { MAX_ID } from '../../../base/vocabulary/limits.ts';
 import type { CheckedDraft } from '../../compute/job.ts';
-import type { DraftRow } from '../../store/rows.ts';
+import type { DraftRow } from '../../store/tables/rules.ts';
 import { MAX_AUDITED_MOVES, MAX_CHECKS, MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';
 import { nextPage, queryNumber } from '../operation/read-request.ts';
 import { badRequest, conflict } from '../operation/refusal.ts';

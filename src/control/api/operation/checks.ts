@@ -9,8 +9,8 @@ import { normalizeName } from '../../../base/addresses/host.ts';
 import { authenticate, isExpired, presentedHash, presentsKey } from '../../accounts/authenticate.ts';
 import { type Entitlements, resolveEntitlements } from '../../accounts/entitlements.ts';
 import { blockedSurface, mayDo, type Role } from '../../accounts/roles.ts';
-import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
+import type { DomainRow } from '../../store/tables/domains.ts';
 import { badRequest, forbidden, invalidKey, notFound, overBudget, Refusal, readOnlyKey } from './refusal.ts';
 import type { ApiRoute, Caller, Method, Services } from './route.ts';
 

@@ -13,7 +13,7 @@ import { absoluteName } from '../../../rules/model/record-name.ts';
 import type { DnsRecord } from '../../../rules/model/types.ts';
 import { type Entitlements, refuseFeature } from '../../accounts/entitlements.ts';
 import { readRecordInput } from '../../dns/record-data.ts';
-import type { RecordRow, RuleRow } from '../../store/rows.ts';
+import type { RecordRow, RuleRow } from '../../store/tables/rules.ts';
 import { wrongInput } from '../operation/read-request.ts';
 import { conflict, forbidden } from '../operation/refusal.ts';
 import type { Writing } from '../operation/route.ts';

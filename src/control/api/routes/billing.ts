@@ -13,14 +13,10 @@ import {
   showWallet,
   WALLET,
 } from '../../billing/shapes.ts';
-import {
-  INVOICE_STATUSES,
-  type InvoicePlace,
-  type InvoiceRow,
-  type InvoiceStatus,
-} from '../../store/billing-repositories.ts';
-import type { DomainRow } from '../../store/rows.ts';
+import type { InvoicePlace } from '../../store/repositories/billing.ts';
 import type { ReadTransaction } from '../../store/store.ts';
+import { INVOICE_STATUSES, type InvoiceRow, type InvoiceStatus } from '../../store/tables/billing.ts';
+import type { DomainRow } from '../../store/tables/domains.ts';
 import { MAX_PAGE, MAX_SUBSCRIPTIONS, USUAL_PAGE } from '../operation/limits.ts';
 import { idOf, nextPage, queryNumber } from '../operation/read-request.ts';
 import { badRequest, notFound } from '../operation/refusal.ts';

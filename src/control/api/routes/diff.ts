@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 import { currentOf } from '../../publishing/revisions.ts';
-import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
+import type { DomainRow } from '../../store/tables/domains.ts';
 import { DIFF, PROOF_QUERY } from '../drafts/representation.ts';
 import { MAX_PAGE } from '../operation/limits.ts';
 import { queryNumber } from '../operation/read-request.ts';

@@ -14,7 +14,7 @@ import {
   proveName,
   verifyDomain,
 } from '../../domains/requests.ts';
-import type { DomainRow } from '../../store/rows.ts';
+import type { DomainRow } from '../../store/tables/domains.ts';
 import { domainDetail } from '../domain-shape.ts';
 import { conflict, Refusal } from '../operation/refusal.ts';
 import { ok, operation } from '../operation/route.ts';

@@ -11,7 +11,7 @@ import { claimName } from '../../domains/claim-name.ts';
 import { removeDomain } from '../../domains/claims.ts';
 import { MAX_UNPROVED_OF_ACCOUNT, UNPROVED_MS } from '../../domains/limits.ts';
 import { type LifecycleFields, nextRow } from '../../domains/state.ts';
-import type { DomainRow } from '../../store/rows.ts';
+import type { DomainRow } from '../../store/tables/domains.ts';
 import {
   type DomainUpdate,
   domainCreateForm,

@@ -25,7 +25,7 @@ import type { FeedSink } from '../../publishing/feed.ts';
 import { checkReports, fileReports, ReportRefusal, type ShownNode } from '../../publishing/nodes.ts';
 import { readPurges, signedGroups } from '../../publishing/pages.ts';
 import { findBlob } from '../../publishing/revisions.ts';
-import type { NodeRow } from '../../store/rows.ts';
+import type { NodeRow } from '../../store/tables/nodes.ts';
 import { TrafficRefusal } from '../../traffic/fault.ts';
 import { checkReported, storeReported } from '../../traffic/take-batch.ts';
 import {

@@ -9,8 +9,13 @@ import { filledText } from '../../../rules/model/fields.ts';
 import { form } from '../../../rules/model/form.ts';
 import { judgeLabel, MAX_LABEL_CHARACTERS } from '../../accounts/keys.ts';
 import { notify } from '../../notices/notify.ts';
-import { type DomainRow, type InvitationRow, MEMBER_ROLES, type MemberRole } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
+import {
+  type DomainRow,
+  type InvitationRow,
+  MEMBER_ROLES,
+  type MemberRole,
+} from '../../store/tables/domains.ts';
 import {
   INVITATION_DAYS,
   MAX_INVITATIONS,

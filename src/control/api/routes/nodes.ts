@@ -1,8 +1,9 @@
 /** Nodes as customers see them; the operations of nodes are in `feed.ts`. */
 import { z } from 'zod';
 import { currentOf, nodesOf } from '../../publishing/revisions.ts';
-import type { DomainRow, ReportRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
+import type { DomainRow } from '../../store/tables/domains.ts';
+import type { ReportRow } from '../../store/tables/nodes.ts';
 import { ok, operation } from '../operation/route.ts';
 
 /**

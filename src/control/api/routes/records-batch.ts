@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { id, list as listOf } from '../../../rules/model/fields.ts';
 import { form } from '../../../rules/model/form.ts';
-import type { RecordRow } from '../../store/rows.ts';
+import type { RecordRow } from '../../store/tables/rules.ts';
 import { MAX_BATCH } from '../operation/limits.ts';
 import { formBody, readBody } from '../operation/read-request.ts';
 import { notFound, Refusal } from '../operation/refusal.ts';

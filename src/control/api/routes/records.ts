@@ -1,7 +1,7 @@
 /** The operations on single DNS records. */
 import { z } from 'zod';
 import { MAX_RECORDS } from '../../../base/vocabulary/limits.ts';
-import type { RecordRow } from '../../store/rows.ts';
+import type { RecordRow } from '../../store/tables/rules.ts';
 import { idOf } from '../operation/read-request.ts';
 import { conflict, forbidden, notFound } from '../operation/refusal.ts';
 import { message, ok, operation, type Response, type Writing } from '../operation/route.ts';

@@ -7,7 +7,7 @@ import { id, list as listOf } from '../../../rules/model/fields.ts';
 import { form } from '../../../rules/model/form.ts';
 import type { RedirectRule } from '../../../rules/model/types.ts';
 import { checkRuleType } from '../../accounts/entitlements.ts';
-import type { RuleRow } from '../../store/rows.ts';
+import type { RuleRow } from '../../store/tables/rules.ts';
 import { MAX_AUDITED_MOVES } from '../operation/limits.ts';
 import { formBody, idOf } from '../operation/read-request.ts';
 import { badRequest, forbidden, notFound } from '../operation/refusal.ts';

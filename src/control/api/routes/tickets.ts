@@ -16,8 +16,8 @@ import {
   WHOLE_TICKET,
   writeToTicket,
 } from '../../billing/tickets.ts';
-import { TICKET_STATUSES, type TicketStatus } from '../../store/billing-repositories.ts';
 import type { ReadTransaction } from '../../store/store.ts';
+import { TICKET_STATUSES, type TicketStatus } from '../../store/tables/billing.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';
 import { formBody, idOf, nextPage, queryNumber } from '../operation/read-request.ts';
 import { badRequest, conflict, notFound } from '../operation/refusal.ts';

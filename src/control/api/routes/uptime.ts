@@ -1,7 +1,7 @@
 /** The uptime of a domain: its present state with the reasons, availability by hour, and incidents. */
 import { z } from 'zod';
 import { timeText } from '../../../base/text/time.ts';
-import { type IncidentRow, RESOLUTIONS } from '../../store/rows.ts';
+import { type IncidentRow, RESOLUTIONS } from '../../store/tables/uptime.ts';
 import { readHours } from '../../traffic/uptime/read-hours.ts';
 import { explainUptime, readState, UPTIME_STATUSES } from '../../traffic/uptime/state.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';

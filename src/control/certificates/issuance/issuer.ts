@@ -9,8 +9,10 @@ import type { Agent } from 'undici';
 import { pause, retryMs, withDeadline } from '../../../base/platform/tasks.ts';
 import { isStoreFault } from '../../../base/storage/fault.ts';
 import type { ServerAddress } from '../../dns/server-address.ts';
-import type { ClaimedOrder, OrderAllowance } from '../../store/issuance-repositories.ts';
-import type { DomainRow, RecordRow } from '../../store/rows.ts';
+import type { OrderAllowance } from '../../store/repositories/issuance.ts';
+import type { ClaimedOrder } from '../../store/tables/certificates.ts';
+import type { DomainRow } from '../../store/tables/domains.ts';
+import type { RecordRow } from '../../store/tables/rules.ts';
 import { SecretsKeyFault } from '../key-ring.ts';
 import {
   ALLOWANCE_MS,

@@ -1,7 +1,7 @@
 /** Names of obtained certificates: which are usual for a domain, which may be requested, which are still needed. Pure. */
 import { normalizeName } from '../../../base/addresses/host.ts';
 import { absoluteName, isNameCovered } from '../../../rules/model/record-name.ts';
-import type { RecordRow } from '../../store/rows.ts';
+import type { RecordRow } from '../../store/tables/rules.ts';
 import { MAX_ORDER_NAMES } from '../limits.ts';
 
 /** What the names of a domain follow from. */

@@ -4,8 +4,9 @@
  */
 import { pause, retryMs } from '../../../base/platform/tasks.ts';
 import { isNameCovered, uncoveredNames } from '../../../rules/model/record-name.ts';
-import type { CertificateRow, DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction, Store, WriteTransaction } from '../../store/store.ts';
+import type { CertificateRow } from '../../store/tables/certificates.ts';
+import type { DomainRow } from '../../store/tables/domains.ts';
 import {
   ENTRIES_AT_ONCE,
   HASTY_FAILURES,

@@ -6,8 +6,9 @@
 import { X509Certificate } from 'node:crypto';
 import acme from 'acme-client';
 import { backoffMs, pause } from '../../../base/platform/tasks.ts';
-import type { ClaimedOrder, OrderAllowance } from '../../store/issuance-repositories.ts';
+import type { OrderAllowance } from '../../store/repositories/issuance.ts';
 import type { Store } from '../../store/store.ts';
+import type { ClaimedOrder } from '../../store/tables/certificates.ts';
 import { judgeUpload, type UsableCertificate } from '../judge.ts';
 import type { KeyRing } from '../key-ring.ts';
 import { FIRST_POLL_MS, LAST_POLL_MS, MAX_COUNTED_ACCOUNTS, USUAL_SHARE } from '../limits.ts';

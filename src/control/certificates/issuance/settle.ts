@@ -1,9 +1,10 @@
 /** Writes what an order has come to: the certificate with its key, or the failure and the time of the next attempt. */
 import { retryMs } from '../../../base/platform/tasks.ts';
 import { notify } from '../../notices/notify.ts';
-import type { ClaimedOrder } from '../../store/issuance-repositories.ts';
-import type { CertificateRow, DomainRow } from '../../store/rows.ts';
-import { SERVICE, type WriteTransaction } from '../../store/store.ts';
+import type { WriteTransaction } from '../../store/store.ts';
+import { SERVICE } from '../../store/tables/accounts.ts';
+import type { CertificateRow, ClaimedOrder } from '../../store/tables/certificates.ts';
+import type { DomainRow } from '../../store/tables/domains.ts';
 import type { UsableCertificate } from '../judge.ts';
 import { type KeyRing, sealKey } from '../key-ring.ts';
 import {

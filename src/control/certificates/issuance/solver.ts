@@ -5,8 +5,9 @@
 import { pause, withDeadline } from '../../../base/platform/tasks.ts';
 import { canonical, queryServer } from '../../dns/message.ts';
 import type { ServerAddress } from '../../dns/server-address.ts';
-import type { DomainRow, RecordRow } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
+import type { DomainRow } from '../../store/tables/domains.ts';
+import type { RecordRow } from '../../store/tables/rules.ts';
 import { AWAY_AFTER, NAMESERVERS_MS, NAMESERVERS_POLL_MS, NODES_MS } from '../limits.ts';
 import { challengeOwner, delegationOf } from './names.ts';
 

@@ -3,7 +3,7 @@
  * of its origins (semantics §11).
  */
 import { z } from 'zod';
-import { MEMBER_ROLES } from '../../store/rows.ts';
+import { MEMBER_ROLES } from '../../store/tables/domains.ts';
 import { IMPORTANT, kind, type Letter, URGENT, WRITTEN } from '../kind.ts';
 import { dayWords, durationWords, timeWords } from '../wording.ts';
 

@@ -14,8 +14,13 @@ import {
   sql,
 } from 'kysely';
 import { StoreFault } from '../../../base/storage/fault.ts';
-import type { StoreChange } from '../store.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from '../tables/all.ts';
+
+/** A page of a list from the newest down: those with an id (or revision) below `before`, at most `limit`. */
+export interface PageBack {
+  readonly before?: number;
+  readonly limit: number;
+}
 
 /** Runs with these parameters and returns all rows. */
 export type Statement<P extends object, Row> = (session: Session, parameters: P) => Promise<readonly Row[]>;
@@ -201,6 +206,16 @@ export function int(value: number): RawBuilder<number> {
 }
 
 // The session that statements run in: one transaction (or none) on one database.
+
+/**
+ * - `outbox` a publisher has work
+ * - `manifest` the manifest has a new position
+ * - `zones` a zone must be made again
+ * - `certificates` a certificate is to be obtained
+ * - `keys` a key, node token or account was made, changed or revoked
+ * - `unknown` commits may have been missed: read everything again
+ */
+export type StoreChange = 'outbox' | 'manifest' | 'zones' | 'certificates' | 'keys' | 'unknown';
 
 /** What a parameter may be once flags have become 0 or 1. */
 export type SqlValue = string | number | null | Uint8Array;

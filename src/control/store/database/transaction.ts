@@ -3,64 +3,10 @@
  * it is over.
  */
 import { isStoreFault, StoreFault } from '../../../base/storage/fault.ts';
-import type { ReadTransaction, Store, StoreChange, WriteTransaction } from '../store.ts';
+import { READS, WRITES } from '../repositories/all.ts';
+import type { ReadTransaction, Store, WriteTransaction } from '../store.ts';
 import { attempt } from './lock-domain.ts';
-import { accounts, keys } from './repositories/accounts.ts';
-import { audit, secrets } from './repositories/audit.ts';
-import { invoices, quotas, suspensions, wallets } from './repositories/billing.ts';
-import { caches } from './repositories/caches.ts';
-import { certificates } from './repositories/certificates.ts';
-import { contacts } from './repositories/contacts.ts';
-import { domains, scans } from './repositories/domains.ts';
-import { drafts, invariants } from './repositories/drafts.ts';
-import { groups } from './repositories/groups.ts';
-import { issuance } from './repositories/issuance.ts';
-import { nodes } from './repositories/nodes.ts';
-import { notifications } from './repositories/notifications.ts';
-import { outbox } from './repositories/outbox.ts';
-import { plans } from './repositories/plans.ts';
-import { records } from './repositories/records.ts';
-import { rules } from './repositories/rules.ts';
-import { invitations, members, subscriptions } from './repositories/sharing.ts';
-import { tickets } from './repositories/tickets.ts';
-import { traffic } from './repositories/traffic-writes.ts';
-import { uptime } from './repositories/uptime.ts';
-import { zones } from './repositories/zones.ts';
-import type { Session, SqlValue, WriteSession } from './statement.ts';
-
-/** The constructor of each repository, by its name in a transaction. */
-const NOUNS = {
-  accounts,
-  keys,
-  domains,
-  members,
-  invitations,
-  subscriptions,
-  suspensions,
-  wallets,
-  invoices,
-  quotas,
-  tickets,
-  certificates,
-  issuance,
-  records,
-  scans,
-  rules,
-  drafts,
-  invariants,
-  audit,
-  outbox,
-  plans,
-  nodes,
-  groups,
-  traffic,
-  uptime,
-  caches,
-  notifications,
-  contacts,
-  secrets,
-  zones,
-} as const;
+import type { Session, SqlValue, StoreChange, WriteSession } from './statement.ts';
 
 /**
  * The repositories of one session. Each is made at its first use: a transaction uses three or four of them, and
@@ -71,16 +17,18 @@ class Nouns {
   constructor(session: Session) {
     this.#session = session;
   }
+  /** Gives the instances of a prototype a repository under a name. */
+  static add(prototype: Nouns, name: string, make: (session: Session) => object): void {
+    Object.defineProperty(prototype, name, {
+      get(this: Nouns) {
+        const value = make(this.#session);
+        Object.defineProperty(this, name, { value });
+        return value;
+      },
+    });
+  }
   static {
-    for (const [name, make] of Object.entries(NOUNS)) {
-      Object.defineProperty(Nouns.prototype, name, {
-        get(this: Nouns) {
-          const value = make(this.#session);
-          Object.defineProperty(this, name, { value });
-          return value;
-        },
-      });
-    }
+    for (const [name, reads] of Object.entries(READS)) Nouns.add(Nouns.prototype, name, reads);
   }
 }
 
@@ -90,6 +38,12 @@ class WritingNouns extends Nouns {
   constructor(session: WriteSession) {
     super(session);
     this.attempt = (work) => attempt(session, work);
+  }
+  static {
+    for (const [name, writes] of Object.entries(WRITES)) {
+      const reads = READS[name as keyof typeof READS];
+      Nouns.add(WritingNouns.prototype, name, (session) => ({ ...reads(session), ...writes(session) }));
+    }
   }
 }
 

@@ -7,8 +7,8 @@
 import { pause } from '../../../base/platform/tasks.ts';
 import { timeText } from '../../../base/text/time.ts';
 import { notify } from '../../notices/notify.ts';
-import type { IncidentRow, UptimeStateRow, WatchedDomain } from '../../store/rows.ts';
 import type { Store, WriteTransaction } from '../../store/store.ts';
+import type { IncidentRow, UptimeStateRow, WatchedDomain } from '../../store/tables/uptime.ts';
 import {
   DOMAINS_AT_ONCE,
   INCIDENTS_STORED_MS,

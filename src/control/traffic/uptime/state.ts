@@ -4,7 +4,7 @@
  * order, so the result is the same whichever process judges it, and a restart continues where the last one ended.
  */
 import type { DomainSettings } from '../../../rules/model/domain.ts';
-import type { Resolution } from '../../store/rows.ts';
+import type { Resolution } from '../../store/tables/uptime.ts';
 import { MAX_WINDOW_MINUTES, NO_TRAFFIC_MINUTES, SETTLING_MINUTES } from '../limits.ts';
 
 /** The settings that uptime is judged by; the API document has their meanings. */

@@ -7,7 +7,7 @@ import {
   resolveEntitlements,
 } from '../../../../src/control/accounts/entitlements.ts';
 import { TIERS, type TierSlug } from '../../../../src/control/accounts/tiers.ts';
-import type { SubscriptionRow } from '../../../../src/control/store/rows.ts';
+import type { SubscriptionRow } from '../../../../src/control/store/tables/domains.ts';
 
 const NOW = Date.UTC(2026, 5, 15);
 const DAY = 86_400_000;

@@ -9,8 +9,8 @@ import { createFeed, type Feed } from '../../../../src/control/publishing/feed.t
 import { createNode } from '../../../../src/control/publishing/nodes.ts';
 import { openSigner, type Signer } from '../../../../src/control/publishing/signer.ts';
 import { openStore } from '../../../../src/control/store/database/open.ts';
-import type { NodeRow } from '../../../../src/control/store/rows.ts';
 import type { Store } from '../../../../src/control/store/store.ts';
+import type { NodeRow } from '../../../../src/control/store/tables/nodes.ts';
 import type { ManifestPage } from '../../../../src/engine/plan/manifest.ts';
 
 let folder: string;

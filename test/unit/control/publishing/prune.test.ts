@@ -8,7 +8,7 @@ import {
   STORED_MS,
 } from '../../../../src/control/publishing/limits.ts';
 import { outdated } from '../../../../src/control/publishing/revisions.ts';
-import type { StoredPlan } from '../../../../src/control/store/rows.ts';
+import type { StoredPlan } from '../../../../src/control/store/tables/plans.ts';
 
 const NOW = 2_000_000_000_000;
 

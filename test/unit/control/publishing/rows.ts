@@ -1,6 +1,6 @@
 /** Converts a rule set to the rows of the store, as the publisher reads them. */
 import type { DomainRows } from '../../../../src/control/publishing/make-plan.ts';
-import type { RuleRow } from '../../../../src/control/store/rows.ts';
+import type { RuleRow } from '../../../../src/control/store/tables/rules.ts';
 import type { Rule, RuleSet } from '../../../../src/rules/model/types.ts';
 import { activeDomain } from '../../../support/sample-rows.ts';
 

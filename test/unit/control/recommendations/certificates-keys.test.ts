@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { certificates } from '../../../../src/control/recommendations/certificates.ts';
 import { expiringKeys } from '../../../../src/control/recommendations/recommend.ts';
 import type { StoredFacts } from '../../../../src/control/recommendations/stored-facts.ts';
-import type { KeyWithUse } from '../../../../src/control/store/rows.ts';
+import type { KeyWithUse } from '../../../../src/control/store/tables/accounts.ts';
 import { DAY, type FactParts, factsOf, HOUR, NOW } from '../../../support/stored-facts.ts';
 
 const certificate = (

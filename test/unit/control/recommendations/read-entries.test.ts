@@ -13,7 +13,7 @@ import {
   READ_ENTRIES_MS,
 } from '../../../../src/control/recommendations/limits.ts';
 import { type EntriesAsked, readEntries } from '../../../../src/control/recommendations/read-facts.ts';
-import type { RuleRow } from '../../../../src/control/store/rows.ts';
+import type { RuleRow } from '../../../../src/control/store/tables/rules.ts';
 import { batchOf, lineOf } from '../../../support/log-lines.ts';
 import { DAY, HOUR, NOW } from '../../../support/stored-facts.ts';
 

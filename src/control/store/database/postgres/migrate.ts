@@ -1,7 +1,7 @@
 /** Migrates a PostgreSQL database to this version's tables. */
 import type pg from 'pg';
 import { StoreFault } from '../../../../base/storage/fault.ts';
-import { type Migration, stepsFrom } from '../../schema/migration.ts';
+import { type Migration, stepsFrom } from '../../tables/steps.ts';
 import { postgresFault } from './pool.ts';
 
 /** Key of the advisory lock under which tables are changed, so that processes started together do it once: "edge". */

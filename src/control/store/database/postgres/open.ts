@@ -3,10 +3,9 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { StoreFault } from '../../../../base/storage/fault.ts';
 import { type PostgresAccess, withoutPassword } from '../../place.ts';
-import type { Migration } from '../../schema/migration.ts';
-import { POSTGRES_MIGRATIONS } from '../../schema/postgres.ts';
-import type { Shares, Store, StoreChange } from '../../store.ts';
-import type { Session } from '../statement.ts';
+import type { Shares, Store } from '../../store.ts';
+import { type Migration, migrationsOf } from '../../tables/steps.ts';
+import type { Session, StoreChange } from '../statement.ts';
 import { createListeners, readTransaction, watchDiskSpace } from '../transaction.ts';
 import { inspect, migrate } from './migrate.ts';
 import { admitted, clientConfig, createPool, postgresFault, runOn } from './pool.ts';
@@ -85,7 +84,7 @@ async function prepare(options: PostgresOptions): Promise<readonly string[]> {
   try {
     await client.connect();
     const warnings = await inspect(client);
-    await migrate(client, options.migrations ?? POSTGRES_MIGRATIONS);
+    await migrate(client, options.migrations ?? migrationsOf('postgres'));
     return warnings;
   } catch (error) {
     throw postgresFault(error);

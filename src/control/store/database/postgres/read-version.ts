@@ -1,7 +1,7 @@
 /** Reads the version of the tables, the settings and the clock of a PostgreSQL database, without a change. */
 import pg from 'pg';
 import type { PostgresAccess, StoreReport } from '../../place.ts';
-import { POSTGRES_MIGRATIONS } from '../../schema/postgres.ts';
+import { TABLES_VERSION } from '../../tables/steps.ts';
 import { inspect } from './migrate.ts';
 import { clientConfig, postgresFault } from './pool.ts';
 
@@ -20,7 +20,7 @@ export async function readVersion(access: PostgresAccess): Promise<StoreReport> 
     const found = exists ? await client.query('SELECT max(version) AS version FROM edgeplan_version') : null;
     return {
       version: Number(found?.rows[0]?.version ?? 0),
-      known: POSTGRES_MIGRATIONS.at(-1)!.version,
+      known: TABLES_VERSION,
       warnings,
       clock: Number(clock),
     };

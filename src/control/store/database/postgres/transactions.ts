@@ -6,8 +6,8 @@
  */
 import type pg from 'pg';
 import { isStoreFault, StoreFault } from '../../../../base/storage/fault.ts';
-import type { ReadTransaction, StoreChange, WriteOptions, WriteTransaction } from '../../store.ts';
-import type { Session } from '../statement.ts';
+import type { ReadTransaction, WriteOptions, WriteTransaction } from '../../store.ts';
+import type { Session, StoreChange } from '../statement.ts';
 import { readTransaction, runWork, type UnitOfWork } from '../transaction.ts';
 import { isWorthRetrying, postgresFault, runOn } from './pool.ts';
 

@@ -1,7 +1,7 @@
 /** Migrates a database file to this version's tables. */
 import { StoreFault } from '../../../../base/storage/fault.ts';
 import { type Database, faulty } from '../../../../base/storage/sqlite.ts';
-import { type Migration, stepsFrom } from '../../schema/migration.ts';
+import { type Migration, stepsFrom } from '../../tables/steps.ts';
 import { pragmaValue } from './settings.ts';
 
 /** Written into the file's header (`PRAGMA application_id`), which identifies a database of this store: "edge". */

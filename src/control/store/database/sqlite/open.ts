@@ -5,9 +5,9 @@ import { dirname, join, resolve } from 'node:path';
 import { makeFolder } from '../../../../base/platform/durable-file.ts';
 import { StoreFault } from '../../../../base/storage/fault.ts';
 import { lockFolder, openDatabase } from '../../../../base/storage/sqlite.ts';
-import type { Migration } from '../../schema/migration.ts';
-import { SQLITE_MIGRATIONS } from '../../schema/sqlite.ts';
-import type { Store, StoreChange } from '../../store.ts';
+import type { Store } from '../../store.ts';
+import { type Migration, migrationsOf } from '../../tables/steps.ts';
+import type { StoreChange } from '../statement.ts';
 import { createListeners, watchDiskSpace } from '../transaction.ts';
 import { backupDatabase, flush, isReplacing, undoReplacement } from './backup.ts';
 import { type Channel, openChannel } from './channel.ts';
@@ -38,7 +38,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const unlock = options.role === 'server' ? lockFolder(folder) : () => undefined;
   try {
     await settleReplacement(folder, { file, role: options.role });
-    prepare(file, options.migrations ?? SQLITE_MIGRATIONS);
+    prepare(file, options.migrations ?? migrationsOf('sqlite'));
     await flush(folder);
     const channel = await openChannel(file);
     return overChannel({ folder, file, channel, unlock });

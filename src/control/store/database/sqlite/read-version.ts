@@ -2,7 +2,7 @@
 import { StoreFault } from '../../../../base/storage/fault.ts';
 import { openDatabase } from '../../../../base/storage/sqlite.ts';
 import type { StoreReport } from '../../place.ts';
-import { SQLITE_MIGRATIONS } from '../../schema/sqlite.ts';
+import { TABLES_VERSION } from '../../tables/steps.ts';
 import { APPLICATION_ID } from './migrate.ts';
 import { pragmaValue } from './settings.ts';
 
@@ -16,7 +16,7 @@ export function readVersion(file: string): StoreReport {
     if (id !== APPLICATION_ID && (id !== 0 || version !== 0)) {
       throw new StoreFault('unreadable', `\`${file}\` is a database, but not one of edgeplan`);
     }
-    return { version, known: SQLITE_MIGRATIONS.at(-1)!.version, warnings: [], clock: null };
+    return { version, known: TABLES_VERSION, warnings: [], clock: null };
   } finally {
     database.close();
   }

@@ -5,7 +5,8 @@
  * is empty, the group commits.
  */
 import { StoreFault } from '../../../../base/storage/fault.ts';
-import type { StoreChange, WriteOptions, WriteTransaction } from '../../store.ts';
+import type { WriteOptions, WriteTransaction } from '../../store.ts';
+import type { StoreChange } from '../statement.ts';
 import { runWork } from '../transaction.ts';
 import type { Channel } from './channel.ts';
 

@@ -1,8 +1,8 @@
 /** Which challenge proves a name. */
 import { describe, expect, test } from 'vitest';
 import { createSolver } from '../../../../../src/control/certificates/issuance/solver.ts';
-import type { RecordRow } from '../../../../../src/control/store/rows.ts';
 import type { Store } from '../../../../../src/control/store/store.ts';
+import type { RecordRow } from '../../../../../src/control/store/tables/rules.ts';
 
 // `choose` reads no store.
 const { choose } = createSolver({ store: {} as Store, nameservers: [], clock: Date.now });
