@@ -84,9 +84,6 @@ const UPTIME_SETTING_NAMES = namesOf(UPTIME_SETTINGS);
 /** The settings of a domain where no setting was changed. */
 export const DEFAULT_SETTINGS: DomainSettings = z.object(DOMAIN_SETTINGS).parse({});
 
-/** Names of the boolean settings; the store has them as 0 and 1. */
-export const FLAG_SETTING_NAMES = SETTING_NAMES.filter((name) => typeof DEFAULT_SETTINGS[name] === 'boolean');
-
 /** Copies the settings out of an object with more fields, such as a row of the store. */
 export function settingsOf(values: DomainSettings): DomainSettings {
   return pick(values, SETTING_NAMES);

@@ -1,6 +1,5 @@
 /** Domains, and the accounts that see them. */
 import { sql } from 'kysely';
-import { FLAG_SETTING_NAMES } from '../../../rules/model/domain.ts';
 import { holderOf, lockDomain } from '../database/lock-domain.ts';
 import {
   type Builder,
@@ -13,18 +12,19 @@ import {
   type Session,
   statement,
 } from '../database/statement.ts';
-import type { StoredRow } from '../tables/describe.ts';
-import type {
-  DomainChanges,
-  DomainRow,
-  MemberRole,
-  NewDomain,
-  ScanRow,
-  SeenDomain,
+import { flagsOf, type StoredRow } from '../tables/describe.ts';
+import {
+  type DomainChanges,
+  type DomainRow,
+  domains,
+  type MemberRole,
+  type NewDomain,
+  type ScanRow,
+  type SeenDomain,
 } from '../tables/domains.ts';
 import { markDeleted, markDomain } from './zone-marks.ts';
 
-const decode = flags<DomainRow>('ever_active', 'suspended', ...FLAG_SETTING_NAMES);
+const decode = flags<DomainRow>(...flagsOf(domains));
 
 // In a write all domains of the name are locked, in the order of `control/store/database/lock-domain.ts`.
 const get = statement((builder, p: { id: number }, { locking }) =>
