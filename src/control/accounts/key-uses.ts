@@ -1,5 +1,4 @@
 /** Counts the uses of API keys, by key and day: in memory, written in batches, so that no read request causes a write. */
-
 import type { Store } from '../store/store.ts';
 import type { KeyUseRow } from '../store/tables/accounts.ts';
 

@@ -3,7 +3,6 @@
  * was copied without its secrets key), and encrypted again under the current secrets key. Certificates without their key
  * fail with an error until it is back or they are uploaded or obtained again.
  */
-
 import type { Store, WriteTransaction } from '../store/store.ts';
 import type { CertificateOnFile } from '../store/tables/certificates.ts';
 import { openAccountKey, openOrderKey, sealAccountKey, sealOrderKey } from './issuance/sealed-keys.ts';

@@ -1,5 +1,4 @@
 /** Stores an uploaded certificate with its encrypted key. The caller appends the audit entry, then renews the set. */
-
 import type { WriteTransaction } from '../store/store.ts';
 import type { CertificateRow } from '../store/tables/certificates.ts';
 import type { UsableCertificate } from './judge.ts';

@@ -1,5 +1,4 @@
 /** Registers an account's claim to a name: the bounds on claims, and the initial state of the new domain. */
-
 import type { WriteTransaction } from '../store/store.ts';
 import { SERVICE } from '../store/tables/accounts.ts';
 import type { DnsMode, DomainRow } from '../store/tables/domains.ts';

@@ -5,7 +5,6 @@
  * that is proved gets the name, and the others are removed; an unproved one lapses after 14 days. A domain is a claim
  * while `unproved_since` is set, and the store allows at most one row of a name where it is `null`.
  */
-
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import { type Author, SERVICE } from '../store/tables/accounts.ts';
 import type { DomainRow } from '../store/tables/domains.ts';

@@ -4,7 +4,6 @@
  * the same transaction, and a cause. Out: the lifecycle event `suspend` or `resume` where the first cause comes or the last
  * one goes, with its audit entry and outbox row; between them an audit entry alone.
  */
-
 import type { WriteTransaction } from '../store/store.ts';
 import type { SuspensionCause } from '../store/tables/billing.ts';
 import type { DomainRow } from '../store/tables/domains.ts';

@@ -2,7 +2,6 @@
  * Requests that wait for a revision that covers their write. A revision of this process resolves them at once; one of
  * another process is found through the store's hints and, behind them, by polling.
  */
-
 import type { Store } from '../store/store.ts';
 import type { RevisionRow } from '../store/tables/plans.ts';
 

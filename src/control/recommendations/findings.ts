@@ -9,7 +9,6 @@
  *
  * A proposed change is linted before it is returned: if it does not end the finding, there is no change.
  */
-
 import type { DiagnosticCode } from '../../base/diagnostics/codes/codes.ts';
 import { type Diagnostic, describeDiagnostic, formatPath } from '../../base/diagnostics/diagnostic.ts';
 import type { Rule } from '../../rules/model/types.ts';

@@ -7,7 +7,6 @@
  * Three guarantees, tested on both databases by one contract suite: what `write` has answered survives kill -9 and power
  * loss; a transaction happens whole or not at all; two writes that name one domain run one after the other.
  */
-
 import type { StoreChange } from './database/statement.ts';
 import type { StorePlace } from './place.ts';
 import type { Repositories, WritingRepositories } from './repositories/all.ts';

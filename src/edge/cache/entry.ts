@@ -1,5 +1,4 @@
 /** A cache entry, and the conditions under which it may be used at a given time. */
-
 import type { Validators } from '../../base/http/conditions.ts';
 import type { HeaderList } from '../../base/http/response.ts';
 import type { CacheMode } from '../../base/vocabulary/vocabulary.ts';

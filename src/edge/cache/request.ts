@@ -1,5 +1,4 @@
 /** The interface of the cache: a request with its settings, and the response. */
-
 import type { OpenSpool } from '../../base/buffers/answer-buffer.ts';
 import type { RequestHeaders } from '../../base/http/conditions.ts';
 import type { ResponseSink, ResponseSource } from '../../base/http/response.ts';

@@ -1,5 +1,4 @@
 /** The verdict that an embedded edge passes to the application and to listeners, the same on every platform. */
-
 import type { Decision, EdgeRequest } from '../../engine/evaluator/index.ts';
 import { type Decided, forwardedTarget } from '../answers/decided.ts';
 

@@ -3,7 +3,6 @@
  * its end, and what is sent to an origin. Out: spans with the attributes of OpenTelemetry's semantic conventions for HTTP, and
  * the trace context for the origin. No attribute has a query, a header of the client, or the visitor's address.
  */
-
 import type { ClientRequest } from '../../base/http/client-messages.ts';
 import {
   type HeaderList,

@@ -1,5 +1,4 @@
 /** The services that the stages of a request use: one interface for each room. */
-
 import type { RateBounds } from '../../base/buffers/limits.ts';
 import type { BufferSpace } from '../../base/buffers/space.ts';
 import type { SpanSource } from '../../base/telemetry/spans.ts';

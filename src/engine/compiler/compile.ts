@@ -3,7 +3,6 @@
  * ready to seal, and diagnostics. The stages below run in their order; each reads from the draft what the earlier ones
  * have written, and no other state is shared.
  */
-
 import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { describeArgument } from '../../base/diagnostics/options.ts';
 import { buildAhoCorasick } from '../../base/octets/aho-corasick.ts';

@@ -1,5 +1,4 @@
 /** One list entry of a host or path filter as a pattern: its cheapest exact test, and the keys it can be filed under. */
-
 import { hostPieces, normalizeName } from '../../base/addresses/host.ts';
 import { assert } from '../../base/diagnostics/assert.ts';
 import { pathPieces } from '../../base/paths/path.ts';

@@ -1,5 +1,4 @@
 /** The printed form of a plan: JSON for people and for line diffs. No code reads it back. */
-
 import { formatIp } from '../../base/addresses/ip.ts';
 import { SWITCH_LIST } from '../../base/vocabulary/switches.ts';
 import { BOT_KINDS, DOMAIN_STATUSES, RECORD_SCHEMES, RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';

@@ -3,7 +3,6 @@
  * (semantics §2). A look-up is one hash per label the host could share with a registered name, however many names
  * there are.
  */
-
 import { type HostFacts, normalizeName, parseHost } from '../../base/addresses/host.ts';
 import { assert } from '../../base/diagnostics/assert.ts';
 import type { Evaluator } from './evaluate.ts';

@@ -4,7 +4,6 @@
  * lowered to the API's form and parsed by `rules/model/parse`, like every other rule set; each diagnostic carries its
  * line and column.
  */
-
 import { normalizeName } from '../../base/addresses/host.ts';
 import type { DiagnosticCode } from '../../base/diagnostics/codes/codes.ts';
 import {

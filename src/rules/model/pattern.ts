@@ -2,7 +2,6 @@
  * Checks customers' regular expressions: RE2 syntax (semantics §3), bounds of one pattern, and the budgets that all
  * patterns of a domain share, so that the cost of matching a request and of building automata is bounded.
  */
-
 import { buildDfa, scanCost } from '../../base/regex/dfa.ts';
 import { captureWidth, type Pattern, parsePattern, requiredLiterals } from '../../base/regex/regex.ts';
 import {

@@ -3,7 +3,6 @@
  * subjects, the pairs of their rules, and the request. Out: the changes that it is a witness of. Two sealed plans are
  * prepared here: their rules are paired, and those that differ or changed places are found.
  */
-
 import { printPlan } from '../../engine/compiler/print.ts';
 import { findGroup } from '../../engine/evaluator/loaded.ts';
 import { NONE, typeIndex } from '../../engine/plan/layout.ts';

@@ -6,7 +6,6 @@
  * Requests near the border of a condition, where it alone decides: Chilenski and Miller, "Applicability of modified
  * condition/decision coverage to software testing", 1994.
  */
-
 import { printFields } from '../../engine/compiler/rule-types.ts';
 import type { CheckName, RuleTrace, Trace } from '../../engine/evaluator/trace.ts';
 import { NONE, SLOT } from '../../engine/plan/layout.ts';

@@ -1,5 +1,4 @@
 /** Reports results: as lines for a terminal, and as one JSON document. */
-
 import { quoteValue, type SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import type { RegionName } from '../proofs/regions.ts';
 import { paint } from '../simulation/paint.ts';

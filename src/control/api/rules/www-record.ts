@@ -2,7 +2,6 @@
  * Creates the www record of a canonical redirect (API document, "redirect"; semantics §6): a redirect between a domain and
  * its www name has no effect while www does not lead to the edge, so the write adds a proxied record.
  */
-
 import { normalizeName } from '../../../base/addresses/host.ts';
 import { isStoreFault, StoreFault } from '../../../base/storage/fault.ts';
 import { MAX_RECORDS } from '../../../base/vocabulary/limits.ts';

@@ -3,7 +3,7 @@
  * belongs to. Out: its encrypted form, which only the same place opens.
  */
 import { sha256Hex } from '../../../base/platform/cryptography.ts';
-import type { ClaimedOrder } from '../../store/issuance-repositories.ts';
+import type { ClaimedOrder } from '../../store/tables/certificates.ts';
 import { type KeyRing, openKey, sealKey } from '../key-ring.ts';
 
 /** What the encrypted key of an account is bound to. */

@@ -3,7 +3,6 @@
  * method answers is at the method. Times are milliseconds since the epoch; `null` means there is no such row; a method throws
  * `StoreFault` alone, with the codes that its comment names or those of a failing database.
  */
-
 import { accountReads, accountWrites, keyReads, keyWrites } from './accounts.ts';
 import { auditReads, auditWrites, secretReads, secretWrites } from './audit.ts';
 import {

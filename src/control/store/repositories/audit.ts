@@ -1,5 +1,4 @@
 /** The audit log, and the values of which a store has one each (`SECRET_NAMES`). */
-
 import { sql } from 'kysely';
 import { lockDomain } from '../database/lock-domain.ts';
 import {

@@ -1,5 +1,4 @@
 /** What the operator's billing has written (wallets and invoices), and which levels of traffic quotas were reported. */
-
 import { type RawBuilder, sql } from 'kysely';
 import { lockDomain } from '../database/lock-domain.ts';
 import {

@@ -3,7 +3,6 @@
  * of purges per domain is bounded: the oldest are removed, and the entry of a name in the manifest has the highest
  * position that was.
  */
-
 import { sql } from 'kysely';
 import { MAX_PURGES, MAX_PURGES_OCTETS } from '../../../base/vocabulary/limits.ts';
 import { lockDomain } from '../database/lock-domain.ts';

@@ -1,5 +1,4 @@
 /** Certificates of domains, and the digests of their sets. */
-
 import { lockDomain } from '../database/lock-domain.ts';
 import { one, type Session, statement } from '../database/statement.ts';
 import type { CertificateOnFile, CertificateRow } from '../tables/certificates.ts';

@@ -2,7 +2,6 @@
  * The HTTP-01 challenges of names in the manifest. A change reads the list and writes it under the lock on the domain, so
  * that no change of several writers is lost.
  */
-
 import { lockDomain } from '../database/lock-domain.ts';
 import { one, type Session, statement } from '../database/statement.ts';
 import type { DomainRow } from '../tables/domains.ts';

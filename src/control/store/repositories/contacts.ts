@@ -1,5 +1,4 @@
 /** Where accounts are reached: addresses, webhooks, preferences, and the accounts of operators. */
-
 import { flags, one, type Session, statement } from '../database/statement.ts';
 import type { ContactRow, PreferenceRow, WebhookRow } from '../tables/notifications.ts';
 

@@ -1,5 +1,4 @@
 /** Drafts: the differences of stored and published rules, their publication, and their removal. */
-
 import { type RawBuilder, sql } from 'kysely';
 import { lockDomain } from '../database/lock-domain.ts';
 import {

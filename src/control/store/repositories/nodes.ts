@@ -1,5 +1,4 @@
 /** Nodes, their answers to revisions, and the batches of traffic that were accepted from them. */
-
 import { sql } from 'kysely';
 import { DEFAULT_GROUP } from '../../../base/vocabulary/node-groups.ts';
 import { int, one, raw, type Session, statement } from '../database/statement.ts';

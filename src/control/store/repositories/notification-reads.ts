@@ -1,5 +1,4 @@
 /** Reads of notifications by account, and of their deliveries. */
-
 import { idsIn, int, one, type PageBack, type Session, statement } from '../database/statement.ts';
 import type { InvitationRow } from '../tables/domains.ts';
 import type { DeliveryRow, NotificationRow, NotifyChannel } from '../tables/notifications.ts';

@@ -1,5 +1,4 @@
 /** Notifications by account, and the deliveries from them: one row for each target of a notification. */
-
 import { sql } from 'kysely';
 import { idsIn, int, one, raw, type Session, statement } from '../database/statement.ts';
 import type { DeliveryRow, NotificationRow, NotifyChannel } from '../tables/notifications.ts';

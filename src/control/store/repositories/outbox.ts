@@ -1,5 +1,4 @@
 /** The outbox: changes that wait for a publication. */
-
 import { lockDomain } from '../database/lock-domain.ts';
 import { idsIn, int, type Session, statement } from '../database/statement.ts';
 import type { OutboxRow, PendingDomain } from '../tables/plans.ts';

@@ -2,7 +2,6 @@
  * What was published: plans by digest, revisions by number, and the manifest, which has the current revision of each name.
  * A plan is stored once per digest; revisions and the manifest refer to it.
  */
-
 import { sql } from 'kysely';
 import { StoreFault } from '../../../base/storage/fault.ts';
 import { DEFAULT_GROUP, leftGroups } from '../../../base/vocabulary/node-groups.ts';

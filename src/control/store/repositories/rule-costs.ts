@@ -2,7 +2,6 @@
  * Totals of the rules of a domain: rules, octets and addresses by type, and the cost of its patterns. Each write adds and
  * subtracts what its own rules cost, so no total is ever counted from all rules.
  */
-
 import { sql } from 'kysely';
 import type { RuleType } from '../../../base/vocabulary/vocabulary.ts';
 import {

@@ -1,5 +1,4 @@
 /** Pages of rules: by place in the order, filtered in the database, so that the cost of a page is that of its rows. */
-
 import { sql } from 'kysely';
 import type { RuleType } from '../../../base/vocabulary/vocabulary.ts';
 import { type Flavour, freeStatement, type Session } from '../database/statement.ts';

@@ -1,5 +1,4 @@
 /** Rules: one table for all types; the HTML of error pages and the record ids that rules name have tables of their own. */
-
 import { type RawBuilder, sql } from 'kysely';
 import type { RuleType } from '../../../base/vocabulary/vocabulary.ts';
 import { lockDomain } from '../database/lock-domain.ts';

@@ -1,5 +1,4 @@
 /** Support tickets and their messages. */
-
 import {
   type Builder,
   freeStatement,

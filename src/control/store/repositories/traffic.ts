@@ -1,5 +1,4 @@
 /** Traffic that nodes have reported, and the blocks that it was merged into. The writing half is in `traffic-writes.ts`. */
-
 import { type RawBuilder, sql } from 'kysely';
 import { DEFAULT_GROUP } from '../../../base/vocabulary/node-groups.ts';
 import { holderOf } from '../database/lock-domain.ts';

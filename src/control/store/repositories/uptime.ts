@@ -1,5 +1,4 @@
 /** States of uptime, the progress of judging, and incidents. */
-
 import { sql } from 'kysely';
 import {
   flags,

@@ -1,5 +1,4 @@
 /** Versions of zones, the steps between them, the catalog, and targets of ALIAS records. */
-
 import { sql } from 'kysely';
 import { freeStatement, int, one, raw, type Session, statement, textsIn } from '../database/statement.ts';
 import type {

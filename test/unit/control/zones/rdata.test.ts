@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ZoneType } from '../../../../src/control/dns/zone-file/rdata.ts';
+import type { ZoneType } from '../../../../src/base/vocabulary/record-types.ts';
 import { encodeData } from '../../../../src/control/zones/rdata.ts';
 
 function hex(type: ZoneType, destination: string, mx_priority: number | null = null): string {
