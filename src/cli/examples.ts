@@ -1,6 +1,6 @@
 /**
  * The examples at the end of the help of every command. Each command declares its own; a command line there is one that
- * works: `test/unit/cli/help.test.ts` parses each with the command's own options.
+ * works: `test/unit/cli/program.test.ts` parses each with the command's own options.
  */
 import type { Command } from 'commander';
 

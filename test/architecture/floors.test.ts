@@ -1,5 +1,5 @@
 /** The house (design, "The house"): its wings and rooms in order, compared with every import in `src` and with the READMEs. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
 import ts from 'typescript';
@@ -169,6 +169,15 @@ describe('the table itself', () => {
       Object.keys(WINGS),
     );
     expect(Buffer.byteLength(map)).toBeLessThanOrEqual(8_192);
+  });
+
+  test('is that of the unit tests: each is in the folder of its source', () => {
+    const unit = new URL('../unit/', import.meta.url).pathname;
+    const tests = readdirSync(unit, { recursive: true, encoding: 'utf8' }).filter((path) =>
+      path.endsWith('.test.ts'),
+    );
+    expect(tests.length).toBeGreaterThan(100);
+    expect(tests.filter((path) => !existsSync(join(SRC, dirname(path))))).toEqual([]);
   });
 });
 

@@ -2,6 +2,9 @@
  * The types of a rule set: rules, records and the domain under the field names of the API, with every default set and
  * every address entry in its canonical text. Each type is derived from the form that reads it.
  */
+import type { Domain } from './domain.ts';
+import type { DnsRecord } from './record.ts';
+import type { Rule } from './rule.ts';
 import type { BotRouteRule } from './rules/bot-route.ts';
 import type { CacheRule } from './rules/cache.ts';
 import type { DropRule } from './rules/drop.ts';
@@ -15,12 +18,12 @@ import type { RewriteRule } from './rules/rewrite.ts';
 import type { WafRule } from './rules/waf.ts';
 
 export type { PathFilter, RuleCommon } from './common.ts';
-export type { Domain } from './domain.ts';
-export type { DnsRecord } from './record.ts';
 export type { PoolOrigin } from './rules/origin-pool.ts';
 export type {
   BotRouteRule,
   CacheRule,
+  DnsRecord,
+  Domain,
   DropRule,
   ErrorPageRule,
   FingerprintRule,
@@ -29,14 +32,9 @@ export type {
   RateLimitRule,
   RedirectRule,
   RewriteRule,
+  Rule,
   WafRule,
 };
-
-import type { Domain } from './domain.ts';
-import type { DnsRecord } from './record.ts';
-import type { Rule } from './rule.ts';
-
-export type { Rule };
 
 /** Keys of rules and records by id. A key identifies an entry of an edge file across edits, where its id may change. */
 export interface ObjectKeys {

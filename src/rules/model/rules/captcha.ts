@@ -4,7 +4,7 @@ import {
   MAX_CAPTCHA_TTL_SEC,
   MIN_CAPTCHA_TTL_SEC,
 } from '../../../base/vocabulary/limits.ts';
-import { pathRule, type RuleOf } from '../common.ts';
+import { pathRule } from '../common.ts';
 import { integer } from '../fields.ts';
 
 /** The form of the type. */
@@ -19,6 +19,3 @@ export const captchaForm = pathRule({
       .meta({ examples: [3600] }),
   },
 });
-
-/** A stored rule of the type. */
-export type CaptchaRule = RuleOf<typeof captchaForm>;

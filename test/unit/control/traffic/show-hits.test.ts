@@ -2,10 +2,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ACTION_MODES, RULE_TYPES } from '../../../../src/base/vocabulary/vocabulary.ts';
-import { MAX_REMOVED_RULES, MAX_RULE_CHANGES } from '../../../../src/control/traffic/limits.ts';
+import {
+  MAX_ABOUT_CHARACTERS,
+  MAX_REMOVED_RULES,
+  MAX_RULE_CHANGES,
+} from '../../../../src/control/traffic/limits.ts';
 import {
   inEvaluationOrder,
   removedRules,
+  ruleAbout,
   showRuleHits,
   sumHits,
   UNKNOWN_EFFECT,
@@ -132,4 +137,29 @@ test('rules are in the order of phases, then of priority, then of id', () => {
     'waf/1',
     'origin_pool/2',
   ]);
+});
+
+// The short text by which people recognise a rule.
+
+describe('the text of a rule', () => {
+  test.each([
+    [{ path_includes: ['/*'] }, ''],
+    [{ path_includes: ['/admin/*', '/setup'] }, '/admin/* +1'],
+    [{ path_includes: ['/admin/*'], ips: ['192.0.2.1'] }, '/admin/* · 1 address'],
+    [{ ips: ['192.0.2.1', '192.0.2.2'], ip_match_type: 'exclude' }, 'all but 2 addresses'],
+    [{ countries: ['DE', 'NO'], country_match_type: 'exclude' }, 'all but DE +1'],
+    [{ countries: ['KP'], country_match_type: 'include' }, 'KP'],
+    [{ bot_kinds: ['gptbot', 'ccbot'] }, 'gptbot +1'],
+    [{ origins: [{}, {}] }, '2 origins'],
+    [{ codes: [502, 503] }, '502 +1'],
+    [{ path_includes: 7 }, ''],
+  ])('%j is shown as "%s"', (body, text) => {
+    expect(ruleAbout(body)).toBe(text);
+  });
+
+  test('is cut at its bound, by characters', () => {
+    const text = ruleAbout({ path_includes: ['/💡'.repeat(100)] });
+    expect([...text]).toHaveLength(MAX_ABOUT_CHARACTERS);
+    expect(text.endsWith('💡…') || text.endsWith('/…')).toBe(true);
+  });
 });

@@ -1,10 +1,21 @@
 /** Each transformation on inputs of its own. */
+
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { KIND_BITS, KINDS } from '../../../../../src/base/octets/octet-kinds.ts';
 import {
   WAF_TRANSFORMATIONS,
   type WafTransformation,
 } from '../../../../../src/engine/plan/signature-program.ts';
-import { TRANSFORMATIONS } from '../../../../../src/engine/waf/transformations/transformations.ts';
+import { octetsOf, shapeOf } from '../../../../../src/engine/waf/octets/octet-buffer.ts';
+import {
+  CHANGES,
+  LENGTH_BEHIND,
+  lengthAhead,
+  MAKES,
+  TRANSFORMATIONS,
+} from '../../../../../src/engine/waf/transformations/transformations.ts';
+import { countTextWork } from '../../../../support/count-text-work.ts';
 
 type Case = readonly [input: string, output: string];
 
@@ -225,4 +236,180 @@ test('the chains of CRS decode UTF-8 full width, percent-encoding, entities and 
   const { utf8toUnicode, urlDecodeUni, htmlEntityDecode, jsDecode } = TRANSFORMATIONS;
   const chain = (value: string) => jsDecode(htmlEntityDecode(urlDecodeUni(utf8toUnicode(value))));
   expect(chain('\xef\xbc\x9csvg%20onload%3D&quot;\\u0061lert%u0028)')).toBe('<svg onload="alert()');
+});
+
+test('every octet has one kind, and every kind has an octet', () => {
+  expect(new Set(KINDS)).toEqual(new Set(KIND_BITS));
+  expect(KIND_BITS).toHaveLength(32);
+});
+
+describe('a transformation does not change a text without the kinds in CHANGES', () => {
+  test.each(WAF_TRANSFORMATIONS.filter((name) => CHANGES[name] !== -1))('%s', (name) => {
+    const harmless = Array.from({ length: 256 }, (_, octet) => octet).filter(
+      (octet) => (KINDS[octet]! & CHANGES[name]) === 0,
+    );
+    expect(harmless.length).toBeGreaterThan(64);
+    const texts = fc
+      .array(fc.constantFrom(...harmless), { maxLength: 60 })
+      .map((octets) => String.fromCharCode(...octets));
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(shapeOf(octetsOf(text), text.length) & CHANGES[name]).toBe(0);
+        expect(TRANSFORMATIONS[name](text)).toBe(text);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('the result of a transformation has no kinds but those of its input and of MAKES', () => {
+  test.each(WAF_TRANSFORMATIONS.filter((name) => MAKES[name] !== -1))('%s', (name) => {
+    const octets = fc.oneof(
+      fc.constantFrom(...Array.from('aZ9 \t\0/*\\.-#<>!\'",;(^', (one) => one.charCodeAt(0))),
+      fc.integer({ min: 0, max: 255 }),
+    );
+    const texts = fc.array(octets, { maxLength: 24 }).map((all) => String.fromCharCode(...all));
+    fc.assert(
+      fc.property(texts, (text) => {
+        const before = shapeOf(octetsOf(text), text.length);
+        const made = TRANSFORMATIONS[name](text);
+        expect(shapeOf(octetsOf(made), made.length) & ~(before | MAKES[name])).toBe(0);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('the result of a transformation is no longer than lengthAhead', () => {
+  test.each(WAF_TRANSFORMATIONS)('%s', (name) => {
+    const pieces = fc.oneof(
+      fc.constantFrom(
+        ...'/ . .. ./ // /a/../ \\ %41 %u0041 \\x41 \\41 &#65; &lt 0x41 /* */ -- <!-- ^" \t YWJj'.split(' '),
+      ),
+      fc.constantFrom('\0', '\xe2\x80\x98', '\xff', ' ', '\r\n', '=', '1', 'A'),
+    );
+    const texts = fc.array(pieces, { maxLength: 12 }).map((all) => all.join(''));
+    const bound = LENGTH_BEHIND[name] ?? ((length: number): number => length);
+    fc.assert(
+      fc.property(texts, (text) => {
+        const { length } = TRANSFORMATIONS[name](text);
+        expect(length).toBeLessThanOrEqual(bound(text.length));
+        expect(length).toBeLessThanOrEqual(lengthAhead(WAF_TRANSFORMATIONS.indexOf(name), text));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+// What holds for every transformation: bounded work, octets in and out, once is enough where the manual means it so.
+
+/** Octets that some transformation treats specially, and some that none does. */
+const MARKS = '%u+0fF1\\xn\'"&#;ltgtampquotnbsp/*<!--->. \t\r\n\0aZ,^(=\xa0\xc2\xc3\xe2\x82\xac\xf0\x9f\xff';
+const text = fc.string({ unit: fc.constantFrom(...MARKS), maxLength: 40 });
+
+/** Applying these a second time changes nothing. */
+const IDEMPOTENT: readonly WafTransformation[] = [
+  'cmdLine',
+  'compressWhitespace',
+  'lowercase',
+  'normalizePath',
+  'normalizePathWin',
+  'removeNulls',
+  'removeWhitespace',
+  'replaceNulls',
+  'trim',
+  'trimLeft',
+  'trimRight',
+  'uppercase',
+];
+
+/** Inputs that make naive versions read the same text again and again. */
+const HOSTILE = [
+  '%',
+  '%u',
+  '%u12',
+  '+%+',
+  '\\',
+  '\\x',
+  '\\12',
+  '\\00000',
+  '&',
+  '&#',
+  '&#0',
+  '&#x',
+  '&lt',
+  '/',
+  '../',
+  'a/../',
+  'a/',
+  '/*',
+  '*/',
+  '<!-',
+  '<!--',
+  '-',
+  '#',
+  '0x',
+  '0x4',
+  ' ',
+  '" ',
+  '\0',
+  '\xc3',
+  '\xe2\x82',
+  '\xf0\x9f\x98\x80',
+  'A',
+  'a',
+  '=',
+];
+
+/** Characters read for each character of input, at most: transformations read some twice to see whether to begin. */
+const MOST_READS = 40;
+
+describe.each(WAF_TRANSFORMATIONS)('%s', (name) => {
+  const transform = TRANSFORMATIONS[name];
+
+  test('returns Latin-1 text', () => {
+    fc.assert(
+      fc.property(text, (value) => {
+        for (const character of transform(value)) expect(character.codePointAt(0)).toBeLessThan(256);
+      }),
+    );
+  });
+
+  test('does linear work on repetitive inputs', () => {
+    for (const piece of HOSTILE) {
+      for (const tail of ['', 'x']) {
+        const value = piece.repeat(Math.ceil(65_536 / piece.length)) + tail;
+        const work = countTextWork(() => transform(value));
+        expect(work / value.length, JSON.stringify(piece)).toBeLessThan(MOST_READS);
+      }
+    }
+  });
+
+  test('does not depend on earlier transformations', () => {
+    fc.assert(
+      fc.property(text, text, (value, other) => {
+        const alone = transform(value);
+        transform(other.repeat(300));
+        expect(transform(value)).toBe(alone);
+      }),
+    );
+  });
+});
+
+test.each(IDEMPOTENT)('%s is idempotent: twice is %s once', (name) => {
+  const transform = TRANSFORMATIONS[name];
+  fc.assert(
+    fc.property(text, (value) => {
+      const once = transform(value);
+      expect(transform(once)).toBe(once);
+    }),
+  );
+});
+
+test('the work counter detects a quadratic function', () => {
+  const value = 'ab'.repeat(500);
+  const quadratic = (): void => {
+    for (let at = 0; at < value.length; at++) value.indexOf('c', at);
+  };
+  expect(countTextWork(quadratic) / value.length).toBeGreaterThan(MOST_READS);
 });

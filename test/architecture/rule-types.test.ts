@@ -1,0 +1,138 @@
+/**
+ * One concept, one place: what is said of a rule type is in its homes. A name of a type in any other file of `src` is a second
+ * place to change for a new type, so each such file is listed here with its reason; the list has no entry too many.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+import { RULE_TYPES } from '../../src/base/vocabulary/vocabulary.ts';
+
+const SRC = new URL('../../src/', import.meta.url).pathname;
+
+/** Where a type is defined; CONTRIBUTING.md, "Add a rule type", has the same list. */
+const HOMES: readonly RegExp[] = [
+  /^base\/vocabulary\/vocabulary\.ts$/,
+  /^rules\/model\/rule\.ts$/,
+  /^rules\/model\/rules\//,
+  /^engine\/compiler\/rule-types\.ts$/,
+  /^engine\/evaluator\/phases\.ts$/,
+  /^engine\/evaluator\/phases\//,
+  /^workbench\/proofs\/rule-types\.ts$/,
+];
+
+/**
+ * Files that name types, and what they do that is really about these types alone; a folder ends in `/`. Names in types do not
+ * count: the compiler reports them.
+ */
+const OTHERS: Readonly<Record<string, string>> = {
+  'cli/open-signatures.ts': 'signatures are opened if a waf rule needs them',
+  'cli/remote/remote-domain.ts': 'lists of error pages lack their HTML',
+  'cli/simulate-options.ts': 'origins of a pool that are said to be down',
+  'control/accounts/tiers.ts': 'which types each tier sells',
+  'control/api/routes/rules.ts':
+    'HTML of error pages in a column of its own; the www record of a canonical redirect',
+  'control/api/rules/read.ts': "the budget of addresses of drop rules; the country of a route's origin",
+  'control/api/rules/shapes.ts': 'fields that only answers of a type have',
+  'control/api/rules/show.ts': 'HTML of error pages in a column of its own; a default of older waf rows',
+  'control/compute/deliver.ts': 'the error page of a trace is cut',
+  'control/publishing/make-plan.ts': 'HTML of error pages in a column of its own',
+  'control/recommendations/': 'each family is about rules of one type',
+  'edge/node/plan-source.ts': 'warns about waf, country and JA4H rules that the node cannot evaluate',
+  'edge/proxy/origin/failover.ts': 'a pool has further origins to try',
+  'engine/counts/shadow-changes.ts': 'an effect of that name',
+  'engine/evaluator/decision.ts': 'an effect and sources of origins of that name',
+  'engine/evaluator/edge-settings.ts': 'probes and ejection of pools',
+  'engine/evaluator/evaluate.ts': 'how long a challenge of a captcha or rate_limit rule is solved',
+  'engine/evaluator/explain.ts': 'the phase in which the edge answers its own paths',
+  'engine/evaluator/predicates.ts': 'the column of bot kinds is also that of fingerprints',
+  'engine/evaluator/trace.ts': 'routes and pools share a phase',
+  'page/panel/page/engine.ts': 'loads RE2 if a rewrite has captures',
+  'page/panel/page/views/trace.ts': 'the phase of error pages has no outcome of its own',
+  'rules/files/edge-schema.ts': 'examples of the schema',
+  'rules/files/print-edge.ts': 'origins of a pool are printed as rows',
+  'rules/model/parse.ts': 'the budget of addresses of drop rules',
+  'workbench/importers/': 'translate rules of other products to the type that does the same',
+  'workbench/mutation/mutate.ts': 'a challenge of a fingerprint rule lets later ones of its phase act',
+  'workbench/mutation/witness-test.ts':
+    'what a test states for the rules of a witness: counts, origins, queries',
+  'workbench/proofs/changes.ts': "locations of redirects may be the request's own URL",
+  'workbench/proofs/circles.ts': 'circles of redirects',
+  'workbench/proofs/differences.ts': 'captures of rewrites; error pages depend on the status',
+  'workbench/proofs/invariants.ts':
+    "an invariant's filter is compiled as that of a drop rule; challenges of records follow captcha rules",
+  'workbench/proofs/lint/fields.ts': 'findings about fields of bot_route, cache and waf rules',
+  'workbench/proofs/lint/filters.ts': 'which types protect a path',
+  'workbench/proofs/lint/hosts.ts': 'a canonical redirect of www',
+  'workbench/proofs/lint/needless.ts':
+    'addresses of drop rules; captures of rewrites depend on the order of paths',
+  'workbench/proofs/lint/paths.ts': 'types for which a path without its sub-paths is meant',
+  'workbench/proofs/lint/proved.ts': 'captures of rewrites depend on the order of paths',
+  'workbench/proofs/lint/redirects.ts': 'findings about targets of redirects',
+  'workbench/proofs/reach.ts': 'error pages are chosen for responses',
+  'workbench/proofs/regions.ts': 'error pages are chosen for responses; bots may pin the origin',
+  'workbench/proofs/situations.ts':
+    'the order of evaluation: pins, own URLs of redirects, routes before pools, responses',
+  'workbench/proofs/space/axes.ts': 'the columns of bot kinds, fingerprints and statuses',
+  'workbench/proofs/subject.ts': 'targets of redirects, captures of rewrites',
+  'workbench/rule-tests/coverage.ts': 'error pages are chosen for responses',
+  'workbench/rule-tests/prepare.ts': 'names of the origins of pools',
+  'workbench/simulation/as-test.ts': 'what a test states: counts, origins of pools',
+  'workbench/simulation/conditions.ts': 'what a simulation assumes: counts, challenges, origins of pools',
+  'workbench/simulation/describe.ts': 'an effect of that name; the status of a rate limit',
+  'workbench/simulation/expected-schema.ts': 'a source of origins of that name',
+  'workbench/simulation/render-rule.ts': 'an effect of that name',
+  'workbench/simulation/simulate.ts': 'error pages are chosen for responses',
+};
+
+/** Names that are a type's and nothing else's; the others are words of actions, effects and settings too. */
+const OWN_NAMES = RULE_TYPES.filter((type) => type.includes('_'));
+
+/** Where a word that has other meanings is a type's name: compared with a `type`, or the value of one. */
+const AS_TYPE = new RegExp(
+  String.raw`(?:\btype (?:===|!==) |\btype: |\btypeIndex\()'(?:${RULE_TYPES.join('|')})'`,
+);
+const AS_NAME = new RegExp(String.raw`'(?:${OWN_NAMES.join('|')})'|\b(?:${OWN_NAMES.join('|')})\??:`);
+
+/** The text of a file without its comments. */
+function codeOf(text: string): string {
+  const options = { removeComments: true, target: ts.ScriptTarget.ESNext, verbatimModuleSyntax: true };
+  return ts.transpileModule(text, { compilerOptions: options }).outputText;
+}
+
+/** The files outside of homes that name a type, as paths below `src`. */
+function namingFiles(): readonly string[] {
+  return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.split(sep).join('/'))
+    .filter((path) => path.endsWith('.ts') && !HOMES.some((home) => home.test(path)))
+    .filter((path) => namesType(readFileSync(join(SRC, path), 'utf8')))
+    .sort();
+}
+
+/** Whether a text names a type; comments, which are free to, are left out only where there is a name at all. */
+function namesType(text: string): boolean {
+  const names = (part: string): boolean => AS_NAME.test(part) || AS_TYPE.test(part);
+  return names(text) && names(codeOf(text));
+}
+
+describe('rule types', () => {
+  test('a name is found in code, and none in comments', () => {
+    expect(namesType("if (rule.type === 'waf') act();")).toBe(true);
+    expect(namesType('const TABLE: Table = { bot_route: 1 };')).toBe(true);
+    expect(namesType("/** `type: 'waf'` */\nconst action = 'redirect'; // 'bot_route'")).toBe(false);
+  });
+
+  const naming = namingFiles();
+  const isListed = (file: string): boolean =>
+    Object.keys(OTHERS).some((path) => file === path || (path.endsWith('/') && file.startsWith(path)));
+
+  test('a file outside of their homes names a type for a reason', () => {
+    expect(naming.filter((file) => !isListed(file))).toEqual([]);
+  });
+
+  test('the list has no file that names none', () => {
+    const isUsed = (path: string): boolean =>
+      naming.some((file) => file === path || (path.endsWith('/') && file.startsWith(path)));
+    expect(Object.keys(OTHERS).filter((path) => !isUsed(path))).toEqual([]);
+  });
+});

@@ -1,0 +1,187 @@
+/** The texts of forms over the API: nested fields, what a save sends, and mistakes at their controls. */
+import { describe, expect, test } from 'vitest';
+import type { FormField } from '../../../../../../src/page/panel/documents.ts';
+import { fieldDocument } from '../../../../../../src/page/panel/open-panel.ts';
+import {
+  entryOf,
+  type FormEntry,
+  type FormTexts,
+  mistakesOf,
+  readForm,
+  textsOf,
+} from '../../../../../../src/page/panel/page/api/form-texts.ts';
+
+const { rules, record } = fieldDocument();
+const pool = rules.origin_pool.fields;
+const pages = rules.error_page.fields;
+
+const STORED = {
+  lb_type: 'round_robin',
+  origins: [
+    { address: '192.0.2.1', port: null, scheme: 'https', weight: 3, node_ids: [1, 2], country: '' },
+    {
+      address: '192.0.2.2',
+      port: 8443,
+      scheme: 'http',
+      weight: 1,
+      node_ids: [],
+      country: 'DE',
+      shade: 'red',
+    },
+  ],
+  health_check: { enabled: false, path: '/', interval_sec: 15, later: { a: [1] } },
+  host_header: '',
+  name: '',
+};
+
+const fieldOf = (fields: readonly FormField[], name: string): FormField =>
+  fields.find((field) => field.name === name)!;
+const entriesOf = (texts: FormTexts, name: string): readonly FormEntry[] =>
+  texts[name] as readonly FormEntry[];
+
+/** An entry with other texts. */
+const typed = (entry: FormEntry, texts: FormTexts): FormEntry => ({
+  ...entry,
+  texts: { ...entry.texts, ...texts },
+});
+
+/** Changes the form of an object and reads it. */
+function read(fields: readonly FormField[], object: object, change: (before: FormTexts) => FormTexts) {
+  const before = textsOf(fields, object as Readonly<Record<string, unknown>>);
+  const { values, mistakes } = readForm(fields, { ...before, ...change(before) }, before);
+  return { values, mistakes: Object.fromEntries(mistakes) };
+}
+
+describe('the fields of forms', () => {
+  test('have inner fields wherever they are objects, and no object may be null', () => {
+    const all = [...Object.values(rules), record].flatMap(({ fields, common }) => [...fields, ...common]);
+    const nested = all.filter(({ fields }) => fields.length > 0);
+    expect(nested.map(({ name, kind }) => `${name}: ${kind}`)).toEqual([
+      'exclusions: objects',
+      'origins: objects',
+      'health_check: object',
+      'content: map',
+    ]);
+    expect(all.filter(({ kind, fields }) => /^(?:object|map)/.test(kind) && fields.length === 0)).toEqual([]);
+    expect(nested.filter(({ nullable }) => nullable)).toEqual([]);
+    expect(nested.flatMap(({ fields }) => fields).filter(({ fields }) => fields.length > 0)).toEqual([]);
+  });
+
+  test('have the bounds, options and descriptions of the field reference', () => {
+    const { fields, most, required } = fieldOf(pool, 'origins');
+    expect([most, required]).toEqual([64, true]);
+    expect(fields.map(({ name, kind }) => `${name}: ${kind}`)).toEqual([
+      'address: text',
+      'port: integer',
+      'scheme: text',
+      'weight: integer',
+      'node_ids: integers',
+      'country: text',
+    ]);
+    const [address, port, scheme, weight] = fields;
+    expect([address!.required, port!.nullable, scheme!.options]).toEqual([true, true, ['http', 'https']]);
+    expect([weight!.minimum, weight!.maximum, weight!.fallback]).toEqual([0, 1000, 1]);
+    expect(address!.description).toBe('IP address or host name of the origin');
+    expect(fieldOf(pages, 'content')).toMatchObject({
+      most: 201,
+      fields: [{ name: 'key' }, { name: 'value' }],
+    });
+  });
+});
+
+describe('reading a form', () => {
+  test('sends nothing of an object that was not changed, or was changed back', () => {
+    expect(read(pool, STORED, (texts) => texts)).toEqual({ values: {}, mistakes: {} });
+    expect(read(pool, STORED, ({ origins }) => ({ origins: structuredClone(origins!) })).values).toEqual({});
+  });
+
+  test('sends the whole outer field of a changed inner one, with the fields that no control draws', () => {
+    const { values } = read(pool, STORED, (texts) => {
+      const [first, second] = entriesOf(texts, 'origins');
+      return { origins: [typed(first!, { weight: '5' }), second!] };
+    });
+    expect(values).toEqual({ origins: [{ ...STORED.origins[0], weight: 5 }, STORED.origins[1]] });
+    const health = read(pool, STORED, (texts) => ({
+      health_check: typed(texts['health_check'] as FormEntry, { enabled: true, path: '/up' }),
+    }));
+    expect(health.values).toEqual({ health_check: { ...STORED.health_check, enabled: true, path: '/up' } });
+  });
+
+  test('leaves the defaults of a new entry to the server, and removes one', () => {
+    const added = typed(entryOf(fieldOf(pool, 'origins')), { address: 'b.example', node_ids: '3 4,5' });
+    expect(added.texts).toMatchObject({ scheme: 'https', weight: '1', port: '' });
+    const { values } = read(pool, STORED, (texts) => ({ origins: [entriesOf(texts, 'origins')[1]!, added] }));
+    expect(values).toEqual({ origins: [STORED.origins[1], { address: 'b.example', node_ids: [3, 4, 5] }] });
+  });
+
+  test('empties a number that may be null, and takes the default of another', () => {
+    const { values } = read(pool, STORED, (texts) => {
+      const [first, second] = entriesOf(texts, 'origins');
+      return { origins: [typed(first!, { weight: '' }), typed(second!, { port: '' })] };
+    });
+    expect(values['origins']).toMatchObject([{ weight: 1 }, { port: null }]);
+  });
+
+  test('finds mistakes at the path of their control', () => {
+    const empty = entryOf(fieldOf(pool, 'origins'));
+    const { mistakes } = read(pool, STORED, (texts) => ({
+      origins: [typed(entriesOf(texts, 'origins')[0]!, { weight: '1001', node_ids: '1, x' }), empty],
+      health_check: typed(texts['health_check'] as FormEntry, { interval_sec: 'soon' }),
+    }));
+    expect(mistakes).toEqual({
+      'origins[0].weight': 'must be 0 to 1000',
+      'origins[0].node_ids': '`x` is not a number',
+      'origins[1].address': 'is needed',
+      'health_check.interval_sec': '`soon` is not a whole number',
+    });
+    expect(read(pool, STORED, () => ({ origins: [] })).mistakes).toEqual({ origins: 'is needed' });
+    expect(read(pool, {}, (texts) => texts).mistakes).toEqual({ origins: 'is needed' });
+  });
+
+  test('reads a map by its keys, each of them once', () => {
+    const stored = { codes: [502], content: { '0': 'any', '502': 'gateway' } };
+    const change = (key: string) =>
+      read(pages, stored, (texts) => {
+        const [any, gateway] = entriesOf(texts, 'content');
+        return { content: [any!, typed(gateway!, { key }), entryOf(fieldOf(pages, 'content'))] };
+      });
+    expect(change('503').mistakes).toEqual({ 'content[2].key': 'is needed' });
+    expect(change('0').mistakes).toMatchObject({ 'content[1].key': 'is there twice' });
+    expect(change('700').mistakes).toMatchObject({
+      'content[1].key': 'must be a status code from 400 to 599, or 0 for the fallback',
+    });
+    const { values } = read(pages, stored, (texts) => {
+      const [any, gateway] = entriesOf(texts, 'content');
+      return { content: [any!, typed(gateway!, { key: '503' })] };
+    });
+    expect(values).toEqual({ content: { '0': 'any', '503': 'gateway' } });
+  });
+});
+
+describe('a refusal of the server', () => {
+  const mistakes = (error: string, fields: readonly FormField[], object: object) =>
+    Object.fromEntries(
+      mistakesOf(error, fields, textsOf(fields, object as Readonly<Record<string, unknown>>)),
+    );
+
+  test('is shown at the innermost part of the form that it names', () => {
+    const error =
+      'origins[1].address: must be a host; write `a`; origins[0].node_ids[2]: must be at least 1; health_check.path: must begin with `/`; origins: must have an origin; origins[1].shade: is unknown; priority: is taken';
+    expect(mistakes(error, pool, STORED)).toEqual({
+      'origins[1].address': 'must be a host; write `a`',
+      'origins[0].node_ids': '[2]: must be at least 1',
+      'health_check.path': 'must begin with `/`',
+      origins: 'must have an origin',
+      'origins[1]': '.shade: is unknown',
+      '': 'priority: is taken',
+    });
+  });
+
+  test('of an entry of a map is shown at the entry with that key', () => {
+    const error = 'content["502"]: must be shorter; content["404"]: is unknown';
+    expect(mistakes(error, pages, { content: { '0': 'any', '502': 'gateway' } })).toEqual({
+      'content[1]': 'must be shorter',
+      content: '["404"]: is unknown',
+    });
+  });
+});
