@@ -47,8 +47,7 @@ export default defineConfig(({ mode }) => {
             include: ['test/**/*.test.ts'],
             exclude: filesOf([...FAST, ...GENERATED, ...DRILL]),
             // These tests wait for sockets, timers and processes: with three workers two processors are busy for 68 % of the time.
-            isolate: false,
-            maxWorkers: 2,
+            maxWorkers: 4,
             sequence: { groupOrder: 2 },
           },
         },
