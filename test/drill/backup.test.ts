@@ -60,7 +60,7 @@ function backup(to: string, ...flags: readonly string[]): ReturnType<typeof edge
 
 describe('backup', () => {
   test('a backup during writes is consistent, has every acknowledged write, and can be served', {
-    timeout: 90_000,
+    timeout: 240_000,
   }, async () => {
     while (written.length < 200) await wait(10);
     const before = [...written];
@@ -92,7 +92,7 @@ describe('backup', () => {
   });
 
   test('a restore replaces an existing store, served or not, only with --force', {
-    timeout: 90_000,
+    timeout: 240_000,
   }, async () => {
     const file = join(folder, 'again.db');
     expect((await backup(file)).code).toBe(0);

@@ -69,7 +69,7 @@ async function start(control: Partial<NodeEdgeOptions['control']> = {}): Promise
 }
 
 test('published plans are enforced at once, and served while the server is unreachable', {
-  timeout: 90_000,
+  timeout: 240_000,
 }, async () => {
   const app = await start();
   expect(await app.get('/admin')).toBe(200);

@@ -39,7 +39,7 @@ async function published(ask: Ask): Promise<readonly string[]> {
 
 test.each(everyDatabase())(
   'changes that kill -9 interrupts on $kind',
-  { timeout: 60_000 + ROUNDS * 20_000 },
+  { timeout: 120_000 + ROUNDS * 60_000 },
   async (kind) => {
     await builtCli();
     const folder = mkdtempSync(join(tmpdir(), 'edgeplan-kill-changes-'));

@@ -153,7 +153,7 @@ describe('a node that follows', requires(WHY), () => {
   }, 120_000);
   afterAll(() => house.close());
 
-  test('follows its control plane and reports traffic over every jump', { timeout: 90_000 }, async () => {
+  test('follows its control plane and reports traffic over every jump', { timeout: 240_000 }, async () => {
     const domain = await addDomain(house, 'shop.test');
     await addDrop(house, domain, '/p');
     const args = ['--control', `http://127.0.0.1:${house.port}`, '--data', join(folder, 'follower')];

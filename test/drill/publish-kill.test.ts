@@ -79,7 +79,7 @@ async function checkHistory(store: Store, domain: DomainRow): Promise<void> {
 
 for (const database of testDatabases()) {
   test(`${ROUNDS} deaths lose nothing on ${database.kind}`, {
-    timeout: 60_000 + ROUNDS * 10_000,
+    timeout: 120_000 + ROUNDS * 60_000,
   }, async () => {
     await builtCli();
     const made = await database.make();

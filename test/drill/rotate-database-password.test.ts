@@ -22,7 +22,7 @@ afterAll(() => own?.close(), 60_000);
 
 test('reads and writes go on while the password changes, and after every connection is lost', {
   ...requires(MISSING),
-  timeout: 90_000,
+  timeout: 240_000,
 }, async () => {
   own.writePassword('one');
   const database = `postgres://plans@127.0.0.1:${own.port}/plans`;

@@ -131,7 +131,7 @@ const COMMANDS = [
   ...['billing wallet', 'billing invoices', 'billing subscriptions'],
 ];
 
-test.each(COMMANDS)('%s escapes the texts of a server', { timeout: 20_000 }, async (line) => {
+test.each(COMMANDS)('%s escapes the texts of a server', { timeout: 240_000 }, async (line) => {
   const asked = proxy.asked.length;
   proxy.rewrite = poisonedBody;
   const found = await run(line).finally(() => {

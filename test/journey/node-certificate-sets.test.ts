@@ -186,7 +186,7 @@ const LIES: readonly (readonly [string, RegExp, (asked: Lie) => object])[] = [
 
 test.each(LIES)(
   '%s is logged once, and the set before stays in use',
-  { timeout: 30_000 },
+  { timeout: 240_000 },
   async (_what, reason, lie) => {
     control.answer = lie;
     control.change('shop.test', { certificates: [two] });

@@ -405,7 +405,7 @@ describe('a control plane that was set up again', () => {
 
 describe('a control plane restored from a backup', () => {
   test('is followed in its new epoch, and reports no write as published before its nodes have it', {
-    timeout: 90_000,
+    timeout: 240_000,
   }, async () => {
     const backup = join(folder, 'backup.db');
     const domain = await addDomain(house, 'shop.test');

@@ -53,7 +53,7 @@ async function start(log: string): Promise<Started> {
   return { child, port, out: () => out, ended };
 }
 
-test('a node ends on SIGTERM although its log is not read', { timeout: 90_000 }, async () => {
+test('a node ends on SIGTERM although its log is not read', { timeout: 240_000 }, async () => {
   const file = join(folder, 'pipe');
   expect(spawnSync('mkfifo', [file]).status).toBe(0);
   const { child, port } = await start(file);
@@ -68,7 +68,7 @@ test('a node ends on SIGTERM although its log is not read', { timeout: 90_000 },
 });
 
 test('a slow reader gets all buffered lines when the node ends', {
-  timeout: 90_000,
+  timeout: 240_000,
 }, async () => {
   const { child, port, out, ended } = await start('-');
   child.stdout.pause();

@@ -66,7 +66,7 @@ const TREATMENTS: readonly ((turn: number) => Treatment)[] = [
 const MOST_ENTRIES = 2;
 
 test(`after ${ROUNDS} kills every written request is counted once, and no number had two contents`, {
-  timeout: 60_000 + ROUNDS * 10_000,
+  timeout: 120_000 + ROUNDS * 60_000,
 }, async () => {
   let turn = 0;
   let least = 0;

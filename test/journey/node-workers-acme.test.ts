@@ -64,7 +64,7 @@ describe('ACME with workers', requires(PEBBLE_MISSING), () => {
   }
 
   test('the certificate that one process obtained is served by every worker', {
-    timeout: 90_000,
+    timeout: 240_000,
   }, async () => {
     await until(
       async () => {

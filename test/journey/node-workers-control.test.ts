@@ -74,7 +74,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-test('an ack is sent only after every worker serves the plan', { timeout: 90_000 }, async () => {
+test('an ack is sent only after every worker serves the plan', { timeout: 240_000 }, async () => {
   expect(await reportOn(1)).toBe('ack');
   const first = await until(
     async () => ((await statuses('/p1'))[0] === 403 ? 1 : null),
@@ -91,7 +91,7 @@ test('an ack is sent only after every worker serves the plan', { timeout: 90_000
   await until(async () => (await node.status('/readyz')) === 200, 'the node to be ready', PATIENCE_MS);
 });
 
-test('requests of all workers are reported to the control plane once', { timeout: 90_000 }, async () => {
+test('requests of all workers are reported to the control plane once', { timeout: 240_000 }, async () => {
   await stop();
   const told = async () => (await house.call('GET', '/domains/shop.test/traffic?minutes=1000')).body;
   expect(await told()).toMatchObject({ requests: decided });
@@ -110,7 +110,7 @@ test('requests of all workers are reported to the control plane once', { timeout
 
 test('workers start with the stored plans without a control plane', {
   ...requires(NO_CHILDREN),
-  timeout: 90_000,
+  timeout: 240_000,
 }, async () => {
   proxy.target = 0;
   proxy.cutAll();
@@ -122,7 +122,7 @@ test('workers start with the stored plans without a control plane', {
 
 test('no worker serves a plan until every worker can open it', {
   ...requires(NO_LIMITS),
-  timeout: 90_000,
+  timeout: 240_000,
 }, async () => {
   const at = Date.now();
   await house.store.write(async (tx) => {
@@ -157,7 +157,7 @@ test('no worker serves a plan until every worker can open it', {
 });
 
 test('workers refuse a name whose plan file is damaged until the plan is fetched again', {
-  timeout: 90_000,
+  timeout: 240_000,
 }, async () => {
   const files = (): readonly string[] => readdirSync(join(data, 'plans'));
   const before = files();

@@ -290,7 +290,7 @@ test('a challenge of one worker can be solved at another, and all workers accept
   }
 });
 
-test('a purge reaches the cache of every worker', { timeout: 90_000 }, async () => {
+test('a purge reaches the cache of every worker', { timeout: 240_000 }, async () => {
   const texts = async (): Promise<ReadonlySet<string>> =>
     new Set((await askFromAll(node.port, '/cached')).map(({ text }) => text));
   for (const _ of TURNS) expect(await texts()).toEqual(new Set(['version 1']));
@@ -336,7 +336,7 @@ async function streamed(from: string, begins: () => void): Promise<'whole' | 'cu
 
 test(`a body that a worker's death truncates is not a complete response, and no other response is truncated`, {
   ...requires(NO_CHILDREN),
-  timeout: 90_000,
+  timeout: 240_000,
 }, async () => {
   const ends: string[] = [];
   let begun = 0;

@@ -71,7 +71,7 @@ function start(...args: string[]): Promise<WorkerNode> {
   return startWorkerNode(['--file', file, '--data', data, ...args], { cwd: folder });
 }
 
-const PATIENT = { timeout: 90_000 };
+const PATIENT = { timeout: 240_000 };
 
 describe('a node of several workers', () => {
   let node: WorkerNode;

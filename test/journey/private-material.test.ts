@@ -274,7 +274,7 @@ describe('a server and a node', requires(OPENSSL_MISSING), () => {
     ['logs', HOST, '--server', `http://user:${PASSWORD}@127.0.0.1:1`, '--key', PASSWORD],
     [...nodeArgs, '--token', PASSWORD],
     [...nodeArgs, '--trust', PASSWORD],
-  ])('%s %s %s names no password in what it prints', { timeout: 60_000 }, async (...args) => {
+  ])('%s %s %s names no password in what it prints', { timeout: 240_000 }, async (...args) => {
     const child = startEdgeplan(args, { cwd: folder, env: { EDGEPLAN_DEBUG: '1' } });
     const ended = new Promise((resolve) => child.on('close', resolve));
     let printed = '';
@@ -285,7 +285,7 @@ describe('a server and a node', requires(OPENSSL_MISSING), () => {
     expect(printed).not.toBe('');
   });
 
-  test('files of keys that cannot be read are refused without their text', { timeout: 60_000 }, async () => {
+  test('files of keys that cannot be read are refused without their text', { timeout: 300_000 }, async () => {
     const secret = 'a-S3cret-pass-word-that-is-long';
     for (const text of [secret, `hmac-sha256:ns1:${secret}`, `${secret}:ns1:QUJD`, `ns1:${secret}:x:y`]) {
       const file = put('bad.keys', `${text}\n`);

@@ -67,7 +67,7 @@ const SHOWN: Readonly<Record<string, RegExp>> = {
 
 describe('try', () => {
   test('every printed command works, occupied ports are avoided, and no file is left', {
-    timeout: 90_000,
+    timeout: 240_000,
   }, async () => {
     const blockers = await Promise.all([8787, 8788].map(block));
     const trying = await tryIt();

@@ -49,7 +49,7 @@ async function kill(child: Child): Promise<void> {
 const inspect = (where: string): Promise<ReadonlySet<number>> => inspectFolder(where, domainId);
 
 test(`kill -9 in the middle of writes, ${ROUNDS} times, loses nothing acknowledged`, {
-  timeout: 30_000 + ROUNDS * 5_000,
+  timeout: 120_000 + ROUNDS * 20_000,
 }, async () => {
   const acked: number[] = [];
   let from = 1;

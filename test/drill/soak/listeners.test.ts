@@ -77,7 +77,7 @@ rules:
     return node.left();
   }
 
-  test(`and serves on, ${TALKS} clients later`, { timeout: 60_000 + TALKS * 100 }, async () => {
+  test(`and serves on, ${TALKS} clients later`, { timeout: 240_000 + TALKS * 100 }, async () => {
     expect(statusesOf(await say(node.http, ORDINARY))).toEqual([200]);
     const before = await node.left();
     const doors: readonly Door[] = ['plain', 'balancer', 'hello', 'http/1.1'];
@@ -95,7 +95,7 @@ rules:
   });
 
   // Node (seen in 20.20) neither tells of a session that nghttp2 has ended by itself nor reads on: only time closes those.
-  test('and loses no connection of HTTP/2', { timeout: 60_000 + TALKS * 100 }, async () => {
+  test('and loses no connection of HTTP/2', { timeout: 240_000 + TALKS * 100 }, async () => {
     const connections = createConnectionBounds({
       maxConnections: 10_000,
       perAddress: 10_000,
