@@ -1,7 +1,8 @@
 /**
  * Tasks: the waits between attempts (exponential backoff), time limits, a bound on how many run at once, and the
- * priority of threads that compute.
+ * priority and processor time of threads that compute.
  */
+import { readFileSync, readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 
 /** The bounds of an exponential backoff, in milliseconds. */
@@ -119,7 +120,7 @@ function turn(waiting: Set<() => void>, signal: AbortSignal | undefined): Promis
   });
 }
 
-// The priority of threads that compute.
+// The priority and processor time of threads that compute.
 
 /**
  * Lowers the priority of this thread, so that a computation of seconds does not slow the threads that answer. Linux has a
@@ -130,4 +131,28 @@ function turn(waiting: Set<() => void>, signal: AbortSignal | undefined): Promis
  */
 export function lowerPriority(): void {
   if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+}
+
+/**
+ * The file in which Linux counts the processor time of this thread, readable by every thread of the process; `null`: the
+ * system has none (proc(5), `/proc/thread-self`; Linux, Documentation/scheduler/sched-stats).
+ */
+export function processorClock(): string | null {
+  try {
+    const file = `/proc/${readlinkSync('/proc/thread-self')}/schedstat`;
+    return processorMs(file) === null ? null : file;
+  } catch {
+    // Systems other than Linux.
+    return null;
+  }
+}
+
+/** Milliseconds that a thread has run on a processor, of its `processorClock`; `null`: the thread has ended. */
+export function processorMs(clock: string): number | null {
+  try {
+    const nanoseconds = Number.parseInt(readFileSync(clock, 'utf8'), 10);
+    return Number.isNaN(nanoseconds) ? null : nanoseconds / 1e6;
+  } catch {
+    return null;
+  }
 }

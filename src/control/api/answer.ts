@@ -141,8 +141,8 @@ const FRAMEWORK: Readonly<Record<string, () => Refusal>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Refusal(413, `the body must be at most ${MAX_BODY_OCTETS} octets`),
 };
 
-/** Seconds after which a failed computation may be requested again: most running ones have ended by then. */
-const COMPUTE_RETRY_S = 5;
+/** Seconds after which a failed computation may be requested again: those that wait now have ended at the third retry. */
+const COMPUTE_RETRY_S = 10;
 
 /** The refusal of a failed computation: 409 where its plan is the cause, else 503 with `Retry-After`. */
 function refusalOfComputation({ code, message }: ComputeFault): Refusal {

@@ -30,6 +30,7 @@ import {
   MAX_USED_ACCOUNTS,
   MAX_WAITING_JOBS,
   MAX_WAITING_OF_ACCOUNT,
+  RUN_MS,
   SHORT_MS,
   SHORT_THREADS,
   USED_HALF_MS,
@@ -41,8 +42,10 @@ export interface ComputeOptions {
   readonly store: Pick<Store, 'read' | 'place'>;
   /** The thread's code; `null` computes on the caller's thread. */
   readonly file?: URL | null;
-  /** Milliseconds a job may run. Default: `SHORT_MS` and `COMPUTE_MS`, by its lane. */
+  /** Milliseconds of processor time a job may use. Default: `SHORT_MS` and `COMPUTE_MS`, by its lane. */
   readonly budgetMs?: number;
+  /** Milliseconds a job may run. Default: `RUN_MS`. */
+  readonly runMs?: number;
   /** Milliseconds a job may wait for a thread. Default: `COMPUTE_WAIT_MS`. */
   readonly waitMs?: number;
   /** MiB of a thread's heap. Default: `COMPUTE_HEAP_MB`. */
@@ -60,7 +63,7 @@ function threadFile(): URL | null {
 /** Creates the pool. Its threads start with their first jobs. */
 export function createCompute(options: ComputeOptions): Compute {
   const { store, file = threadFile(), budgetMs, waitMs = COMPUTE_WAIT_MS } = options;
-  const { heapMb = COMPUTE_HEAP_MB, onJob } = options;
+  const { heapMb = COMPUTE_HEAP_MB, runMs = RUN_MS, onJob } = options;
   const used = createUsedTimes(() => performance.now());
   const lanes = {
     short: { turns: createTurns({ threads: SHORT_THREADS, waitMs, used }), budgetMs: budgetMs ?? SHORT_MS },
@@ -78,7 +81,8 @@ export function createCompute(options: ComputeOptions): Compute {
     const from = performance.now();
     try {
       if (file === null) return await deliver(job, store);
-      return await runInThread(pooled, job, { file, place: store.place, heapMb, budgetMs: lane.budgetMs });
+      const { budgetMs } = lane;
+      return await runInThread(pooled, job, { file, place: store.place, heapMb, budgetMs, runMs });
     } finally {
       const ms = performance.now() - from;
       used.add(account, ms);

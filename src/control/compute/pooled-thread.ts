@@ -3,14 +3,18 @@
  * ends it when the job exceeds its time or memory.
  */
 import { Worker } from 'node:worker_threads';
+import { processorMs } from '../../base/platform/tasks.ts';
 import type { StorePlace } from '../store/place.ts';
 import type { JobDelivery } from './deliver.ts';
 import { ComputeFault, type Job } from './job.ts';
-import type { ComputeThreadData } from './thread.ts';
+import { LOOK_MS, START_MS } from './limits.ts';
+import type { ComputeThreadData, ThreadMessage, ThreadStarted } from './thread.ts';
 
 /** One of the pool's threads; a new `Worker` takes the place of one that has ended. */
 export interface PooledThread {
   thread: Worker | null;
+  /** Of `thread`; `null`: it does not take jobs yet. */
+  started: ThreadStarted | null;
   /** A job has taken the thread. */
   busy: boolean;
   /** Rejects the job that runs in the thread; `null`: no job runs. */
@@ -23,33 +27,34 @@ export interface ThreadOptions {
   /** Where jobs read rows by themselves. */
   readonly place: StorePlace;
   readonly heapMb: number;
-  /** Milliseconds a job may run. */
+  /** Milliseconds of processor time a job may use. */
   readonly budgetMs: number;
+  /** Milliseconds a job may run. */
+  readonly runMs: number;
 }
 
 export function createPooledThread(): PooledThread {
-  return { thread: null, busy: false, fail: null };
+  return { thread: null, started: null, busy: false, fail: null };
 }
 
 /** Runs a job in the thread. @throws ComputeFault `unavailable` when it exceeds a limit or its thread ends */
 export function runInThread(pooled: PooledThread, job: Job, options: ThreadOptions): Promise<JobDelivery> {
-  const { budgetMs } = options;
   pooled.thread ??= startThread(pooled, options);
   const { thread } = pooled;
   // Keeps the process alive while this job runs; `settle` calls `unref` again, so an idle thread does not keep it alive.
   thread.ref();
   return new Promise<JobDelivery>((resolve, reject) => {
-    const late = `this computation took longer than ${budgetMs / 1_000} s, which is the limit`;
-    const timer = setTimeout(() => endThread(pooled, thread, unavailable(late)), budgetMs);
+    const stopWatch = watchJob(pooled, options, (late) => endThread(pooled, thread, unavailable(late)));
     const settle = (): void => {
-      clearTimeout(timer);
+      stopWatch();
       pooled.fail = null;
       thread.off('message', delivered);
       thread.unref();
     };
-    const delivered = (delivery: JobDelivery): void => {
+    const delivered = (message: ThreadMessage): void => {
+      if (message.kind === 'started') return;
       settle();
-      resolve(delivery);
+      resolve(message);
     };
     pooled.fail = (fault) => {
       settle();
@@ -66,10 +71,55 @@ export function runInThread(pooled: PooledThread, job: Job, options: ThreadOptio
   });
 }
 
+/**
+ * Calls `onLate` with a sentence when the job that was given to the thread exceeds a limit. Its time counts from when the
+ * thread takes jobs: the start of a thread is no work of the job, and takes seconds on a busy machine. Returns the function
+ * that stops the watch.
+ */
+function watchJob(
+  pooled: PooledThread,
+  { budgetMs, runMs }: ThreadOptions,
+  onLate: (sentence: string) => void,
+): () => void {
+  const given = performance.now();
+  let from: { readonly at: number; readonly used: number | null } | null = null;
+  let timer = setTimeout(look, 0);
+
+  function look(): void {
+    const now = performance.now();
+    const { started } = pooled;
+    if (started === null) {
+      if (now - given < START_MS) again(LOOK_MS);
+      else onLate(`no thread for this computation started within ${START_MS / 1_000} s`);
+      return;
+    }
+    from ??= { at: now, used: usedMs(started) };
+    const ran = now - from.at;
+    const total = usedMs(started);
+    const used = total === null || from.used === null ? ran : total - from.used;
+    if (used >= budgetMs)
+      onLate(`this computation took longer than ${budgetMs / 1_000} s, which is the limit`);
+    else if (ran >= runMs)
+      onLate(`this computation did not end within ${runMs / 1_000} s, for the machine is busy`);
+    else again(Math.max(LOOK_MS, Math.min(budgetMs - used, runMs - ran)));
+  }
+
+  function again(waitMs: number): void {
+    timer = setTimeout(look, waitMs);
+  }
+
+  return () => clearTimeout(timer);
+}
+
+function usedMs({ clock }: ThreadStarted): number | null {
+  return clock === null ? null : processorMs(clock);
+}
+
 /** Ends a thread and rejects its job; does nothing if the thread has already been replaced. */
 export function endThread(pooled: PooledThread, thread: Worker, fault: ComputeFault): void {
   if (pooled.thread !== thread) return;
   pooled.thread = null;
+  pooled.started = null;
   pooled.fail?.(fault);
   void thread.terminate();
 }
@@ -80,6 +130,9 @@ function startThread(pooled: PooledThread, { file, place, heapMb }: ThreadOption
     name: 'edgeplan-compute',
     workerData: { place } satisfies ComputeThreadData,
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
+  });
+  thread.on('message', (message: ThreadMessage) => {
+    if (message.kind === 'started' && pooled.thread === thread) pooled.started = message;
   });
   thread.on('error', (error) => endThread(pooled, thread, crashed(error, heapMb)));
   thread.on('exit', () =>
