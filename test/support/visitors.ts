@@ -10,6 +10,8 @@ export interface Balancer {
   next(): WorkerNode | null;
   /** Nodes that get requests now. */
   ready(): readonly WorkerNode[];
+  /** Names of the others, with reasons. */
+  unready(): readonly string[];
   stop(): Promise<void>;
 }
 
@@ -19,12 +21,15 @@ const READINESS_MS = 50;
 export function startBalancer(): Balancer {
   const nodes = new Map<string, WorkerNode>();
   let ready: readonly WorkerNode[] = [];
+  let unready: readonly string[] = [];
   let turn = 0;
   let stopping = false;
   const looking = (async () => {
     while (!stopping) {
-      const asked = [...nodes.values()].map(async (node) => ((await isReady(node)) ? [node] : []));
-      ready = (await Promise.all(asked)).flat();
+      const asked = [...nodes].map(async ([name, node]) => [name, node, await whyUnready(node)] as const);
+      const answers = await Promise.all(asked);
+      ready = answers.flatMap(([, node, reason]) => (reason === null ? [node] : []));
+      unready = answers.flatMap(([name, , reason]) => (reason === null ? [] : [`${name}: ${reason}`]));
       await wait(READINESS_MS);
     }
   })();
@@ -32,6 +37,7 @@ export function startBalancer(): Balancer {
     put: (name, node) => void nodes.set(name, node),
     next: () => ready[turn++ % ready.length] ?? null,
     ready: () => ready,
+    unready: () => unready,
     async stop() {
       stopping = true;
       await looking;
@@ -39,12 +45,14 @@ export function startBalancer(): Balancer {
   };
 }
 
-async function isReady(node: WorkerNode): Promise<boolean> {
+/** Why a node gets no requests; `null`: it gets some. */
+async function whyUnready(node: WorkerNode): Promise<string | null> {
   try {
-    return (await node.status('/readyz')) === 200;
-  } catch {
+    const status = await node.status('/readyz');
+    return status === 200 ? null : `/readyz answers ${status}`;
+  } catch (error) {
     // A node that has ended answers nothing.
-    return false;
+    return (error as Error).message;
   }
 }
 
@@ -91,7 +99,7 @@ export function startVisitors(balancer: Balancer, visitors: readonly Visitor[]):
 
   async function visit({ isRight, ...asked }: Visit, agents: Agents | null): Promise<void> {
     const node = balancer.next();
-    if (node === null) return fail(`${asked.path}: no node is ready`);
+    if (node === null) return fail(`${asked.path}: no node is ready (${balancer.unready()})`);
     try {
       const agent = agents?.(node);
       const answer = await ask({ ...asked, port: node.port, ...(agent === undefined ? {} : { agent }) });

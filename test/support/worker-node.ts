@@ -22,13 +22,15 @@ export interface WorkerNode {
   /** Waits until stderr says it. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
   metric(series: string): Promise<number>;
-  /** The status of a path of the operators' listener. */
+  /** The status of a path of the operators' listener, on a connection of its own: one from before may be closed by now. */
   status(path: string): Promise<number>;
   signal(name: NodeJS.Signals): void;
   /** Its exit code, once it has one; `null`: it was killed. */
   readonly ended: Promise<number | null>;
 }
 
+/** What the operators' listener answers to. */
+const LOCAL = { host: '127.0.0.1' };
 /** Milliseconds for anything to come about on a machine that is busy otherwise. */
 const PATIENCE_MS = 60_000;
 
@@ -72,7 +74,8 @@ export async function startWorkerNode(
     err: () => err,
     said: (pattern) => until(() => pattern.exec(err), `stderr to say ${pattern}`, PATIENCE_MS),
     metric: (series) => metricAt(operations, series),
-    status: async (path) => (await fetch(`${operations}${path}`)).status,
+    status: async (path) =>
+      (await ask({ port: Number(new URL(operations).port), path, headers: LOCAL })).status,
     signal: (name) => void child.kill(name),
     ended,
   };
