@@ -22,6 +22,9 @@ export interface PackageBuild {
   readonly signatures: boolean;
 }
 
+/** Characters of a line in a module without white space. */
+const LINE_LIMIT = 200;
+
 /** The packages by folder. */
 export const PACKAGES: Readonly<Record<string, PackageBuild>> = {
   evaluator: {
@@ -101,6 +104,9 @@ export function bundlePackage(name: string, outdir: string): Promise<PackageModu
     platform: 'neutral',
     external: ['node:*'],
     minifySyntax: true,
+    // Reading the text is most of an import. Names stay, and lines are short enough for stack traces.
+    minifyWhitespace: standalone,
+    lineLimit: standalone ? LINE_LIMIT : 0,
     legalComments: 'none',
     metafile: true,
     write: false,

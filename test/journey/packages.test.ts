@@ -279,4 +279,13 @@ describe('edgeplan without optional dependencies', () => {
     expect(stderr).toMatch(new RegExp(`npm install .*${version}\\d`));
     expect(stderr).not.toContain('bug');
   });
+
+  test('`edgeplan doctor` advises the installation alone', () => {
+    const address = 'postgres://edge@127.0.0.1:1/edge';
+    const { stdout, stderr } = edgeplan(['doctor', '--database', address]);
+    const printed = stdout + stderr;
+    expect(printed).toContain('needs the packages `pg`, `pg-connection-string`, which are not installed');
+    expect(printed).toMatch(/npm install pg@\S+ pg-connection-string@\d/);
+    expect(printed).not.toContain('check host');
+  });
 });

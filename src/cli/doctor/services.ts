@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { missingPackages } from '../../base/platform/optional-packages.ts';
 import { inspectFolder, inspectPostgres } from '../../control/store/database/open.ts';
 import { type PostgresAccess, type StoreReport, withoutPassword } from '../../control/store/place.ts';
 import { ControlPlaneFault, createControl } from '../../edge/following/control-plane.ts';
@@ -49,6 +50,9 @@ export const database: Check = {
     const access = accessOf(flags);
     const folder = access === null ? dataFolder(flags) : null;
     const place = access === null ? `the store in \`${folder}\`` : `\`${withoutPassword(access.address)}\``;
+    const missing = access === null ? null : missingPackages('postgres');
+    if (missing !== null)
+      return [{ state: 'failure', found: `${place} ${missing.needs}`, remedy: missing.remedy }];
     try {
       const report = access === null ? await inspectFolder(folder!) : await inspectPostgres(access);
       if (report !== null) return reportFindings(place, report);
