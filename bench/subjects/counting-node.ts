@@ -10,13 +10,13 @@ import { createTrafficCounter } from '../../src/edge/following/traffic/counter.t
 import { openTraffic } from '../../src/edge/following/traffic/traffic.ts';
 import { listenHttp } from '../../src/edge/listeners/http.ts';
 import { createFeedTokens } from '../../src/edge/node/feed-certificates.ts';
-import { OPEN_OCTETS } from '../../src/edge/node/limits.ts';
 import {
   createClearanceSecrets,
   createNodeProcess,
   randomClearance,
 } from '../../src/edge/node/node-process.ts';
 import type { ResourceShare } from '../../src/edge/node/resource-shares.ts';
+import { OPEN_OCTETS } from '../../src/edge/node/resource-shares.ts';
 import { createTrafficLog } from '../../src/edge/proxy/log/request-log.ts';
 import { trustProxies } from '../../src/edge/proxy/visitor.ts';
 

@@ -5,7 +5,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { openCertificates } from '../edge/listeners/tls/certificates.ts';
-import { FILES_MS } from '../edge/node/limits.ts';
+import { FILES_MS } from '../edge/node/certificates.ts';
 import type { CertificateFolder, EdgeNodeOptions, NodeAcmeOptions } from '../edge/node/options.ts';
 import { openClassificationFiles } from '../edge/proxy/classifier.ts';
 import { inputFault, reasonOf, usageFault, writeFault } from './exit.ts';

@@ -7,8 +7,10 @@ import { Option } from 'commander';
 import { followPaths } from '../base/platform/followed-paths.ts';
 import { quantity, visible } from '../workbench/simulation/render-text.ts';
 import { CommandFault, EXIT, usageFault } from './exit.ts';
-import { MAX_WATCHED_FILES } from './limits.ts';
 import { note, noteFault, write } from './output.ts';
+
+/** The most files that `--watch` follows: a rule set of signatures has hundreds, and each costs a stat a second. */
+const MAX_WATCHED_FILES = 5_000;
 
 /** The address of a command's listeners. */
 export interface ListenPlaces {

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { parseIpEntry } from '../base/addresses/ip.ts';
 import { BODY_OCTETS, DISK_OCTETS, RATE } from '../base/buffers/limits.ts';
-import { DRAIN_SECONDS } from '../edge/node/limits.ts';
 import {
   MAX_ADDRESS_CONNECTIONS,
   MAX_CONNECTIONS,
@@ -31,6 +30,12 @@ import {
 } from './options.ts';
 import type { ColourChoice } from './output.ts';
 import { readWorkers } from './worker-events.ts';
+
+/**
+ * Seconds that a node serves after SIGTERM while it reports itself not ready: a load balancer that probes every second
+ * and needs three failures has moved its traffic by then.
+ */
+const DRAIN_SECONDS = 5;
 
 /** The flags of one call, with defaults applied. Names are those of the options in camel case; units are theirs too. */
 export interface NodeFlags extends CollectorFlags {

@@ -1,8 +1,9 @@
 /** The `--workers` option and the messages about workers on stderr. */
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
-import { CHECK_MS, MAX_WORKERS } from '../edge/workers/limits.ts';
 import type { WorkerEvent } from '../edge/workers/messages.ts';
+import { MAX_WORKERS } from '../edge/workers/primary.ts';
+import { CHECK_MS } from '../edge/workers/worker-process.ts';
 import { note } from './output.ts';
 
 /** Reads `auto`, one worker per core, or a number of workers. @throws InvalidArgumentError for anything else */

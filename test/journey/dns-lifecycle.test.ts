@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSpecialJudge } from '../../src/base/addresses/special-addresses.ts';
-import { SERVER_CONCURRENCY } from '../../src/control/dns/limits.ts';
-import { createDns, type Dns } from '../../src/control/dns/resolver.ts';
+import { createDns, type Dns, SERVER_CONCURRENCY } from '../../src/control/dns/resolver.ts';
 import { type Applied, applyEvent } from '../../src/control/domains/apply-event.ts';
 import { newChallenge } from '../../src/control/domains/challenge.ts';
 import type { LifecycleNote } from '../../src/control/domains/context.ts';

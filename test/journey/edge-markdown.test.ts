@@ -8,9 +8,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { BUFFERED_OCTETS, MAX_PAGE_OCTETS } from '../../src/edge/markdown/limits.ts';
+import { MAX_PAGE_OCTETS } from '../../src/edge/markdown/outcome.ts';
 import type { MarkdownRenderer } from '../../src/edge/markdown/renderer.ts';
-import { createMarkdownRenderer, type RendererOptions } from '../../src/edge/markdown/renderer.ts';
+import {
+  BUFFERED_OCTETS,
+  createMarkdownRenderer,
+  type RendererOptions,
+} from '../../src/edge/markdown/renderer.ts';
 import { builtCli } from '../support/built.ts';
 import {
   CACHE_HOST,

@@ -1,8 +1,13 @@
 /** Names that the server resolves for customers: those whose name servers are silent delay nobody else. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createHostNames, type HostNames, type NameOwner } from '../../src/control/dns/host-names.ts';
-import { NAMES_AT_ONCE, NAMES_OF_ACCOUNT } from '../../src/control/dns/limits.ts';
+import {
+  createHostNames,
+  type HostNames,
+  NAMES_AT_ONCE,
+  NAMES_OF_ACCOUNT,
+  type NameOwner,
+} from '../../src/control/dns/host-names.ts';
 import { ATTEMPTS_AT_ONCE } from '../../src/control/notices/limits.ts';
 import { testDatabases } from '../support/databases.ts';
 import { a, NXDOMAIN, type ScriptedServer, SERVFAIL, startDnsServer } from '../support/dns-server.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { convert } from '../../src/edge/markdown/convert.ts';
-import { GROWTH, GROWTH_FLOOR } from '../../src/edge/markdown/limits.ts';
+import { GROWTH, GROWTH_FLOOR } from '../../src/edge/markdown/writer.ts';
 
 const NAMES = [
   ...['a', 'article', 'b', 'blockquote', 'br', 'caption', 'dd', 'div', 'dl', 'dt', 'em', 'form', 'h1', 'h2'],

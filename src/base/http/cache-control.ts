@@ -3,7 +3,9 @@
  * 9213) and HTTP-dates. The first has a lenient grammar, and an invalid lifetime counts as 0; the second is a structured
  * field (RFC 8941), which is valid as a whole or ignored.
  */
-import { MAX_SECONDS } from './limits.ts';
+
+/** Maximum of delta-seconds: RFC 9111 §1.2.2 requires at least 2^31, which are 68 years. */
+const MAX_SECONDS = 2 ** 31;
 
 /** The directives of a message. Times in seconds; `null`: absent; an invalid time is 0 (RFC 9111 §4.2.1). */
 export interface Directives {

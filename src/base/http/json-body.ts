@@ -2,7 +2,9 @@
  * Reads JSON bodies, more strictly than `JSON.parse`: valid UTF-8, no duplicate names in one object (RFC 8259 §4 leaves
  * their meaning undefined), and at most `MAX_JSON_DEPTH` levels. Linear in the body's length.
  */
-import { MAX_JSON_DEPTH } from './limits.ts';
+
+/** Objects and lists inside one another in a JSON body: no request of the API needs more than eight. */
+const MAX_JSON_DEPTH = 32;
 
 /** The value of a body, or why it cannot be read. */
 export type ReadJson =

@@ -4,7 +4,9 @@
  */
 import type { RESPONSE_FAULT_CODES } from '../diagnostics/codes/faults.ts';
 import { type HeaderList, lowerName } from './header-fields.ts';
-import { PUSH_OCTETS } from './limits.ts';
+
+/** Maximum number of octets pushed at once: TLS encrypts a whole write at once, also for a client that reads slowly. */
+const PUSH_OCTETS = 256 * 1024;
 
 export type { EdgeAnswer, HeaderList } from './header-fields.ts';
 

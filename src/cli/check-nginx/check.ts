@@ -13,8 +13,10 @@ import {
 import type { ImportedEdge } from '../../workbench/importers/report.ts';
 import { passes } from '../../workbench/importers/text-test.ts';
 import { inputFault } from '../exit.ts';
-import { MAX_CHECKED_REQUESTS } from '../limits.ts';
 import { type CheckedOutcome, type CheckedRequest, runNginx } from './run-nginx.ts';
+
+/** The most requests of one `import nginx --check`: a minute of them, and each path of a large configuration. */
+const MAX_CHECKED_REQUESTS = 5_000;
 
 /**
  * `opened`: nginx reaches no origin, over http and https, and the edge does; `lost_redirect`: nginx redirects and the edge forwards; `closed`: the

@@ -8,10 +8,14 @@ import { type Diagnostic, hasErrors } from '../../base/diagnostics/diagnostic.ts
 import { partsFolder } from '../../edge/middleware/node/edge-input.ts';
 import { type RuleTest, readTestBytes, type WrittenInvariant } from '../../rules/files/test-file.ts';
 import { DiagnosedFault, inputFault, readFault, usageFault } from '../exit.ts';
-import { MAX_DOMAIN_FILES, MAX_FOLDER_DEPTH } from '../limits.ts';
 import { type ColourChoice, colourFor } from '../output.ts';
 import { diagnosticsText, tally } from '../print/diagnostics.ts';
 import { readBytes, refuseOutside } from './read-file.ts';
+
+/** The most domains that one command goes over: enough for an agency, and each is compiled in memory. */
+const MAX_DOMAIN_FILES = 1_000;
+/** The deepest folder below `-f` that is searched for edge files: a customer, an environment, a domain, and two more. */
+const MAX_FOLDER_DEPTH = 5;
 
 const EDGE_FILE = 'edge.yaml';
 

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type { OpenIncludes } from '../../workbench/importers/importer.ts';
-import { MAX_SOURCE_OCTETS } from '../../workbench/importers/limits.ts';
+import { MAX_SOURCE_OCTETS } from '../../workbench/importers/json-source.ts';
 import type { SourceFile } from '../../workbench/importers/report.ts';
 import { reasonOf } from '../exit.ts';
 import { isInside } from './read-file.ts';

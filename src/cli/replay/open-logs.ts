@@ -6,8 +6,11 @@ import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { detectFormat, LOG_FORMATS, type LogFormat } from '../../workbench/access-logs/format.ts';
-import { LONGEST_LOG_LINE, MAX_LOGS } from '../../workbench/access-logs/limits.ts';
+import { LONGEST_LOG_LINE } from '../../workbench/access-logs/source.ts';
 import { inputFault, readFault, usageFault } from '../exit.ts';
+
+/** Logs that are read at once: each has a file descriptor and a chunk of text. */
+const MAX_LOGS = 256;
 
 /** Octets that are read at once: fewer make waiting noticeable, more are no faster. */
 const CHUNK_OCTETS = 256 * 1024;

@@ -1,5 +1,6 @@
 /** Prints the report of a replay of access logs. */
-import { REORDERED_LINES } from '../../workbench/access-logs/limits.ts';
+
+import { REORDERED_LINES } from '../../workbench/access-logs/in-order.ts';
 import type { LogTally } from '../../workbench/access-logs/source.ts';
 import type { LackedFact } from '../../workbench/replay/dependencies.ts';
 import type { ReplayOutcome, RequestsReport } from '../../workbench/replay/replay-requests.ts';

@@ -9,8 +9,20 @@
  * ```
  */
 import createFetchClient, { type Client as FetchClient } from 'openapi-fetch';
-import { MOST_WAIT_MS, RETRIES, TIMEOUT_MS } from './limits.ts';
 import type { components, paths } from './schema.ts';
+
+/**
+ * Maximum time, in milliseconds, for one attempt, reading the response included; the server delays `?wait=published` by
+ * up to 20 s.
+ */
+const TIMEOUT_MS = 30_000;
+/** Maximum number of times a request that was answered 429 is sent again. */
+const RETRIES = 3;
+/**
+ * Maximum `Retry-After` to wait for, in milliseconds. A key's budget is counted per minute, so it never needs a longer
+ * wait. The one-hour wait between nameserver checks is not retried automatically; the 429 is returned to the caller.
+ */
+const MOST_WAIT_MS = 60_000;
 
 /** A method for each HTTP method, typed by path: `api.GET('/domains/', …)`. */
 export type Client = FetchClient<paths>;

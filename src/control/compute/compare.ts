@@ -8,7 +8,12 @@ import { changeInput } from '../../workbench/proofs/differences.ts';
 import { describedChanges } from '../../workbench/simulation/render-changes.ts';
 import { diffSealed, printSealed } from '../publishing/printed.ts';
 import type { AnswerPage, DiffJob, PrintJob, TextDiffJob, TextPage } from './job.ts';
-import { MAX_RESULT_PAGE_OCTETS } from './limits.ts';
+
+/**
+ * Maximum size, in octets, of one page of a trace, a diff, an analysis or recommendations: what a browser renders without
+ * a visible pause.
+ */
+export const MAX_RESULT_PAGE_OCTETS = 1_000_000;
 
 /** One entry of a part of the answer: an element of a list (`key: null`), or a member of an object. */
 interface Entry {

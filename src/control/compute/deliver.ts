@@ -22,6 +22,7 @@ import {
   compareRevisions,
   compareTexts,
   cut,
+  MAX_RESULT_PAGE_OCTETS,
   printRevision,
   type Shortened,
   short,
@@ -46,7 +47,6 @@ import type {
   ZoneJob,
   ZoneProblem,
 } from './job.ts';
-import { MAX_RESULT_PAGE_OCTETS } from './limits.ts';
 
 /** What a thread answers to a job. */
 export type JobDelivery =

@@ -7,8 +7,12 @@ import { processorMs } from '../../base/platform/tasks.ts';
 import type { StorePlace } from '../store/place.ts';
 import type { JobDelivery } from './deliver.ts';
 import { ComputeFault, type Job } from './job.ts';
-import { LOOK_MS, START_MS } from './limits.ts';
 import type { ComputeThreadData, ThreadMessage, ThreadStarted } from './thread.ts';
+
+/** Milliseconds between looks at the processor time of a job, at least. */
+const LOOK_MS = 50;
+/** Maximum time, in milliseconds, until a new thread takes its first job: a few tenths of a second on an idle machine. */
+const START_MS = 60_000;
 
 /** One of the pool's threads; a new `Worker` takes the place of one that has ended. */
 export interface PooledThread {

@@ -12,20 +12,35 @@ import { LRUCache } from 'lru-cache';
 import { openHostsFile } from '../../base/platform/hosts-file.ts';
 import { createSemaphore, type Semaphore, withDeadline } from '../../base/platform/tasks.ts';
 import { fileMark } from '../../base/platform/watched-file.ts';
-import {
-  FAILING_NAME_MS,
-  HOST_NAME_MS,
-  HOST_TTL_MS,
-  MAX_HOST_NAMES,
-  MAX_SEARCH_DOMAINS,
-  NAMES_AT_ONCE,
-  NAMES_OF_ACCOUNT,
-  OTHER_FAMILY_MS,
-  PROMPT_NAME_MS,
-  PROMPT_TRY_MS,
-} from './limits.ts';
 import { DnsFault } from './message.ts';
-import { createDns, type Dns, type DnsOptions, type HostAddresses } from './resolver.ts';
+import {
+  createDns,
+  type Dns,
+  type DnsOptions,
+  type HostAddresses,
+  RESOLVER_CONCURRENCY,
+} from './resolver.ts';
+
+/** Milliseconds to resolve one name, the wait for its turn included: a third of the time of one delivery. */
+const HOST_NAME_MS = 5_000;
+/** Milliseconds after which a name is late: resolvers answer nearly all names, cached or not, within them. */
+const PROMPT_NAME_MS = 1_000;
+/** Milliseconds of one attempt at a prompt name, so that a lost datagram is repeated within `PROMPT_NAME_MS`. */
+const PROMPT_TRY_MS = 500;
+/** Milliseconds for the second family, once the first has addresses (RFC 8305 §3). */
+const OTHER_FAMILY_MS = 300;
+/** Names of one account that are resolved at once: as many as it has deliveries under way. */
+export const NAMES_OF_ACCOUNT = 2;
+/** Names of one circle that are resolved at once; each is two queries, so `RESOLVER_CONCURRENCY` is never exceeded. */
+export const NAMES_AT_ONCE = RESOLVER_CONCURRENCY / 2;
+/** Milliseconds for which a name without a prompt answer, and its account, are late: name servers are repaired in minutes. */
+const FAILING_NAME_MS = 600_000;
+/** Names of hosts in each table: above it the least recently used are asked for again. */
+const MAX_HOST_NAMES = 1_000;
+/** Bounds of the time, in milliseconds, for which addresses are cached, and names that do not exist. */
+const HOST_TTL_MS = { least: 1_000, most: 60_000 } as const;
+/** Maximum number of domains of a search list (glibc reads any number; older resolvers six). */
+const MAX_SEARCH_DOMAINS = 6;
 
 /** Who has chosen a name: an account by its id, or the operator. */
 export type NameOwner = number | 'operator';

@@ -8,8 +8,16 @@ import { connect } from 'node:net';
 import { decode, encode, type Packet } from 'dns-packet';
 import type { DNS_FAULT_CODES } from '../../base/diagnostics/codes/faults.ts';
 import { RECORD_NUMBERS, recordKind, ZONE_TYPES, type ZoneType } from '../../base/vocabulary/record-types.ts';
-import { ASK_TIMEOUT_MS, MAX_TTL_SEC, UDP_ATTEMPTS, UDP_PAYLOAD_OCTETS } from './limits.ts';
 import type { ServerAddress } from './server-address.ts';
+
+/** Maximum TTL, in seconds (RFC 2181 §8). */
+export const MAX_TTL_SEC = 2_147_483_647;
+/** Milliseconds until an attempt times out; common resolvers wait one to two seconds for a server. */
+export const ASK_TIMEOUT_MS = 1_500;
+/** Maximum number of datagrams sent to one server per query: one may be lost. */
+const UDP_ATTEMPTS = 2;
+/** The UDP payload size of EDNS, in octets: the largest that is never fragmented (DNS Flag Day 2020). */
+const UDP_PAYLOAD_OCTETS = 1_232;
 
 /** Types that a scan for records queries. */
 export const QUERY_TYPES = ZONE_TYPES.filter((type) => recordKind(type).unscanned !== true);

@@ -8,14 +8,6 @@ import ipaddr from 'ipaddr.js';
 import { createSemaphore, type Semaphore } from '../../base/platform/tasks.ts';
 import {
   ASK_TIMEOUT_MS,
-  MAX_ADDRESSES,
-  MAX_ALIASES,
-  MAX_SERVERS,
-  NEGATIVE_TTL_SEC,
-  RESOLVER_CONCURRENCY,
-  SERVER_CONCURRENCY,
-} from './limits.ts';
-import {
   canonical,
   type DnsAnswer,
   DnsFault,
@@ -25,6 +17,22 @@ import {
   type Reply,
 } from './message.ts';
 import { parseServerAddress, type ServerAddress } from './server-address.ts';
+
+/**
+ * Maximum number of concurrent queries of this process to one authoritative server: the servers of one registry have the
+ * delegations of thousands of domains, whose checks come together.
+ */
+export const SERVER_CONCURRENCY = 4;
+/** Maximum number of concurrent queries of this process to one resolver, which serves every check. */
+export const RESOLVER_CONCURRENCY = 32;
+/** Maximum number of servers considered per zone; the root and the largest registries have 13. */
+const MAX_SERVERS = 13;
+/** Maximum number of addresses, of each family, considered per server name. */
+const MAX_ADDRESSES = 4;
+/** Maximum number of CNAMEs followed inside one answer: a chain is short, and a loop must end. */
+const MAX_ALIASES = 8;
+/** Seconds for which a negative answer without an SOA record is valid; RFC 2308 §5 leaves it open, §7 allows 5 minutes. */
+const NEGATIVE_TTL_SEC = 300;
 
 /** The configuration of a client. */
 export interface DnsOptions {

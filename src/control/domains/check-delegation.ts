@@ -5,10 +5,12 @@
  */
 import { normalizeName } from '../../base/addresses/host.ts';
 import { withDeadline } from '../../base/platform/tasks.ts';
-import { MAX_REFERRALS } from '../dns/limits.ts';
 import { canonical, DnsFault, type Reply } from '../dns/message.ts';
 import { type Dns, reason, serverNames } from '../dns/resolver.ts';
 import { AGREEING_SERVERS, MAX_CHECK_MS } from './limits.ts';
+
+/** Maximum number of referrals followed from the first parent zone: a name has few zone cuts, and a loop must end. */
+const MAX_REFERRALS = 8;
 
 /** The result of a delegation check. `found`: canonical names of the servers, sorted. */
 export type Delegation =

@@ -71,7 +71,7 @@ interface RuleSums {
 export interface HitSums {
   /** By `<type>/<id>`. */
   readonly rules: ReadonlyMap<string, RuleSums>;
-  /** Hits and changes beyond the bounds of `engine/counts/limits.ts`, which no rule has. */
+  /** Hits and changes beyond the bounds of `engine/counts/counts.ts`, which no rule has. */
   readonly uncounted: { readonly hits: number; readonly changes: number };
 }
 

@@ -4,8 +4,8 @@
  */
 import { normalizeName } from '../../base/addresses/host.ts';
 import { utf8Bytes } from '../../base/octets/octets.ts';
-import { PRINTED_TTL_SEC } from '../dns/limits.ts';
 import type { ZoneRecord } from '../dns/zone-file/parse.ts';
+import { PRINTED_TTL_SEC } from '../dns/zone-file/print.ts';
 import { hasLapsed } from '../domains/claims.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type { DomainRow } from '../store/tables/domains.ts';

@@ -7,10 +7,12 @@ import { withoutHeaders } from '../../base/http/response.ts';
 import { SWITCH_HEADERS, SWITCH_LIST } from '../../base/vocabulary/switches.ts';
 import type { EdgeSettings, ErrorPage } from '../../engine/evaluator/index.ts';
 import type { Challenges } from './challenge/challenge.ts';
-import { MAX_PROOF_OCTETS } from './challenge/limits.ts';
 import { type Decided, requestHeader } from './decided.ts';
 import { contentAnswer, customPage, ID_HEADER, pageAnswer, redirectAnswer } from './pages.ts';
 import type { UnservedHelp } from './unserved.ts';
+
+/** Maximum size, in octets, of a proof posted to the challenge endpoint. */
+const MAX_PROOF_OCTETS = 8 * 1024;
 
 /** What responses are made with. */
 export interface Answering {

@@ -9,10 +9,18 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { Parser } from 'htmlparser2';
 import { baseOf, roleOf } from './elements.ts';
-import { MAX_DEPTH, MAX_PAGE_OCTETS, META_OCTETS } from './limits.ts';
 import type { Coding, HtmlReason } from './outcome.ts';
+import { MAX_PAGE_OCTETS } from './outcome.ts';
 import { createMarkdownWriter } from './page.ts';
 import { createMeter, PageLimit } from './writer.ts';
+
+/** Maximum nesting depth of elements, the limit of browsers. */
+const MAX_DEPTH = 512;
+/**
+ * Maximum number of octets at a page's start that are searched for its character encoding (HTML, "prescan a byte
+ * stream").
+ */
+const META_OCTETS = 1_024;
 
 /** The outcome of a conversion. */
 export type Converted =

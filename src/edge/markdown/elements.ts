@@ -1,5 +1,13 @@
 /** The elements of HTML in Markdown: the role of each, the attributes that matter, and the URLs of links and images. */
-import { MAX_ADDRESS, MAX_HREF, MAX_LANGUAGE, MAX_SPAN } from './limits.ts';
+
+/** Maximum length, in characters, of the page's URL, which every relative link repeats. */
+const MAX_ADDRESS = 2 * 1024;
+/** Maximum length, in characters, of a link; a longer one contains data and is no destination. */
+const MAX_HREF = 8 * 1024;
+/** Maximum number of columns that one cell spans. */
+const MAX_SPAN = 32;
+/** Maximum length, in characters, of a code block's language. */
+const MAX_LANGUAGE = 32;
 
 const ROLES = {
   /** Not content: scripts, controls, navigation. */

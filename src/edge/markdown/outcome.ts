@@ -4,7 +4,9 @@
  */
 import { splitList } from '../../base/http/cache-control.ts';
 import { type HeaderList, headerOf, type ResponseHead, withoutHeaders } from '../../base/http/response.ts';
-import { MAX_PAGE_OCTETS } from './limits.ts';
+
+/** Maximum size, in octets, of a page, inflated or not: pages of text stay below a tenth of it. */
+export const MAX_PAGE_OCTETS = 2 * 1024 * 1024;
 
 /**
  * Why a page was sent as HTML:

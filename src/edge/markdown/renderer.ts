@@ -5,19 +5,27 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type Budget, createBudget } from '../../base/buffers/space.ts';
-import {
-  BUFFERED_OCTETS,
-  GATHER_MS,
-  MAX_QUEUED_PAGES,
-  MAX_THREADS,
-  RENDER_MS,
-  THREAD_HEAP_MB,
-  WAIT_MS,
-} from './limits.ts';
 import type { Coding, HtmlReason } from './outcome.ts';
 import type { RenderOrder, RenderResult } from './thread.ts';
 
-/** Limits of the renderer; all have defaults in `limits.ts`. */
+/** Maximum time, in milliseconds, for a page's body to arrive after its head. */
+const GATHER_MS = 10_000;
+/**
+ * Maximum time, in milliseconds, that a page waits for a thread: after that, HTML at once is better than Markdown later.
+ */
+const WAIT_MS = 2_000;
+/** Maximum time of a rendering, in milliseconds. Measured: 2 MB take 100 ms, hostile ones 400 ms. */
+const RENDER_MS = 5_000;
+/** Maximum number of pages that wait for a thread: two threads render as many in a few seconds. */
+const MAX_QUEUED_PAGES = 64;
+/** Maximum size, in octets, of all pages that are gathered, waiting, or rendered and not sent yet. */
+export const BUFFERED_OCTETS = 64 * 1024 * 1024;
+/** Maximum number of threads: rendering must not take the processors of request handling. */
+const MAX_THREADS = 2;
+/** Maximum heap of a thread, in MiB: a page that needs more ends the thread, not the process. */
+const THREAD_HEAP_MB = 256;
+
+/** Limits of the renderer; all have defaults. */
 export interface RendererOptions {
   /** Called with why a thread ended. */
   readonly onFault: (error: unknown) => void;

@@ -11,11 +11,11 @@ import {
   type ResponseSource,
   withoutHeaders,
 } from '../../base/http/response.ts';
-import { MAX_PAGE_OCTETS } from './limits.ts';
 import {
   type HtmlReason,
   isPage,
   judgePage,
+  MAX_PAGE_OCTETS,
   type MarkdownOutcome,
   type PageVerdict,
   varyingByAccept,

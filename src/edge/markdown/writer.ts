@@ -2,8 +2,14 @@
  * Writes blocks: prefixes each line with the marks of its quotations and items, separates blocks by blank lines, and
  * records which lines are in the page's main part. Its meter bounds the output.
  */
-import { GROWTH, GROWTH_FLOOR } from './limits.ts';
 import type { HtmlReason } from './outcome.ts';
+
+/**
+ * Maximum number of characters of Markdown per character of the page, and the number that is added to it, for short
+ * pages.
+ */
+export const GROWTH = 4;
+export const GROWTH_FLOOR = 4 * 1024;
 
 /** Blocks that contain blocks. */
 export type ContainerKind = 'item' | 'quote' | 'definition';

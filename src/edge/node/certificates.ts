@@ -8,8 +8,16 @@ import { type ContextCache, isValid } from '../listeners/tls/certificate-pairs.t
 import { type Certificates, openCertificates } from '../listeners/tls/certificates.ts';
 import type { HandshakeCertificates } from '../listeners/tls/listen.ts';
 import type { FeedCertificates } from './feed-certificates.ts';
-import { ACME_ASK_MS, ACME_MS, ACME_RETRY_MS, FILES_MS } from './limits.ts';
 import type { CertificateFolder, NodeAcmeOptions } from './options.ts';
+
+/** Milliseconds between polls of watched files: for file systems that report no changes. */
+export const FILES_MS = 30_000;
+/** Milliseconds between checks whether a certificate has to be ordered or renewed: renewals have weeks of time. */
+const ACME_MS = 12 * 3_600_000;
+/** Milliseconds until a failed order is tried again: below the hourly failure limits of public authorities. */
+const ACME_RETRY_MS = 10 * 60_000;
+/** Milliseconds between polls of a pending order. */
+const ACME_ASK_MS = 2_000;
 
 /**
  * Opens the folder and follows its changes; logs certificates that cannot be used.

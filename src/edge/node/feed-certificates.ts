@@ -15,7 +15,9 @@ import {
   pairOf,
 } from '../listeners/tls/certificate-pairs.ts';
 import type { DomainTokens } from '../proxy/services.ts';
-import { MAX_PAIR_CHARACTERS } from './limits.ts';
+
+/** Maximum size, in characters, of one certificate of the feed with its issuers and key: more than a control plane takes. */
+const MAX_PAIR_CHARACTERS = 128 * 1024;
 
 /** Receives the checked certificates of a domain; a returned promise resolves once they are in use. */
 export interface FeedPairSink {

@@ -8,9 +8,11 @@ import { listenTls } from '../listeners/tls/listen.ts';
 import { trustProxies } from '../proxy/visitor.ts';
 import { joinCertificates, openCertificateFolder, startOrders } from './certificates.ts';
 import type { FeedCertificates } from './feed-certificates.ts';
-import { GRACE_MS } from './limits.ts';
 import type { NodeProcess } from './node-process.ts';
 import type { EdgeNodeOptions } from './options.ts';
+
+/** Milliseconds that running requests get to end when the node stops. */
+export const GRACE_MS = 10_000;
 
 /** Open listeners. */
 export interface NodeListeners {

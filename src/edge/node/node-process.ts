@@ -32,8 +32,8 @@ import type { RequestLog } from '../proxy/log/request-log.ts';
 import { createNode, type EdgeNode } from '../proxy/node.ts';
 import type { DomainTokens, OwnTokens } from '../proxy/services.ts';
 import { trustProxies } from '../proxy/visitor.ts';
+import { FILES_MS } from './certificates.ts';
 import type { ShippedDecisions } from './decision-output.ts';
-import { FILES_MS } from './limits.ts';
 import type { ResourceShare } from './resource-shares.ts';
 
 /** Request handling of one process. */

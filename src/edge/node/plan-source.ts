@@ -13,8 +13,17 @@ import { type NodeTraffic, openTraffic } from '../following/traffic/traffic.ts';
 import type { SyncProgress } from '../proxy/log/metrics.ts';
 import { createOwnLookup } from '../proxy/origin/names.ts';
 import { type FeedPairSink, receiveCertificates } from './feed-certificates.ts';
-import { CATCH_UP_MS, MAX_BLIND_DOMAINS, MAX_BLIND_RULES } from './limits.ts';
 import type { EdgeNodeOptions, PlanOrigin } from './options.ts';
+
+/** Most domains with rules that a node warns of, as far as it cannot evaluate them: a log needs no more to act on. */
+const MAX_BLIND_DOMAINS = 1_000;
+/** Most rules that one such warning names. */
+export const MAX_BLIND_RULES = 5;
+/**
+ * Maximum time, in milliseconds, that a restarted node waits for what was published and purged while it was off before it
+ * serves the plans on its disk: a control plane that answers at all needs less, and one that is refused ends the wait.
+ */
+const CATCH_UP_MS = 3_000;
 
 /** A source that is followed. */
 export interface PlanSource {

@@ -18,7 +18,13 @@ import {
 } from '../../engine/plan/cache-report.ts';
 import type { CacheContents, HttpCache } from '../cache/request.ts';
 import type { PlanTable } from '../following/plan-table.ts';
-import { CACHE_REPORT_MS, REPEAT_CACHE_MS, SURVEY_SHARE } from './limits.ts';
+
+/** Milliseconds between two reports of what a cache has stored: a purge is visible at the control plane soon. */
+const CACHE_REPORT_MS = 15_000;
+/** Milliseconds after which a domain that has not changed is reported again: a third of the time that reports count. */
+export const REPEAT_CACHE_MS = 600_000;
+/** The most of a process's time that surveys of its cache take; a large cache is surveyed less often. */
+const SURVEY_SHARE = 0.01;
 
 export interface CacheReporterOptions {
   readonly cache: Pick<HttpCache, 'survey'>;

@@ -4,10 +4,11 @@
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BUFFERED_OCTETS } from '../markdown/limits.ts';
-import { threadsOf } from '../markdown/renderer.ts';
-import { OPEN_OCTETS } from './limits.ts';
+import { BUFFERED_OCTETS, threadsOf } from '../markdown/renderer.ts';
 import type { CertificateFolder, EdgeNodeOptions, ServingOptions } from './options.ts';
+
+/** Maximum size, in octets, of all opened plans of a node: some tens of thousands of small ones. */
+export const OPEN_OCTETS = 512 * 1024 * 1024;
 
 /** Settings and limits of one process; JSON-safe, as the primary sends it to workers. */
 export interface ResourceShare extends ServingOptions {

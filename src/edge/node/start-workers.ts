@@ -21,8 +21,7 @@ import { createSharedState, type SharedState } from '../workers/shared-state.ts'
 import { collectLines } from '../workers/start-program.ts';
 import { openCertificateFolder, startOrders } from './certificates.ts';
 import { openLineWriter } from './decision-output.ts';
-import { GRACE_MS } from './limits.ts';
-import { urlOf } from './listeners.ts';
+import { GRACE_MS, urlOf } from './listeners.ts';
 import { randomClearance } from './node-process.ts';
 import { type NodeTelemetryOptions, startNodeTelemetry } from './node-telemetry.ts';
 import { type EdgeNodeOptions, type RunningNode, reportReloads } from './options.ts';

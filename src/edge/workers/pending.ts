@@ -1,8 +1,10 @@
 /** The pending work of one worker: connections on their way to it, and requests that wait for their replies. */
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
-import { MAX_WAITING } from './limits.ts';
 import type { ToWorker } from './messages.ts';
+
+/** Maximum number of connections that wait per worker while it starts or is slow: Linux's default `somaxconn`. */
+const MAX_WAITING = 4_096;
 
 /** A connection that no worker has accepted yet. */
 export interface PendingConnection {

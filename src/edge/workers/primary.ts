@@ -15,11 +15,18 @@ import type { CacheReport } from '../../engine/plan/cache-report.ts';
 import type { CountedSeconds } from '../following/traffic/counter.ts';
 import { PROBES_DUE } from '../proxy/health.ts';
 import { plainAddress } from '../proxy/visitor.ts';
-import { MAX_STARTING_CHECKS, MAX_WORKERS } from './limits.ts';
 import { describeMessage, type MetricMessage, type WorkerEvent } from './messages.ts';
 import type { SharedState } from './shared-state.ts';
 import type { WorkerProgram } from './start-program.ts';
 import { createWorkerProcess, type WorkerProcess } from './worker-process.ts';
+
+/** Maximum number of workers. More workers than cores gain nothing, and common machines have no more than 256 cores. */
+export const MAX_WORKERS = 256;
+/**
+ * Maximum number of checks until a started worker has to be ready, with or without heartbeats: it opens signatures and
+ * certificates first.
+ */
+const MAX_STARTING_CHECKS = 60;
 
 /** What `startPrimary` needs. */
 export interface PrimaryOptions {

@@ -2,8 +2,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { LineWriter } from '../proxy/log/line-writer.ts';
-import { FULL_MS } from './limits.ts';
 import { faultOf, type StartFault } from './messages.ts';
+
+/** Milliseconds until lines that the full log refused are tried again. */
+const FULL_MS = 20;
 
 /** A Node program. */
 export interface WorkerProgram {

@@ -10,16 +10,6 @@ import { backoffMs } from '../../base/platform/tasks.ts';
 import type { CacheReport } from '../../engine/plan/cache-report.ts';
 import type { CountedSeconds } from '../following/traffic/counter.ts';
 import {
-  CHECK_MS,
-  END_MS,
-  FIRST_BACKOFF_MS,
-  LAST_BACKOFF_MS,
-  MAX_SILENT_CHECKS,
-  MAX_WAIT_MS,
-  METRICS_MS,
-  STEADY_MS,
-} from './limits.ts';
-import {
   type ChangeStep,
   faultOf,
   type MetricMessage,
@@ -44,6 +34,29 @@ import {
   sendWaiting,
 } from './pending.ts';
 import { startProgram, type WorkerProgram } from './start-program.ts';
+
+/**
+ * Maximum time, in milliseconds, that a connection waits for a worker that is not ready before it is closed: clients
+ * retry by then.
+ */
+const MAX_WAIT_MS = 10_000;
+/** Milliseconds between checks for connections that wait too long and for workers without a heartbeat. */
+export const CHECK_MS = 1_000;
+/**
+ * Maximum number of checks in a row without a heartbeat before a worker is replaced: ten heartbeats, so that an
+ * overloaded machine passes.
+ */
+const MAX_SILENT_CHECKS = 5;
+/** Milliseconds after which the end of a worker is not counted as one of a series. */
+const STEADY_MS = 10_000;
+/** Milliseconds until the second restart of a series, doubled with each; the first is immediate. */
+const FIRST_BACKOFF_MS = 100;
+/** Maximum time, in milliseconds, until a restart. */
+const LAST_BACKOFF_MS = 30_000;
+/** Maximum time, in milliseconds, for workers to send their metrics: below the scrape time-out of Prometheus, 10 s. */
+const METRICS_MS = 2_000;
+/** Maximum time, in milliseconds, for a worker to exit after the grace of its requests. */
+const END_MS = 2_000;
 
 /** A worker, over all its processes. */
 export interface WorkerProcess {

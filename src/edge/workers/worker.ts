@@ -7,7 +7,6 @@ import { readPurgeFile } from '../following/fetch-plan.ts';
 import { DamageFault, readPlanFile } from '../following/plan-store.ts';
 import type { Installed, PlanTable } from '../following/plan-table.ts';
 import type { CountedSeconds } from '../following/traffic/counter.ts';
-import { BEAT_MS, ORPHAN_GRACE_MS, PROBING_BEAT_MS } from './limits.ts';
 import {
   type ChangeStep,
   describeMessage,
@@ -18,6 +17,13 @@ import {
   type ToWorker,
   type WorkerStart,
 } from './messages.ts';
+
+/** Milliseconds between a worker's heartbeats: two per check. */
+const BEAT_MS = 500;
+/** Milliseconds between heartbeats while first probes are under way: `/readyz` is late by no more. */
+const PROBING_BEAT_MS = 20;
+/** Maximum time, in milliseconds, for running requests when the primary is gone: nothing restarts the worker. */
+const ORPHAN_GRACE_MS = 10_000;
 
 /** What serves in a worker process. */
 export interface JoinedWorker {

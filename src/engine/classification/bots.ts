@@ -6,15 +6,23 @@
 import { LRUCache } from 'lru-cache';
 import { canonicalIp, compareIp, type IpInterval, parseIp, parseIpEntry } from '../../base/addresses/ip.ts';
 import type { BotKind } from '../../base/vocabulary/vocabulary.ts';
-import {
-  CONFIRMED_MS,
-  MAX_BOT_LOOKUPS,
-  MAX_PREFIXES,
-  MAX_REMEMBERED_BOTS,
-  MAX_REVERSE_NAMES,
-  REFUTED_MS,
-  UNANSWERED_MS,
-} from './limits.ts';
+
+/**
+ * Maximum number of prefixes per operator: the longest published list (Google's user-triggered fetchers) has some 2,000.
+ */
+export const MAX_PREFIXES = 20_000;
+/** Maximum number of cached addresses with a declared bot, least recently used evicted first: some 10 MB. */
+const MAX_REMEMBERED_BOTS = 50_000;
+/** Maximum number of concurrent DNS lookups; a later request looks further addresses up. */
+export const MAX_BOT_LOOKUPS = 16;
+/** Maximum number of reverse-DNS names checked per address; crawlers' addresses have one. */
+const MAX_REVERSE_NAMES = 4;
+/** Milliseconds for which a confirmed bot is cached: crawlers keep their addresses for months. */
+export const CONFIRMED_MS = 24 * 3_600_000;
+/** Milliseconds for which a refuted address is cached: short enough after an operator's mistake. */
+export const REFUTED_MS = 3_600_000;
+/** Milliseconds until an address is looked up again after the DNS failed. */
+export const UNANSWERED_MS = 60_000;
 
 /**
  * Domains below which the addresses of a bot are named, by kind, as its operator documents. Operators that document none are

@@ -5,7 +5,12 @@
 import { LRUCache } from 'lru-cache';
 import { Reader, type Response } from 'mmdb-lib';
 import { COUNTRIES } from '../../base/addresses/countries.ts';
-import { MAX_DECODED_RECORDS } from './limits.ts';
+
+/**
+ * Maximum number of decoded records of a country database in the cache: a country database has some 250 different ones,
+ * a city database many.
+ */
+const MAX_DECODED_RECORDS = 4_096;
 
 /** An open country database. */
 export interface Countries {

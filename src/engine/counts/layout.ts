@@ -13,6 +13,11 @@ import {
   createTrafficCounts,
   DIMENSIONS,
   hitKey,
+  MAX_CHANGES,
+  MAX_HITS,
+  MAX_KEY_LENGTH,
+  MAX_KEYS,
+  MAX_VALUE_LENGTH,
   type RuleHits,
   type ShadowChange,
   SUMS,
@@ -32,16 +37,6 @@ import {
   positionsOf,
   REGISTERS,
 } from './hyperloglog.ts';
-import {
-  MAX_BATCH_ENTRIES,
-  MAX_CHANGES,
-  MAX_HITS,
-  MAX_KEY_LENGTH,
-  MAX_KEYS,
-  MAX_LIST_LENGTH,
-  MAX_VALUE_LENGTH,
-  TOP_CAPACITY,
-} from './limits.ts';
 import { addToBucket, BUCKETS, type LogHistogram } from './log-histogram.ts';
 import {
   createWriter,
@@ -63,7 +58,17 @@ import {
   writeOctets,
   writeText,
 } from './octets.ts';
-import { createSpaceSaving, insert, listed, type SpaceSaving } from './space-saving.ts';
+import {
+  createSpaceSaving,
+  insert,
+  listed,
+  MAX_LIST_LENGTH,
+  type SpaceSaving,
+  TOP_CAPACITY,
+} from './space-saving.ts';
+
+/** Maximum number of domains and minutes in one batch: what a node with 10,000 busy domains counts in six minutes. */
+const MAX_BATCH_ENTRIES = 65_536;
 
 /** The version of the layout that this build writes and reads. */
 export const COUNTS_VERSION = 1;

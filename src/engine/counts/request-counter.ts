@@ -19,6 +19,8 @@ import {
   type Dimension,
   fromEach,
   hitKey,
+  MAX_HITS,
+  MAX_KEYS,
   type RuleHits,
   statusKey,
   TOP_KINDS,
@@ -28,7 +30,6 @@ import {
   topValue,
 } from './counts.ts';
 import { addHash, hashPair, hashText } from './hyperloglog.ts';
-import { MAX_HITS, MAX_KEYS } from './limits.ts';
 import { record } from './log-histogram.ts';
 import { shadowChanges } from './shadow-changes.ts';
 import { offer, type SpaceSaving } from './space-saving.ts';

@@ -9,7 +9,14 @@
  * INVARIANT: of every value the true count is at most `count`, or `unlisted` if it has no entry, and at least
  * `count - error`; `unlisted` is at most `total / (capacity + 1)`, unless values were removed for their length.
  */
-import { MAX_LIST_LENGTH, TOP_CAPACITY } from './limits.ts';
+
+/** Values of a top list: those that a page of the panel shows, and enough for the error bounds of semantics §10. */
+export const TOP_CAPACITY = 1_000;
+/**
+ * Maximum length, in characters, of all values of a compacted top list: a thousand of 128 characters. A visitor who sends
+ * long values must not make lists, batches and rows of the store grow; a list with longer values has fewer.
+ */
+export const MAX_LIST_LENGTH = 128_000;
 
 /** The bounds of one value's count. */
 export interface FrequentValue {

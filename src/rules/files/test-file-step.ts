@@ -7,7 +7,6 @@ import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import { MAX_ID } from '../../base/vocabulary/limits.ts';
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import { nearest } from '../model/nearest.ts';
-import { MAX_REPEAT } from './limits.ts';
 import {
   checkKeys,
   child,
@@ -22,7 +21,7 @@ import {
   textOf,
   timeOf,
 } from './test-file-values.ts';
-import { REPEAT_KEYS, RESPONSE_KEYS, WITH_KEYS } from './test-schema.ts';
+import { MAX_REPEAT, REPEAT_KEYS, RESPONSE_KEYS, WITH_KEYS } from './test-schema.ts';
 
 /** One request of a test, sent once or several times. */
 export interface TestStep {

@@ -6,7 +6,9 @@
 import { MAX_ID, MAX_INVARIANTS } from '../../base/vocabulary/limits.ts';
 import { ACTIONS, BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import type { INVARIANT_FIELDS, WHEN_FIELDS } from '../model/invariant.ts';
-import { MAX_REPEAT } from './limits.ts';
+
+/** The largest number of repetitions of a request, so that a test takes seconds. */
+export const MAX_REPEAT = 100_000;
 
 // The type of the JSON Schemas of files, and their draft.
 

@@ -23,7 +23,6 @@ import {
   textOf,
   traefikReader,
 } from './json-logs.ts';
-import { DETECTED_LINES } from './limits.ts';
 import { createClfTime, timeOf, unescapeHashes, unescapePercents } from './log-values.ts';
 import {
   albReader,
@@ -35,6 +34,9 @@ import {
   isProxyManager,
   proxyManagerReader,
 } from './text-logs.ts';
+
+/** Lines from which the format of a log is detected. */
+const DETECTED_LINES = 32;
 
 // Reads HAProxy's HTTP log (`option httplog`), with or without the head that syslog adds:
 //

@@ -3,7 +3,17 @@
  * earliest is taken, and a window of the last `REORDERED_LINES` requests puts right what is out of order within a log.
  * Memory does not grow with the logs.
  */
-import { FEWEST_REORDERED, REORDERED_LINES } from './limits.ts';
+
+/**
+ * Requests that wait to be put in order of time, at most. A server logs a request at its end or its start, so lines are
+ * out of order by the requests in progress; a batch of Cloudflare has some ten thousand lines in no order. Some 50 MB.
+ */
+export const REORDERED_LINES = 65_536;
+/**
+ * The same at the start of a replay: more wait once a request comes late by half as many. Objects that wait are moved by
+ * the garbage collector, at 8,192 for a seventh of all time.
+ */
+export const FEWEST_REORDERED = 512;
 
 /** What is put in order. */
 export interface Timed {

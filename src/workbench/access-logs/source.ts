@@ -3,7 +3,12 @@ import { isAscii } from 'node:buffer';
 import { sizeText } from '../../rules/files/size.ts';
 import type { AccessEntry, LineNote, LineReader } from './entry.ts';
 import type { Timed, TimedSource } from './in-order.ts';
-import { LONGEST_LOG_LINE } from './limits.ts';
+
+/**
+ * The longest line in octets. nginx writes at most 4 × 32 KiB of request head in its largest usual buffers, each octet as
+ * four characters: half of it.
+ */
+export const LONGEST_LOG_LINE = 1024 * 1024;
 
 /** What the lines of some logs came to. */
 export interface LogTally {

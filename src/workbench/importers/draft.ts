@@ -11,7 +11,6 @@ import { printEdge } from '../../rules/files/print-edge.ts';
 import { parseRecord, parseRule, parseRuleSet } from '../../rules/model/parse.ts';
 import type { DnsRecord } from '../../rules/model/types.ts';
 import { addressParts, dropFields, EVERY_REQUEST, type ImportedFilter } from './filter.ts';
-import { MAX_DRAFTED_RULES } from './limits.ts';
 import {
   type ImportEntry,
   type ImportedEdge,
@@ -21,6 +20,9 @@ import {
   refusedImport,
   shownSource,
 } from './report.ts';
+
+/** Rules of one import that are drafted at most: the rules of a domain. */
+const MAX_DRAFTED_RULES = 10_000;
 
 /** An entry of the report while the import runs. */
 export interface DraftEntry {

@@ -12,8 +12,16 @@ import {
   subtractAddresses,
   uniteAddresses,
 } from './addresses.ts';
-import { MAX_ALTERNATIVES } from './limits.ts';
 import { combineTests, coversAll, hostEntries, pathEntries, type TextTest } from './text-test.ts';
+
+/** Levels of parentheses and `not` in an expression, so that the parser's recursion is bounded. */
+export const MAX_EXPRESSION_DEPTH = 64;
+/** Characters of an expression; Cloudflare's own limit is 4,096, and lists of addresses are longer elsewhere. */
+export const MAX_EXPRESSION_CHARACTERS = 65_536;
+/** Rules that one source rule becomes at most: each alternative of its condition is one. */
+export const MAX_ALTERNATIVES = 64;
+/** Keys of a `map` over the path that are compared without case: each is a regex, and a domain has room for 64. */
+export const MAX_CASELESS_KEYS = 32;
 
 /** A condition of a source rule. */
 export type ImportedCondition =

@@ -1,7 +1,9 @@
 /** Reads JSON exports: the objects of a file, out of the envelopes of APIs, and fields of any type without a throw. */
 import { isObject } from '../../base/text/json-object.ts';
-import { MAX_SOURCE_OCTETS } from './limits.ts';
 import { type ImportRefusal, refusedImport, type SourceFile } from './report.ts';
+
+/** Octets of all files of one import together: hundreds of times a large configuration. */
+export const MAX_SOURCE_OCTETS = 16 * 1024 * 1024;
 
 /** An object of a JSON document. */
 export type SourceFields = Readonly<Record<string, unknown>>;

@@ -1,5 +1,7 @@
 /** The report of an import: for each rule of the source, whether it was carried over, and what was not, and why. */
-import { MAX_SHOWN_CHARACTERS } from './limits.ts';
+
+/** Characters of a source rule that the report repeats: a line of a terminal. */
+const MAX_SHOWN_CHARACTERS = 100;
 
 /**
  * `exact`: decides as the source does; `differs`: with the stated difference; `closed`: it refuses some visitors of a path, or

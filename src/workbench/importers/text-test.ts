@@ -3,7 +3,9 @@
  * and exclude entries of rules. Tests are combined only where the result is exact.
  */
 import { captureGroups, parsePattern } from '../../base/regex/regex.ts';
-import { MAX_COMBINED } from './limits.ts';
+
+/** Entries of a list that two conditions on one text are combined to. */
+const MAX_COMBINED = 256;
 
 /**
  * `pieces`: literal texts with any run of characters between two of them, from the start to the end of the text; one piece is

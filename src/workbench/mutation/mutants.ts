@@ -9,7 +9,9 @@ import { parseRule } from '../../rules/model/parse.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { knownOf, shown } from '../proofs/rule-types.ts';
 import { actionMutations, type Mutant, type Mutation } from './action-mutations.ts';
-import { MAX_DROPPED_ENTRIES } from './limits.ts';
+
+/** Entries of one list that are dropped one by one, evenly spread: a list of 256 addresses is not 256 questions. */
+const MAX_DROPPED_ENTRIES = 6;
 
 /** Which mutants are made. */
 export interface Selection {

@@ -22,9 +22,15 @@ import type { RuleNames } from '../rule-tests/names.ts';
 import type { ReadyTest } from '../rule-tests/prepare.ts';
 import { findFailing, runTests, withBots } from '../rule-tests/run.ts';
 import type { Mutant } from './action-mutations.ts';
-import { MAX_BATCH, MAX_MUTANT_STEPS, MAX_ORDER_STEPS } from './limits.ts';
 import { mutantsOf, mutate, type Selection } from './mutants.ts';
 import { type ShownDifference, type TrialPlans, testOf } from './witness-test.ts';
+
+/** Steps of the proof about one mutant (`workbench/proofs/space/budget.ts` says what a step is): about a second. */
+export const MAX_MUTANT_STEPS = 400_000;
+/** Mutants that are proved in one space: more would share more of it, and divide it finer. */
+const MAX_BATCH = 32;
+/** Steps of the question whether two filters overlap, or are the same. */
+const MAX_ORDER_STEPS = 20_000;
 
 /** What is mutated. */
 export interface MutationSubject {

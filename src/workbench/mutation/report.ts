@@ -5,9 +5,11 @@ import type { RuleSet } from '../../rules/model/types.ts';
 import type { RuleNames } from '../rule-tests/names.ts';
 import { percentText } from '../rule-tests/report.ts';
 import { quantity, type RenderedLine, span } from '../simulation/render-text.ts';
-import { MAX_MUTANT_STEPS, MAX_PRINTED } from './limits.ts';
-import type { MutantResult, MutationRun } from './mutate.ts';
+import { MAX_MUTANT_STEPS, type MutantResult, type MutationRun } from './mutate.ts';
 import { fieldText } from './witness-test.ts';
+
+/** Survivors, and mutants left open, that the report for people lists. */
+const MAX_PRINTED = 20;
 
 /** What became of a mutant, with its names and place. */
 export interface MutantReport {

@@ -42,10 +42,12 @@ import {
 import { AXES, type Box, commonSets, setsOverlap, subtract, withAxis } from './space/boxes.ts';
 import { createBudget, type StepBudget } from './space/budget.ts';
 import { type CoverQuery, findUncovered } from './space/cover.ts';
-import { MAX_CHANGE_STEPS } from './space/limits.ts';
 import { createSpace, type Space } from './space/space.ts';
 import type { Subject, SubjectRule } from './subject.ts';
 import { withUrls, witnessOf } from './witness.ts';
+
+/** Steps of the comparison of two plans; some seconds. */
+const MAX_CHANGE_STEPS = 4_000_000;
 
 /** The changes, in the order of components. */
 export interface ProvedChanges {

@@ -15,17 +15,19 @@ import {
   serves,
   type Zone,
 } from './lint/filters.ts';
-import { proveReach, type Reach, subjectSpace } from './reach.ts';
+import { MAX_QUICK_WORK, proveReach, type Reach, subjectSpace } from './reach.ts';
 import { splitTarget } from './situations.ts';
-import {
-  MAX_CIRCLE_STARTS,
-  MAX_CIRCLE_STEPS,
-  MAX_CIRCLES,
-  MAX_QUICK_WORK,
-  MAX_STARTS_OF_LIST,
-} from './space/limits.ts';
 import { compileSubject, type Subject, type SubjectRule } from './subject.ts';
 import { requestOf, type Witness } from './witness.ts';
+
+/** Start URLs of the search for circles of redirects without proofs, each followed for 20 hops: less than a second. */
+const MAX_CIRCLE_STARTS = 5_000;
+/** Hosts and paths of one redirect among them. */
+const MAX_STARTS_OF_LIST = 4;
+/** Circles that are found without proofs: who has that many corrects some first. */
+const MAX_CIRCLES = 20;
+/** Steps of the proof that a visitor reaches a redirect of one of them. */
+const MAX_CIRCLE_STEPS = 20_000;
 
 /** Redirects that are followed from one request; browsers give up after 20. */
 const MAX_HOPS = 20;

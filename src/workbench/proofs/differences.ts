@@ -9,9 +9,12 @@ import { NONE, typeIndex } from '../../engine/plan/layout.ts';
 import { diffPlans, type PlanSide, pairedRules } from './diff.ts';
 import { COMPONENTS, type Component, isSeparate, type Profile, profilesOf, typesOf } from './profile.ts';
 import type { TypeComponent } from './rule-types.ts';
-import { MAX_INVERTED, MAX_ORDER_TESTS } from './space/limits.ts';
 import { effectOf, readSubject, type Subject, type SubjectRule, takesGroups } from './subject.ts';
 import { hostOfWitness, type Witness } from './witness.ts';
+
+/** Pairs of rules of one component whose changed order is proved or shown, and comparisons of places to find them. */
+const MAX_INVERTED = 1_000;
+const MAX_ORDER_TESTS = 1_000_000;
 
 /** One side of the comparison. */
 export interface ChangeSide {

@@ -37,12 +37,14 @@ import {
   subtract,
   withAxis,
 } from './space/boxes.ts';
-import { createBudget, type StepBudget, shareOf } from './space/budget.ts';
+import { createBudget, MAX_TOTAL_STEPS, type StepBudget, shareOf } from './space/budget.ts';
 import { findUncovered } from './space/cover.ts';
-import { MAX_INVARIANT_STEPS, MAX_TOTAL_STEPS } from './space/limits.ts';
 import { createSpace, type SpaceAxes } from './space/space.ts';
 import { compilable, nameOfRule, planRule, readSubject, type Subject, type SubjectRule } from './subject.ts';
 import { changedUntil, tryDecision, type Witness, withUrls, witnessOf } from './witness.ts';
+
+/** Steps of all questions about one invariant; about a second. */
+export const MAX_INVARIANT_STEPS = 1_000_000;
 
 /** What is known of an invariant. */
 export type InvariantResult =

@@ -7,16 +7,8 @@ import type { RuleRef } from '../../engine/evaluator/decision.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { redirectExtras, type Situation, type SubjectSpace, situationsOf } from './situations.ts';
 import { type Box, commonSets, isEmptyBox } from './space/boxes.ts';
-import { createBudget, type StepBudget, shareOf } from './space/budget.ts';
+import { createBudget, MAX_TOTAL_STEPS, type StepBudget, shareOf } from './space/budget.ts';
 import { type CoverResult, findUncovered, type Point } from './space/cover.ts';
-import {
-  MAX_APART_STEPS,
-  MAX_MINIMISED,
-  MAX_PAIR_STEPS,
-  MAX_QUICK_WORK,
-  MAX_RULE_STEPS,
-  MAX_TOTAL_STEPS,
-} from './space/limits.ts';
 import { createSpace, type Space } from './space/space.ts';
 import { compileSubject, type Subject, type SubjectRule } from './subject.ts';
 import {
@@ -27,6 +19,17 @@ import {
   type Witness,
   witnessOf,
 } from './witness.ts';
+
+/** The same where recommendations ask, which have no time for more than a second of it. */
+export const MAX_QUICK_WORK = 20_000_000;
+/** Steps of the question whether two rules share a request, outside of the search for conflicts. */
+const MAX_PAIR_STEPS = 20_000;
+/** Steps of all such questions about one rule set, one for each pair at least: less than a second. */
+const MAX_APART_STEPS = 200_000;
+/** Blockers of an answer that are reduced to a minimal set; a longer list is reported as it is. */
+const MAX_MINIMISED = 48;
+/** Steps of the questions about one rule, so that one rule does not use up the total. */
+export const MAX_RULE_STEPS = 300_000;
 
 /** What is known of a rule. */
 export type ReachResult =

@@ -14,9 +14,13 @@ import { matchedBy, type SubjectSpace, servedBox, situationsAt } from './situati
 import { AXES, type Axis, type Box, isEmptyBox, subtract, withAxis } from './space/boxes.ts';
 import { createBudget, type StepBudget, shareOf } from './space/budget.ts';
 import { findUncovered } from './space/cover.ts';
-import { MAX_REGION_STEPS, MAX_REGIONS_STEPS } from './space/limits.ts';
 import type { Subject, SubjectRule } from './subject.ts';
 import { changedUntil, requestOf, type Witness, witnessOf } from './witness.ts';
+
+/** Steps of the search for a request of one region beside a rule. */
+const MAX_REGION_STEPS = 100_000;
+/** Steps of all such searches in one plan: some seconds. */
+const MAX_REGIONS_STEPS = 4_000_000;
 
 /** The filter that a region is named after. Statuses are of responses, which tests of requests do not choose. */
 export type RegionName = 'path' | Exclude<Axis, 'status'>;

@@ -12,9 +12,13 @@ import type { Trace } from '../../engine/evaluator/trace.ts';
 import type { WafProgram } from '../../engine/waf/request/inspection.ts';
 import type { WrittenInvariant } from '../../rules/files/test-file.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
-import { type Breach, type InvariantResult, openInvariants } from '../proofs/invariants.ts';
+import {
+  type Breach,
+  type InvariantResult,
+  MAX_INVARIANT_STEPS,
+  openInvariants,
+} from '../proofs/invariants.ts';
 import { createBudget } from '../proofs/space/budget.ts';
-import { MAX_INVARIANT_STEPS } from '../proofs/space/limits.ts';
 import { nameOfRule } from '../proofs/subject.ts';
 import { withAssumedBody } from '../simulation/conditions.ts';
 import { withGenericBot } from '../simulation/generic-bot.ts';

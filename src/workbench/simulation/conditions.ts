@@ -22,7 +22,7 @@ import {
   typeIndex,
 } from '../../engine/plan/layout.ts';
 import { openPlan } from '../../engine/plan/seal.ts';
-import { MAX_REPEAT } from '../../rules/files/limits.ts';
+import { MAX_REPEAT } from '../../rules/files/test-schema.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
 import { type Assumption, refOf } from './document.ts';
 import type { Typed } from './request-line.ts';

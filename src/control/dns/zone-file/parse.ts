@@ -11,9 +11,15 @@ import { isZoneType, recordKind, ZONE_TYPES, type ZoneType } from '../../../base
 import { absoluteName, judgeRecordName } from '../../../rules/model/record-name.ts';
 import type { Problem } from '../../../rules/model/report.ts';
 import type { DnsRecord } from '../../../rules/model/types.ts';
-import { MAX_TTL_SEC, MAX_ZONE_CHARACTERS } from '../limits.ts';
+import { MAX_TTL_SEC } from '../message.ts';
 import { readData, readName } from './rdata.ts';
 import { lex, type Spot, type Token, type ZoneEntry } from './tokens.ts';
+
+/**
+ * Maximum length, in characters, of a zone file: 10,000 records at a generous 400 characters each. Longer ones are
+ * refused unread.
+ */
+const MAX_ZONE_CHARACTERS = 4_194_304;
 
 /** The fields of a record that a zone file has. */
 export type ZoneRecord = Pick<DnsRecord, 'name' | 'type' | 'destination' | 'mx_priority' | 'proxied'>;

@@ -3,9 +3,11 @@
  * master file (ALIAS, invalid data) becomes a comment, so that an export never omits a record silently.
  */
 import { absoluteName } from '../../../rules/model/record-name.ts';
-import { PRINTED_TTL_SEC } from '../limits.ts';
 import { PROXIED_MARK, type ZoneRecord } from './parse.ts';
 import { printData } from './rdata.ts';
+
+/** TTL of the records of a printed zone, in seconds: records of the model have no TTL, and CDNs commonly use 5 minutes. */
+export const PRINTED_TTL_SEC = 300;
 
 export interface PrintZoneOptions {
   /** The nameservers of a managed zone; with them the file gets the SOA and NS records a server needs to load it. */

@@ -9,9 +9,16 @@ import { MAX_DESTINATION_CHARACTERS, MAX_LABEL_OCTETS } from '../../../base/voca
 import type { ZoneType } from '../../../base/vocabulary/record-types.ts';
 import type { Problem } from '../../../rules/model/report.ts';
 import { judgeAddress } from '../../../rules/model/text-checks.ts';
-import { MAX_STRING_OCTETS } from '../limits.ts';
 import { readServiceParams } from './service-params.ts';
-import { lex, quoteOctets, readOctets, type Token, txtDestination, txtStrings } from './tokens.ts';
+import {
+  lex,
+  MAX_STRING_OCTETS,
+  quoteOctets,
+  readOctets,
+  type Token,
+  txtDestination,
+  txtStrings,
+} from './tokens.ts';
 
 /** How names in data are read and written. */
 export interface NameScope {

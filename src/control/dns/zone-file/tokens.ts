@@ -4,7 +4,9 @@
  */
 import type { SourcePlace } from '../../../base/diagnostics/diagnostic.ts';
 import { utf8Bytes } from '../../../base/octets/octets.ts';
-import { MAX_STRING_OCTETS } from '../limits.ts';
+
+/** Maximum size, in octets, of one character string (RFC 1035 §3.3). */
+export const MAX_STRING_OCTETS = 255;
 
 /** A word or a quoted string. */
 export interface Token {

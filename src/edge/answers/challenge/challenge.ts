@@ -25,8 +25,20 @@ import {
   toBase64url,
   withoutOwn,
 } from './keys.ts';
-import { COST, MAX_BACK } from './limits.ts';
 import { createProofs, SOLVER } from './proof.ts';
+
+/**
+ * Rounds of PBKDF2 for one attempt, and what a key has to begin with: 256 attempts on average. Over https a browser's own
+ * crypto does it: half a second on average in Chromium on a core of an AMD EPYC. On plain HTTP the page's script has to,
+ * which takes four times as long. To check one takes 2 to 3 ms of a thread.
+ */
+const COST = 5_000;
+/**
+ * Maximum length, in characters, of the address to return to after a challenge; if it is longer, the visitor returns to
+ * the root. In the form each character may take three octets, and the proof next to it takes less than two thousand:
+ * both stay within `MAX_PROOF_OCTETS`.
+ */
+const MAX_BACK = 2_048;
 
 // What identifies the visitor that solved a challenge: the client's network and its User-Agent (semantics §5).
 

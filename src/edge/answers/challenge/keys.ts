@@ -3,7 +3,18 @@
  * from a domain's secret, one for each use. By WebCrypto, which Node, Workers, Deno and Bun share.
  */
 import { MAX_CAPTCHA_TTL_SEC } from '../../../base/vocabulary/limits.ts';
-import { MAX_CLEARANCES, MAX_KEYRINGS } from './limits.ts';
+
+/**
+ * Maximum number of signatures of clearance cookies checked per request, an even number: a visitor plausibly meets 16
+ * challenges on one domain, and room is left for junk that other hosts of the site set. 64 took 2 to 4 ms in Node 20 on
+ * a busy core, twice that while a secret is replaced; most of it is WebCrypto's way to its threads and back.
+ */
+const MAX_CLEARANCES = 64;
+/**
+ * Maximum number of domains whose derived keys are cached, a kilobyte or two each; deriving them again takes a
+ * millisecond.
+ */
+const MAX_KEYRINGS = 1_000;
 
 /** The secret that signs now, and earlier ones that are still accepted. */
 export interface Secrets {

@@ -8,7 +8,13 @@ import { deriveKey } from 'altcha-lib/algorithms/web/pbkdf2';
 import type { Challenge, Solution } from 'altcha-lib/types';
 import { isObject } from '../../../base/text/json-object.ts';
 import type { Keyring } from './keys.ts';
-import { KEY_PREFIX, MAX_USED_PROOFS, PROOF_SEC } from './limits.ts';
+
+/** Hex digits that a key must begin with. */
+const KEY_PREFIX = '00';
+/** Seconds from the challenge to the proof: slow phones in the background included. */
+const PROOF_SEC = 300;
+/** Maximum number of used proofs that are stored: if more come within `PROOF_SEC`, the oldest is removed. */
+const MAX_USED_PROOFS = 100_000;
 
 const ALGORITHM = 'PBKDF2/SHA-256';
 

@@ -16,7 +16,6 @@ import {
   type WafMatch,
   type WafSettings,
 } from './inspection.ts';
-import { MAX_REPORTED_MATCHES } from './limits.ts';
 import { createHits, type Hits, memberNumber } from './members.ts';
 import { reportedMessage, reportedValue, reportedVariable } from './report.ts';
 import type { CompiledRule, CompiledRuleSet } from './rule-set.ts';
@@ -27,6 +26,9 @@ import { openBody, openTransaction } from './transaction.ts';
 import { readTx, THRESHOLD_NAME, type Tx, writeTx } from './tx.ts';
 import { endRequest, toValue } from './values.ts';
 import { textOf } from './variables.ts';
+
+/** Maximum number of matches reported per inspection, the first ones; the score includes all. */
+const MAX_REPORTED_MATCHES = 100;
 
 /** The state of an inspection. */
 interface Inspection extends RuleContext {

@@ -5,12 +5,16 @@
 import type { WafText, WafVariable } from '../../plan/signature-program.ts';
 import { literalOf } from '../patterns/literal-index.ts';
 import { patternEnd } from '../patterns/pattern.ts';
-import { MAX_REPORTED_MESSAGE, MAX_REPORTED_PIECE } from './limits.ts';
 import type { RequestMember } from './members.ts';
 import type { CompiledRuleSet } from './rule-set.ts';
 import type { RuleMatch } from './rules.ts';
 import { expand, type Transaction } from './transaction.ts';
 import { headerOf, processorOf } from './variables.ts';
+
+/** Maximum length, in characters, of the excerpt around a match in a report. */
+const MAX_REPORTED_PIECE = 64;
+/** Maximum length, in characters, of a signature's message in a report, which is one line. */
+const MAX_REPORTED_MESSAGE = 200;
 
 /** Headers whose values are never shown. */
 const SECRET_HEADERS: ReadonlySet<string> = new Set([

@@ -6,7 +6,6 @@
 import { KIND } from '../../../base/octets/octet-kinds.ts';
 import type { Meter } from '../octets/meter.ts';
 import { changesOf, lengthBehind, makesOf } from '../transformations/transformations.ts';
-import { EXACT_SCHEDULES } from './limits.ts';
 import {
   ANY_VALUE,
   type Bucket,
@@ -16,6 +15,12 @@ import {
   type ValueClass,
   type ValueTest,
 } from './target-classes.ts';
+
+/**
+ * Slots for schedules of exact kinds (`schedules.ts`), a power of two: several times as many as the requests of a site
+ * need, and a few megabytes when an attacker fills them all.
+ */
+const EXACT_SCHEDULES = 1_024;
 
 /** Kinds of octets in ordinary values, each list a superset of the one before. */
 const WORDS = KIND.lower | KIND.digit | KIND.underscore;

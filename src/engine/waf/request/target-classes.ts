@@ -8,7 +8,7 @@ import type { Meter } from '../octets/meter.ts';
 import { type LiteralIndex, setsIn } from '../patterns/literal-index.ts';
 import { type Matcher, patternEnd } from '../patterns/pattern.ts';
 import { changesOf, lengthBehind } from '../transformations/transformations.ts';
-import { MAX_CACHED_NAMES } from './limits.ts';
+import { MAX_CACHED_NAMES } from './tx.ts';
 import type { InspectedValue } from './values.ts';
 
 /** The classes of one source's members; a class of `null` has no tests. */

@@ -3,7 +3,14 @@
  * are in lower case.
  */
 import type { NamedValue } from './bodies/parsed-body.ts';
-import { MAX_CACHED_NAMES, MAX_ORDINARY_NAMES } from './limits.ts';
+
+/** Maximum number of names in one cache of classes or of selected TX variables; a full cache is cleared. */
+export const MAX_CACHED_NAMES = 4_096;
+/**
+ * Maximum number of TX variables that rules write in an ordinary request: some are named after its headers and
+ * arguments.
+ */
+const MAX_ORDINARY_NAMES = 512;
 
 /** TX.0, the whole match, to TX.9. */
 export const CAPTURE_NAMES: readonly string[] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'];

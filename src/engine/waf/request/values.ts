@@ -7,13 +7,23 @@ import { WAF_TRANSFORMATIONS } from '../../plan/signature-program.ts';
 import { octetsOf, shapeOf } from '../octets/octet-buffer.ts';
 import type { Matcher } from '../patterns/pattern.ts';
 import { TRANSFORMATIONS } from '../transformations/transformations.ts';
-import {
-  CACHED_VALUE_OVERHEAD,
-  MAX_CACHED_VALUE,
-  MAX_CACHED_VALUES,
-  ONCE_SLOTS,
-  REQUEST_SLOTS,
-} from './limits.ts';
+
+/**
+ * Maximum size, in octets, of the cached values in one of two generations. The headers, cookies and argument names of a
+ * site take about 100 KiB; a larger cache would only hold values that do not occur again.
+ */
+const MAX_CACHED_VALUES = 2_097_152;
+/** Octets of a cached value besides its text: three objects and their lists. */
+const CACHED_VALUE_OVERHEAD = 400;
+/** Slots for hashes of values that occurred once: as many as some hundred requests have. */
+const ONCE_SLOTS = 8_192;
+/**
+ * Slots for the values of the current request: several times as many as ordinary requests have, and so few that a request
+ * with thousands of values costs the garbage collector little.
+ */
+const REQUEST_SLOTS = 1_024;
+/** Maximum size, in octets, of a cached value: longer ones hardly occur again, and a few would evict all others. */
+const MAX_CACHED_VALUE = 2_048;
 
 /** The results of the tests of one class for a value. */
 export interface ClassResult {

@@ -1,7 +1,6 @@
 /** Parses SecLang text to directives as written (`draft.ts`): follows `Include` and collects all errors. */
 import type { Diagnostic } from '../../../base/diagnostics/diagnostic.ts';
 import type { Directive, DirectivePlace, WrittenAction, WrittenTarget } from './draft.ts';
-import { MAX_INCLUDE_DEPTH, MAX_INCLUDED_FILES } from './limits.ts';
 import { parseActions, parseOperator, parseTargets } from './parse-words.ts';
 import {
   createReport,
@@ -13,6 +12,11 @@ import {
   type SourceReader,
   type Word,
 } from './source.ts';
+
+/** Maximum number of files that are included, directly and indirectly; the Core Rule Set has 30. */
+const MAX_INCLUDED_FILES = 1_000;
+/** Maximum nesting depth of `Include`; a deeper one is most likely circular. */
+const MAX_INCLUDE_DEPTH = 16;
 
 /** The directives of several files in order, and the errors. */
 export interface ParsedSecLang {

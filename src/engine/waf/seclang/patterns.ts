@@ -3,19 +3,36 @@
  * octets that every match contains.
  */
 import { kindsNeeded } from '../../../base/regex/cover.ts';
-import { buildDfa } from '../../../base/regex/dfa.ts';
+import { buildDfa, type DfaLimits } from '../../../base/regex/dfa.ts';
 import { buildAlphabet, type OctetRanges, type Program } from '../../../base/regex/program.ts';
 import { coveringLiterals, type Pattern, parsePattern } from '../../../base/regex/regex.ts';
 import type { WafPattern } from '../../plan/signature-program.ts';
 import type { DirectivePlace } from './draft.ts';
-import {
-  MAX_GUARD_WORDS,
-  MAX_REQUIRED_LITERALS,
-  MAX_REQUIRED_SHARE,
-  MAX_SIGNATURE_PATTERN,
-  SIGNATURE_DFA_LIMITS,
-} from './limits.ts';
 import type { SecLangReport } from './source.ts';
+
+/** Maximum length, in characters, of a pattern; the longest of the Core Rule Set has 21,000. */
+const MAX_SIGNATURE_PATTERN = 65_536;
+/**
+ * The limits of one pattern's DFA, whose table has 16-bit words and thus at most 65,535 of them. Patterns beyond
+ * 3,000 states mostly grow exponentially: of the 255 of the Core Rule Set 224 fit, and with twice as many states
+ * 227.
+ */
+const SIGNATURE_DFA_LIMITS: DfaLimits = { states: 3_000, octets: 131_072, steps: 20_000_000 };
+/**
+ * Maximum number of words in the table of a guard (the DFA of a simpler pattern, for one that is too large): what 16
+ * bits can address.
+ */
+const MAX_GUARD_WORDS = 60_000;
+/**
+ * Maximum number of literals of which a pattern requires one; the longest lists of the Core Rule Set name 1,500
+ * functions.
+ */
+const MAX_REQUIRED_LITERALS = 2_000;
+/**
+ * Maximum share of positions in ordinary text at which such a literal may begin; above it, the search excludes too few
+ * values.
+ */
+const MAX_REQUIRED_SHARE = 0.05;
 
 /** The place of a pattern, and the id of its rule. */
 export interface RulePlace extends DirectivePlace {

@@ -5,7 +5,9 @@
 import type { DiagnosticCode } from '../../../base/diagnostics/codes/codes.ts';
 import { type Diagnostic, quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { MAX_DIAGNOSTICS } from '../../../base/vocabulary/limits.ts';
-import { MAX_SOURCE_CHARACTERS } from './limits.ts';
+
+/** Maximum length, in characters, of a configuration or data file; the longest of the OWASP Core Rule Set has 204,000. */
+const MAX_SOURCE_CHARACTERS = 4_194_304;
 
 /** One configuration file. */
 export interface Source {

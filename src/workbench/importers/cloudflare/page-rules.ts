@@ -14,7 +14,13 @@ import {
   markOpened,
   tryRule,
 } from '../draft.ts';
-import { areDisjoint, EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
+import {
+  areDisjoint,
+  EVERY_REQUEST,
+  type ImportedFilter,
+  MAX_CASELESS_KEYS,
+  placeFields,
+} from '../filter.ts';
 import {
   numberAt,
   objectAt,
@@ -23,7 +29,6 @@ import {
   type SourceObject,
   textAt,
 } from '../json-source.ts';
-import { MAX_CASELESS_KEYS } from '../limits.ts';
 import { equalsText, passes, wildcardText } from '../text-test.ts';
 import { noteRewrites } from './firewall-rule.ts';
 import {

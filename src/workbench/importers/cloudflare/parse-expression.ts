@@ -2,7 +2,7 @@
  * Parses filter expressions of Cloudflare's Rules language (wirefilter syntax) into a tree. `not` binds tightest, then
  * `and`, `xor`, `or`. The parser is bounded in length and depth and does not throw.
  */
-import { MAX_EXPRESSION_CHARACTERS, MAX_EXPRESSION_DEPTH } from '../limits.ts';
+import { MAX_EXPRESSION_CHARACTERS, MAX_EXPRESSION_DEPTH } from '../filter.ts';
 
 /** A value: a field, a call, or a constant. */
 export type CloudflareValue =

@@ -2,9 +2,8 @@
  * Reads the parts of a page rule: its URL, `scheme://host:port/path?query` with stars, the URL that it forwards to, and
  * its settings (Cloudflare, "Page Rules", "Wildcard matching and referencing", "Page Rules are case-insensitive").
  */
-import { bothFilters, EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
+import { bothFilters, EVERY_REQUEST, type ImportedFilter, MAX_ALTERNATIVES } from '../filter.ts';
 import { numberAt, type SourceFields, textAt } from '../json-source.ts';
-import { MAX_ALTERNATIVES } from '../limits.ts';
 import {
   combineTests,
   coversAll,

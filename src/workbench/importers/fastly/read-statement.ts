@@ -4,7 +4,7 @@
  */
 import type { AddressSet } from '../addresses.ts';
 import type { ImportedCondition } from '../filter.ts';
-import { MAX_EXPRESSION_CHARACTERS, MAX_EXPRESSION_DEPTH } from '../limits.ts';
+import { MAX_EXPRESSION_CHARACTERS, MAX_EXPRESSION_DEPTH } from '../filter.ts';
 import {
   endsWithText,
   equalsText,

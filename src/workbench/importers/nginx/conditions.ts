@@ -10,8 +10,7 @@ import {
   subtractAddresses,
   uniteAddresses,
 } from '../addresses.ts';
-import { addressFilter, EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
-import { MAX_CASELESS_KEYS } from '../limits.ts';
+import { addressFilter, EVERY_REQUEST, type ImportedFilter, MAX_CASELESS_KEYS } from '../filter.ts';
 import { endsWithText, equalsText, passes, regexText, type TextTest, withoutCase } from '../text-test.ts';
 import { entryOf, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';

@@ -3,8 +3,15 @@
  * `ngx_conf_file.c` documents by its behaviour. The caller opens included files.
  */
 import type { OpenIncludes } from '../importer.ts';
-import { MAX_DEPTH, MAX_DIRECTIVES, MAX_SOURCE_FILES, MAX_SOURCE_OCTETS } from '../limits.ts';
+import { MAX_SOURCE_OCTETS } from '../json-source.ts';
 import type { ImportMistake, SourceFile } from '../report.ts';
+
+/** Files of one nginx configuration, includes counted each time: a server with a file for each of its sites. */
+export const MAX_SOURCE_FILES = 2_000;
+/** Levels of nested blocks or includes; nginx's own directives nest five deep. */
+export const MAX_DEPTH = 32;
+/** Directives of one nginx configuration: three times what fills the rules of a domain. */
+const MAX_DIRECTIVES = 100_000;
 
 /** One directive. */
 export interface NginxDirective {

@@ -6,15 +6,20 @@
 import type { Rule } from '../../../rules/model/types.ts';
 import { findCircles } from '../circles.ts';
 import type { Reach } from '../reach.ts';
+import { MAX_RULE_STEPS } from '../reach.ts';
 import { knownOf } from '../rule-types.ts';
 import { type SubjectSpace, situationsOf } from '../situations.ts';
 import { commonSets, isEmptyBox } from '../space/boxes.ts';
 import { createBudget, type StepBudget, shareOf } from '../space/budget.ts';
 import { findUncovered } from '../space/cover.ts';
-import { MAX_CONFLICT_STEPS, MAX_CONFLICTS_STEPS, MAX_RULE_STEPS } from '../space/limits.ts';
 import { effectOf, nameOfRule, type Subject, type SubjectRule } from '../subject.ts';
 import { requestOf, type Witness, witnessOf } from '../witness.ts';
 import type { Finding, ProofContext } from './finding.ts';
+
+/** Steps of the question whether two rules of equal priority share a request. */
+const MAX_CONFLICT_STEPS = 20_000;
+/** Steps of all such questions about one rule set: a second or so. */
+const MAX_CONFLICTS_STEPS = 1_000_000;
 
 /** Rules that a message names; the others are counted. */
 const MAX_NAMED = 8;

@@ -10,7 +10,6 @@ import type { SubjectSpace } from '../situations.ts';
 import { isWithin, subtract, unite } from '../space/boxes.ts';
 import { createBudget, type StepBudget, shareOf } from '../space/budget.ts';
 import { entriesAt, type FilterEntries, type Language } from '../space/language.ts';
-import { MAX_COVERING, MAX_ENTRIES_STEPS, MAX_ENTRY_STEPS } from '../space/limits.ts';
 import { findText, fulfils, type TextQuery } from '../space/search.ts';
 import { compileSubject, type SubjectRule } from '../subject.ts';
 import {
@@ -24,6 +23,13 @@ import {
 import type { Finding, LintContext, ProofContext } from './finding.ts';
 import { lintCoveredAddresses } from './needless.ts';
 import { lintConflicts, lintReach } from './proved-rules.ts';
+
+/** Steps of the question whether the other entries of a list cover one. */
+const MAX_ENTRY_STEPS = 20_000;
+/** Steps of all such questions about one rule set: a second or so. */
+const MAX_ENTRIES_STEPS = 1_000_000;
+/** Entries of a covering that is reduced to a minimal one. */
+const MAX_COVERING = 24;
 
 /** Everything that is proved about enabled rules. `found`: what is known already is not reported again. */
 export function lintProved({ ruleSet, enabled }: LintContext, found: readonly Finding[]): readonly Finding[] {

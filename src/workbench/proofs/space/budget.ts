@@ -1,5 +1,15 @@
-/** What the proofs about one rule set may take: steps, and the size of automata. */
-import { MAX_SPACE_CELLS, MAX_SPACE_WORK, MAX_TOTAL_STEPS } from './limits.ts';
+/**
+ * What the proofs about one rule set may take: steps, and the size of automata. A step is a visited state or a divided box;
+ * steps count and not time, so that a proof ends alike on every machine. A proof that runs out of them is `unknown`, and
+ * says which it was.
+ */
+
+/** Cells of all automata of a space (states × letters), of 4 octets: 160 MiB, which no heap limit of a thread counts. */
+const MAX_SPACE_CELLS = 40_000_000;
+/** Steps of patterns while the automata of all filters are built: some seconds. */
+const MAX_SPACE_WORK = 200_000_000;
+/** Steps of all questions about one rule set: some seconds. */
+export const MAX_TOTAL_STEPS = 4_000_000;
 
 /** A count of steps that ends. */
 export interface StepBudget {

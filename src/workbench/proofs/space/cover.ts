@@ -23,9 +23,13 @@ import {
 } from './boxes.ts';
 import type { StepBudget } from './budget.ts';
 import type { Language } from './language.ts';
-import { MAX_CELLS, MAX_LAZY_ROUNDS } from './limits.ts';
 import { findText, fulfils } from './search.ts';
 import type { Space } from './space.ts';
+
+/** Boxes that one question may be divided into. */
+const MAX_CELLS = 50_000;
+/** Points tried one by one before all blockers are considered at once. */
+const MAX_LAZY_ROUNDS = 24;
 
 /** One request of the space. */
 export interface Point {

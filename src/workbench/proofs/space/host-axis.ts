@@ -9,7 +9,11 @@ import { acceptsLetters, FATE, type LetterAutomaton, sealAutomaton, wildcardAuto
 import { type AtomSet, atomSet, cachedSet, intersect, type SetCache } from './boxes.ts';
 import type { SpaceRoom } from './budget.ts';
 import { createPatternSet, entriesAt, type FilterEntries, type PatternSet, readPattern } from './language.ts';
-import { MAX_HOST_STATES, MAX_HOST_TESTS } from './limits.ts';
+
+/** States of the automaton that divides the hosts below one wildcard record. */
+const MAX_HOST_STATES = 20_000;
+/** Tests of a host against a host filter: 10,000 hosts against 1,000 filters. */
+const MAX_HOST_TESTS = 10_000_000;
 
 /** A class of hosts. */
 interface HostAtom {

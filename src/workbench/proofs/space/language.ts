@@ -19,7 +19,9 @@ import {
   wildcardAutomaton,
 } from './automaton.ts';
 import type { SpaceRoom } from './budget.ts';
-import { MAX_PATH_STATES } from './limits.ts';
+
+/** States of the automaton of one path filter. Ordinary filters need fewer than 100. */
+const MAX_PATH_STATES = 4_000;
 
 /** A path filter with its patterns as automata. */
 export interface PatternFilter {

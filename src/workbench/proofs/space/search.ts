@@ -5,7 +5,9 @@
 import { acceptsLetters, alikeLetters, FATE, type LetterAutomaton, type Letters } from './automaton.ts';
 import { createBudget, type StepBudget } from './budget.ts';
 import type { Language } from './language.ts';
-import { MAX_SEARCH_STATES } from './limits.ts';
+
+/** States visited by one search for a path. About 0.1 s. */
+const MAX_SEARCH_STATES = 20_000;
 
 /** What a text must and must not be in. */
 export interface TextQuery {

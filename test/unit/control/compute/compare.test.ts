@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import {
   fitEntry,
+  MAX_RESULT_PAGE_OCTETS,
   type PageNote,
   type Shortened,
   takePage,
 } from '../../../../src/control/compute/compare.ts';
-import { MAX_RESULT_PAGE_OCTETS } from '../../../../src/control/compute/limits.ts';
 
 interface Taken {
   readonly shown: readonly string[];

@@ -3,8 +3,8 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { convert, decodePage } from '../../../../src/edge/markdown/convert.ts';
-import { MAX_PAGE_OCTETS } from '../../../../src/edge/markdown/limits.ts';
 import type { Coding } from '../../../../src/edge/markdown/outcome.ts';
+import { MAX_PAGE_OCTETS } from '../../../../src/edge/markdown/outcome.ts';
 
 const ADDRESS = 'https://shop.test/docs/page?x=1';
 

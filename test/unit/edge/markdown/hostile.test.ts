@@ -1,7 +1,7 @@
 /** Hostile pages: the characters that a conversion reads grow linearly with the page. */
 import { describe, expect, test } from 'vitest';
 import { convert } from '../../../../src/edge/markdown/convert.ts';
-import { MAX_PAGE_OCTETS } from '../../../../src/edge/markdown/limits.ts';
+import { MAX_PAGE_OCTETS } from '../../../../src/edge/markdown/outcome.ts';
 import { countTextWork } from '../../../support/count-text-work.ts';
 
 const ADDRESS = 'https://shop.test/';

@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PlanSink } from '../../../../src/edge/following/plan-table.ts';
 import { compileEdge } from '../../../../src/edge/middleware/node/edge-input.ts';
-import { MAX_BLIND_RULES } from '../../../../src/edge/node/limits.ts';
-import { blindRules, warnOfBlindRules } from '../../../../src/edge/node/plan-source.ts';
+import { blindRules, MAX_BLIND_RULES, warnOfBlindRules } from '../../../../src/edge/node/plan-source.ts';
 import { seal } from '../../../../src/engine/plan/seal.ts';
 
 function sealed(...rules: readonly string[]): Uint8Array {

@@ -5,8 +5,7 @@ import {
   MAX_REPORTED_OCTETS,
 } from '../../../../src/base/vocabulary/limits.ts';
 import type { CacheContents, CachedUrl } from '../../../../src/edge/cache/request.ts';
-import { REPEAT_CACHE_MS } from '../../../../src/edge/node/limits.ts';
-import { nextContents, type ReportedMark } from '../../../../src/edge/node/report-cache.ts';
+import { nextContents, REPEAT_CACHE_MS, type ReportedMark } from '../../../../src/edge/node/report-cache.ts';
 
 const NOW = 1_800_000_000_000;
 

@@ -8,13 +8,14 @@ import {
   createClassifier,
   openClassificationFiles,
 } from '../../../../src/edge/proxy/classifier.ts';
-import { createRanges, readRanges } from '../../../../src/engine/classification/bots.ts';
 import {
   CONFIRMED_MS,
+  createRanges,
   MAX_BOT_LOOKUPS,
   REFUTED_MS,
+  readRanges,
   UNANSWERED_MS,
-} from '../../../../src/engine/classification/limits.ts';
+} from '../../../../src/engine/classification/bots.ts';
 import { NXDOMAIN, type ScriptedServer, SERVFAIL, startDnsServer } from '../../../support/dns-server.ts';
 import { writeMmdb } from '../../../support/mmdb.ts';
 

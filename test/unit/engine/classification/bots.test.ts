@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatIp, type IpInterval, parseIpEntry } from '../../../../src/base/addresses/ip.ts';
-import { createRanges, readRanges } from '../../../../src/engine/classification/bots.ts';
-import { MAX_PREFIXES } from '../../../../src/engine/classification/limits.ts';
+import { createRanges, MAX_PREFIXES, readRanges } from '../../../../src/engine/classification/bots.ts';
 
 const LIST = JSON.stringify({
   creationTime: '2026-01-01T00:00:00',

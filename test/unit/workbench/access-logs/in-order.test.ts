@@ -1,7 +1,12 @@
 /** The order in which the items of sources are taken. */
 import { describe, expect, it } from 'vitest';
-import { inOrder, type Timed, type TimedSource } from '../../../../src/workbench/access-logs/in-order.ts';
-import { FEWEST_REORDERED, REORDERED_LINES } from '../../../../src/workbench/access-logs/limits.ts';
+import {
+  FEWEST_REORDERED,
+  inOrder,
+  REORDERED_LINES,
+  type Timed,
+  type TimedSource,
+} from '../../../../src/workbench/access-logs/in-order.ts';
 import { seeded } from '../../../support/generate.ts';
 
 interface Item extends Timed {

@@ -1,7 +1,6 @@
 /** Lines of chunks, wherever the chunks are cut. */
 import { expect, it } from 'vitest';
-import { LONGEST_LOG_LINE } from '../../../../src/workbench/access-logs/limits.ts';
-import { createLogLines } from '../../../../src/workbench/access-logs/source.ts';
+import { createLogLines, LONGEST_LOG_LINE } from '../../../../src/workbench/access-logs/source.ts';
 
 /** All lines of a log that comes in chunks of some octets; `null`: a line that is too long. */
 function linesOf(text: string, size: number): readonly (string | null)[] {

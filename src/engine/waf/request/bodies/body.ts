@@ -6,7 +6,6 @@
 import { isAlphanumeric, isSpace } from '../../octets/latin1.ts';
 import { urlDecode } from '../../transformations/percent-encoding.ts';
 import { lowercase, trim, trimLeft } from '../../transformations/texts.ts';
-import { MAX_CONTENT_TYPE_OCTETS } from '../limits.ts';
 import { parseJson } from './json.ts';
 import { addHeaderLine, endHeaders, newPart, type Part, type PartNotes } from './multipart-part.ts';
 import {
@@ -22,6 +21,9 @@ import {
   type UploadedFile,
 } from './parsed-body.ts';
 import { parseXml } from './xml.ts';
+
+/** Maximum size, in octets, of the `Content-Type` of a multipart body: the limit of ModSecurity. */
+const MAX_CONTENT_TYPE_OCTETS = 1_024;
 
 // Reads the boundary in the `Content-Type` of a multipart body as ModSecurity does, and reports its irregularities.
 

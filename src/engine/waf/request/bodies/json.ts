@@ -6,7 +6,6 @@
  */
 import { hexUnit, isSpace, utf8Text } from '../../octets/latin1.ts';
 import { validateUtf8Encoding } from '../../operators/operators.ts';
-import { MAX_JSON_DEPTH, MAX_JSON_NAME_OCTETS } from '../limits.ts';
 import {
   addTo,
   type BodyInput,
@@ -16,6 +15,15 @@ import {
   report,
   toUtf8,
 } from './parsed-body.ts';
+
+/** Maximum nesting depth of JSON containers: the limit of ModSecurity's recommended configuration. */
+export const MAX_JSON_DEPTH = 512;
+/**
+ * Maximum size, in octets, of all argument names of a JSON body together. A name repeats the keys around its value, so
+ * that 512 levels of long keys would turn one megabyte into hundreds; ten thousand ordinary names take a quarter of
+ * this.
+ */
+export const MAX_JSON_NAME_OCTETS = 2_097_152;
 
 const QUOTE = 34;
 const COMMA = 44;

@@ -2,8 +2,10 @@
 import { isAlphanumeric, isSpace } from '../../octets/latin1.ts';
 import { urlDecode } from '../../transformations/percent-encoding.ts';
 import { lowercase } from '../../transformations/texts.ts';
-import { MAX_PART_HEADER_OCTETS } from '../limits.ts';
 import { type BodyMembers, type MultipartFlag, report } from './parsed-body.ts';
+
+/** Maximum size, in octets, of a header of a part, folded lines included: the buffer of ModSecurity. */
+const MAX_PART_HEADER_OCTETS = 4_096;
 
 /** A part. */
 export interface Part {

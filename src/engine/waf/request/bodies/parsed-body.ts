@@ -4,7 +4,12 @@
  */
 import type { WafScalar } from '../../../plan/signature-program.ts';
 import { utf8Text } from '../../octets/latin1.ts';
-import { MAX_BODY_ARGUMENTS } from '../limits.ts';
+
+/**
+ * Maximum number of members per body, for each of arguments, files, part headers and attribute values. ModSecurity's
+ * recommended limit is 1,000 arguments, but large spreadsheets and imports send some thousands.
+ */
+export const MAX_BODY_ARGUMENTS = 10_000;
 
 /** The input of a parser. */
 export interface BodyInput {

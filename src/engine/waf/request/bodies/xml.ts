@@ -6,7 +6,6 @@
  */
 import { hexValue } from '../../../../base/octets/octets.ts';
 import { isAlphanumeric, isSpace, utf8Text } from '../../octets/latin1.ts';
-import { MAX_XML_DEPTH } from '../limits.ts';
 import {
   addTo,
   type BodyInput,
@@ -16,6 +15,9 @@ import {
   report,
   toUtf8,
 } from './parsed-body.ts';
+
+/** Maximum nesting depth of XML elements: the limit of libxml2. */
+const MAX_XML_DEPTH = 256;
 
 const SLASH = 47;
 const EQUALS = 61;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { importCloudflare } from '../../../../../src/workbench/importers/cloudflare/import-cloudflare.ts';
 import { parseExpression } from '../../../../../src/workbench/importers/cloudflare/parse-expression.ts';
-import { MAX_EXPRESSION_DEPTH } from '../../../../../src/workbench/importers/limits.ts';
+import { MAX_EXPRESSION_DEPTH } from '../../../../../src/workbench/importers/filter.ts';
 import { checkCase, type ProductCase } from '../../../../support/importers/product-cases.ts';
 
 const OPTIONS = { domain: 'example.com', origin: 'origin.example.net' };

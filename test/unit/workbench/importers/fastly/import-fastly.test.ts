@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { importFastly } from '../../../../../src/workbench/importers/fastly/import-fastly.ts';
 import { readStatement } from '../../../../../src/workbench/importers/fastly/read-statement.ts';
-import { MAX_EXPRESSION_DEPTH } from '../../../../../src/workbench/importers/limits.ts';
+import { MAX_EXPRESSION_DEPTH } from '../../../../../src/workbench/importers/filter.ts';
 import { checkCase, type ProductCase } from '../../../../support/importers/product-cases.ts';
 
 const OPTIONS = { domain: null, origin: 'origin.example.net' };

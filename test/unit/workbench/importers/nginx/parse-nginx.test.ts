@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MAX_DEPTH, MAX_SOURCE_FILES } from '../../../../../src/workbench/importers/limits.ts';
 import { importNginx } from '../../../../../src/workbench/importers/nginx/import-nginx.ts';
-import { type NginxDirective, parseNginx } from '../../../../../src/workbench/importers/nginx/parse-nginx.ts';
+import {
+  MAX_DEPTH,
+  MAX_SOURCE_FILES,
+  type NginxDirective,
+  parseNginx,
+} from '../../../../../src/workbench/importers/nginx/parse-nginx.ts';
 
 const NO_INCLUDES = () => [];
 const OPTIONS = { domain: 'example.com', origin: 'origin.invalid' };

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BODY_PARSERS, type BodyProcessor } from '../../../../../../src/engine/waf/request/bodies/body.ts';
-import { MAX_BODY_ARGUMENTS } from '../../../../../../src/engine/waf/request/limits.ts';
+import { MAX_BODY_ARGUMENTS } from '../../../../../../src/engine/waf/request/bodies/parsed-body.ts';
 import { countTextWork } from '../../../../../support/count-text-work.ts';
 import { parse } from './body-cases.ts';
 

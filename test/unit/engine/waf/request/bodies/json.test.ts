@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MAX_JSON_DEPTH, MAX_JSON_NAME_OCTETS } from '../../../../../../src/engine/waf/request/limits.ts';
+import {
+  MAX_JSON_DEPTH,
+  MAX_JSON_NAME_OCTETS,
+} from '../../../../../../src/engine/waf/request/bodies/json.ts';
 import { pairs, parse, utf8 } from './body-cases.ts';
 
 describe('a document becomes arguments', () => {

@@ -4,7 +4,7 @@ import type {
   MultipartFlags,
   ParsedBody,
 } from '../../../../../../src/engine/waf/request/bodies/parsed-body.ts';
-import { MAX_BODY_ARGUMENTS } from '../../../../../../src/engine/waf/request/limits.ts';
+import { MAX_BODY_ARGUMENTS } from '../../../../../../src/engine/waf/request/bodies/parsed-body.ts';
 import { type Given, pairs, parse } from './body-cases.ts';
 
 const TYPE = 'multipart/form-data; boundary=XX';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MAX_BODY_ARGUMENTS } from '../../../../../../src/engine/waf/request/limits.ts';
+import { MAX_BODY_ARGUMENTS } from '../../../../../../src/engine/waf/request/bodies/parsed-body.ts';
 import { pairs, parse } from './body-cases.ts';
 
 describe('a urlencoded body', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_BODY_ARGUMENTS } from '../../../../../../src/engine/waf/request/limits.ts';
+import { MAX_BODY_ARGUMENTS } from '../../../../../../src/engine/waf/request/bodies/parsed-body.ts';
 import { parse, utf8 } from './body-cases.ts';
 
 describe('a document has its text and attributes', () => {
