@@ -90,6 +90,14 @@ function addressRules(count: number): Planted {
   return planted(rules, unreachable, { name: `${count} address rules`, goal: 10 });
 }
 
+/** Redirects of one priority, each with another effect: every two of them might conflict. */
+function redirects(count: number): Planted {
+  const rules = Array.from({ length: count }, (_, at): WrittenRule => {
+    return { type: 'redirect', path_includes: [`/old/${at}`], target: `/new/${at}` };
+  });
+  return planted(rules, [], { name: `${count} redirects of one priority`, goal: 5 });
+}
+
 /** Fails unless lint reports exactly the planted rules. */
 function check({ name, ruleSet, unreachable }: Planted): void {
   const found = lintRuleSet(ruleSet).filter(
@@ -104,8 +112,13 @@ function check({ name, ruleSet, unreachable }: Planted): void {
 }
 
 export async function run(options: BenchOptions): Promise<readonly Row[]> {
-  const sizes = options.quick ? [50, 200, 1_000] : [200, 2_000, 10_000];
-  const sets = [innerPatterns(sizes[0]!), simpleRules(sizes[1]!), addressRules(sizes[2]!)];
+  const sizes = options.quick ? [50, 200, 1_000, 200] : [200, 2_000, 10_000, 4_000];
+  const sets = [
+    innerPatterns(sizes[0]!),
+    simpleRules(sizes[1]!),
+    addressRules(sizes[2]!),
+    redirects(sizes[3]!),
+  ];
   const rows: Row[] = [];
   for (const set of sets) {
     check(set);

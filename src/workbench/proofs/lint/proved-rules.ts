@@ -9,9 +9,10 @@ import type { Reach } from '../reach.ts';
 import { MAX_RULE_STEPS } from '../reach.ts';
 import { knownOf } from '../rule-types.ts';
 import { type SubjectSpace, situationsOf } from '../situations.ts';
-import { commonSets, isEmptyBox } from '../space/boxes.ts';
+import { type Box, commonSets, isEmptyBox, setsOverlap } from '../space/boxes.ts';
 import { createBudget, type StepBudget, shareOf } from '../space/budget.ts';
 import { findUncovered } from '../space/cover.ts';
+import { createStartIndex, type StartIndex, startsOf } from '../space/starts.ts';
 import { effectOf, nameOfRule, type Subject, type SubjectRule } from '../subject.ts';
 import { requestOf, type Witness, witnessOf } from '../witness.ts';
 import type { Finding, ProofContext } from './finding.ts';
@@ -115,19 +116,43 @@ function listed(rules: readonly SubjectRule[]): string {
 // Finds rules of one type and equal priority that match the same request with different effects: which of them acts is left to
 // their ids, or to their places in the edge file (semantics §3). Each finding has a request, confirmed by the evaluator.
 
-/** The conflicts of reached rules; at most one for each, with the first rule that it conflicts with. */
+/** Rules of one type and priority. */
+interface EqualRules {
+  readonly effects: Set<string>;
+  readonly filed: StartIndex<{ readonly rule: SubjectRule; readonly box: Box }>;
+}
+
+/**
+ * The conflicts of reached rules; at most one for each, with the first rule that it conflicts with. Pairs cost a step each;
+ * conflicts of rules about which the budget ends are not reported.
+ */
 export function lintConflicts(
   { around, ruleOf }: ProofContext,
   reaches: readonly Reach[],
 ): readonly Finding[] {
   if (around === null) return [];
+  const { space, subject, plan } = around;
   const total = createBudget(MAX_CONFLICTS_STEPS);
-  const acting = reaches.filter(({ rule, result }) => result.kind === 'reached' && actsAlone(rule));
-  return acting.flatMap(({ rule: later }, place): readonly Finding[] => {
-    const rule = ruleOf(later);
-    for (const { rule: earlier } of acting.slice(0, place)) {
-      if (earlier.type !== later.type || ruleOf(earlier).priority !== rule.priority) continue;
-      if (effectOf(around.subject, earlier) === effectOf(around.subject, later)) continue;
+  const acting = reaches
+    .filter(({ rule, result }) => result.kind === 'reached' && actsAlone(rule))
+    .map(({ rule: written }) => ({ written, rule: ruleOf(written), effect: effectOf(subject, written) }));
+  const groups = new Map<string, EqualRules>();
+  for (const { rule, effect } of acting) {
+    const key = `${rule.type} ${rule.priority}`;
+    const group = groups.get(key) ?? { effects: new Set(), filed: createStartIndex() };
+    group.effects.add(effect);
+    groups.set(key, group);
+  }
+  return acting.flatMap(({ written: later, rule, effect }): readonly Finding[] => {
+    const { effects, filed } = groups.get(`${rule.type} ${rule.priority}`)!;
+    const box = effects.size > 1 && total.take(1) ? space.boxOf(plan, later.slot) : null;
+    if (box === null) return [];
+    const starts = box.paths === null ? null : startsOf(box.paths.automaton);
+    const sharing = filed.sharing(starts);
+    filed.add(starts, { rule: later, box });
+    for (const { rule: earlier, box: other } of sharing) {
+      if (!total.take(1)) return [];
+      if (effectOf(subject, earlier) === effect || !setsOverlap(box.sets, other.sets)) continue;
       const witness = sharedRequest(around, { earlier, later }, total);
       if (witness !== null) return [findingOf(rule, nameOfRule(earlier), witness)];
     }
