@@ -1,5 +1,5 @@
 /** Imports of wallets and invoices, on both databases: idempotent, in any order, at once, and what they suspend. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { LINES_AT_ONCE, SETTLED_AT_ONCE } from '../../../src/control/billing/limits.ts';
 import { createBillingWatch, settleDomain } from '../../../src/control/billing/settle.ts';
 import { applyEvent } from '../../../src/control/domains/apply-event.ts';
@@ -11,7 +11,7 @@ import { type AccountRow, SERVICE } from '../../../src/control/store/tables/acco
 import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import { billedAt, importLines, invoiceLine, walletLine } from '../../support/billing.ts';
 import { activeDomain, T } from '../../support/sample-rows.ts';
-import { kinds, type Place } from './databases.ts';
+import { kinds, openForAll, type Place } from './databases.ts';
 
 const NOTHING = { lines: 0, written: 0, unchanged: 0, stale: 0, refused: 0, suspended: 0, resumed: 0 };
 
@@ -22,13 +22,8 @@ describe.each(kinds)('$name', (kind) => {
   let account: AccountRow;
   let domain: DomainRow;
 
-  beforeAll(async () => {
-    place = await kind.place();
-    store = await place.open();
-  });
-  afterAll(async () => {
-    await store?.close();
-    await place?.dispose();
+  openForAll(kind, (opened) => {
+    ({ place, store } = opened);
   });
   beforeEach(async () => {
     count += 1;

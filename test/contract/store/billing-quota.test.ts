@@ -1,5 +1,5 @@
 /** Traffic against quotas, on both databases: notices, and suspensions where the operator refuses traffic over a quota. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { resolveEntitlements } from '../../../src/control/accounts/entitlements.ts';
 import { changeSubscription } from '../../../src/control/accounts/subscriptions.ts';
 import type { OverQuota } from '../../../src/control/billing/quota.ts';
@@ -11,7 +11,7 @@ import { type AccountRow, SERVICE } from '../../../src/control/store/tables/acco
 import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import { activeDomain } from '../../support/sample-rows.ts';
 import { storeTraffic } from '../../support/traffic-requests.ts';
-import { kinds, type Place } from './databases.ts';
+import { kinds, openForAll, type Place } from './databases.ts';
 
 const DAY = 86_400_000;
 /** When the domains and their quota periods begin. */
@@ -26,13 +26,8 @@ describe.each(kinds)('$name', (kind) => {
   let account: AccountRow;
   let domain: DomainRow;
 
-  beforeAll(async () => {
-    place = await kind.place();
-    store = await place.open();
-  });
-  afterAll(async () => {
-    await store?.close();
-    await place?.dispose();
+  openForAll(kind, (opened) => {
+    ({ place, store } = opened);
   });
   beforeEach(async () => {
     count += 1;

@@ -1,26 +1,20 @@
 /** Causes of suspensions, wallets, invoices and quota notices, on both databases. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/control/store/store.ts';
 import type { AccountRow } from '../../../src/control/store/tables/accounts.ts';
 import type { InvoiceRow, SuspensionCause, WalletRow } from '../../../src/control/store/tables/billing.ts';
 import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import { newDomain, seed, T } from '../../support/sample-rows.ts';
-import { kinds, type Place } from './databases.ts';
+import { kinds, openForAll } from './databases.ts';
 
 describe.each(kinds)('$name', (kind) => {
-  let place: Place;
   let store: Store;
   let count = 0;
   let account: AccountRow;
   let domain: DomainRow;
 
-  beforeAll(async () => {
-    place = await kind.place();
-    store = await place.open();
-  });
-  afterAll(async () => {
-    await store?.close();
-    await place?.dispose();
+  openForAll(kind, (opened) => {
+    ({ store } = opened);
   });
   beforeEach(async () => {
     count += 1;

@@ -1,5 +1,5 @@
 /** What nodes report of their caches, on both databases: what replaces a report, what ends it, and what is answered from it. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { MAX_DOMAIN_REPORT_OCTETS } from '../../../src/base/vocabulary/limits.ts';
 import type { Store } from '../../../src/control/store/store.ts';
 import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
@@ -8,26 +8,22 @@ import { readEntries, readFootprint, takeCacheReport } from '../../../src/contro
 import { REPORT_COUNTS_MS } from '../../../src/control/traffic/limits.ts';
 import type { ReportedContents, ReportedUrl } from '../../../src/engine/plan/cache-report.ts';
 import { activeDomain, seed, T } from '../../support/sample-rows.ts';
-import { kinds, type Place } from './databases.ts';
+import { kinds, openForEach } from './databases.ts';
 
 describe.each(kinds)('$name', (kind) => {
-  let place: Place;
   let store: Store;
   let domain: DomainRow;
   let nodes: readonly NodeRow[];
 
+  openForEach(kind, (opened) => {
+    ({ store } = opened);
+  });
   beforeEach(async () => {
-    place = await kind.place();
-    store = await place.open();
     domain = (await store.write((tx) => seed(tx))).domain;
     nodes = await store.write(async (tx) => [
       await tx.nodes.insert({ name: 'edge-1', token_hash: '1', created_at: T }),
       await tx.nodes.insert({ name: 'edge-2', token_hash: '2', created_at: T }),
     ]);
-  });
-  afterEach(async () => {
-    await store?.close();
-    await place?.dispose();
   });
 
   interface Sent {

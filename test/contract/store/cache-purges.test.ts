@@ -1,27 +1,23 @@
 /** Purges of single responses, on both databases: positions, bounds, what ends them. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { MAX_PURGE_VALUES, MAX_PURGES, MAX_PURGES_OCTETS } from '../../../src/base/vocabulary/limits.ts';
 import { readPurges } from '../../../src/control/publishing/pages.ts';
 import type { Store } from '../../../src/control/store/store.ts';
 import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import type { CachePurgeRow } from '../../../src/control/store/tables/plans.ts';
 import { newDomain, publication, seed, T } from '../../support/sample-rows.ts';
-import { kinds, type Place } from './databases.ts';
+import { kinds, openForEach } from './databases.ts';
 
 describe.each(kinds)('$name', (kind) => {
-  let place: Place;
   let store: Store;
   let domain: DomainRow;
 
+  openForEach(kind, (opened) => {
+    ({ store } = opened);
+  });
   beforeEach(async () => {
-    place = await kind.place();
-    store = await place.open();
     domain = (await store.write((tx) => seed(tx))).domain;
     await publish(domain, 1);
-  });
-  afterEach(async () => {
-    await store?.close();
-    await place?.dispose();
   });
 
   const publish = ({ name, id }: DomainRow, revision: number) =>

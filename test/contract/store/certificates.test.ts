@@ -1,30 +1,24 @@
 /** Certificates, the digests of their sets, and the keys of nodes, on both databases. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/storage/sqlite.ts';
 import type { Store } from '../../../src/control/store/store.ts';
 import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import { migrationsOf } from '../../../src/control/store/tables/steps.ts';
 import { asAdmin } from '../../support/postgres.ts';
 import { newCertificate, publication, seed, T } from '../../support/sample-rows.ts';
-import { kinds, type Place } from './databases.ts';
+import { kinds, openForAll } from './databases.ts';
 
 const DAY = 86_400_000;
 const STEPS = { sqlite: migrationsOf('sqlite'), postgres: migrationsOf('postgres') } as const;
 
 describe.each(kinds)('$name', (kind) => {
-  let place: Place;
   let store: Store;
   let domain: DomainRow;
   let count = 0;
 
-  beforeAll(async () => {
-    place = await kind.place();
-    store = await place.open();
-  });
-  afterAll(async () => {
-    await store?.close();
-    await place?.dispose();
+  openForAll(kind, (opened) => {
+    ({ store } = opened);
   });
   beforeEach(async () => {
     count += 1;

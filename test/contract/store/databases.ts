@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inject } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
 import { openPostgres } from '../../../src/control/store/database/postgres/open.ts';
 import { openSqlite } from '../../../src/control/store/database/sqlite/open.ts';
 import type { Store } from '../../../src/control/store/store.ts';
@@ -88,3 +88,41 @@ async function makeDatabase(): Promise<string> {
 
 /** Each store that answers here. */
 export const kinds: readonly Kind[] = inject('missingPostgres') === null ? [sqlite, postgres] : [sqlite];
+
+/** A store and the database that it is on. */
+export interface OpenedStore {
+  readonly place: Place;
+  readonly store: Store;
+}
+
+/** Opens a store on an empty database before the tests of a suite, and gives the database back after them. */
+export function openForAll(kind: Kind, use: (opened: OpenedStore) => void): void {
+  const { open, close } = opener(kind, use);
+  beforeAll(open);
+  afterAll(close);
+}
+
+/** The same for each test. */
+export function openForEach(kind: Kind, use: (opened: OpenedStore) => void): void {
+  const { open, close } = opener(kind, use);
+  beforeEach(open);
+  afterEach(close);
+}
+
+function opener(kind: Kind, use: (opened: OpenedStore) => void) {
+  let place: Place | undefined;
+  let store: Store | undefined;
+  return {
+    async open(): Promise<void> {
+      place = await kind.place();
+      store = await place.open();
+      use({ place, store });
+    },
+    async close(): Promise<void> {
+      await store?.close();
+      await place?.dispose();
+      place = undefined;
+      store = undefined;
+    },
+  };
+}

@@ -1,12 +1,12 @@
 /** Drafts against a model: stored and published rules, their differences and totals, whatever was written, on both databases. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ChangedRule } from '../../../src/control/store/repositories/drafts.ts';
 import type { RuleWrite } from '../../../src/control/store/repositories/rules.ts';
 import type { Store, WriteTransaction } from '../../../src/control/store/store.ts';
 import type { PatternRow, RuleRow } from '../../../src/control/store/tables/rules.ts';
 import { newRule, seed, T } from '../../support/sample-rows.ts';
-import { kinds, type Place } from './databases.ts';
+import { kinds, openForAll } from './databases.ts';
 
 /** So few that rules share them. */
 const PATTERNS: readonly PatternRow[] = ['', '2f00', '2f006100'].map((prefix, index) => ({
@@ -258,16 +258,10 @@ async function compareTotals(store: Store, domainId: number, stored: readonly Kn
 }
 
 describe.each(kinds)('$name', (kind) => {
-  let place: Place;
   let store: Store;
   let made = 0;
-  beforeAll(async () => {
-    place = await kind.place();
-    store = await place.open();
-  });
-  afterAll(async () => {
-    await store.close();
-    await place.dispose();
+  openForAll(kind, (opened) => {
+    ({ store } = opened);
   });
 
   async function manual(): Promise<number> {

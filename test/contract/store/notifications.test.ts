@@ -1,27 +1,21 @@
 /** Notifications, their deliveries and contacts, on both databases. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { isStoreFault } from '../../../src/base/storage/fault.ts';
 import { emptyContact } from '../../../src/control/notices/contact.ts';
 import type { Store } from '../../../src/control/store/store.ts';
 import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import type { DeliveryRow, NotifyChannel } from '../../../src/control/store/tables/notifications.ts';
 import { seed, T } from '../../support/sample-rows.ts';
-import { kinds, type Place } from './databases.ts';
+import { kinds, openForAll } from './databases.ts';
 
 describe.each(kinds)('$name', (kind) => {
-  let place: Place;
   let store: Store;
   let count = 0;
   let domain: DomainRow;
   let ownerId: number;
 
-  beforeAll(async () => {
-    place = await kind.place();
-    store = await place.open();
-  });
-  afterAll(async () => {
-    await store?.close();
-    await place?.dispose();
+  openForAll(kind, (opened) => {
+    ({ store } = opened);
   });
   beforeEach(async () => {
     count += 1;

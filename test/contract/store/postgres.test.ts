@@ -1,5 +1,5 @@
 /** What only PostgreSQL can do to a store: lose it in the middle, tell other processes, be set up wrongly. */
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { beforeEach, describe, expect, inject, test } from 'vitest';
 import { isStoreFault } from '../../../src/base/storage/fault.ts';
 import { openStore } from '../../../src/control/store/database/open.ts';
 import type { StoreChange } from '../../../src/control/store/database/statement.ts';
@@ -9,7 +9,7 @@ import { asAdmin } from '../../support/postgres.ts';
 import { requires } from '../../support/requires.ts';
 import { newRule, outboxRow, seed } from '../../support/sample-rows.ts';
 import { until } from '../../support/until.ts';
-import { type Place, postgres } from './databases.ts';
+import { openForEach, type Place, postgres } from './databases.ts';
 
 const WITNESS = `
   CREATE TABLE witness (setting text);
@@ -24,14 +24,11 @@ describe('postgres', requires(inject('missingPostgres')), () => {
   let store: Store;
   let domain: DomainRow;
 
-  beforeEach(async () => {
-    place = await postgres.place();
-    store = await place.open();
-    domain = (await store.write((tx) => seed(tx))).domain;
+  openForEach(postgres, (opened) => {
+    ({ place, store } = opened);
   });
-  afterEach(async () => {
-    await store?.close();
-    await place?.dispose();
+  beforeEach(async () => {
+    domain = (await store.write((tx) => seed(tx))).domain;
   });
 
   /** Ends every connection of the store, as a restart of the server does. */

@@ -1,26 +1,23 @@
 /** Outbox, revisions, manifest, nodes: what publication leans on, on both databases. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { isStoreFault } from '../../../src/base/storage/fault.ts';
 import type { Publication } from '../../../src/control/store/repositories/plans.ts';
 import type { Store } from '../../../src/control/store/store.ts';
 import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import type { ReportRow } from '../../../src/control/store/tables/nodes.ts';
 import { newDomain, outboxRow, publication, seed, T } from '../../support/sample-rows.ts';
-import { kinds, type Place } from './databases.ts';
+import { kinds, openForEach, type Place } from './databases.ts';
 
 describe.each(kinds)('$name', (kind) => {
   let place: Place;
   let store: Store;
   let domain: DomainRow;
 
-  beforeEach(async () => {
-    place = await kind.place();
-    store = await place.open();
-    domain = (await store.write((tx) => seed(tx))).domain;
+  openForEach(kind, (opened) => {
+    ({ place, store } = opened);
   });
-  afterEach(async () => {
-    await store?.close();
-    await place?.dispose();
+  beforeEach(async () => {
+    domain = (await store.write((tx) => seed(tx))).domain;
   });
 
   const publish = (changes: Partial<Publication> = {}) =>

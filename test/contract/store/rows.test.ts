@@ -1,5 +1,5 @@
 /** What goes in comes out, on both databases. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { isStoreFault } from '../../../src/base/storage/fault.ts';
 import type { Store } from '../../../src/control/store/store.ts';
 import { SERVICE } from '../../../src/control/store/tables/accounts.ts';
@@ -13,22 +13,16 @@ import {
   seed,
   T,
 } from '../../support/sample-rows.ts';
-import { kinds, type Place } from './databases.ts';
+import { kinds, openForAll } from './databases.ts';
 
 describe.each(kinds)('$name keeps', (kind) => {
-  let place: Place;
   let store: Store;
   let count = 0;
   let domain: DomainRow;
   let ownerId: number;
 
-  beforeAll(async () => {
-    place = await kind.place();
-    store = await place.open();
-  });
-  afterAll(async () => {
-    await store?.close();
-    await place?.dispose();
+  openForAll(kind, (opened) => {
+    ({ store } = opened);
   });
   beforeEach(async () => {
     count += 1;

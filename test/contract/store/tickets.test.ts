@@ -1,5 +1,5 @@
 /** Support tickets, on both databases: the repository, the transitions against a naive model, both sides at once. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   CLOSED_TICKET_MS,
   MAX_ALERTING_MESSAGES,
@@ -23,7 +23,7 @@ import type { Store } from '../../../src/control/store/store.ts';
 import type { TicketAuthor, TicketStatus } from '../../../src/control/store/tables/billing.ts';
 import { seeded } from '../../support/generate-random.ts';
 import { seed, T } from '../../support/sample-rows.ts';
-import { kinds, type Place } from './databases.ts';
+import { kinds, openForAll } from './databases.ts';
 
 /** A ticket as the naive model has it: the messages, and whether the last act closed it. */
 interface Model {
@@ -38,18 +38,12 @@ const statusOf = ({ texts, closed }: Model): TicketStatus => {
 };
 
 describe.each(kinds)('$name', (kind) => {
-  let place: Place;
   let store: Store;
   let account: number;
   let made = 0;
 
-  beforeAll(async () => {
-    place = await kind.place();
-    store = await place.open();
-  });
-  afterAll(async () => {
-    await store?.close();
-    await place?.dispose();
+  openForAll(kind, (opened) => {
+    ({ store } = opened);
   });
   beforeEach(async () => {
     account = await newAccount();

@@ -1,12 +1,12 @@
 /** The stored totals of a domain's rules equal a count from scratch, whatever was written before, on both databases. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { PatternCosts } from '../../../src/control/store/repositories/rule-costs.ts';
 import type { RuleWrite } from '../../../src/control/store/repositories/rules.ts';
 import type { Store, WriteTransaction } from '../../../src/control/store/store.ts';
 import type { PatternRow, RuleCosts, RuleRow } from '../../../src/control/store/tables/rules.ts';
 import { newRule, seed, T } from '../../support/sample-rows.ts';
-import { kinds, type Place } from './databases.ts';
+import { kinds, openForAll } from './databases.ts';
 
 /** So few that rules share them. */
 const PATTERNS: readonly PatternRow[] = ['', '2f00', '2f006100', '2f006100'].map((prefix, index) => ({
@@ -138,16 +138,10 @@ function recountPatterns(known: readonly Known[]): PatternCosts {
 }
 
 describe.each(kinds)('$name', (kind) => {
-  let place: Place;
   let store: Store;
   let made = 0;
-  beforeAll(async () => {
-    place = await kind.place();
-    store = await place.open();
-  });
-  afterAll(async () => {
-    await store.close();
-    await place.dispose();
+  openForAll(kind, (opened) => {
+    ({ store } = opened);
   });
 
   test('the totals are those of the rules that are there', async () => {

@@ -1,5 +1,5 @@
 /** Parts and blocks of traffic, leases of the roll-up and partitions, on both databases. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { isStoreFault } from '../../../src/base/storage/fault.ts';
 import type { Store } from '../../../src/control/store/store.ts';
 import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
@@ -11,7 +11,7 @@ import type {
 } from '../../../src/control/store/tables/traffic.ts';
 import { asAdmin } from '../../support/postgres.ts';
 import { seed, T } from '../../support/sample-rows.ts';
-import { kinds, type Place } from './databases.ts';
+import { kinds, openForAll, type Place } from './databases.ts';
 
 const NONE: TrafficSums = {
   requests: 0,
@@ -32,13 +32,8 @@ describe.each(kinds)('traffic on $name', (kind) => {
   let domain: DomainRow;
   let count = 0;
 
-  beforeAll(async () => {
-    place = await kind.place();
-    store = await place.open();
-  });
-  afterAll(async () => {
-    await store.close();
-    await place.dispose();
+  openForAll(kind, (opened) => {
+    ({ place, store } = opened);
   });
   beforeEach(async () => {
     count += 1;

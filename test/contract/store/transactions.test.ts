@@ -1,12 +1,12 @@
 /** What a transaction promises, on both databases. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { isStoreFault, type StoreFaultCode } from '../../../src/base/storage/fault.ts';
 import type { StoreChange } from '../../../src/control/store/database/statement.ts';
 import type { Store, WriteTransaction } from '../../../src/control/store/store.ts';
 import type { KeyRow } from '../../../src/control/store/tables/accounts.ts';
 import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import { auditEntry, newDomain, newRecord, newRule, outboxRow, seed, T } from '../../support/sample-rows.ts';
-import { kinds, type Place } from './databases.ts';
+import { kinds, openForEach, type Place } from './databases.ts';
 
 /** A promise and the function that settles it. */
 function gate() {
@@ -27,16 +27,13 @@ describe.each(kinds)('$name', (kind) => {
   let domain: DomainRow;
   let ownerId: number;
 
+  openForEach(kind, (opened) => {
+    ({ place, store } = opened);
+  });
   beforeEach(async () => {
-    place = await kind.place();
-    store = await place.open();
     const made = await store.write((tx) => seed(tx));
     domain = made.domain;
     ownerId = made.account.id;
-  });
-  afterEach(async () => {
-    await store?.close();
-    await place?.dispose();
   });
 
   const newKey = (hash: string) => ({
