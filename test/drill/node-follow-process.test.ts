@@ -146,7 +146,7 @@ test('a node killed at any moment restarts with whole plans, none older than the
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(file);
   }
   expect(files.every((file) => /^[0-9a-f]{64}$/.test(file))).toBe(true);
-}, 120_000);
+}, 420_000);
 
 /** No file may grow beyond a few octets from now on: every write fails, as on a full disk. */
 function fillDisk({ process: { pid } }: Child): void {
