@@ -59,6 +59,11 @@ function renamed(text: string): string {
   return text.replace(ENTRY_NAME, (_, entry: string) => RENAMED[entry]!);
 }
 
+/** The exports at the start of a line, where tools that tell ES modules from scripts look for them. */
+function withExportsApart(text: string): string {
+  return text.replace(/(?<!\n)export\{[^{}]*\};?\n*$/, '\n$&');
+}
+
 /**
  * `tr46` at its first use: its tables take longer to load than all the rest of the evaluator, and only hosts that are not
  * ASCII need them. JSON is parsed several times as fast as the same object in the source.
@@ -123,7 +128,7 @@ export async function buildPackage(name: string, folder: string): Promise<void> 
   const outdir = join(folder, 'dist');
   rmSync(outdir, { recursive: true, force: true });
   const { metafile, outputFiles } = await bundlePackage(name, outdir);
-  for (const { path, text } of outputFiles) write(path, renamed(text));
+  for (const { path, text } of outputFiles) write(path, withExportsApart(renamed(text)));
   const manifest = readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8');
   const installed = new Set(Object.keys(JSON.parse(manifest).dependencies ?? {}));
   for (const file of declarationsOf(Object.values(entries))) {

@@ -222,11 +222,22 @@ function createHostPatterns({ plans, single, wildcards, room }: HostAxisInput): 
   };
 }
 
-/** A host under construction: the states of all automata after it. */
+/** A host under construction, and the states of all automata after it. */
 interface HostVisit {
-  readonly states: Int32Array;
+  /** States of the automata of the shape: of host names, and of those below the name. */
+  readonly names: number;
+  readonly below: number;
+  /** The place and the state of each other automaton that may still accept or refuse. */
+  readonly open: readonly number[];
+  readonly accepting: AcceptingPlaces;
   readonly from: number;
   readonly letter: number;
+}
+
+/** Places of automata that accept every continuation, in order; equal ones are one object, with a number. */
+interface AcceptingPlaces {
+  readonly places: readonly number[];
+  readonly number: number;
 }
 
 /** A class of hosts, and whether its host is served by the wildcard record that the walk is about. */
@@ -235,9 +246,6 @@ interface HostClass {
   readonly isServed: boolean;
 }
 
-/** A filter's state that decides it for every continuation. */
-const NEVER = -1;
-const ALWAYS = -2;
 /** Names that are left out of a walk one after another; a class whose hosts still have no record proves nothing. */
 const MAX_SHIELDS = 32;
 
@@ -277,7 +285,10 @@ function nameAbove(loaded: LoadedPlan, host: string): string {
   return name;
 }
 
-/** Walks the hosts below a name, but those of shields and below them. */
+/**
+ * Walks the hosts below a name, but those of shields and below them. Most automata are decided after a few letters: each visit
+ * has the states of the others alone.
+ */
 function walkBelow(
   name: string,
   { set, automata }: HostPatterns,
@@ -286,50 +297,93 @@ function walkBelow(
     isServed,
   }: { readonly shields: readonly string[]; readonly isServed: (host: string) => boolean },
 ): readonly HostClass[] | null {
-  const shape = [hostNames(set), wildcardAutomaton(['', `.${name}`], set.letters)];
+  const [hosts, under] = [hostNames(set), wildcardAutomaton(['', `.${name}`], set.letters)];
   const excluded = shields.flatMap((shield) => [[shield], ['', `.${shield}`]]);
-  const all = [...shape, ...excluded.map((pieces) => wildcardAutomaton(pieces, set.letters)), ...automata];
-  const firstFilter = shape.length + excluded.length;
-  const start = Int32Array.from(all, (automaton, at) => settled(automaton, automaton.start, at));
-  const visits: HostVisit[] = [{ states: start, from: -1, letter: -1 }];
-  const visited = new Set<string>([start.join(' ')]);
+  const all = [...excluded.map((pieces) => wildcardAutomaton(pieces, set.letters)), ...automata];
+  const isExcluded = (place: number): boolean => place < excluded.length;
+  const step = createHostSteps(all);
+  const first = step(
+    all.flatMap((_, place) => [place, -1]),
+    NONE_ACCEPTING,
+    ({ start }) => start,
+  );
+  const visits: HostVisit[] = [{ names: hosts.start, below: under.start, ...first, from: -1, letter: -1 }];
+  const visited = new Set<string>([keyOf(visits[0]!)]);
   const classes = new Map<string, HostClass>();
   for (let index = 0; index < visits.length; index++) {
     if (index > MAX_HOST_STATES) return null;
-    const { states } = visits[index]!;
-    const ends = Array.from(states, (state, at) => endsIn(all[at]!, state));
-    if (ends[0] === 1 && ends[1] === 1 && !ends.slice(shape.length, firstFilter).includes(1)) {
-      const key = ends.slice(firstFilter).join('');
+    const visit = visits[index]!;
+    const { names, below, open, accepting } = visit;
+    if (hosts.accepts[names] === 1 && under.accepts[below] === 1) {
+      const places = acceptingAt(visit, all);
       const host = hostAt(visits, index, set);
-      if (classes.get(key)?.isServed !== true && (isServed(host) || !classes.has(key))) {
-        classes.set(key, { host, isServed: isServed(host) });
+      const key = places.join(' ');
+      if (!places.some(isExcluded) && classes.get(key)?.isServed !== true) {
+        const served = isServed(host);
+        if (served || !classes.has(key)) classes.set(key, { host, isServed: served });
       }
     }
     for (const letter of set.letters.preferred) {
-      const after = states.map((state, at) =>
-        state < 0 ? state : settled(all[at]!, all[at]!.next[state * set.letters.count + letter]!, at),
-      );
-      const key = after.join(' ');
-      if (shape[0]!.fate[after[0]!] === FATE.dead || visited.has(key)) continue;
+      const next = ({ next }: LetterAutomaton, state: number): number =>
+        next[state * set.letters.count + letter]!;
+      const after = next(hosts, names);
+      if (hosts.fate[after] === FATE.dead) continue;
+      const stepped = step(open, accepting, next);
+      const made = { names: after, below: next(under, below), ...stepped, from: index, letter };
+      const key = keyOf(made);
+      if (visited.has(key)) continue;
       visited.add(key);
-      visits.push({ states: after, from: index, letter });
+      visits.push(made);
     }
   }
   return [...classes.values()];
 }
 
+const NONE_ACCEPTING: AcceptingPlaces = { places: [], number: 0 };
+
+type HostStep = (
+  open: HostVisit['open'],
+  accepting: AcceptingPlaces,
+  next: (automaton: LetterAutomaton, state: number) => number,
+) => Pick<HostVisit, 'open' | 'accepting'>;
+
+/** Steps of automata by their places: those that a state decides are stepped no more. */
+function createHostSteps(all: readonly LetterAutomaton[]): HostStep {
+  const known = new Map<string, AcceptingPlaces>([['', NONE_ACCEPTING]]);
+  return (open, accepting, next) => {
+    const left: number[] = [];
+    const added: number[] = [];
+    for (let at = 0; at < open.length; at += 2) {
+      const place = open[at]!;
+      const automaton = all[place]!;
+      const state = next(automaton, open[at + 1]!);
+      if (automaton.fate[state] === FATE.all) added.push(place);
+      else if (automaton.fate[state] === FATE.open) left.push(place, state);
+    }
+    if (added.length === 0) return { open: left, accepting };
+    const places = [...accepting.places, ...added].sort((a, b) => a - b);
+    const key = places.join(' ');
+    const same = known.get(key) ?? { places, number: known.size };
+    known.set(key, same);
+    return { open: left, accepting: same };
+  };
+}
+
+/** Equal for visits that every continuation leads to the same classes. */
+function keyOf({ names, below, open, accepting }: HostVisit): string {
+  return `${names} ${below} ${accepting.number} ${open.join(' ')}`;
+}
+
+/** Places of the automata that accept the host of a visit, in order. */
+function acceptingAt({ open, accepting }: HostVisit, all: readonly LetterAutomaton[]): readonly number[] {
+  const places = [...accepting.places];
+  for (let at = 0; at < open.length; at += 2)
+    if (all[open[at]!]!.accepts[open[at + 1]!] === 1) places.push(open[at]!);
+  return places.sort((a, b) => a - b);
+}
+
 /** A label that no domain is expected to have a record for. */
 const UNUSED_LABEL = 'edgeplan-unused-label';
-
-/** The state, or what it decides; the states of the shape (places 0 and 1) are never replaced. */
-function settled({ fate }: LetterAutomaton, state: number, place: number): number {
-  if (place < 2 || fate[state] === FATE.open) return state;
-  return fate[state] === FATE.dead ? NEVER : ALWAYS;
-}
-
-function endsIn({ accepts }: LetterAutomaton, state: number): 0 | 1 {
-  return state === ALWAYS || (state >= 0 && accepts[state] === 1) ? 1 : 0;
-}
 
 /** Canonical hosts: labels of at least one character that a host may have. */
 function hostNames({ letters }: PatternSet): LetterAutomaton {
