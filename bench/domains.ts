@@ -1,7 +1,6 @@
 /** Domains: a node that serves 2,000 small domains beside one that serves a single hot one. */
 import { createDomains } from '../src/engine/evaluator/domains.ts';
-import type { Evaluator } from '../src/engine/evaluator/index.ts';
-import { createCounters } from '../src/engine/evaluator/index.ts';
+import { createCounters, type Evaluator } from '../src/engine/evaluator/index.ts';
 import type { EdgeRequest } from '../src/engine/evaluator/request.ts';
 import { seeded } from '../test/support/generate-random.ts';
 import { POOL, QUICK_POOL } from './data/requests.ts';

@@ -1,7 +1,6 @@
 /** Floor: what a decision costs beside the look-ups that no evaluator can do without. */
 import type { Evaluator } from '../src/engine/evaluator/index.ts';
-import type { Mixed } from './data/mixed.ts';
-import { mixed } from './data/mixed.ts';
+import { type Mixed, mixed } from './data/mixed.ts';
 import { POOL, QUICK_POOL, QUICK_RULES } from './data/requests.ts';
 import { evaluateSide, evaluatorOf } from './harness/evaluate.ts';
 import { race, timesText } from './harness/race.ts';

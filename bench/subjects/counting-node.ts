@@ -15,8 +15,7 @@ import {
   createNodeProcess,
   randomClearance,
 } from '../../src/edge/node/node-process.ts';
-import type { ResourceShare } from '../../src/edge/node/resource-shares.ts';
-import { OPEN_OCTETS } from '../../src/edge/node/resource-shares.ts';
+import { OPEN_OCTETS, type ResourceShare } from '../../src/edge/node/resource-shares.ts';
 import { createTrafficLog } from '../../src/edge/proxy/log/request-log.ts';
 import { trustProxies } from '../../src/edge/proxy/visitor.ts';
 

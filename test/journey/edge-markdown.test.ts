@@ -9,10 +9,10 @@ import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_PAGE_OCTETS } from '../../src/edge/markdown/outcome.ts';
-import type { MarkdownRenderer } from '../../src/edge/markdown/renderer.ts';
 import {
   BUFFERED_OCTETS,
   createMarkdownRenderer,
+  type MarkdownRenderer,
   type RendererOptions,
 } from '../../src/edge/markdown/renderer.ts';
 import { builtCli } from '../support/built.ts';

@@ -5,8 +5,7 @@
 import type { BotRouteRule, CacheRule, ObjectKeys, RewriteRule, Rule } from '../../src/rules/model/types.ts';
 import type { Facts } from './facts.ts';
 import { ruleMatches } from './filters.ts';
-import type { Origins } from './origins.ts';
-import { altOrigin, poolOrigin, recordOrigin, routeOrigin } from './origins.ts';
+import { altOrigin, type Origins, poolOrigin, recordOrigin, routeOrigin } from './origins.ts';
 import type { Rates, RateVerdict } from './rates.ts';
 import { cachedQuery, cacheKey, isOwnUrl, redirectLocation, rewritePath, rewriteQuery } from './rewrite.ts';
 import type {

@@ -1,11 +1,8 @@
 /** The gate (semantics §1, §2): a request becomes facts, or is refused with a status. */
 import type { DnsRecord, Domain } from '../../src/rules/model/types.ts';
-import type { NamedRecord } from './host.ts';
-import { owns, parseAuthority, recordsOf } from './host.ts';
-import type { Address } from './ip.ts';
-import { parseAddress } from './ip.ts';
-import type { Target } from './path.ts';
-import { defaultPort, readTarget } from './path.ts';
+import { type NamedRecord, owns, parseAuthority, recordsOf } from './host.ts';
+import { type Address, parseAddress } from './ip.ts';
+import { defaultPort, readTarget, type Target } from './path.ts';
 import type { EdgeRequest } from './types.ts';
 
 export interface Facts extends Target {

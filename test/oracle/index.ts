@@ -3,11 +3,9 @@
  * index and no compile step, shares no code with `src`, and is what the compiled path is held to.
  */
 import type { RuleSet } from '../../src/rules/model/types.ts';
-import type { World } from './decide.ts';
-import { decide, refusal } from './decide.ts';
+import { decide, refusal, type World } from './decide.ts';
 import { findErrorPage, NO_PAGE } from './error-page.ts';
-import type { Place } from './facts.ts';
-import { gate } from './facts.ts';
+import { gate, type Place } from './facts.ts';
 import { nameRecords } from './host.ts';
 import { createOrigins } from './origins.ts';
 import { createRates } from './rates.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { OriginPoolRule, PoolOrigin } from '../../src/rules/model/types.ts';
 import { decide, dnsRecord, request, rule, ruleSet } from '../support/sample-rules.ts';
-import type { OracleEnv } from './index.ts';
-import { createOracle } from './index.ts';
+import { createOracle, type OracleEnv } from './index.ts';
 
 function pool(fields: Partial<OriginPoolRule>, origins: Record<string, Partial<PoolOrigin>>): OriginPoolRule {
   const filled = Object.entries(origins).map(([address, own]) => ({

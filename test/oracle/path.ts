@@ -1,6 +1,5 @@
 /** Targets: canonical path, twin, forwarded path and query (semantics §1.1). */
-import type { Authority } from './host.ts';
-import { parseAuthority } from './host.ts';
+import { type Authority, parseAuthority } from './host.ts';
 import { encodeUri, hasBadEscape, percentDecode, utf8, wellFormed } from './text.ts';
 
 export interface Target {

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { generateCase } from '../support/generate.ts';
 import { wordProgram } from '../support/generate-waf.ts';
-import type { Decision } from './index.ts';
-import { createOracle } from './index.ts';
+import { createOracle, type Decision } from './index.ts';
 
 const CASES = Array.from({ length: 60 }, (_, index) => generateCase(index + 1, 30));
 

@@ -3,8 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compile, seal } from '../../src/engine/compiler/index.ts';
 import { ACTIONS, EFFECTS } from '../../src/engine/evaluator/decision.ts';
-import type { Decision, EdgeRequest } from '../../src/engine/evaluator/index.ts';
-import { type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
+import {
+  type Decision,
+  type EdgeRequest,
+  type Evaluator,
+  loadPlan,
+} from '../../src/engine/evaluator/index.ts';
 import { PHASES } from '../../src/engine/evaluator/trace.ts';
 import { cases } from './cases.ts';
 

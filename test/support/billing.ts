@@ -1,6 +1,5 @@
 /** Lines of the operator's billing for tests, and their import. */
-import type { BillingCounts, BillingLine } from '../../src/control/billing/import.ts';
-import { importBilling } from '../../src/control/billing/import.ts';
+import { type BillingCounts, type BillingLine, importBilling } from '../../src/control/billing/import.ts';
 import type { Store } from '../../src/control/store/store.ts';
 
 /** The time of the first line, in milliseconds since the epoch. */

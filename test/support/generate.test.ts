@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RULE_TYPES } from '../../src/base/vocabulary/vocabulary.ts';
 import { ACTIONS, EFFECTS, ORIGIN_SOURCES } from '../../src/engine/evaluator/decision.ts';
-import type { Decision, ErrorPageAnswer } from '../oracle/index.ts';
-import { createOracle } from '../oracle/index.ts';
+import { createOracle, type Decision, type ErrorPageAnswer } from '../oracle/index.ts';
 import { generateCase, seeded } from './generate.ts';
 import { wordProgram } from './generate-waf.ts';
 

@@ -4,8 +4,7 @@
  */
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { DnsRecord, Domain, RuleSet } from '../../src/rules/model/types.ts';
-import type { Random } from './generate-random.ts';
-import { seeded } from './generate-random.ts';
+import { type Random, seeded } from './generate-random.ts';
 import { generateRequests } from './generate-requests.ts';
 import { generateRule } from './generate-rules.ts';
 import { DOMAINS, START } from './generate-words.ts';

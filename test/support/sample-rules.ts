@@ -1,7 +1,6 @@
 /** Sample domain, records, rules and requests with every default filled in; a test states what it is about. */
 import type { DnsRecord, Domain, Rule, RuleSet } from '../../src/rules/model/types.ts';
-import type { Decision, EdgeRequest, OracleEnv } from '../oracle/index.ts';
-import { createOracle } from '../oracle/index.ts';
+import { createOracle, type Decision, type EdgeRequest, type OracleEnv } from '../oracle/index.ts';
 
 type OfType<T extends Rule['type']> = Extract<Rule, { type: T }>;
 

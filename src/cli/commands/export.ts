@@ -5,8 +5,7 @@ import { findSection, lockPath, readLock } from '../apply/lock-file.ts';
 import { type Examples, withExamples } from '../examples.ts';
 import { note, write } from '../output.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
-import type { RemoteDomain } from '../remote/remote-domain.ts';
-import { readRemote } from '../remote/remote-domain.ts';
+import { type RemoteDomain, readRemote } from '../remote/remote-domain.ts';
 import { writeWhole } from '../write-file.ts';
 
 /** The options of the command, as commander parses them. */

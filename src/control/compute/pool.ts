@@ -39,8 +39,8 @@ const COMPUTE_MS = 20_000;
 /** The same of one short job: a simulation of the largest domain takes less than one second. */
 const SHORT_MS = 5_000;
 /**
- * Maximum run time of one job, in milliseconds, for machines that are busy otherwise. With the
- * wait for a thread it stays within a minute, the time-out of most proxies.
+ * Maximum run time of one job, in milliseconds, for machines that are busy otherwise. With the wait for a thread it stays
+ * within a minute, the time-out of most proxies.
  */
 const RUN_MS = 30_000;
 /** Milliseconds in which the thread time that an account has used counts half as much for its next turn. */

@@ -9,8 +9,7 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { Parser } from 'htmlparser2';
 import { baseOf, roleOf } from './elements.ts';
-import type { Coding, HtmlReason } from './outcome.ts';
-import { MAX_PAGE_OCTETS } from './outcome.ts';
+import { type Coding, type HtmlReason, MAX_PAGE_OCTETS } from './outcome.ts';
 import { createMarkdownWriter } from './page.ts';
 import { createMeter, PageLimit } from './writer.ts';
 

@@ -21,7 +21,7 @@ const MAX_REVERSE_NAMES = 4;
 export const CONFIRMED_MS = 24 * 3_600_000;
 /** Milliseconds for which a refuted address is cached: short enough after an operator's mistake. */
 export const REFUTED_MS = 3_600_000;
-/** Milliseconds until an address is looked up again after the DNS failed. */
+/** Milliseconds until an address is looked up again after a lookup has failed. */
 export const UNANSWERED_MS = 60_000;
 
 /**

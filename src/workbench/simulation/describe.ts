@@ -3,8 +3,14 @@ import { APPLICATION_HOST } from '../../base/vocabulary/vocabulary.ts';
 import type { Decision, Effect, Origin } from '../../engine/evaluator/decision.ts';
 import { isContentAddressed } from '../../engine/evaluator/identity.ts';
 import type { PhaseTrace, RuleTrace } from '../../engine/evaluator/trace.ts';
-import type { ActingEffect, ActingRule, Headline, ShownEffect, WouldHave } from './document.ts';
-import { refOf } from './document.ts';
+import {
+  type ActingEffect,
+  type ActingRule,
+  type Headline,
+  refOf,
+  type ShownEffect,
+  type WouldHave,
+} from './document.ts';
 
 /** What is known of a rule beyond the plan: its key and its place in the edge file. */
 export interface DescribedSource {

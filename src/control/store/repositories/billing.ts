@@ -13,7 +13,6 @@ import {
   statement,
   textsIn,
 } from '../database/statement.ts';
-import type { WalletRow } from '../tables/billing.ts';
 import {
   type InvoiceRow,
   type InvoiceStatus,
@@ -21,6 +20,7 @@ import {
   SUSPENSION_CAUSES,
   type SuspensionCause,
   type SuspensionRow,
+  type WalletRow,
 } from '../tables/billing.ts';
 import type { DomainRow } from '../tables/domains.ts';
 

@@ -5,8 +5,7 @@
 import { lockDomain } from '../database/lock-domain.ts';
 import { one, type Session, statement } from '../database/statement.ts';
 import type { DomainRow } from '../tables/domains.ts';
-import type { StoredChallenge } from '../tables/plans.ts';
-import { type ManifestRow, withChallenge, withoutChallenge } from '../tables/plans.ts';
+import { type ManifestRow, type StoredChallenge, withChallenge, withoutChallenge } from '../tables/plans.ts';
 
 /** A domain by its id, and its name in the manifest. */
 export type NamedDomain = Pick<DomainRow, 'id' | 'name'>;

@@ -15,20 +15,19 @@ import {
 } from '../database/statement.ts';
 import type { PatternRow, RuleContentRow, RuleCosts, RuleRow } from '../tables/rules.ts';
 import { forgetCreated, saveCreated, savePublished } from './published-rules.ts';
-import type { PatternCosts } from './rule-costs.ts';
 import {
   addRules,
   countPatterns,
   dropPatterns,
   filedPatterns,
+  type PatternCosts,
   patternCosts,
   patternsNear,
   putPatterns,
   type RuleKey,
   totalsOf,
 } from './rule-costs.ts';
-import type { RulePage } from './rules-page.ts';
-import { pageOfRules, RULE_COLUMNS } from './rules-page.ts';
+import { pageOfRules, RULE_COLUMNS, type RulePage } from './rules-page.ts';
 
 /** A rule to write. */
 export interface RuleWrite {

@@ -3,11 +3,12 @@ import { type RawBuilder, sql } from 'kysely';
 import { DEFAULT_GROUP } from '../../../base/vocabulary/node-groups.ts';
 import { holderOf } from '../database/lock-domain.ts';
 import { idsIn, int, raw, type Session, statement, textsIn } from '../database/statement.ts';
-import type { MinutesBlock, TrafficBlock } from '../tables/traffic.ts';
 import {
   type BlockUnit,
+  type MinutesBlock,
   type PartKey,
   TRAFFIC_SUMS,
+  type TrafficBlock,
   type TrafficPart,
   type TrafficSums,
 } from '../tables/traffic.ts';

@@ -3,8 +3,7 @@
  * binds tightest, then `&&`, then `||`. Bounded in length and depth; does not throw.
  */
 import type { AddressSet } from '../addresses.ts';
-import type { ImportedCondition } from '../filter.ts';
-import { MAX_EXPRESSION_CHARACTERS, MAX_EXPRESSION_DEPTH } from '../filter.ts';
+import { type ImportedCondition, MAX_EXPRESSION_CHARACTERS, MAX_EXPRESSION_DEPTH } from '../filter.ts';
 import {
   endsWithText,
   equalsText,

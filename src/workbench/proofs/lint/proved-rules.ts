@@ -5,8 +5,7 @@
  */
 import type { Rule } from '../../../rules/model/types.ts';
 import { findCircles } from '../circles.ts';
-import type { Reach } from '../reach.ts';
-import { MAX_RULE_STEPS } from '../reach.ts';
+import { MAX_RULE_STEPS, type Reach } from '../reach.ts';
 import { knownOf } from '../rule-types.ts';
 import { type SubjectSpace, situationsOf } from '../situations.ts';
 import { type Box, commonSets, isEmptyBox, setsOverlap } from '../space/boxes.ts';
@@ -122,10 +121,7 @@ interface EqualRules {
   readonly filed: StartIndex<{ readonly rule: SubjectRule; readonly box: Box }>;
 }
 
-/**
- * The conflicts of reached rules; at most one for each, with the first rule that it conflicts with. Pairs cost a step each;
- * conflicts of rules about which the budget ends are not reported.
- */
+/** The conflicts of reached rules; at most one for each, with the first rule that it conflicts with. */
 export function lintConflicts(
   { around, ruleOf }: ProofContext,
   reaches: readonly Reach[],
@@ -145,13 +141,12 @@ export function lintConflicts(
   }
   return acting.flatMap(({ written: later, rule, effect }): readonly Finding[] => {
     const { effects, filed } = groups.get(`${rule.type} ${rule.priority}`)!;
-    const box = effects.size > 1 && total.take(1) ? space.boxOf(plan, later.slot) : null;
+    const box = effects.size > 1 ? space.boxOf(plan, later.slot) : null;
     if (box === null) return [];
-    const starts = box.paths === null ? null : startsOf(box.paths.automaton);
+    const starts = box.paths === null ? null : startsOf(box.paths.automaton, space.canonical);
     const sharing = filed.sharing(starts);
     filed.add(starts, { rule: later, box });
     for (const { rule: earlier, box: other } of sharing) {
-      if (!total.take(1)) return [];
       if (effectOf(subject, earlier) === effect || !setsOverlap(box.sets, other.sets)) continue;
       const witness = sharedRequest(around, { earlier, later }, total);
       if (witness !== null) return [findingOf(rule, nameOfRule(earlier), witness)];

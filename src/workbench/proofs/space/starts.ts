@@ -15,16 +15,25 @@ interface PathStart {
   readonly whole: boolean;
 }
 
-/** The starts of the texts of an automaton: every text continues one of them, or is one that is whole. */
-export function startsOf({ start, states, next, accepts, fate }: LetterAutomaton): readonly PathStart[] {
+/**
+ * The starts of the texts that an automaton and `within` both accept: each of these texts continues one of them, or is one
+ * that is whole.
+ */
+export function startsOf(automaton: LetterAutomaton, within: LetterAutomaton): readonly PathStart[] {
+  const { states, next, accepts, fate } = automaton;
   const letters = next.length / states;
   const starts: PathStart[] = [];
-  const open: { readonly state: number; readonly text: readonly number[] }[] = [{ state: start, text: [] }];
+  const open: { readonly state: number; readonly other: number; readonly text: readonly number[] }[] = [
+    { state: automaton.start, other: within.start, text: [] },
+  ];
   for (let one = open.shift(); one !== undefined; one = open.shift()) {
-    const { state, text } = one;
+    const { state, other, text } = one;
     const following: number[] = [];
-    for (let letter = 0; letter < letters; letter++)
-      if (fate[next[state * letters + letter]!] !== FATE.dead) following.push(letter);
+    for (let letter = 0; letter < letters; letter++) {
+      const isDead = fate[next[state * letters + letter]!] === FATE.dead;
+      if (!isDead && within.fate[within.next[other * letters + letter]!] !== FATE.dead)
+        following.push(letter);
+    }
     // The open ones are starts as well.
     const room = MAX_STARTS - starts.length - open.length;
     if (fate[state] === FATE.all || following.length > Math.min(MAX_FOLLOWING, room - 1)) {
@@ -32,8 +41,13 @@ export function startsOf({ start, states, next, accepts, fate }: LetterAutomaton
       continue;
     }
     if (accepts[state] === 1) starts.push({ letters: text, whole: true });
-    for (const letter of following)
-      open.push({ state: next[state * letters + letter]!, text: [...text, letter] });
+    for (const letter of following) {
+      open.push({
+        state: next[state * letters + letter]!,
+        other: within.next[other * letters + letter]!,
+        text: [...text, letter],
+      });
+    }
   }
   return starts;
 }

@@ -3,8 +3,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { convert, decodePage } from '../../../../src/edge/markdown/convert.ts';
-import type { Coding } from '../../../../src/edge/markdown/outcome.ts';
-import { MAX_PAGE_OCTETS } from '../../../../src/edge/markdown/outcome.ts';
+import { type Coding, MAX_PAGE_OCTETS } from '../../../../src/edge/markdown/outcome.ts';
 
 const ADDRESS = 'https://shop.test/docs/page?x=1';
 

@@ -13,6 +13,7 @@ const ALPHABET = 'ab/';
 const LENGTH = 6;
 const letters = createLetters({ literals: [...ALPHABET], tables: [] });
 const automatonOf = (pattern: string): LetterAutomaton => wildcardAutomaton(pattern.split('*'), letters);
+const ANY = automatonOf('*');
 
 /** Every text of the alphabet up to `LENGTH`, as letters. */
 const TEXTS: readonly (readonly number[])[] = (() => {
@@ -32,7 +33,7 @@ test('every filter that shares a text with another is found by its starts', () =
   for (let place = 0; place < 200; place++) {
     const automaton = automatonOf(pattern());
     const own = new Set(TEXTS.flatMap((text, at) => (acceptsLetters(automaton, text) ? [at] : [])));
-    const starts = startsOf(automaton);
+    const starts = startsOf(automaton, ANY);
     const sharing = index.sharing(starts);
     expect(sharing).toEqual(sharing.toSorted((a, b) => a - b));
     for (const [other, theirs] of filed.entries()) {
@@ -51,16 +52,22 @@ test('every filter that shares a text with another is found by its starts', () =
 
 test('exact paths are found by themselves and by the prefixes that have them', () => {
   const index = createStartIndex<string>();
-  for (const one of ['/a', '/ab', '/a/*', '/*', '/b']) index.add(startsOf(automatonOf(one)), one);
-  const sharing = (one: string): readonly string[] => index.sharing(startsOf(automatonOf(one)));
+  for (const one of ['/a', '/ab', '/a/*', '/*', '/b']) index.add(startsOf(automatonOf(one), ANY), one);
+  const sharing = (one: string): readonly string[] => index.sharing(startsOf(automatonOf(one), ANY));
   expect(sharing('/a')).toEqual(['/a', '/*']);
   expect(sharing('/a/b')).toEqual(['/a/*', '/*']);
   expect(sharing('/a*')).toEqual(['/a', '/ab', '/a/*', '/*']);
   expect(index.sharing(null)).toEqual(['/a', '/ab', '/a/*', '/*', '/b']);
 });
 
+test('starts that no text of the other automaton has are left out', () => {
+  const text = (one: string): readonly number[] =>
+    [...one].map((character) => letters.letterOf(character.codePointAt(0)!));
+  expect(startsOf(automatonOf('*a'), automatonOf('/b*'))).toEqual([{ letters: text('/b'), whole: false }]);
+});
+
 test('a filter of any path shares with all', () => {
   const index = createStartIndex<string>();
   index.add(null, 'any');
-  expect(index.sharing(startsOf(automatonOf('/a')))).toEqual(['any']);
+  expect(index.sharing(startsOf(automatonOf('/a'), ANY))).toEqual(['any']);
 });

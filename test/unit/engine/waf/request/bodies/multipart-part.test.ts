@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type {
-  MultipartFlags,
-  ParsedBody,
+import {
+  MAX_BODY_ARGUMENTS,
+  type MultipartFlags,
+  type ParsedBody,
 } from '../../../../../../src/engine/waf/request/bodies/parsed-body.ts';
-import { MAX_BODY_ARGUMENTS } from '../../../../../../src/engine/waf/request/bodies/parsed-body.ts';
 import { type Given, pairs, parse } from './body-cases.ts';
 
 const TYPE = 'multipart/form-data; boundary=XX';
