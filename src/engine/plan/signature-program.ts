@@ -109,6 +109,7 @@ export const WAF_TRANSFORMATIONS = [
   'trimRight',
   'uppercase',
   'urlDecode',
+  'urlDecodeDeep',
   'urlDecodeUni',
   'urlEncode',
   'utf8toUnicode',
@@ -148,9 +149,12 @@ export const WAF_TEXT_OPERATORS = [
   'strmatch',
   'within',
 ] as const;
+/** Operators that read the value by a grammar (`engine/waf/detectors`): those of SecLang, and our own. */
+export const WAF_DETECTORS = ['detectSQLi', 'detectXSS'] as const;
+export type WafDetector = (typeof WAF_DETECTORS)[number];
+
 export const WAF_PLAIN_OPERATORS = [
-  'detectSQLi',
-  'detectXSS',
+  ...WAF_DETECTORS,
   'noMatch',
   'unconditionalMatch',
   'validateUrlEncoding',

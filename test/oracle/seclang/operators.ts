@@ -1,7 +1,6 @@
 /** Operators (ModSecurity reference manual, "Operators"), each asked of one value; patterns straight through `re2js`. */
 import { RE2JS } from 're2js';
-import { detectSqli } from '../../../src/engine/waf/detectors/sqli.ts';
-import { detectXss } from '../../../src/engine/waf/detectors/xss.ts';
+import { DETECTORS } from '../../../src/engine/waf/detectors/detectors.ts';
 import {
   ipMatch,
   NUMBER_OPERATORS,
@@ -60,10 +59,6 @@ export function holds(value: string, { operator, argument, read, groups }: Asked
       );
     case 'validatebyterange':
       return yes(validateByteRange(value, prepareByteRange(rangesOf(argument))));
-    case 'detectsqli':
-      return yes(detectSqli(value) !== null);
-    case 'detectxss':
-      return yes(detectXss(value));
     default:
       return yes(named(operator, value, argument));
   }
@@ -78,6 +73,9 @@ function named(operator: string, value: string, argument: string): boolean {
   }
   for (const [name, check] of Object.entries(PLAIN_OPERATORS)) {
     if (name.toLowerCase() === operator) return check(value);
+  }
+  for (const [name, { find }] of Object.entries(DETECTORS)) {
+    if (name.toLowerCase() === operator) return find(value) !== null;
   }
   throw new Error(`a rule that can be reached uses @${operator}`);
 }

@@ -1,8 +1,7 @@
 /** Compiles operators to functions of a value, with the properties that exclude values before the function runs. */
 import { KIND, KIND_BITS, KINDS } from '../../../base/octets/octet-kinds.ts';
 import type { WafOperator, WafText } from '../../plan/signature-program.ts';
-import { detectSqli, PREFILTER_KINDS, SHORTEST_SQLI } from '../detectors/sqli.ts';
-import { detectXss, SHORTEST_XSS } from '../detectors/xss.ts';
+import { DETECTORS, isDetector } from '../detectors/detectors.ts';
 import type { Meter } from '../octets/meter.ts';
 import {
   ipMatch,
@@ -46,6 +45,7 @@ export function setOf(operator: WafOperator, parts: CheckParts): number {
 export function shortestFor(operator: WafOperator, parts: CheckParts): number {
   const set = setOf(operator, parts);
   if (set >= 0) return parts.shortestOfSet(set);
+  if (isDetector(operator.kind)) return DETECTORS[operator.kind].shortest;
   switch (operator.kind) {
     case 'rx':
       return shortestMatch(parts.matchers[operator.pattern]!);
@@ -56,10 +56,6 @@ export function shortestFor(operator: WafOperator, parts: CheckParts): number {
     case 'endsWith':
     case 'strmatch':
       return parts.constant(operator.value)?.length ?? 0;
-    case 'detectSQLi':
-      return SHORTEST_SQLI;
-    case 'detectXSS':
-      return SHORTEST_XSS;
     default:
       return 0;
   }
@@ -67,6 +63,7 @@ export function shortestFor(operator: WafOperator, parts: CheckParts): number {
 
 /** The kinds of octets of which a value must contain at least one to match; -1: no such requirement. */
 export function neededBy(operator: WafOperator, { matchers, constant }: CheckParts): number {
+  if (isDetector(operator.kind)) return DETECTORS[operator.kind].kinds;
   switch (operator.kind) {
     case 'rx':
       return matchers[operator.pattern]!.pattern.needed;
@@ -77,11 +74,6 @@ export function neededBy(operator: WafOperator, { matchers, constant }: CheckPar
     case 'endsWith':
     case 'strmatch':
       return rarestKind(constant(operator.value) ?? '');
-    case 'detectSQLi':
-      return PREFILTER_KINDS;
-    case 'detectXSS':
-      // A tag or an attribute with a value.
-      return KIND.angle | KIND.equals;
     // The `validate…` operators match invalid values only.
     case 'validateUrlEncoding':
       return KIND.percent;
@@ -155,6 +147,10 @@ const DETECTOR_OCTET_STEPS = 12;
 
 /** Compiles an operator that does not compare with a text. */
 function checkWithoutText(operator: WafOperator, parts: CheckParts): OperatorCheck {
+  if (isDetector(operator.kind)) {
+    const { find } = DETECTORS[operator.kind];
+    return (value, meter) => chargeDetector(value, meter) && find(value.text) !== null;
+  }
   switch (operator.kind) {
     case 'rx':
       return patternCheck(operator.pattern, parts);
@@ -170,10 +166,6 @@ function checkWithoutText(operator: WafOperator, parts: CheckParts): OperatorChe
       const allowed = prepareByteRange(operator.allowed);
       return (value) => validateByteRange(value.text, allowed);
     }
-    case 'detectSQLi':
-      return (value, meter) => chargeDetector(value, meter) && detectSqli(value.text) !== null;
-    case 'detectXSS':
-      return (value, meter) => chargeDetector(value, meter) && detectXss(value.text);
     case 'noMatch':
     case 'unconditionalMatch':
     case 'validateUrlEncoding':

@@ -11,6 +11,7 @@ import type {
   WAF_NUMBER_OPERATORS,
   WAF_PLAIN_OPERATORS,
   WAF_TEXT_OPERATORS,
+  WafDetector,
 } from '../../plan/signature-program.ts';
 import { codePointOf, hasTail, isDigit, isForbidden, isSpace, isUpper, tailOf } from '../octets/latin1.ts';
 
@@ -138,7 +139,7 @@ export function validateUtf8Encoding(value: string): boolean {
 
 type NumberOperator = (typeof WAF_NUMBER_OPERATORS)[number];
 type TextOperator = (typeof WAF_TEXT_OPERATORS)[number];
-type PlainOperator = Exclude<(typeof WAF_PLAIN_OPERATORS)[number], 'detectSQLi' | 'detectXSS'>;
+type PlainOperator = Exclude<(typeof WAF_PLAIN_OPERATORS)[number], WafDetector>;
 
 /** Operators that compare the value, as a number, with a number. */
 export const NUMBER_OPERATORS: Readonly<
@@ -156,7 +157,7 @@ export const TEXT_OPERATORS: Readonly<Record<TextOperator, (value: string, argum
   within,
 };
 
-/** Operators without an argument, except `@detectSQLi` and `@detectXSS`, which are the room `engine/waf/detectors`. */
+/** Operators without an argument, except the detectors, which are the room `engine/waf/detectors`. */
 export const PLAIN_OPERATORS: Readonly<Record<PlainOperator, (value: string) => boolean>> = {
   noMatch: () => false,
   unconditionalMatch: () => true,

@@ -57,7 +57,7 @@ export interface InspectedValue {
   readonly text: string;
   /** The kinds of its octets (`engine/waf/octets/octet-buffer.ts`). */
   readonly shape: number;
-  /** Transformations that do not change it, as far as known; a bit each. */
+  /** Transformations that do not change it, as far as known; a bit each of the first 32, others are in `made`. */
   same: number;
   /** Results of other transformations: a linked list; `null`: none yet. */
   made: Transformed | null;
@@ -199,6 +199,9 @@ export function endRequest(values: InspectedValues): void {
   values.size = 0;
 }
 
+/** The transformations, by their place, that have a bit in `InspectedValue.same`. */
+const SAME_BITS = 32;
+
 const BY_NUMBER = WAF_TRANSFORMATIONS.map((name) => TRANSFORMATIONS[name]);
 
 /** Applies a transformation (its place in `WAF_TRANSFORMATIONS`) to a value, or returns its stored result. */
@@ -207,10 +210,10 @@ export function transformed(
   value: InspectedValue,
   transformation: number,
 ): InspectedValue {
-  if (((value.same >>> transformation) & 1) === 1) return value;
+  if (transformation < SAME_BITS && ((value.same >>> transformation) & 1) === 1) return value;
   for (let at = value.made; at !== null; at = at.rest) if (at.by === transformation) return at.value;
   const text = BY_NUMBER[transformation]!(value.text);
-  if (text === value.text) {
+  if (text === value.text && transformation < SAME_BITS) {
     value.same |= 1 << transformation;
     return value;
   }

@@ -68,6 +68,77 @@ function readUnit(value: string, at: number): number {
   return unit < 0 ? NONE : read(bestFit(unit), 6);
 }
 
+// The transformation `urlDecodeDeep`, our own: what chains of proxies, frameworks and applications make of a value.
+
+/** How often percent-encoding is decoded: a value that was encoded three times is plain text behind it. */
+const ROUNDS = 3;
+
+/**
+ * Decodes as `urlDecodeUni` does, again while escapes are left, at most `ROUNDS` times; `+` only the first time. Then
+ * replaces what lenient decoders read as ASCII: UTF-8 sequences that are longer than necessary (RFC 3629 §10; up to six
+ * octets as in RFC 2279), full-width forms (U+FF01 to U+FF5E), and the characters that resemble a slash or a backslash.
+ */
+export function urlDecodeDeep(value: string): string {
+  let text = decodeForm(value, readDeepUnit);
+  for (let round = 1; round < ROUNDS; round++) {
+    const again = decodeEscapes(text, '%', readDeepUnit);
+    if (again === text) break;
+    text = again;
+  }
+  return foldUtf8(text);
+}
+
+function readDeepUnit(value: string, at: number): number {
+  const slash = (value.charCodeAt(at + 1) | 32) === 0x75 ? slashOf(hexUnit(value, at + 2)) : 0;
+  return slash > 0 ? read(slash, 6) : readUnit(value, at);
+}
+
+/** Octets of `/` and of its mirror image. */
+const SLASH = 47;
+const BACKSLASH = 92;
+
+/**
+ * The slash or backslash that a code point resembles; 0: none. U+EFC8 and U+F025 are what old servers of Windows made
+ * separators of.
+ */
+function slashOf(code: number): number {
+  if (code === 0x2044 || code === 0x2215 || code === 0x29f8 || code === 0xf025) return SLASH;
+  return code === 0x2216 || code === 0x29f5 || code === 0x29f9 || code === 0xefc8 ? BACKSLASH : 0;
+}
+
+/** The first octet of a sequence that can be ASCII in disguise: overlong, or of U+2000 to U+2FFF or U+E000 to U+FFFF. */
+function mayHide(octet: number): boolean {
+  return octet === 0xc0 || octet === 0xc1 || octet === 0xe0 || octet === 0xe2 || octet >= 0xee;
+}
+
+/** Replaces each UTF-8 sequence that hides an ASCII character by it. */
+function foldUtf8(value: string): string {
+  let first = 0;
+  while (first < value.length && hiddenAt(value, first) === NONE) first++;
+  if (first === value.length) return value;
+  const octets = scratchOctets(value.length);
+  let count = 0;
+  for (let at = first; at < value.length; ) {
+    const found = hiddenAt(value, at);
+    octets[count++] = found === NONE ? value.charCodeAt(at) : found & 255;
+    at += found === NONE ? 1 : found >> 9;
+  }
+  return value.slice(0, first) + latin1Text(octets, 0, count);
+}
+
+/** The `EscapeReader` of UTF-8 sequences that hide an ASCII character. */
+function hiddenAt(value: string, at: number): number {
+  const lead = value.charCodeAt(at);
+  if (lead < 0xc0 || !mayHide(lead)) return NONE;
+  const tail = lead >= 0xfc ? 5 : lead >= 0xf8 ? 4 : tailOf(lead);
+  if (lead > 0xfd || !hasTail(value, at, tail)) return NONE;
+  const code = codePointOf(value, at, tail);
+  if (code < 0x80) return read(code, tail + 1);
+  if (code >= 0xff01 && code <= 0xff5e) return read(code - 0xfee0, tail + 1);
+  const slash = slashOf(code);
+  return slash === 0 ? NONE : read(slash, tail + 1);
+}
+
 /** Replaces a space by `+` and every other octet but letters, digits and `*` by `%xx` in lower case. */
 export function urlEncode(value: string): string {
   let out = '';

@@ -19,7 +19,7 @@ import {
 } from './encodings.ts';
 import { cssDecode, escapeSeqDecode, htmlEntityDecode, jsDecode } from './escapes.ts';
 import { cmdLine, normalizePath, normalizePathWin } from './paths.ts';
-import { urlDecode, urlDecodeUni, urlEncode, utf8toUnicode } from './percent-encoding.ts';
+import { urlDecode, urlDecodeDeep, urlDecodeUni, urlEncode, utf8toUnicode } from './percent-encoding.ts';
 import {
   compressWhitespace,
   length,
@@ -64,6 +64,7 @@ export const TRANSFORMATIONS: Readonly<Record<WafTransformation, (value: string)
   trimRight,
   uppercase,
   urlDecode,
+  urlDecodeDeep,
   urlDecodeUni,
   urlEncode,
   utf8toUnicode,
@@ -111,6 +112,7 @@ export const CHANGES: Readonly<Record<WafTransformation, number>> = {
   trimRight: SPACES | KIND.high,
   uppercase: KIND.lower,
   urlDecode: KIND.percent | KIND.plus,
+  urlDecodeDeep: KIND.percent | KIND.plus | KIND.high,
   urlDecodeUni: KIND.percent | KIND.plus,
   urlEncode: ALWAYS,
   utf8toUnicode: KIND.high | KIND.nul,
@@ -171,6 +173,7 @@ export const MAKES: Readonly<Record<WafTransformation, number>> = {
   trimRight: 0,
   uppercase: KIND.upper,
   urlDecode: ALWAYS,
+  urlDecodeDeep: ALWAYS,
   urlDecodeUni: ALWAYS,
   urlEncode: ALWAYS,
   utf8toUnicode: ALWAYS,

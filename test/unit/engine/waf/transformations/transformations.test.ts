@@ -193,6 +193,20 @@ const CASES: Readonly<Record<Exclude<WafTransformation, 'sha1' | 'md5'>, readonl
     ['%00%ff', '\0\xff'],
     ['plain', 'plain'],
   ],
+  urlDecodeDeep: [
+    ['a+b%2541%252541', 'a bAA'],
+    ['%25252541', '%41'],
+    ['%%34%31+%2b', 'A +'],
+    ['%c0%ae%e0%80%ae%f0%80%80%ae%f8%80%80%80%ae%fc%80%80%80%80%ae', '.....'],
+    ['\xef\xbc\x9cscript\xef\xbc\x9e', '<script>'],
+    ['..%u2215..%u2216%uff0e', '../..\\.'],
+    ['\xe2\x88\x95\xe2\x81\x84', '//'],
+    [
+      'caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \xe6\x97\xa5 100%',
+      'caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \xe6\x97\xa5 100%',
+    ],
+    ['\xc0', '\xc0'],
+  ],
   urlDecodeUni: [
     ['%3Cscript%3e+x', '<script> x'],
     ['%u003c%U003E', '<>'],

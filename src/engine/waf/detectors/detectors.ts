@@ -1,0 +1,54 @@
+/** The detectors by their operators: each reads a value by a grammar and names the construct that it found. */
+import { KIND } from '../../../base/octets/octet-kinds.ts';
+import type { WafDetector } from '../../plan/signature-program.ts';
+import { detectSqli, PREFILTER_KINDS, SHORTEST_SQLI } from './sqli.ts';
+import { detectXss, SHORTEST_XSS } from './xss.ts';
+
+/** A detector. */
+export interface Detector {
+  /**
+   * Returns the construct found, a short noun phrase without any text of the value, or `null`. `value` is Latin-1: one
+   * character an octet. Takes linear time; never throws.
+   */
+  readonly find: (value: string) => string | null;
+  /** The length in octets of the shortest value that is detected. */
+  readonly shortest: number;
+  /** Kinds of octets (`base/octets/octet-kinds.ts`) of which every detected value has at least one. */
+  readonly kinds: number;
+}
+
+/** By operator, its detector. */
+export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
+  detectSQLi: { find: sqlConstruct, shortest: SHORTEST_SQLI, kinds: PREFILTER_KINDS },
+  // A tag, or an attribute with a value.
+  detectXSS: {
+    find: (value) => (detectXss(value) ? 'script in HTML' : null),
+    shortest: SHORTEST_XSS,
+    kinds: KIND.angle | KIND.equals,
+  },
+};
+
+/** Whether an operator is a detector. */
+export function isDetector(kind: string): kind is WafDetector {
+  return kind in DETECTORS;
+}
+
+/** By letter of a fingerprint, what makes it an injection; the first letter that occurs decides. */
+const SQL_CONSTRUCTS: readonly (readonly [string, string])[] = [
+  ['U', 'UNION of queries'],
+  [';', 'second statement'],
+  ['E', 'statement of SQL'],
+  ['T', 'statement of SQL'],
+  ['X', 'comment of MySQL that is run'],
+  ['B', 'GROUP BY or ORDER BY behind a value'],
+  ['&', 'condition behind a value'],
+  ['f', 'call of a function'],
+  ['c', 'comment that cuts off the statement'],
+];
+
+/** Names the construct of an SQL injection by its fingerprint. */
+function sqlConstruct(value: string): string | null {
+  const fingerprint = detectSqli(value);
+  if (fingerprint === null) return null;
+  return SQL_CONSTRUCTS.find(([letter]) => fingerprint.includes(letter))?.[1] ?? 'expression of SQL';
+}
