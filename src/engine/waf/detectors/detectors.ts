@@ -1,6 +1,8 @@
 /** The detectors by their operators: each reads a value by a grammar and names the construct that it found. */
 import { KIND } from '../../../base/octets/octet-kinds.ts';
 import type { WafDetector } from '../../plan/signature-program.ts';
+import { detectPath, PATH_KINDS, SHORTEST_PATH } from './path.ts';
+import { detectCommand, detectShell, SHELL_KINDS, SHORTEST_SHELL } from './shell.ts';
 import { detectSqli, PREFILTER_KINDS, SHORTEST_SQLI } from './sqli.ts';
 import { detectXss, SHORTEST_XSS } from './xss.ts';
 
@@ -26,6 +28,10 @@ export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
     shortest: SHORTEST_XSS,
     kinds: KIND.angle | KIND.equals,
   },
+  detectShell: { find: detectShell, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS },
+  // A command line may be one name.
+  detectCommand: { find: detectCommand, shortest: SHORTEST_SHELL, kinds: -1 },
+  detectPath: { find: detectPath, shortest: SHORTEST_PATH, kinds: PATH_KINDS },
 };
 
 /** Whether an operator is a detector. */
