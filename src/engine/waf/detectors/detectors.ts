@@ -2,7 +2,7 @@
 import { KIND } from '../../../base/octets/octet-kinds.ts';
 import type { WafDetector } from '../../plan/signature-program.ts';
 import { detectPath, PATH_KINDS, SHORTEST_PATH } from './path.ts';
-import { detectCommand, detectShell, SHELL_KINDS, SHORTEST_SHELL } from './shell.ts';
+import { detectCommand, detectCommandLine, detectShell, SHELL_KINDS, SHORTEST_SHELL } from './shell.ts';
 import { detectSqli, PREFILTER_KINDS, SHORTEST_SQLI } from './sqli.ts';
 import { detectXss, SHORTEST_XSS } from './xss.ts';
 
@@ -30,7 +30,8 @@ export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
   },
   detectShell: { find: detectShell, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS },
   // A command line may be one name.
-  detectCommand: { find: detectCommand, shortest: SHORTEST_SHELL, kinds: -1 },
+  detectCommandLine: { find: detectCommandLine, shortest: SHORTEST_SHELL, kinds: -1 },
+  detectCommand: { find: detectCommand, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS },
   detectPath: { find: detectPath, shortest: SHORTEST_PATH, kinds: PATH_KINDS },
 };
 

@@ -1,6 +1,7 @@
 /**
- * Detects commands for shells of Unix and Windows: `detectShell` for `@detectShell`, and `detectCommand` for
- * `@detectCommand`, which reports commands in prose and whole command lines, too. The value is read as if an application
+ * Detects commands for shells of Unix and Windows: `detectShell` for `@detectShell`, which reports commands
+ * that were put into a value; `detectCommandLine` for `@detectCommandLine`, which reports values that are command lines,
+ * too; `detectCommand` for `@detectCommand`, which reports commands in prose, too. The value is read as if an application
  * put it into a command line: places where a command can begin (the start, a separator, a substitution, a call that runs
  * a text) are found, the word there is read without its quoting and looked up, and its arguments and the text around it
  * decide whether it is a command or prose. Grammar: POSIX.1-2017, "Shell Command Language", 2.10.
@@ -9,11 +10,12 @@ import { KIND } from '../../../base/octets/octet-kinds.ts';
 import { isDigit, isSpace, isUpper } from '../octets/latin1.ts';
 import { type Arguments, newArguments, readArguments } from './shell/arguments.ts';
 import { commandKind, LONGEST_COMMAND, PREFIX, PROBE, PROGRAM, UNKNOWN, WORD } from './shell/commands.ts';
+import { isText } from './shell/prose.ts';
 import { fieldSeparator, newWord, readWord, skipBlanks } from './shell/words.ts';
 
 /** The length in octets of the shortest command that is detected: a separator and the name of a program. */
 export const SHORTEST_SHELL = 3;
-/** Every command that `detectShell` finds has an octet of these kinds: a separator, a substitution, quoting, a path. */
+/** Every command but a whole command line has an octet of these kinds: a separator, a substitution, quoting. */
 export const SHELL_KINDS =
   KIND.semicolon |
   KIND.bar |
@@ -22,17 +24,19 @@ export const SHELL_KINDS =
   KIND.dollar |
   KIND.backtick |
   KIND.round |
+  KIND.curly |
   KIND.quote |
   KIND.apostrophe |
   KIND.backslash |
-  KIND.slash |
   KIND.caret |
   KIND.angle;
 
 /** The text before a place, as far as it matters: how much of it is prose. */
 interface Before {
-  /** Whole words of letters between blanks. */
+  /** Whole words of letters between blanks that are no names of commands. */
   prose: number;
+  /** The place of the current token. */
+  start: number;
   /** Letters of the current token, if it has nothing else but punctuation at its end; -1: it has. */
   letters: number;
   /** Letters of the current element, that is since the last separator or blank; -1: it has something else. */
@@ -41,13 +45,20 @@ interface Before {
   tokens: number;
   /** Whether there is a `?` or `=`: an ampersand may then separate parameters. */
   query: boolean;
+  /** Whether it begins with a command: what is behind separators belongs to a command line. */
+  line: boolean;
 }
 
-/** Whether text around a command does not matter. */
+/** Which commands are reported: those put into a value; whole values, too; those in prose, too. */
+const INJECTED = 1;
+const ALONE = 2;
+const ANYWHERE = 3;
+
+let mode = INJECTED;
 let loose = false;
 
 // PERF: one state for all calls. Calls are synchronous, and each resets all of its fields.
-const before: Before = { prose: 0, letters: 0, element: 0, tokens: 0, query: false };
+const before: Before = { prose: 0, start: 0, letters: 0, element: 0, tokens: 0, query: false, line: false };
 const word = newWord();
 const args: Arguments = newArguments();
 
@@ -58,37 +69,63 @@ const command = { kind: UNKNOWN, numeric: false, pathed: false, prefixed: false,
  * Returns the construct found, or `null`. `value` is Latin-1: one character an octet. Takes linear time; never throws.
  */
 export function detectShell(value: string): string | null {
-  loose = false;
-  return detect(value);
+  return detect(value, INJECTED);
 }
 
-/** Returns the construct found, or `null`, as `detectShell` does, but for commands in prose and command lines alone, too. */
+/** Returns the construct found, or `null`, as `detectShell` does, but for values that are a command line, too. */
+export function detectCommandLine(value: string): string | null {
+  return detect(value, ALONE);
+}
+
+/** Returns the construct found, or `null`, as `detectCommandLine` does, but for commands in prose, too. */
 export function detectCommand(value: string): string | null {
-  loose = true;
-  return detect(value);
+  return detect(value, ANYWHERE);
 }
 
-function detect(value: string): string | null {
+function detect(value: string, reported: number): string | null {
+  mode = reported;
+  loose = reported === ANYWHERE;
+  const found = search(value);
+  return found !== null && !loose && isText(value, args.prose) ? null : found;
+}
+
+function search(value: string): string | null {
   before.prose = 0;
+  before.start = 0;
   before.letters = 0;
   before.element = 0;
   before.tokens = 0;
   before.query = false;
+  before.line = false;
   const start = atStart(value);
   if (start !== null) return start;
+  let passed = 0;
   for (let at = 0; at < value.length; at++) {
+    if (PLACES[value.charCodeAt(at)] !== 1) continue;
+    while (passed < at) pass(value, passed++);
+    // Behind prose nothing counts.
+    if (before.prose > 1 && !loose) return null;
     const found = atPlace(value, at);
     if (found !== null) return found;
-    pass(value.charCodeAt(at));
   }
   return null;
 }
 
-/** Adds a character to the text before. */
-function pass(code: number): void {
+/** By octet, 1 if `atPlace` finds something there. */
+const PLACES = new Uint8Array(256);
+for (const mark of ';|&\n\r\\`$<>(') PLACES[mark.charCodeAt(0)] = 1;
+
+/** Words of prose from which on their number does not matter. */
+const MUCH_PROSE = 4;
+
+/** Adds the character at `at` to the text before. */
+function pass(value: string, at: number): void {
+  const code = value.charCodeAt(at);
   if (isSpace(code)) {
-    if (before.letters > 1) before.prose++;
+    if (before.letters > 1 && before.prose < MUCH_PROSE && !isName(value.slice(before.start, at)))
+      before.prose++;
     if (before.letters !== 0) before.tokens++;
+    before.start = at + 1;
     before.letters = 0;
     before.element = 0;
     return;
@@ -100,9 +137,13 @@ function pass(code: number): void {
   }
   if (code === 0x3b || code === 0x7c || code === 0x26) before.element = 0;
   else before.element = -1;
-  // A dot, comma, colon, mark, hyphen or apostrophe belongs to prose.
-  if (!".,:!?-'".includes(String.fromCharCode(code))) before.letters = -1;
+  // A dot, comma, colon, mark, hyphen or apostrophe belongs to prose; a hyphen before it makes an option.
+  if (!".,:!?-'".includes(value.charAt(at)) || (code === 0x2d && at === before.start)) before.letters = -1;
   if (code === 0x3d || code === 0x3f) before.query = true;
+}
+
+function isName(token: string): boolean {
+  return token.length <= LONGEST_COMMAND && commandKind(token.toLowerCase(), false) !== UNKNOWN;
 }
 
 function isLetter(code: number): boolean {
@@ -113,7 +154,7 @@ function isLetter(code: number): boolean {
 function atPlace(value: string, at: number): string | null {
   switch (value.charCodeAt(at)) {
     case 0x3b: // ;
-      return isLineEnd(value, at + 1) ? null : behindSeparator(value, at);
+      return isLineEnd(value, at + 1) || endsReference(value, at) ? null : behindSeparator(value, at);
     case 0x7c: // |
       return behindSeparator(value, at);
     case 0x26: // &
@@ -123,7 +164,9 @@ function atPlace(value: string, at: number): string | null {
     case 0x0a:
     case 0x0d:
       // Lines of text and of programs begin with anything: only a line behind one word or less counts.
-      return before.tokens === 0 && before.letters <= 1 ? behindSeparator(value, at) : null;
+      return before.tokens === 0 && (before.letters <= 1 || before.element < 0)
+        ? behindSeparator(value, at)
+        : null;
     case 0x5c: // a line end that is written as an escape
       return at === 0 && (value[1] === 'n' || value[1] === 'r') ? behindSeparator(value, 1) : null;
     case 0x60: // `
@@ -141,6 +184,17 @@ function atPlace(value: string, at: number): string | null {
     default:
       return null;
   }
+}
+
+/** Whether the semicolon at `at` ends a reference to a character (`&amp;`). */
+function endsReference(value: string, at: number): boolean {
+  let start = at - 1;
+  while (start > 0 && at - start < 9 && isReferenceCharacter(value.charCodeAt(start))) start--;
+  return start >= 0 && value[start] === '&' && at - start > 2;
+}
+
+function isReferenceCharacter(code: number): boolean {
+  return isUpper(code & ~32) || isDigit(code) || code === 0x23;
 }
 
 function isLineEnd(value: string, at: number): boolean {
@@ -173,6 +227,7 @@ function readCommand(value: string, from: number): boolean {
     const braced = at > from && value[at - 1] === '{';
     readWord(value, at, word);
     if (word.end === at) return false;
+    if (word.plain === '' && word.variables > 1) return isBuilt(value);
     if (word.plain === '' || (command.prefixed && word.plain.startsWith('-'))) {
       at = word.end;
       continue;
@@ -188,6 +243,17 @@ function readCommand(value: string, from: number): boolean {
     at = word.end;
   }
   return false;
+}
+
+/** Whether a word of variables alone, the one that was read last, is a command: a path from the root follows. */
+function isBuilt(value: string): boolean {
+  command.kind = PROGRAM;
+  command.pathed = false;
+  command.braced = false;
+  command.numeric = false;
+  command.end = word.end;
+  readArguments(value, word.end, { numeric: false, args });
+  return args.rooted;
 }
 
 /** The kind of the word that was read last, in the place of a command. */
@@ -219,7 +285,9 @@ function cutAtComma(value: string, at: number): boolean {
 
 /** Whether a word is the name of a function or of a property, not of a command. */
 function isCalled(value: string, end: number): boolean {
-  return value.charAt(end) === '(' || (value.charAt(end) === ' ' && value.charAt(end + 1) === '(');
+  // A cmdlet has a dash in its name.
+  if (value.charAt(end) === ' ') return value.charAt(end + 1) === '(' && !word.plain.includes('-');
+  return value.charAt(end) === '(';
 }
 
 /** Commands whose argument is a number or an address. */
@@ -259,8 +327,8 @@ function hidden(value: string): string | null {
 /** The command at the start of the value, which has to be a chain of commands. */
 function atStart(value: string): string | null {
   let at = 0;
-  while (at < value.length && (value[at] === '"' || value[at] === "'" || isSpace(value.charCodeAt(at)))) at++;
-  if (';|&'.includes(value.charAt(at)) || !readCommand(value, at)) return null;
+  while (at < value.length && (value[at] === '"' || value[at] === "'" || value[at] === ' ')) at++;
+  if (';|&\n\r'.includes(value.charAt(at)) || !readCommand(value, at)) return null;
   const { kind, numeric, end, prefixed } = command;
   const trick = hidden(value);
   if (trick !== null) return trick;
@@ -268,11 +336,12 @@ function atStart(value: string): string | null {
   // The command is no prose.
   before.prose = -1;
   readArguments(value, end, { numeric, args });
-  if (loose && args.prose === 0 && (kind === PROGRAM || args.marks > 0)) return 'command line';
+  if (args.broken) return 'path with quoting in it';
+  if (mode !== INJECTED && args.prose === 0 && (kind === PROGRAM || args.marks > 0)) return 'command line';
+  before.line = true;
   if (args.prose > 0 || (kind !== PROBE && args.marks === 0)) return null;
-  if (args.rooted && args.others === 0 && args.end >= value.length) return 'command on a path from the root';
   if (quoted) return 'command with quoting in its name';
-  if (prefixed || value[args.end] === '#') return null;
+  if (mode === INJECTED || prefixed || value[args.end] === '#') return null;
   if (!';|&\n'.includes(value.charAt(args.end)) || args.end >= value.length) return null;
   if (!readCommand(value, args.end + 1)) return null;
   return 'chain of commands';
@@ -281,6 +350,7 @@ function atStart(value: string): string | null {
 /** The command behind a separator. */
 function behindSeparator(value: string, at: number): string | null {
   const { prose, letters, element } = before;
+  if (mode === INJECTED && before.line) return null;
   const words = prose + (letters > 1 && isBlankAt(value, at + 1) ? 1 : 0);
   if ((words > 1 && !loose) || !readCommand(value, at + 1)) return null;
   const { kind, numeric, pathed, end, prefixed } = command;
@@ -289,10 +359,12 @@ function behindSeparator(value: string, at: number): string | null {
   if (value[end] === '=' || value[end] === ':') return null;
   readArguments(value, end, { numeric, args });
   if (pathed && kind !== UNKNOWN && args.prose < 2) return 'separator and a program by its path';
-  if (args.marks > 0 && args.prose <= (kind === PROGRAM ? 2 : loose ? 1 : 0))
+  const bare = prose <= 0 && element <= 1;
+  if (args.marks > 0 && args.prose <= (kind === PROGRAM ? 2 : bare || loose ? 1 : 0)) {
     return 'separator and a command';
+  }
   if (loose && kind === PROGRAM) return 'separator and the name of a program';
-  if (kind === PROGRAM && prose <= 0 && element <= 1 && args.marks === 0 && args.prose === 1) {
+  if (kind === PROGRAM && bare && args.marks === 0 && args.prose === 1) {
     return 'separator and a command';
   }
   if (args.marks > 0 || args.prose > 0 || prose > 0)
@@ -318,7 +390,7 @@ function isList(value: string): boolean {
       .trim()
       .toLowerCase();
     if (element !== '') elements++;
-    if (start > 0 && isSimple(element) && commandKind(element, false) === UNKNOWN) others++;
+    if (start > 0 && isSimple(element) && !isName(element)) others++;
     start = end + 1;
   }
   return others > 0 || (elements > 2 && before.element > 1);
@@ -341,6 +413,8 @@ function inSubstitution(value: string, from: number, close: string): string | nu
   const quote = value.charAt(from);
   // `$("cat")` is a call of a library of JavaScript.
   if (close === ')' && (quote === '"' || quote === "'")) return null;
+  if (quote === '<' && '/~.'.includes(value.charAt(skipBlanks(value, from + 1))))
+    return 'substitution of a file';
   if ((before.prose > 1 && !loose) || !readCommand(value, from)) return null;
   const { kind, numeric, pathed, end } = command;
   const trick = hidden(value);
@@ -387,7 +461,7 @@ const LONGEST_CALL = 12;
 /** The command in the text that a function runs; the bracket is at `at`. */
 function inCall(value: string, at: number): string | null {
   const quote = value.charAt(at + 1);
-  if ((quote !== '"' && quote !== "'" && quote !== '`') || (before.prose > 1 && !loose)) return null;
+  if ((quote !== '"' && quote !== "'" && quote !== '`') || (before.tokens > 0 && !loose)) return null;
   let start = at;
   while (start > 0 && at - start <= LONGEST_CALL && isNameCharacter(value.charCodeAt(start - 1))) start--;
   if (!CALLS.has(value.slice(start, at).toLowerCase()) || !readCommand(value, at + 2)) return null;

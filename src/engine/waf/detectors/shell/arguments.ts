@@ -12,13 +12,15 @@ export interface Arguments {
   others: number;
   /** Whether a path from the root is among the marks. */
   rooted: boolean;
+  /** Whether such a path has quoting between its letters. */
+  broken: boolean;
   /** The place after them: of a separator, of a closing bracket or quote, or the end. */
   end: number;
 }
 
 /** Creates arguments; readers fill them again and again. */
 export function newArguments(): Arguments {
-  return { marks: 0, prose: 0, others: 0, rooted: false, end: 0 };
+  return { marks: 0, prose: 0, others: 0, rooted: false, broken: false, end: 0 };
 }
 
 /** The most words that are read, and how far. */
@@ -35,6 +37,7 @@ export function readArguments(
   args.prose = 0;
   args.others = 0;
   args.rooted = false;
+  args.broken = false;
   const limit = Math.min(text.length, from + REACH);
   let at = from;
   for (let count = 0; count < MAX_WORDS; count++) {
@@ -42,7 +45,8 @@ export function readArguments(
     if (at >= limit || isEnd(text, at)) break;
     const end = wordEnd(text, at, limit);
     if (isRooted(text, at)) args.rooted = true;
-    if (isMark(text, at, end) || (numeric && isNumber(text, at, end))) args.marks++;
+    if (text.charAt(at) === '/' && isBroken(text, at, end)) args.broken = true;
+    if (isMark(text, at, end) || (numeric && isTarget(text, at, end))) args.marks++;
     else if (isProse(text, at, end)) args.prose++;
     else args.others++;
     at = end;
@@ -68,7 +72,7 @@ function isEnd(text: string, at: number): boolean {
 /** The place after the word at `at`, which is longer than nothing. */
 function wordEnd(text: string, at: number, limit: number): number {
   let end = at + 1;
-  while (end < limit && !isSpace(text.charCodeAt(end)) && !';|&`'.includes(text.charAt(end))) end++;
+  while (end < limit && !isSpace(text.charCodeAt(end)) && !';|&`)'.includes(text.charAt(end))) end++;
   return end;
 }
 
@@ -107,6 +111,9 @@ function hasMark(text: string, at: number, end: number): boolean {
       case '>':
       case '<':
         return true;
+      case '=':
+        if (text.charAt(place + 1) === '/') return true;
+        break;
       case ':':
         if (text.startsWith('://', place) || (place === at + 1 && text[place + 1] === '\\')) return true;
         break;
@@ -126,11 +133,27 @@ function isExtension(text: string, from: number, end: number): boolean {
   return at - from >= 2 && at - from <= 4 && (at === end || '"\')'.includes(text.charAt(at)));
 }
 
-/** Whether a word is a number or an address of IPv4. */
-function isNumber(text: string, at: number, end: number): boolean {
+/** Whether a quote or a backslash is between two letters of a word. */
+function isBroken(text: string, at: number, end: number): boolean {
+  for (let place = at + 1; place < end - 1; place++) {
+    if (!'\'"\\'.includes(text.charAt(place))) continue;
+    if (isLetter(text.charCodeAt(place - 1)) && isLetter(text.charCodeAt(place + 1))) return true;
+  }
+  return false;
+}
+
+function isLetter(code: number): boolean {
+  return isUpper(code & ~32);
+}
+
+/** Whether a word is a number, or an address or a name with a dot inside. */
+function isTarget(text: string, at: number, end: number): boolean {
+  for (let dot = at + 1; dot < end - 1; dot++) {
+    if (text.charCodeAt(dot) === 0x2e && isAlphanumeric(text.charCodeAt(dot + 1))) return true;
+  }
   for (let place = at; place < end; place++) {
     const code = text.charCodeAt(place);
-    if (!isDigit(code) && code !== 0x2e && !(place === end - 1 && 'smhd)\'"'.includes(text.charAt(place))))
+    if (!isDigit(code) && code !== 0x2e && !(place === end - 1 && 'smhd#)\'"'.includes(text.charAt(place))))
       return false;
   }
   return isDigit(text.charCodeAt(at));

@@ -17,13 +17,12 @@ export const PREFIX = 4;
 const NAMES = new Map<string, number>();
 add(
   WORD,
-  `alias apt at bc cal cat chat cmd color column comm compress copy cp curl cut date dc dd del diff dig echo ed erase
-   expand expr factor file find finger fish fold free ftp gem git grep groups head help history host install jobs join
-   kill last less link ln locate logname look ls mail make man md mkdir more mount move mv net nl node npm od open paste
-   patch path perl php ping pip print printf prompt ps python query rd read ren rename replace reset rev rm route ruby
-   run sc screen script sed seq service set shift size sleep sort source split start stat strings su tail tar task tee
-   test time timeout title top touch tr tree trap type uniq unzip users vi vim vol wait wall watch wc where which who
-   write xcopy yes zip`,
+  `alias apt at bc cal cat chat cmd color copy cp curl cut date dc dd del diff dig echo ed erase expand expr factor
+   file find finger fish fold free ftp gem git grep groups head history host kill last less ln locate logname ls
+   mail make man md mkdir more mount move mv net nl node npm od paste path perl php ping pip print printf ps python
+   query rd ren rename replace rev rm route ruby sc screen script sed seq service set sh shift sleep sort source
+   split start stat strings su tail tar task tee test time timeout top touch tr tree trap type uniq unzip users vi
+   vim vol wall watch wc where which who xcopy yes zip`,
 );
 add(PROBE, `dir env id ls ps pwd ver w`);
 add(
@@ -50,7 +49,7 @@ function add(kind: number, names: string): void {
 
 /** Names that Windows knows, in any case; programs of Unix are written in lower case. */
 const OF_WINDOWS: ReadonlySet<string> = new Set(
-  `arp attrib bitsadmin certutil cd cmd cmdkey color copy cscript curl date del dir echo erase expand find
+  `arp attrib bitsadmin certutil cd cmd cmdkey color copy cscript date del dir echo erase expand find
    findstr fsutil getmac hostname icacls ipconfig md more move mshta msiexec net net1 netsh netstat nltest nslookup path
    ping powershell prompt psexec pwsh query rd reg regsvr32 ren robocopy route rundll32 sc
    schtasks set shutdown sort start systeminfo taskkill tasklist telnet time timeout tracert tree type ver vol vssadmin
@@ -107,7 +106,6 @@ const CMDLET_NOUNS = [
   'mppreference',
   'netip',
   'nettcp',
-  'object',
   'output',
   'process',
   'psdrive',

@@ -36,8 +36,18 @@ export function fieldSeparator(text: string, at: number): number {
   const name = at + (braced ? 2 : 1);
   if (text.slice(name, name + 3).toUpperCase() !== 'IFS') return -1;
   if (!braced) return name + 3;
-  const close = text.indexOf('}', name);
-  return close < 0 || close - name > 16 ? name + 3 : close + 1;
+  const close = closingBrace(text, name);
+  return close < 0 ? name + 3 : close + 1;
+}
+
+/** The longest expansion in braces that is read, in characters. */
+const LONGEST_EXPANSION = 32;
+
+/** The place of the brace that closes an expansion; -1: none is near. */
+function closingBrace(text: string, from: number): number {
+  const limit = Math.min(text.length, from + LONGEST_EXPANSION);
+  for (let at = from; at < limit; at++) if (text.charCodeAt(at) === 0x7d) return at;
+  return -1;
 }
 
 /** The place after blanks, `$IFS` among them. */
@@ -112,8 +122,8 @@ function variableEnd(text: string, at: number): number {
   const next = text.charAt(at + 1);
   if (next !== '' && '@*!?#-'.includes(next)) return at + 2;
   if (next === '{') {
-    const close = text.indexOf('}', at);
-    return close < 0 || close - at > 32 ? at : close + 1;
+    const close = closingBrace(text, at);
+    return close < 0 ? at : close + 1;
   }
   let end = at + 1;
   while (isAlphanumeric(text.charCodeAt(end)) || text.charCodeAt(end) === 0x5f) end++;

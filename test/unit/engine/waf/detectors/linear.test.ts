@@ -1,6 +1,7 @@
-/** No detector takes more than linear time: a text of repeated pieces costs at most as much again when it is twice as long. */
+/** No detector reads more than a fixed number of characters for each character of a value, however it repeats itself. */
 import { expect, test } from 'vitest';
 import { DETECTORS } from '../../../../../src/engine/waf/detectors/detectors.ts';
+import { countTextWork } from '../../../../support/count-text-work.ts';
 
 const PIECES = [
   ...[
@@ -46,30 +47,15 @@ const PIECES = [
     '${',
   ],
 ];
-const SHORT = 1_024;
-const LONG = 8 * SHORT;
-/** Eight times the length is eight times the work; measuring and the garbage collector may triple it. */
-const AT_MOST = 24;
-/** A text that is read in less than this is not measured, in milliseconds. */
-const FLOOR = 2;
-
-function milliseconds(find: (value: string) => string | null, value: string): number {
-  let best = Number.POSITIVE_INFINITY;
-  for (let turn = 0; turn < 3 && best >= FLOOR / 8; turn++) {
-    const begun = process.cpuUsage();
-    find(value);
-    const { user, system } = process.cpuUsage(begun);
-    best = Math.min(best, (user + system) / 1_000);
-  }
-  return best;
-}
+const LENGTH = 512;
+/** Four times the text is four times the work; the first characters may cost more or less than the others. */
+const AT_MOST = 5;
 
 test.each(Object.entries(DETECTORS))('%s', (_, { find }) => {
-  const slow = PIECES.flatMap((first) => PIECES.map((second) => first + second)).filter((pair) => {
-    const long = milliseconds(find, pair.repeat(LONG / pair.length));
-    if (long < FLOOR) return false;
-    const short = milliseconds(find, pair.repeat(SHORT / pair.length));
-    return long > AT_MOST * Math.max(short, FLOOR / 8);
-  });
-  expect(slow).toEqual([]);
+  const work = (pair: string, length: number): number =>
+    countTextWork(() => find(pair.repeat(length / pair.length)));
+  const worse = PIECES.flatMap((first) => PIECES.map((second) => first + second)).filter(
+    (pair) => work(pair, 4 * LENGTH) > AT_MOST * Math.max(work(pair, LENGTH), LENGTH),
+  );
+  expect(worse).toEqual([]);
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   detectCommand,
+  detectCommandLine,
   detectShell,
   SHELL_KINDS,
   SHORTEST_SHELL,
@@ -24,8 +25,6 @@ describe('a command is found where a shell begins one', () => {
     ['x$(hostname)', 'substitution of a command'],
     ['<(curl 10.0.0.1)', 'substitution of a command'],
     ["system('ls')", 'call that runs a command'],
-    ['ls -l /tmp && pwd', 'chain of commands'],
-    ['cat /srv/key', 'command on a path from the root'],
   ])('%j: %s', (value, expected) => expect(detectShell(value)).toBe(expected));
 });
 
@@ -61,11 +60,20 @@ describe('prose, lists and code are no commands', () => {
   ])('%j', (value) => expect(detectShell(value)).toBeNull());
 });
 
-test('detectCommand finds commands alone and in prose, too', () => {
-  for (const value of ['ls -la', 'ifconfig', 'please run this for me; wget -q x.example/a']) {
+describe('command lines alone and commands in prose are left to stricter levels', () => {
+  test.each(['ls -la', 'ifconfig', 'cat /srv/key', 'git log --oneline | head -5'])('%j', (value) => {
     expect(detectShell(value)).toBeNull();
+    expect(detectCommandLine(value)).not.toBeNull();
+  });
+
+  test.each([
+    'please run this for me; wget -q x.example/a',
+    'look at all of it with $(cat /srv/key) at least',
+  ])('%j', (value) => {
+    expect(detectShell(value)).toBeNull();
+    expect(detectCommandLine(value)).toBeNull();
     expect(detectCommand(value)).not.toBeNull();
-  }
+  });
 });
 
 const PIECES = [
