@@ -30,6 +30,7 @@ import { run as limiter } from './rate-limiter.ts';
 import { run as regex } from './regex.ts';
 import { run as replay } from './replay.ts';
 import { type BenchGroup, type BenchOptions, isMet, type Row } from './row.ts';
+import { run as scoreboard } from './scoreboard.ts';
 import { run as startUp } from './start-up.ts';
 import { run as strangers } from './strangers.ts';
 import { tableOf } from './table.ts';
@@ -59,6 +60,7 @@ const GROUPS: Readonly<Record<string, BenchGroup>> = {
   feed,
   'start-up': startUp,
   waf,
+  scoreboard,
   node,
   strangers,
   distance,

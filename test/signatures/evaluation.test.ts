@@ -1,7 +1,7 @@
 /** How many attacks of the evaluation sets the starter signatures stop, and how many ordinary requests. */
 import { describe, expect, test } from 'vitest';
+import { attacksOf, type EvaluatedRequest, HALVES, ordinaryOf } from '../../bench/data/waf-sets.ts';
 import { inspectRequest } from '../support/starter.ts';
-import { attacksOf, type EvaluatedRequest, HALVES, ordinaryOf } from '../support/traffic/evaluation.ts';
 
 /** By paranoia level, the least share of attacks and the greatest of ordinary requests that is stopped. */
 const GOALS = [

@@ -3,7 +3,7 @@
  * were written without sight of any signature. Signatures are improved with the open halves; the closed ones only measure.
  */
 import { readFileSync } from 'node:fs';
-import type { EdgeRequest } from '../../../src/engine/evaluator/request.ts';
+import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 
 export const HALVES = ['open', 'closed'] as const;
 export type Half = (typeof HALVES)[number];
@@ -34,7 +34,7 @@ export interface EvaluatedRequest {
   readonly request: EdgeRequest;
 }
 
-const FOLDER = new URL('../../../fixtures/waf/', import.meta.url);
+const FOLDER = new URL('../../fixtures/waf/', import.meta.url);
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0';
 const FORM = 'application/x-www-form-urlencoded';
 
