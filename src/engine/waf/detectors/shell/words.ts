@@ -1,11 +1,11 @@
 /**
  * Reads words of command lines as shells do: quotes, backslashes and carets taken away, unset variables empty, `$IFS` a
- * blank (POSIX.1-2017, "Shell Command Language", 2.2 Quoting and 2.6 Word Expansions; `cmd /?` for carets).
+ * blank (POSIX.1-2017, "Shell Command Language", 2.2 Quoting and 2.6 CommandWord Expansions; `cmd /?` for carets).
  */
 import { isAlphanumeric, isSpace, isUpper } from '../../octets/latin1.ts';
 
 /** A word, as far as it was read. */
-export interface Word {
+export interface CommandWord {
   /** The first characters without quoting, in lower case. */
   plain: string;
   /** The place after it. */
@@ -19,7 +19,7 @@ export interface Word {
 }
 
 /** Creates a word; readers fill it again and again. */
-export function newWord(): Word {
+export function newWord(): CommandWord {
   return { plain: '', end: 0, breaks: 0, variables: 0, cased: false };
 }
 
@@ -65,7 +65,7 @@ export function skipBlanks(text: string, from: number): number {
 }
 
 /** Reads the word at `from` into `word`. */
-export function readWord(text: string, from: number, word: Word): void {
+export function readWord(text: string, from: number, word: CommandWord): void {
   word.plain = '';
   word.breaks = 0;
   word.variables = 0;
