@@ -81,9 +81,10 @@ export function decodeBody(input: BodyInput, processor: BodyProcessor | null): D
   const charsets = charsetsOf(decoder, media);
   const main = READERS[language](decoder, { input, media, charsets, isStated: stated !== null });
   const { args, files, xmlParts, xmlAttributes, read } = decoder;
+  const isFound = stated !== null || args.length > 0 || files.length > 0 || main.xmlText !== null;
   return {
     parsed: { ...main, args, files, xmlParts, xmlAttributes, error: main.error ?? decoder.error },
-    processor: PROCESSORS[language],
+    processor: isFound ? PROCESSORS[language] : null,
     read,
   };
 }

@@ -2,7 +2,6 @@
  * The state of decoding one body, and the reading of documents inside of its values. Everything found goes into lists
  * with shared bounds, so that documents in documents cost no more than their octets.
  */
-import { isAlphanumeric, isSpace } from '../../octets/latin1.ts';
 import { fromCharset, isUnchanged } from './charsets.ts';
 import { type JsonDialect, parseJson } from './json.ts';
 import { isHtml, type MediaType, parameterValues, sniffed } from './media-types.ts';
@@ -15,7 +14,7 @@ import {
   toUtf8,
   type UploadedFile,
 } from './parsed-body.ts';
-import { parseXml } from './xml.ts';
+import { isPlainText, parseXml } from './xml.ts';
 
 /** Documents inside of values inside of documents; deeper ones are inspected as the text that they are. */
 const MAX_NESTED_DOCUMENTS = 3;
@@ -155,36 +154,15 @@ function isDocument(decoder: Decoder, { error }: ParsedBody): boolean {
 /** Adds what a parsed document contains besides its whole text: texts of elements, attributes, and documents in both. */
 export function addXml(
   decoder: Decoder,
-  { xmlParts, xmlAttributes }: ParsedBody,
+  { xmlText, xmlParts, xmlAttributes }: ParsedBody,
   { name, level }: { readonly name: string; readonly level: number },
 ): void {
   const root = name === '' ? 'xml' : `${name}.xml`;
-  // The only text between tags is the text of the document.
-  if (xmlParts.length > 1) for (const text of xmlParts) addPart(decoder, text);
+  for (const text of xmlParts) if (text !== xmlText) addTo(decoder, decoder.xmlParts, text);
   for (const value of xmlAttributes) {
     addTo(decoder, decoder.xmlAttributes, value);
-    addPart(decoder, value);
+    // Signatures that inspect `XML:/*` inspect attributes too.
+    if (!isPlainText(value)) addTo(decoder, decoder.xmlParts, value);
   }
   for (const value of [...xmlParts, ...xmlAttributes]) nest(decoder, { name: root, value }, level + 1);
-}
-
-/** Adds a text of a document for signatures that inspect `XML:/*`, unless it has words and numbers only. */
-function addPart(decoder: Decoder, text: string): void {
-  for (let at = 0; at < text.length; at++) {
-    if (isPlain(text.charCodeAt(at))) continue;
-    addTo(decoder, decoder.xmlParts, text);
-    return;
-  }
-}
-
-/** Whether an octet is one of words, numbers and dates. */
-function isPlain(code: number): boolean {
-  return (
-    code > 127 ||
-    isAlphanumeric(code) ||
-    isSpace(code) ||
-    (code >= 44 && code <= 46) ||
-    code === 58 ||
-    code === 95
-  );
 }

@@ -116,7 +116,8 @@ function skipComment(reader: Reader): boolean {
     reader.at = end < 0 ? text.length : end + 2;
   } else if (code === NUMBER_SIGN || (code === SOLIDUS && next === SOLIDUS)) {
     while (reader.at < text.length && !isLineEnd(text.charCodeAt(reader.at))) reader.at++;
-  } else return false;
+  } else if (code === SOLIDUS && reader.truncated && at + 1 === text.length) reader.at++;
+  else return false;
   return true;
 }
 

@@ -50,7 +50,7 @@ export interface ParsedBody {
   readonly multipart: MultipartFlags;
   /** All character data of the document as one text; `null`: there is no document. */
   readonly xmlText: string | null;
-  /** Of decoded bodies: texts of single elements, values of attributes and texts of nested documents. */
+  /** Of decoded bodies: texts of single elements that are not plain, values of attributes and texts of nested documents. */
   readonly xmlParts: readonly string[];
   readonly xmlAttributes: readonly string[];
   /** The first error, after the parser's name (`json: …`); `null`: none. Members found are returned in any case. */

@@ -43,7 +43,7 @@ interface Scanner extends BodyMembers {
   readonly anyEncoding: boolean;
   /** Pieces of character data, in order. */
   readonly pieces: string[];
-  /** The texts between tags, in order; empty if entities are not expanded. */
+  /** The texts between tags that are not plain, in order; none if entities are not expanded. */
   readonly runs: string[];
   /** The place in `pieces` where the current text between tags begins. */
   runStart: number;
@@ -102,13 +102,24 @@ export function parseXml(
   };
 }
 
-/** Ends the text between two tags and adds it, unless it is blank. */
+/** Ends the text between two tags and adds it, unless it is plain. */
 function endRun(scanner: Scanner): void {
   const { pieces, runStart, runs, entities } = scanner;
   scanner.runStart = pieces.length;
   if (entities === null || pieces.length === runStart) return;
   const text = pieces.length === runStart + 1 ? pieces[runStart]! : pieces.slice(runStart).join('');
-  if (!isBlank(text, 0, text.length)) addTo(scanner, runs, text);
+  if (!isPlainText(text)) addTo(scanner, runs, text);
+}
+
+/** Whether a text has only words, numbers, dates and white space: no signature inspects such a text by itself. */
+export function isPlainText(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (!isPlain(text.charCodeAt(at))) return false;
+  return true;
+}
+
+function isPlain(code: number): boolean {
+  const isMark = (code >= 44 && code <= 46) || code === 58 || code === 95;
+  return isMark || code > 127 || isAlphanumeric(code) || isSpace(code);
 }
 
 /** Reads character data up to the next `<`. */
