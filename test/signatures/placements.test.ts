@@ -5,6 +5,7 @@ import { PLACEMENTS, type Placed } from '../support/traffic/placements.ts';
 
 const ATTACKS = [
   "1' union select password from users-- -",
+  '1 union select password from users',
   '<script>alert(1)</script>',
   ';cat /etc/passwd',
   '../../../../etc/passwd',

@@ -151,7 +151,7 @@ function readJson(decoder: Decoder, { input, charsets, isStated }: Document): Pa
   const { names } = decoder;
   const all = readingsOf(decoder, input.text, charsets).map((text) => {
     spendRead(decoder, text.length);
-    return parseJson({ ...input, text }, { relaxed: true, root: 'json', names });
+    return parseJson({ ...input, text }, { relaxed: true, isNested: false, root: 'json', names });
   });
   for (const { args } of readable(decoder, all, isStated)) {
     for (const argument of args) addArgument(decoder, argument, 0);

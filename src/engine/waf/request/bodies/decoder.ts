@@ -8,13 +8,14 @@ import { isHtml, type MediaType, parameterValues, sniffed } from './media-types.
 import {
   addTo,
   type BodyMembers,
+  isPlainText,
   type NamedValue,
   type ParsedBody,
   report,
   toUtf8,
   type UploadedFile,
 } from './parsed-body.ts';
-import { isPlainText, parseXml } from './xml.ts';
+import { parseXml } from './xml.ts';
 
 /** Documents inside of values inside of documents; deeper ones are inspected as the text that they are. */
 const MAX_NESTED_DOCUMENTS = 3;
@@ -129,7 +130,10 @@ function nestJson(decoder: Decoder, { name, value }: NamedValue, level: number):
   const { truncated, names } = decoder;
   if (!spendRead(decoder, value.length)) return;
   const root = name === '' ? 'json' : `${name}.json`;
-  const parsed = parseJson({ text: value, contentType: '', truncated }, { relaxed: true, root, names });
+  const parsed = parseJson(
+    { text: value, contentType: '', truncated },
+    { relaxed: true, isNested: true, root, names },
+  );
   if (!isDocument(decoder, parsed)) return;
   for (const argument of parsed.args) addArgument(decoder, argument, level + 1);
 }

@@ -15,6 +15,7 @@ import {
   type BodyInput,
   type BodyMembers,
   EMPTY_BODY,
+  isPlainText,
   type ParsedBody,
   report,
   toUtf8,
@@ -33,11 +34,19 @@ export const MAX_JSON_NAME_OCTETS = 2_097_152;
 export interface JsonDialect {
   /** Whether JSON5, comments and several documents are valid. */
   readonly relaxed: boolean;
+  /** Whether the text is the value of a member: many plain values in it are left out (`MANY_VALUES`). */
+  readonly isNested: boolean;
   /** The name of the document, which begins the name of each value. */
   readonly root: string;
   /** Octets of all names so far, shared by the documents of a body. */
   readonly names: { octets: number };
 }
+
+/**
+ * Values of a nested document after which those of one word or number are left out: the text around them is inspected
+ * whole in any case, and a chart or drawing in a form field has tens of thousands of numbers, which is no error.
+ */
+const MANY_VALUES = 1_000;
 
 const RECORD_SEPARATOR = 30;
 const QUOTE = 34;
@@ -75,7 +84,7 @@ interface Reader extends BodyMembers {
 /** Parses a body; without a dialect, as libmodsecurity 3 does. */
 export function parseJson(
   input: BodyInput,
-  dialect: JsonDialect = { relaxed: false, root: 'json', names: { octets: 0 } },
+  dialect: JsonDialect = { relaxed: false, isNested: false, root: 'json', names: { octets: 0 } },
 ): ParsedBody {
   const { text } = toUtf8(input.text);
   const reader: Reader = {
@@ -267,7 +276,11 @@ function readString(reader: Reader): string {
 }
 
 function addValue(reader: Reader, value: string): boolean {
-  const { names } = reader.dialect;
+  const { names, isNested } = reader.dialect;
+  if (isNested && reader.args.length >= MANY_VALUES && isPlainText(value)) {
+    const prefix = reader.containers.at(-1)?.prefix.length ?? 0;
+    if (isPlainText(reader.name.slice(prefix))) return true;
+  }
   names.octets += reader.name.length;
   if (names.octets > MAX_JSON_NAME_OCTETS) {
     report(reader, `its names take more than ${MAX_JSON_NAME_OCTETS} octets; the rest was not inspected`);

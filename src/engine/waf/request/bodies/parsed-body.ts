@@ -3,7 +3,7 @@
  * is one octet.
  */
 import type { WafScalar } from '../../../plan/signature-program.ts';
-import { utf8Text } from '../../octets/latin1.ts';
+import { isAlphanumeric, isSpace, utf8Text } from '../../octets/latin1.ts';
 
 /**
  * Maximum number of members per body, for each of arguments, files, part headers and attribute values. ModSecurity's
@@ -111,6 +111,23 @@ export function addTo<Item>(gathered: BodyMembers, list: Item[], item: Item): bo
   }
   list.push(item);
   return true;
+}
+
+/** Whether a text is blank, or one word, number or date: no attack, where it is inspected besides the text around it. */
+export function isPlainText(text: string): boolean {
+  let hasWord = false;
+  let hasEnded = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (isSpace(code)) hasEnded = hasWord;
+    else if (hasEnded || !isWordOctet(code)) return false;
+    else hasWord = true;
+  }
+  return true;
+}
+
+function isWordOctet(code: number): boolean {
+  return (code >= 44 && code <= 46) || code === 58 || code === 95 || code > 127 || isAlphanumeric(code);
 }
 
 // Converts bodies in UTF-16 and UTF-32, recognised by their first octets (RFC 4627 §3, XML 1.0 appendix F.1), to UTF-8.

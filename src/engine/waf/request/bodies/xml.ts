@@ -11,6 +11,7 @@ import {
   type BodyInput,
   type BodyMembers,
   EMPTY_BODY,
+  isPlainText,
   type ParsedBody,
   report,
   toUtf8,
@@ -109,17 +110,6 @@ function endRun(scanner: Scanner): void {
   if (entities === null || pieces.length === runStart) return;
   const text = pieces.length === runStart + 1 ? pieces[runStart]! : pieces.slice(runStart).join('');
   if (!isPlainText(text)) addTo(scanner, runs, text);
-}
-
-/** Whether a text has only words, numbers, dates and white space: no signature inspects such a text by itself. */
-export function isPlainText(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (!isPlain(text.charCodeAt(at))) return false;
-  return true;
-}
-
-function isPlain(code: number): boolean {
-  const isMark = (code >= 44 && code <= 46) || code === 58 || code === 95;
-  return isMark || code > 127 || isAlphanumeric(code) || isSpace(code);
 }
 
 /** Reads character data up to the next `<`. */

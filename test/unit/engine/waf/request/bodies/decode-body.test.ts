@@ -185,14 +185,22 @@ describe('a charset', () => {
 
 describe('bounds', () => {
   test('members of all documents together are bounded', () => {
-    const value = JSON.stringify(Array.from({ length: MAX_BODY_ARGUMENTS - 10 }, () => 1));
+    const value = JSON.stringify(Array.from({ length: MAX_BODY_ARGUMENTS - 10 }, () => 'x y'));
     const { args, error } = decode(FORM, `a=${value}&b=${value}`).parsed;
     expect(args).toHaveLength(MAX_BODY_ARGUMENTS);
     expect(error).toMatch(/more than 10000 values/);
   });
 
+  test('many numbers of a nested document are no error, and do not hide a text', () => {
+    const numbers = Array.from({ length: 30_000 }, () => 1);
+    const { args, error } = decode(FORM, `a=${JSON.stringify([...numbers, 'x y', ...numbers])}`).parsed;
+    expect(args).toHaveLength(1_002);
+    expect(args.at(-1)).toEqual({ name: 'a.json.array_30000', value: 'x y' });
+    expect(error).toBeNull();
+  });
+
   test('names of nested documents are bounded', () => {
-    const value = JSON.stringify(Array.from({ length: 9_000 }, () => 1));
+    const value = JSON.stringify(Array.from({ length: 9_000 }, () => 'x y'));
     const { parsed } = decode(FORM, `${'n'.repeat(10_000)}=${value}`);
     expect(parsed.error).toBe('body: a document in a value exceeds a bound');
   });

@@ -162,7 +162,10 @@ test('the arguments are the flattened result of JSON.parse', () => {
 
 describe('the relaxed dialect', () => {
   const relaxed = (text: string, truncated = false) =>
-    parseJson({ text, contentType: '', truncated }, { relaxed: true, root: 'json', names: { octets: 0 } });
+    parseJson(
+      { text, contentType: '', truncated },
+      { relaxed: true, isNested: false, root: 'json', names: { octets: 0 } },
+    );
 
   test.each([
     ['/* a */ [1, // b\n 2 # c\r\n]', ['json.array_0=1', 'json.array_1=2']],

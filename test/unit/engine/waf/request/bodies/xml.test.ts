@@ -180,7 +180,9 @@ describe('expanded entities', () => {
   });
 
   test('texts between tags are returned, except plain ones', () => {
-    const body = expanded('<r><a>one</a><b>two<!-- c --><![CDATA[;]]>&amp;</b>three<c>/four</c></r>');
-    expect(body.xmlParts).toEqual(['two;&', '/four']);
+    const body = expanded(
+      '<r><a>one</a>\n <b>two<!-- c --><![CDATA[;]]>&amp;</b>three<c>/four</c><d>five six</d></r>',
+    );
+    expect(body.xmlParts).toEqual(['two;&', '/four', 'five six']);
   });
 });
