@@ -14,7 +14,17 @@ type Convert = (text: string) => string;
  * since signatures search for ASCII.
  */
 const UNCHANGED: readonly string[] = [
-  ...['utf-8', 'utf8', 'us-ascii', 'ascii', 'unicode-1-1-utf-8', 'binary'],
+  ...[
+    'utf-8',
+    'utf8',
+    'utf_8',
+    'utf8mb4',
+    'us-ascii',
+    'ascii',
+    'ansi_x3.4-1968',
+    'unicode-1-1-utf-8',
+    'binary',
+  ],
   ...['gbk', 'gb2312', 'gb18030', 'big5', 'big5-hkscs', 'euc-jp', 'euc-kr', 'euc-tw', 'ks_c_5601-1987'],
   ...['shift_jis', 'shift-jis', 'sjis', 'ms932', 'windows-31j', 'windows-932', 'windows-936', 'windows-949'],
 ];
@@ -24,7 +34,7 @@ const UNCHANGED: readonly string[] = [
  * another letter than the author's, but valid UTF-8, and no signature depends on which.
  */
 const SINGLE_BYTE: readonly string[] = [
-  ...['iso-8859-', 'iso8859-', 'iso_8859-', 'latin', 'windows-125', 'cp125', 'windows-874', 'koi8-'],
+  ...['iso-8859-', 'iso8859', 'iso_8859-', 'latin', 'windows-125', 'cp125', 'windows-874', 'koi8-'],
   ...['macintosh', 'x-mac-', 'ibm437', 'cp437', 'ibm85', 'cp85', 'ibm86', 'cp86', 'tis-620'],
 ];
 
@@ -111,6 +121,11 @@ const CONVERSIONS: ReadonlyMap<string, Convert> = new Map<string, Convert>([
 /** Whether a charset, by its label in lower case, leaves texts as they are: ASCII, UTF-8, double-byte ones. */
 export function isUnchanged(label: string): boolean {
   return UNCHANGED.includes(label);
+}
+
+/** Whether a supported charset has octets below 128 that are not those of ASCII. */
+export function changesAscii(label: string): boolean {
+  return CONVERSIONS.has(label) && !isUnchanged(label);
 }
 
 /** Converts a text to UTF-8 by a label in lower case; `null`: the charset is not supported. */

@@ -7,7 +7,7 @@
  * `MAX_BODY_ARGUMENTS` of a kind, and converted copies together at most a multiple of the body.
  */
 import { BODY_PARSERS, type BodyProcessor, parseUrlEncoded } from './body.ts';
-import { fromCharset, xmlEncoding } from './charsets.ts';
+import { changesAscii, fromCharset, xmlEncoding } from './charsets.ts';
 import {
   addArgument,
   addXml,
@@ -78,7 +78,9 @@ export function decodeBody(input: BodyInput, processor: BodyProcessor | null): D
   const stated = languageOf(media.type) ?? (processor === null ? null : LANGUAGES[processor]);
   const language = stated ?? guessed(input.text);
   if (language === null) return { parsed: EMPTY_BODY, processor: null, read: 0 };
-  const charsets = charsetsOf(decoder, media);
+  // JSON has to be UTF-8; elsewhere an ASCII-based charset changes nothing that signatures search for.
+  const labels = charsetsOf(decoder, media);
+  const charsets = language === 'json' ? labels : labels.filter(changesAscii);
   const main = READERS[language](decoder, { input, media, charsets, isStated: stated !== null });
   const { args, files, xmlParts, xmlAttributes, read } = decoder;
   const isFound = stated !== null || args.length > 0 || files.length > 0 || main.xmlText !== null;
@@ -92,7 +94,9 @@ export function decodeBody(input: BodyInput, processor: BodyProcessor | null): D
 /** The language of a body without a known type; `null`: it is binary, or text of no known language. */
 function guessed(octets: string): BodyLanguage | null {
   const { text } = toUtf8(octets);
-  return isText(text) ? sniffed(text) : null;
+  const language = sniffed(text);
+  // Anything is a form; JSON and XML have to parse.
+  return language !== 'form' || isText(text) ? language : null;
 }
 
 /** By language, reads a body: adds its members to the decoder, and returns what else a parser found. */
@@ -151,7 +155,7 @@ function readJson(decoder: Decoder, { input, charsets, isStated }: Document): Pa
   const { names } = decoder;
   const all = readingsOf(decoder, input.text, charsets).map((text) => {
     spendRead(decoder, text.length);
-    return parseJson({ ...input, text }, { relaxed: true, isNested: false, root: 'json', names });
+    return parseJson({ ...input, text }, { relaxed: true, isNested: !isStated, root: 'json', names });
   });
   for (const { args } of readable(decoder, all, isStated)) {
     for (const argument of args) addArgument(decoder, argument, 0);
@@ -161,7 +165,8 @@ function readJson(decoder: Decoder, { input, charsets, isStated }: Document): Pa
 
 function readXml(decoder: Decoder, { input, charsets, isStated }: Document): ParsedBody {
   const encoding = xmlEncoding(input.text);
-  const labels = encoding !== null && isConvertible(decoder, encoding) ? [...charsets, encoding] : charsets;
+  const isFollowed = encoding !== null && isConvertible(decoder, encoding) && changesAscii(encoding);
+  const labels = isFollowed ? [...charsets, encoding] : charsets;
   const all = readingsOf(decoder, input.text, labels).map((text) => {
     spendRead(decoder, text.length);
     return parseXml({ ...input, text }, { expands: true, anyEncoding: true });
@@ -254,7 +259,7 @@ function addPartAs(decoder: Decoder, part: MultipartPart, how: PartReading): voi
   }
   const isBinary = language === null && media.type !== '' && !media.type.startsWith('text/') && !isText(data);
   if (isBinary) return;
-  const labels = [...how.charsets, ...charsetsOf(decoder, media)];
+  const labels = [...how.charsets, ...charsetsOf(decoder, media).filter(changesAscii)];
   for (const value of readingsOf(decoder, data, labels)) {
     const isKnown = how.isAdded && !isDecoded && value === data && part.names[0] === name;
     if (filenames.length > 0) nest(decoder, { name, value }, level);

@@ -34,7 +34,10 @@ export const MAX_JSON_NAME_OCTETS = 2_097_152;
 export interface JsonDialect {
   /** Whether JSON5, comments and several documents are valid. */
   readonly relaxed: boolean;
-  /** Whether the text is the value of a member: many plain values in it are left out (`MANY_VALUES`). */
+  /**
+   * Whether the text is the value of a member, or of no stated type: octets that a string may not have are no error, which
+   * would hide the document, and many plain values are left out (`MANY_VALUES`).
+   */
   readonly isNested: boolean;
   /** The name of the document, which begins the name of each value. */
   readonly root: string;
@@ -265,10 +268,11 @@ function endsWord(code: number): boolean {
 function readString(reader: Reader): string {
   const read = readJsonString(reader.text, reader.at, reader.dialect.relaxed);
   if (!read.closed) ends(reader);
-  if (read.problem !== null && (read.closed || !reader.truncated)) {
+  const { isNested } = reader.dialect;
+  if (read.problem !== null && (read.closed || !reader.truncated) && !isNested) {
     report(reader, `the string at octet ${reader.at} ${read.problem}`);
   }
-  if (read.closed && validateUtf8Encoding(read.value)) {
+  if (read.closed && !isNested && validateUtf8Encoding(read.value)) {
     report(reader, `the string at octet ${reader.at} is not UTF-8`);
   }
   reader.at = read.end;

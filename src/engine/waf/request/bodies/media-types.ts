@@ -69,7 +69,7 @@ export function isText(text: string): boolean {
   const end = Math.min(text.length, SNIFFED);
   for (let at = 0; at < end; at++) {
     const code = text.charCodeAt(at);
-    if (code === 127 || (code < 32 && !isSpace(code) && code !== 27)) return false;
+    if (code < 32 && !isSpace(code) && code !== 27) return false;
   }
   return true;
 }
