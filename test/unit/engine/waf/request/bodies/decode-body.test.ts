@@ -226,7 +226,8 @@ describe('bounds', () => {
 
   test('converted copies are bounded', () => {
     const parts = Array.from({ length: 9 }, (_, at) => field(`f${at}`)).map(
-      (one) => `--b\r\n${one}\r\nContent-Type: text/plain; charset=ibm037; charset=cp500; charset=cp1047\r\n\r\n`,
+      (one) =>
+        `--b\r\n${one}\r\nContent-Type: text/plain; charset=ibm037; charset=cp500; charset=cp1047\r\n\r\n`,
     );
     const body = `${parts.map((part) => `${part}${'\x42\xba'.repeat(10_000)}\r\n`).join('')}--b--`;
     const { args, error } = decode(NESTED, body).parsed;
