@@ -2,8 +2,7 @@
  * Converts texts of a declared charset to UTF-8, so that signatures read what the application reads: ASP.NET, Java servlets
  * and XML parsers follow the `charset` that a client chooses. Texts are Latin-1, one character an octet.
  */
-import { hexOctet, utf8Text } from '../../octets/latin1.ts';
-import { base64DecodeExt } from '../../transformations/encodings.ts';
+import { hexOctet, isDigit, isUpper, latin1Text, utf8Text } from '../../octets/latin1.ts';
 import { toUtf8, type UnitLayout, unicodeText } from './parsed-body.ts';
 
 /** By label in lower case, the text in UTF-8. */
@@ -114,7 +113,7 @@ const CONVERSIONS: ReadonlyMap<string, Convert> = new Map<string, Convert>([
   ),
   ...EBCDIC.flatMap(({ labels, changes }) => {
     const table = ebcdicTable(changes);
-    return labels.map((label) => [label, (text: string) => utf8Text(mapped(text, table))] as const);
+    return labels.map((label) => [label, (text: string) => mapped(text, table)] as const);
   }),
 ]);
 
@@ -155,18 +154,23 @@ export function xmlEncoding(text: string): string | null {
   return closing < 0 ? fallback : declaration.slice(from + 1, closing).toLowerCase();
 }
 
-function ebcdicTable(changes: Readonly<Record<number, string>>): readonly string[] {
-  const table: string[] = [];
-  for (let octet = 0; octet < 256; octet++) {
-    table.push(changes[octet] ?? String.fromCharCode(hexOctet(IBM037, octet * 2)));
-  }
-  return table;
+function ebcdicTable(changes: Readonly<Record<number, string>>): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, octet) => {
+    const change = changes[octet];
+    return change === undefined ? hexOctet(IBM037, octet * 2) : change.charCodeAt(0);
+  });
 }
 
-function mapped(text: string, table: readonly string[]): string {
-  let out = '';
-  for (let at = 0; at < text.length; at++) out += table[text.charCodeAt(at)] ?? '';
-  return out;
+/** Converts octet by octet to ISO-8859-1, and that to UTF-8. */
+function mapped(text: string, table: Uint8Array): string {
+  const octets = new Uint8Array(text.length * 2);
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    const octet = table[text.charCodeAt(at)]!;
+    if (octet >= 0x80) octets[count++] = 0xc0 | (octet >> 6);
+    octets[count++] = octet < 0x80 ? octet : 0x80 | (octet & 0x3f);
+  }
+  return latin1Text(octets, 0, count);
 }
 
 /** Converts UTF-16 or UTF-32; without a stated order, by the byte order mark or by where most octets are zero. */
@@ -186,24 +190,37 @@ function zerosAt(text: string, place: number, width: number): number {
 
 const PLUS = 43;
 const MINUS = 45;
+const SLASH = 47;
 
 /** Decodes UTF-7 (RFC 2152): `+` begins UTF-16 in Base64, which ends at the first character outside of its alphabet. */
 function fromUtf7(text: string): string {
   let out = '';
   let from = 0;
   for (let at = text.indexOf('+'); at >= 0; at = text.indexOf('+', from)) {
+    out += text.slice(from, at);
     let end = at + 1;
-    while (isBase64(text.charCodeAt(end))) end++;
-    const units = base64DecodeExt(text.slice(at + 1, end));
-    const decoded = unicodeText(units, { width: 2, bigEndian: true, mark: 0 });
+    let bits = 0;
+    let count = 0;
+    for (let sextet = sextetOf(text, end); sextet >= 0; sextet = sextetOf(text, end)) {
+      bits = ((bits << 6) | sextet) & 0x3fffff;
+      count += 6;
+      end++;
+      if (count < 16) continue;
+      count -= 16;
+      out += String.fromCharCode((bits >> count) & 0xffff);
+    }
     const isClosed = text.charCodeAt(end) === MINUS;
-    out += text.slice(from, at) + (end === at + 1 && isClosed ? '+' : decoded);
+    if (isClosed && end === at + 1) out += '+';
     from = isClosed ? end + 1 : end;
   }
   return out + text.slice(from);
 }
 
-function isBase64(code: number): boolean {
-  const lower = code | 32;
-  return (lower >= 97 && lower <= 122) || (code >= 47 && code <= 57) || code === PLUS;
+/** The six bits that a character of Base64 denotes; -1: it is none. */
+function sextetOf(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code >= 97 && code <= 122) return code - 71;
+  if (isUpper(code)) return code - 65;
+  if (isDigit(code)) return code + 4;
+  return code === PLUS ? 62 : code === SLASH ? 63 : -1;
 }

@@ -133,6 +133,7 @@ function addConverted(
   argument: { readonly name: string; readonly value: string },
   label: string,
 ): void {
+  if (decoder.copies < 0) return;
   const name = fromCharset(argument.name, label) ?? '';
   const value = fromCharset(argument.value, label) ?? '';
   if (name === argument.name && value === argument.value) return;

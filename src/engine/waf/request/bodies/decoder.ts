@@ -41,7 +41,7 @@ export interface Decoder extends BodyMembers {
   copies: number;
   /** Octets that parsers may still read. */
   reads: number;
-  /** Octets of all texts that parsers have read, for the meter. */
+  /** Octets of all copies and of all texts that parsers have read, for the meter. */
   read: number;
 }
 
@@ -65,6 +65,7 @@ export function newDecoder(length: number, truncated: boolean): Decoder {
 /** Counts a copy; `false`: there are too many octets of them, which is an error. */
 export function spend(decoder: Decoder, octets: number): boolean {
   decoder.copies -= octets;
+  decoder.read += octets;
   if (decoder.copies >= 0) return true;
   report(decoder, 'its converted copies are too long; the rest was not inspected');
   return false;
@@ -99,7 +100,7 @@ export function isConvertible(decoder: Decoder, label: string): boolean {
 export function readingsOf(decoder: Decoder, text: string, labels: readonly string[]): readonly string[] {
   const found = [text];
   for (const label of labels) {
-    const converted = fromCharset(text, label);
+    const converted = decoder.copies < 0 ? null : fromCharset(text, label);
     if (converted === null || found.includes(converted)) continue;
     if (spend(decoder, converted.length)) found.push(converted);
   }

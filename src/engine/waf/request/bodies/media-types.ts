@@ -37,10 +37,10 @@ function unquoted(value: string): string {
   return value.slice(from, to);
 }
 
-/** The values of a parameter, each once, at most three. */
+/** The first and the last value of a parameter: applications take one of them. */
 export function parameterValues({ parameters }: MediaType, name: string): readonly string[] {
   const values = parameters.filter((one) => one.name === name && one.value !== '').map(({ value }) => value);
-  return [...new Set(values)].slice(0, 3);
+  return [...new Set([...values.slice(0, 1), ...values.slice(-1)])];
 }
 
 /** Types of JSON without `json` as subtype or suffix: lines of documents, and reports of browsers. */

@@ -55,6 +55,7 @@ describe('a text in another charset becomes UTF-8', () => {
     ['ibm1140', '\xba\xbb\xb0', '[]^'],
     ['utf-7', '+ADw-a+AD4', '<a>'],
     ['utf-7', '+-+', '+'],
+    ['utf-7', 'a+2aaa', `a${utf8('\ud9a6')}`],
     ['utf-7', '+AGEAYg', 'ab'],
     ['iso-8859-15', '<\xe9', utf8('<é')],
     ['windows-1251', '<\xe9', utf8('<é')],
