@@ -248,22 +248,17 @@ function addPartAs(decoder: Decoder, part: MultipartPart, how: PartReading): voi
   const media = readMediaType(part.contentType);
   const language = media.type === 'image/svg+xml' ? null : languageOf(media.type);
   if (isDecoded && !spend(decoder, data.length)) return;
-  if (language === 'multipart') {
-    const boundaries = parameterValues(media, 'boundary');
-    const inner = { ...how, prefix: `${name}.`, level: level + 1, isAdded: false, boundaries };
-    if (level < MAX_MULTIPART_LEVELS) addParts(decoder, data, inner);
-    return;
-  }
+  if (language === 'multipart' && addInner(decoder, data, { ...how, media })) return;
   if (filenames.length > 0) {
     if (!how.isAdded) addTo(decoder, decoder.files, { name, filename: filenames[0]!, size: data.length });
     if (language !== 'json' && language !== 'xml') return;
   }
-  const isBinary = language === null && media.type !== '' && !media.type.startsWith('text/') && !isText(data);
-  if (isBinary) return;
+  const isTyped = media.type !== '' && !media.type.startsWith('text/');
+  const isBinary = language === null && isTyped && !isText(data);
   const labels = [...how.charsets, ...charsetsOf(decoder, media).filter(changesAscii)];
   for (const value of readingsOf(decoder, data, labels)) {
     const isKnown = how.isAdded && !isDecoded && value === data && part.names[0] === name;
-    if (filenames.length > 0) nest(decoder, { name, value }, level);
+    if (filenames.length > 0 || isBinary) nest(decoder, { name, value }, level);
     else if (!isKnown) addArgument(decoder, { name, value }, level);
     if (language === 'form') {
       for (const one of parseUrlEncoded({ text: value }).args) {
@@ -275,3 +270,18 @@ function addPartAs(decoder: Decoder, part: MultipartPart, how: PartReading): voi
 
 /** Multipart texts inside of parts of multipart texts. */
 const MAX_MULTIPART_LEVELS = 3;
+
+/** Adds the parts of a part that is multipart; `false`: it has none, so that it is inspected as text. */
+function addInner(
+  decoder: Decoder,
+  data: string,
+  { media, ...how }: PartReading & { readonly media: MediaType },
+): boolean {
+  if (how.level >= MAX_MULTIPART_LEVELS) {
+    report(decoder, `parts are nested more than ${MAX_MULTIPART_LEVELS} deep; the rest was not inspected`);
+    return false;
+  }
+  const boundaries = parameterValues(media, 'boundary');
+  const inner = { prefix: `${how.prefix}.`, level: how.level + 1, charsets: how.charsets, isAdded: false };
+  return addParts(decoder, data, { ...inner, boundaries }) > 0;
+}

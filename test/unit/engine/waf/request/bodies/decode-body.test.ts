@@ -137,6 +137,24 @@ describe('a multipart body', () => {
     expect(read('multipart/related;boundary=b', multipart('Content-ID: <a>', 'x'))).toEqual(['part_0=x']);
   });
 
+  test('has the text of a part that is multipart without parts, and an error where parts are nested too deep', () => {
+    const mixed = (boundary: string): string => `Content-Type: multipart/mixed; boundary=${boundary}`;
+    expect(read('multipart/mixed; boundary=b', multipart('Content-Type: multipart/mixed', 'x'))).toEqual([
+      'part_0=x',
+    ]);
+    let text = multipart('', 'x', 'b5');
+    for (let level = 4; level >= 0; level--) text = multipart(mixed(`b${level + 1}`), text, `b${level}`);
+    expect(read('multipart/mixed; boundary=b0', text).at(-1)).toMatch(
+      /more than 3 deep; the rest was not inspected$/,
+    );
+  });
+
+  test('has no binary parts, unless they are JSON or XML', () => {
+    const body = (data: string): string => multipart('Content-Type: image/png', data);
+    expect(read('multipart/related; boundary=b', body('\x89PNG\0'))).toEqual([]);
+    expect(read('multipart/related; boundary=b', body('{"a":"\x01"}'))).toEqual(['part_0.json.a=\x01']);
+  });
+
   test('has documents of files, and no other content of files', () => {
     const file = (type: string, data: string): readonly string[] =>
       read(NESTED, multipart(`${field('f')}; filename="x"\r\nContent-Type: ${type}`, data));
