@@ -12,8 +12,8 @@ import { sealedPlan, sealedSignatures } from '../support/embed.ts';
 const ENTRY = new URL('../../src/edge/middleware/fetch/index.ts', import.meta.url).pathname;
 
 /** Octets, minified. Raised only with a reason: a Worker of Cloudflare's free plan holds 3 MB gzipped. */
-const MOST_OCTETS = 690_000;
-const MOST_GZIPPED = 215_000;
+const MOST_OCTETS = 730_000;
+const MOST_GZIPPED = 235_000;
 
 let bundle: Bundle;
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type EdgeVerdict, PlanFault } from '../../src/edge/middleware/node/index.ts';
 import { type Answer, ask, hand, type Sent, solve } from '../support/ask.ts';
@@ -178,6 +178,18 @@ describe.each(NAMES)('before %s', (name) => {
       expect(status).toBe(200);
     },
   );
+
+  test.each([
+    ['gzip, gzip', gzipSync(gzipSync('a=attack'))],
+    ['deflate', deflateSync('a=attack')],
+    ['deflate', deflateRawSync('a=attack')],
+    ['deflate, identity, gzip', gzipSync(deflateRawSync('a=attack'))],
+  ])('an attack in %s is refused', async (coding, body) => {
+    const { port, verdicts } = await start(name);
+    const headers = { ...FORM, 'content-encoding': coding };
+    expect((await ask(port, '/form', { method: 'POST', headers, body })).status).toBe(403);
+    expect(verdicts.at(-1)?.decision.waf).toMatchObject({ ids: [1], bodyError: null });
+  });
 
   test('an empty body whose end arrives later is forwarded', async () => {
     const { port } = await start(name);

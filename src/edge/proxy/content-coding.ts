@@ -13,15 +13,68 @@ export type CodingFault = keyof typeof CODING_FAULTS;
 /** Characters of a coding that a report shows, since the client chooses them. */
 const MAX_SHOWN = 40;
 
-/** The coding of a Content-Encoding header, normalised; `''`: none, or `identity`. */
+/** The codings of a Content-Encoding header, normalised, the first applied first; `''`: none, or `identity`. */
 export function codingOf(header: string): string {
-  const coding = header.trim().toLowerCase();
-  return coding === 'identity' ? '' : coding;
+  const codings = header.toLowerCase().split(',', MAX_LISTED);
+  return codings
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity')
+    .join(', ');
 }
 
-/** Octets of a coded body to read for `wanted` inflated octets, also if the coding does not compress. */
+/** Codings of a header that are read, `identity` and empty ones too. */
+const MAX_LISTED = 16;
+/** Codings around each other that are inflated: clients send one, and two where a proxy compresses once more. */
+const MAX_CODINGS = 3;
+
+/** The codings that `codingOf` returned, as a list; `null`: there are more than may be inflated. */
+export function listedCodings(coding: string): readonly string[] | null {
+  const codings = coding === '' ? [] : coding.split(', ');
+  return codings.length > MAX_CODINGS ? null : codings;
+}
+
+/** Octets of a coded body to read for `wanted` inflated octets, also if the codings do not compress. */
 export function codedOctets(coding: string, wanted: number): number {
-  return coding === '' ? wanted : wanted + Math.ceil(wanted * CODING_OVERHEAD.share) + CODING_OVERHEAD.octets;
+  return (listedCodings(coding) ?? []).reduce(
+    (octets) => octets + Math.ceil(octets * CODING_OVERHEAD.share) + CODING_OVERHEAD.octets,
+    wanted,
+  );
+}
+
+/** The result of inflating. */
+export interface Inflated<Octets extends Uint8Array> {
+  readonly octets: Octets;
+  /** Why it was not inflated whole; `null`: it was inflated whole. */
+  readonly fault: CodingFault | null;
+}
+
+/** Inflates octets in one coding, up to `most` inflated ones; returns the octets given if none inflate. */
+export type InflateOne<Octets extends Uint8Array> = (
+  octets: Octets,
+  coding: string,
+  most: number,
+) => Promise<Inflated<Octets>>;
+
+/**
+ * Inflates up to `wanted` octets, from the last coding to the first (RFC 9110 §8.4). A body that does not inflate, or of an
+ * unknown coding, is inspected as far as it could be inflated, with a fault: an origin may read what this node cannot.
+ */
+export async function inflateAll<Octets extends Uint8Array>(
+  octets: Octets,
+  coding: string,
+  { wanted, inflate }: { readonly wanted: number; readonly inflate: InflateOne<Octets> },
+): Promise<Inflated<Octets>> {
+  const codings = listedCodings(coding);
+  if (codings === null) return { octets, fault: 'unknown' };
+  let at: Inflated<Octets> = { octets, fault: null };
+  for (let left = codings.length - 1; left >= 0; left--) {
+    const most = codedOctets(codings.slice(0, left).join(', '), wanted);
+    const next = await inflate(at.octets, codings[left]!, most);
+    if (next.fault === 'unknown' || next.fault === 'broken')
+      return { ...next, fault: at.fault ?? next.fault };
+    at = { octets: next.octets, fault: at.fault ?? next.fault };
+  }
+  return at.octets.length >= wanted ? { ...at, fault: null } : at;
 }
 
 /** The fault as a phrase for reports; `null`: there is none. */

@@ -3,12 +3,19 @@
  * the body for the origin or application.
  */
 import type { Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import * as zlib from 'node:zlib';
 import { type BodyFault, brokenOff, tooSlow } from '../../base/buffers/client-body.ts';
 import type { RateBounds } from '../../base/buffers/limits.ts';
 import { createPace } from '../../base/buffers/pace.ts';
 import type { ClientRequest } from '../../base/http/client-messages.ts';
-import { type CodingFault, codedOctets, codingError, codingOf } from './content-coding.ts';
+import {
+  type CodingFault,
+  codedOctets,
+  codingError,
+  codingOf,
+  type Inflated,
+  inflateAll,
+} from './content-coding.ts';
 
 /** The inspected part of a body. */
 export interface InspectedBody {
@@ -70,7 +77,7 @@ async function inspectedPart(
   // An empty body has no coded octets that rules could miss (RFC 9110 §8.4).
   if (coding === '' || (read.length === 0 && ended))
     return { inspected: read.subarray(0, wanted), error: null };
-  const { octets, fault } = await inflate(read, coding, wanted);
+  const { octets, fault } = await inflateAll(read, coding, { wanted, inflate });
   const goesOn = !ended && octets.length < wanted;
   return {
     inspected: octets.subarray(0, wanted),
@@ -180,35 +187,36 @@ function readUpTo(message: ClientRequest, wanted: number, rate: RateBounds): Pro
 
 function ignore(): void {}
 
-/** The result of inflating. */
-interface Inflated {
-  readonly octets: Buffer;
-  /** Why it could not be inflated whole; `null`: it was inflated whole. */
-  readonly fault: CodingFault | null;
-}
-
 interface Inflater extends Transform {
   /** Octets of coded input that were consumed. */
   readonly bytesWritten: number;
 }
 
-const INFLATERS: Readonly<Record<string, () => Inflater>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
+type CreateInflater = () => Inflater;
+
+/** Node has it from 22.15 on. */
+const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: CreateInflater };
+
+/** By coding, what may inflate it, in order: `deflate` is sent in its zlib format (RFC 9110 §8.4.1.2) and without. */
+const INFLATERS: Readonly<Record<string, readonly CreateInflater[]>> = {
+  gzip: [zlib.createGunzip],
+  'x-gzip': [zlib.createGunzip],
+  deflate: [zlib.createInflate, zlib.createInflateRaw],
+  br: [zlib.createBrotliDecompress],
+  ...(createZstdDecompress === undefined ? {} : { zstd: [createZstdDecompress] }),
 };
 
-/**
- * Inflates up to `wanted` octets. A body that does not inflate, or of an unknown coding, is inspected as sent, with a fault:
- * an origin may be able to read what this node cannot.
- */
-function inflate(bytes: Buffer, coding: string, wanted: number): Promise<Inflated> {
-  const create = Object.hasOwn(INFLATERS, coding) ? INFLATERS[coding] : undefined;
-  if (create === undefined) {
-    return Promise.resolve({ octets: bytes, fault: 'unknown' });
+/** Inflates up to `most` octets of one coding; octets that do not inflate are returned as they are. */
+async function inflate(bytes: Buffer, coding: string, most: number): Promise<Inflated<Buffer>> {
+  let found: Inflated<Buffer> = { octets: bytes, fault: 'unknown' };
+  for (const create of Object.hasOwn(INFLATERS, coding) ? INFLATERS[coding]! : []) {
+    found = await inflateWith(create(), bytes, most);
+    if (found.fault !== 'broken') break;
   }
-  const stream = create();
+  return found;
+}
+
+function inflateWith(stream: Inflater, bytes: Buffer, most: number): Promise<Inflated<Buffer>> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let octets = 0;
@@ -219,7 +227,7 @@ function inflate(bytes: Buffer, coding: string, wanted: number): Promise<Inflate
     stream.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       octets += chunk.length;
-      if (octets >= wanted) settle(null);
+      if (octets >= most) settle(null);
     });
     // zlib ignores octets after the end of the coded data, which an origin may read.
     stream.on('end', () => settle(stream.bytesWritten < bytes.length ? 'brokenOff' : null));

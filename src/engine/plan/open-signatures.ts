@@ -319,6 +319,7 @@ function controlCheck(counts: Counts): ShapeCheck {
     ruleRemoveTargetById: { ranges, target },
     ruleRemoveTargetByTag: { pattern, target },
     forceRequestBodyVariable: { on: isFlag },
+    decodeRequestBody: { on: isFlag },
     requestBodyProcessor: { processor: isOneOf(['URLENCODED', 'MULTIPART', 'JSON', 'XML']) },
     ruleEngine: { mode: isOneOf(['On', 'Off', 'DetectionOnly']) },
   });

@@ -8,7 +8,7 @@
  */
 
 /** The version of this layout and of its meaning; a program of another version is refused. */
-export const SIGNATURE_PROGRAM_VERSION = 2;
+export const SIGNATURE_PROGRAM_VERSION = 3;
 
 /** What a SecLang target may name. Scalars give one value or none, collections any number. */
 export const WAF_SCALARS = [
@@ -201,6 +201,8 @@ export type WafControl =
     }
   | { readonly kind: 'ruleRemoveTargetByTag'; readonly pattern: number; readonly target: WafTarget }
   | { readonly kind: 'forceRequestBodyVariable'; readonly on: boolean }
+  /** Not of ModSecurity: bodies are read as applications do, whatever their type says. */
+  | { readonly kind: 'decodeRequestBody'; readonly on: boolean }
   | { readonly kind: 'requestBodyProcessor'; readonly processor: 'URLENCODED' | 'MULTIPART' | 'JSON' | 'XML' }
   | { readonly kind: 'ruleEngine'; readonly mode: 'On' | 'Off' | 'DetectionOnly' };
 

@@ -224,6 +224,7 @@ function obey(run: Run, control: string): void {
   }
   if (action === 'ruleengine') run.engine = value.toLowerCase();
   if (action === 'forcerequestbodyvariable') run.state.forced = value.toLowerCase() === 'on';
+  if (action === 'decoderequestbody') run.state.decodes = value.toLowerCase() === 'on';
   if (action === 'requestbodyprocessor') {
     run.state.processor = value.toUpperCase() as RequestState['processor'];
   }

@@ -4,6 +4,7 @@ import {
   type BodyProcessor,
   parseUrlEncoded,
 } from '../../../src/engine/waf/request/bodies/body.ts';
+import { decodeBody } from '../../../src/engine/waf/request/bodies/decode-body.ts';
 import { EMPTY_BODY, type ParsedBody } from '../../../src/engine/waf/request/bodies/parsed-body.ts';
 import type { WafInput } from '../../../src/engine/waf/request/inspection.ts';
 
@@ -19,6 +20,7 @@ export interface RequestState {
   /** `''`: none. */
   processor: BodyProcessor | '';
   forced: boolean;
+  decodes: boolean;
   body: {
     readonly text: string;
     readonly parsed: ParsedBody;
@@ -39,7 +41,14 @@ export function openRequest(input: WafInput): RequestState {
     [value ?? []].flat().map((one) => ({ name: octets(name), value: headerOctets(String(one)) })),
   );
   const type = headers.find(({ name }) => name === 'content-type')?.value ?? '';
-  return { input, headers, processor: processorOf(type.toLowerCase()), forced: false, body: null };
+  return {
+    input,
+    headers,
+    processor: processorOf(type.toLowerCase()),
+    forced: false,
+    decodes: false,
+    body: null,
+  };
 }
 
 function processorOf(type: string): BodyProcessor | '' {
@@ -51,17 +60,19 @@ function processorOf(type: string): BodyProcessor | '' {
 
 /** The body is read as phase 1 left it to be read; what phase 2 says about that comes too late. */
 export function openBody(state: RequestState): void {
-  const { input, processor, forced } = state;
+  const { input, processor, forced, decodes } = state;
   if (input.body === null || input.body.length === 0) return;
   const text = Buffer.from(input.body).toString('latin1');
   const contentType = state.headers.find(({ name }) => name === 'content-type')?.value ?? '';
   const { truncated, bodyError = null } = input;
-  const read = processor === '' ? EMPTY_BODY : BODY_PARSERS[processor]({ text, contentType, truncated });
+  const given = { text, contentType, truncated };
+  const decoded = decodes ? decodeBody(given, processor === '' ? null : processor) : null;
+  const read = decoded?.parsed ?? (processor === '' ? EMPTY_BODY : BODY_PARSERS[processor](given));
   state.body = {
     text,
     parsed: bodyError === null ? read : { ...read, error: bodyError },
     raw: forced || processor === 'URLENCODED' || processor === 'JSON',
-    multipart: processor === 'MULTIPART',
+    multipart: (decoded ?? state).processor === 'MULTIPART',
   };
 }
 
@@ -108,7 +119,8 @@ export function collectionOf(state: RequestState, variable: string): readonly Na
       return parsed.partHeaders;
     case 'XML': {
       const text = parsed.xmlText === null ? [] : [{ name: '/*', value: parsed.xmlText }];
-      return [...text, ...parsed.xmlAttributes.map((value) => ({ name: '//@*', value }))];
+      const parts = parsed.xmlParts.map((value) => ({ name: '/*', value }));
+      return [...text, ...parts, ...parsed.xmlAttributes.map((value) => ({ name: '//@*', value }))];
     }
     default:
       return null;

@@ -4,7 +4,7 @@ import type { EdgeSettings } from '../../../engine/evaluator/index.ts';
 import { addedHeaders, inPlaceOf, isDropped, pageInstead } from '../../answers/answer-to.ts';
 import type { Challenges } from '../../answers/challenge/challenge.ts';
 import { type Decided, isForwarding } from '../../answers/decided.ts';
-import { type CodingFault, codedOctets, codingError, codingOf } from '../../proxy/content-coding.ts';
+import { codedOctets, codingError, codingOf, type Inflated, inflateAll } from '../../proxy/content-coding.ts';
 
 /** The `Response` of an answer of the edge's own. */
 export function responseOf({ status, headers, body }: EdgeAnswer, method: string): Response {
@@ -136,7 +136,7 @@ export async function peekBody(body: Stream, wanted: number, coding: string): Pr
   // An empty body has nothing to decode in any coding (RFC 9110 §8.4), and nothing to inspect.
   if (name === '' || (octets.length === 0 && ended))
     return { inspected: octets.subarray(0, wanted), error: null, outgoing };
-  const seen = await inflated(octets, wanted, name);
+  const seen = await inflateAll(octets, name, { wanted, inflate });
   const goesOn = !ended && seen.octets.length < wanted;
   const error = codingError(name, seen.fault ?? (goesOn ? 'longer' : null));
   return { inspected: seen.octets.subarray(0, wanted), error, outgoing };
@@ -192,26 +192,41 @@ function continued(read: Octets, reader: Reader): Stream {
   });
 }
 
-interface Inflated {
-  readonly octets: Octets;
-  /** Why it was not inflated whole; `null`: it was inflated whole. */
-  readonly fault: CodingFault | null;
-}
-
-const FORMATS: Readonly<Record<string, 'gzip' | 'deflate'>> = {
-  gzip: 'gzip',
-  'x-gzip': 'gzip',
-  deflate: 'deflate',
+/** By coding, the formats of the platform that may inflate it, in order; not every platform has the last ones. */
+const FORMATS: Readonly<Record<string, readonly string[]>> = {
+  gzip: ['gzip'],
+  'x-gzip': ['gzip'],
+  deflate: ['deflate', 'deflate-raw'],
+  br: ['brotli'],
+  zstd: ['zstd'],
 };
 
-/**
- * Inflates up to `wanted` octets. A body that does not inflate, or has a coding without a platform API (`br`, `zstd`), is
- * returned as it was sent, with the fault.
- */
-async function inflated(octets: Octets, wanted: number, coding: string): Promise<Inflated> {
-  const format = Object.hasOwn(FORMATS, coding) ? FORMATS[coding] : undefined;
-  if (format === undefined) return { octets, fault: 'unknown' };
-  const inflating = new DecompressionStream(format);
+/** Inflates up to `most` octets of one coding; octets that do not inflate are returned as they are. */
+async function inflate(octets: Octets, coding: string, most: number): Promise<Inflated<Octets>> {
+  let found: Inflated<Octets> = { octets, fault: 'unknown' };
+  for (const format of Object.hasOwn(FORMATS, coding) ? FORMATS[coding]! : []) {
+    const inflating = inflaterOf(format);
+    if (inflating === null) continue;
+    found = await inflateWith(inflating, octets, most);
+    if (found.fault !== 'broken') break;
+  }
+  return found;
+}
+
+/** `null`: the platform does not have the format. */
+function inflaterOf(format: string): DecompressionStream | null {
+  try {
+    return new DecompressionStream(format as ConstructorParameters<typeof DecompressionStream>[0]);
+  } catch {
+    return null;
+  }
+}
+
+async function inflateWith(
+  inflating: DecompressionStream,
+  octets: Octets,
+  most: number,
+): Promise<Inflated<Octets>> {
   const reader: Reader = inflating.readable.getReader();
   const writer = inflating.writable.getWriter();
   // The reader gets the same error, and stops at what was inflated before it.
@@ -221,7 +236,7 @@ async function inflated(octets: Octets, wanted: number, coding: string): Promise
   const chunks: Octets[] = [];
   let length = 0;
   let broken = false;
-  while (length < wanted) {
+  while (length < most) {
     const next = await reader.read().catch(ignore);
     broken = next === undefined;
     if (next?.value === undefined) break;

@@ -95,6 +95,10 @@ export function prepareControl(control: WafControl, parts: ControlParts): Runtim
       return (transaction) => {
         transaction.forced = control.on;
       };
+    case 'decodeRequestBody':
+      return (transaction) => {
+        transaction.decodes = control.on;
+      };
     case 'requestBodyProcessor':
       return (transaction) => {
         transaction.processor = control.processor;

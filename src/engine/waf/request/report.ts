@@ -70,8 +70,15 @@ function isSecret({ member, text }: RuleMatch): boolean {
     case 'MATCHED_VARS':
       return true;
     default:
-      return name.length > MAX_SEARCHED || namesSecret(name);
+      return (
+        name.length > MAX_SEARCHED || namesSecret(name) || (isStructured(name, text) && namesSecret(text))
+      );
   }
+}
+
+/** Whether a value has named values in it, as JSON or a GraphQL document does. */
+function isStructured(name: string, text: string): boolean {
+  return name === 'graphql' || text.startsWith('{') || text.startsWith('[');
 }
 
 /** What the names of arguments, cookies and form fields look like; another text may be anything, a whole body too. */

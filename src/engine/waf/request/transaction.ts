@@ -39,6 +39,8 @@ export interface Transaction {
   processor: BodyProcessor | null;
   /** Whether REQUEST_BODY is filled for every processor (`ctl:forceRequestBodyVariable`). */
   forced: boolean;
+  /** Whether bodies are read as applications do (`ctl:decodeRequestBody`), not as ModSecurity does. */
+  decodes: boolean;
   /** REQUEST_BODY; `null` in phase 1, and for processors that do not fill it. */
   rawBody: string | null;
   /** `null` in phase 1. */
@@ -71,6 +73,7 @@ export function openTransaction(
     query: line.query === null ? [] : queryArguments(line.query),
     processor: processorOf(headerOf(headers, 'content-type')),
     forced: false,
+    decodes: false,
     rawBody: null,
     body: null,
     engine: 'On',
@@ -86,11 +89,11 @@ const BODY_STEPS = 6;
 
 /** Begins phase 2: parses the body, if there is one. */
 export function openBody(transaction: Transaction): void {
-  const { input, processor, headers, forced, meter } = transaction;
+  const { input, processor, headers, forced, decodes, meter } = transaction;
   if (input.body === null || input.body.length === 0) return;
-  meter.left -= BODY_STEPS * input.body.length;
   const contentType = headerOf(headers, 'content-type') ?? '';
-  const read = readBody(input.body, { processor, contentType, truncated: input.truncated });
+  const read = readBody(input.body, { processor, contentType, truncated: input.truncated, decodes });
+  meter.left -= BODY_STEPS * read.octets;
   const error = input.bodyError ?? null;
   transaction.body = error === null ? read : { ...read, parsed: { ...read.parsed, error } };
   transaction.rawBody = forced || hasRawBody(processor) ? transaction.body.text : null;
@@ -159,9 +162,12 @@ function namesOf(members: readonly NamedValue[]): readonly NamedValue[] {
 }
 
 /** Members of XML are named by XPath expressions: `/*` is the text of the document, `//@*` each attribute. */
-function xmlMembers({ xmlText, xmlAttributes }: ParsedBody): readonly NamedValue[] {
-  const attributes = xmlAttributes.map((value) => ({ name: '//@*', value }));
-  return xmlText === null ? attributes : [{ name: '/*', value: xmlText }, ...attributes];
+function xmlMembers({ xmlText, xmlParts, xmlAttributes }: ParsedBody): readonly NamedValue[] {
+  const texts = xmlText === null ? xmlParts : [xmlText, ...xmlParts];
+  return [
+    ...texts.map((value) => ({ name: '/*', value })),
+    ...xmlAttributes.map((value) => ({ name: '//@*', value })),
+  ];
 }
 
 /** The value of a scalar; `null`: the request does not have it. */

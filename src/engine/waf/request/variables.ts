@@ -8,6 +8,7 @@ import { decodeEscapes } from '../transformations/escapes.ts';
 import { readOctet } from '../transformations/percent-encoding.ts';
 import { trimLeft, trimRight } from '../transformations/texts.ts';
 import { BODY_PARSERS, type BodyProcessor, parseUrlEncoded } from './bodies/body.ts';
+import { decodeBody } from './bodies/decode-body.ts';
 import { EMPTY_BODY, type NamedValue, type ParsedBody } from './bodies/parsed-body.ts';
 import type { InspectedRequest } from './inspection.ts';
 
@@ -140,6 +141,8 @@ export interface ReadBody {
   readonly parsed: ParsedBody;
   /** The parser that ran; `null`: none. */
   readonly processor: BodyProcessor | null;
+  /** Octets that parsers have read, at least those of the body. */
+  readonly octets: number;
 }
 
 /** How to parse a body. */
@@ -150,13 +153,24 @@ export interface BodyReading {
   readonly contentType: string;
   /** Whether the body continues after the inspected octets. */
   readonly truncated: boolean;
+  /** Whether it is read as applications do, whatever its type says. */
+  readonly decodes: boolean;
 }
 
 /** Parses a body. */
-export function readBody(octets: Uint8Array, { processor, ...how }: BodyReading): ReadBody {
+export function readBody(octets: Uint8Array, { processor, decodes, ...how }: BodyReading): ReadBody {
   const text = latin1Text(octets, 0, octets.length);
+  if (decodes) {
+    const decoded = decodeBody({ text, ...how }, processor);
+    return {
+      text,
+      parsed: decoded.parsed,
+      processor: decoded.processor,
+      octets: Math.max(decoded.read, text.length),
+    };
+  }
   const parsed = processor === null ? EMPTY_BODY : BODY_PARSERS[processor]({ text, ...how });
-  return { text, parsed, processor };
+  return { text, parsed, processor, octets: text.length };
 }
 
 /**

@@ -180,6 +180,7 @@ export function removes(control: DraftControl, { id, tags }: DraftRule): boolean
     case 'ruleRemoveByTag':
     case 'ruleRemoveTargetByTag':
       return tags.some((tag) => searchText(control.source, tag) === true);
+    case 'decodeRequestBody':
     case 'forceRequestBodyVariable':
     case 'requestBodyProcessor':
     case 'ruleEngine':

@@ -67,7 +67,13 @@ export type DraftControl =
   | { readonly kind: 'ruleRemoveTargetByTag'; readonly source: string; readonly target: DraftTarget }
   | Extract<
       WafControl,
-      { readonly kind: 'forceRequestBodyVariable' | 'requestBodyProcessor' | 'ruleEngine' }
+      {
+        readonly kind:
+          | 'decodeRequestBody'
+          | 'forceRequestBodyVariable'
+          | 'requestBodyProcessor'
+          | 'ruleEngine';
+      }
     >;
 
 /** One condition of a rule, with its actions. */

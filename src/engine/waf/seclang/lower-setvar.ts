@@ -101,6 +101,11 @@ export function lowerControl(value: string, rules: RuleFinder): Lowered<DraftCon
         kind: 'forceRequestBodyVariable',
         on: mode === 'On',
       }));
+    case 'decoderequestbody':
+      return choose({ setting, found }, ['On', 'Off'], (mode) => ({
+        kind: 'decodeRequestBody',
+        on: mode === 'On',
+      }));
     case 'requestbodyprocessor':
       return choose({ setting, found }, PROCESSORS, (processor) => ({
         kind: 'requestBodyProcessor',

@@ -118,7 +118,12 @@ export const BAD_BODIES: readonly BadBody[] = [
     error: null,
     found: true,
   },
-  { what: 'a bomb of entities', type: 'text/xml', body: bomb(9), error: /^xml: it declares an entity/ },
+  {
+    what: 'a bomb of entities',
+    type: 'text/xml',
+    body: bomb(9),
+    error: /^xml: its entities expand to more than/,
+  },
   {
     what: 'an entity of a file',
     type: 'text/xml',

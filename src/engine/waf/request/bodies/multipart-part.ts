@@ -156,7 +156,7 @@ interface Reader {
 const FORM_DATA = 'form-data';
 
 /** Parses the value of the header. */
-function readDisposition(text: string): Disposition {
+export function readDisposition(text: string): Disposition {
   const reader: Reader = {
     text,
     at: 0,

@@ -3,7 +3,7 @@
  * is one octet.
  */
 import type { WafScalar } from '../../../plan/signature-program.ts';
-import { utf8Text } from '../../octets/latin1.ts';
+import { isAlphanumeric, isSpace, utf8Text } from '../../octets/latin1.ts';
 
 /**
  * Maximum number of members per body, for each of arguments, files, part headers and attribute values. ModSecurity's
@@ -50,6 +50,8 @@ export interface ParsedBody {
   readonly multipart: MultipartFlags;
   /** All character data of the document as one text; `null`: there is no document. */
   readonly xmlText: string | null;
+  /** Of decoded bodies: texts of single elements that are not plain, values of attributes and texts of nested documents. */
+  readonly xmlParts: readonly string[];
   readonly xmlAttributes: readonly string[];
   /** The first error, after the parser's name (`json: …`); `null`: none. Members found are returned in any case. */
   readonly error: string | null;
@@ -82,6 +84,7 @@ export const EMPTY_BODY: ParsedBody = {
   partFilenames: [],
   multipart: NO_MULTIPART_FLAGS,
   xmlText: null,
+  xmlParts: [],
   xmlAttributes: [],
   error: null,
 };
@@ -89,7 +92,7 @@ export const EMPTY_BODY: ParsedBody = {
 /** The part of a parser's state that all parsers share. */
 export interface BodyMembers {
   /** The parser's name, the prefix of its error. */
-  readonly parser: 'urlencoded' | 'multipart' | 'json' | 'xml';
+  readonly parser: 'body' | 'graphql' | 'json' | 'multipart' | 'urlencoded' | 'xml';
   readonly args: NamedValue[];
   /** The first error. */
   error: string | null;
@@ -110,10 +113,27 @@ export function addTo<Item>(gathered: BodyMembers, list: Item[], item: Item): bo
   return true;
 }
 
+/** Whether a text is blank, or one word, number or date: no attack, where it is inspected besides the text around it. */
+export function isPlainText(text: string): boolean {
+  let hasWord = false;
+  let hasEnded = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (isSpace(code)) hasEnded = hasWord;
+    else if (hasEnded || !isWordOctet(code)) return false;
+    else hasWord = true;
+  }
+  return true;
+}
+
+function isWordOctet(code: number): boolean {
+  return (code >= 44 && code <= 46) || code === 58 || code === 95 || code > 127 || isAlphanumeric(code);
+}
+
 // Converts bodies in UTF-16 and UTF-32, recognised by their first octets (RFC 4627 §3, XML 1.0 appendix F.1), to UTF-8.
 
 /** An encoding form: how code units are stored in octets. */
-interface Layout {
+export interface UnitLayout {
   /** Octets of a code unit. */
   readonly width: 2 | 4;
   readonly bigEndian: boolean;
@@ -122,7 +142,7 @@ interface Layout {
 }
 
 /** By its first octets (`null`: any but zero): a byte order mark, or a first character of ASCII. Longer ones first. */
-const LAYOUTS: readonly (Layout & { readonly octets: readonly (number | null)[] })[] = [
+const LAYOUTS: readonly (UnitLayout & { readonly octets: readonly (number | null)[] })[] = [
   { octets: [0xff, 0xfe, 0, 0], width: 4, bigEndian: false, mark: 4 },
   { octets: [0, 0, 0xfe, 0xff], width: 4, bigEndian: true, mark: 4 },
   { octets: [null, 0, 0, 0], width: 4, bigEndian: false, mark: 0 },
@@ -160,7 +180,7 @@ function fits(text: string, octets: readonly (number | null)[]): boolean {
 const CHUNK = 4_096;
 
 /** Decodes the code units; drops an incomplete one at the end; replaces invalid code points by U+FFFD. */
-function unicodeText(text: string, layout: Layout): string {
+export function unicodeText(text: string, layout: UnitLayout): string {
   let out = '';
   let units: number[] = [];
   for (let at = layout.mark; at + layout.width <= text.length; at += layout.width) {
@@ -178,7 +198,7 @@ function unicodeText(text: string, layout: Layout): string {
 }
 
 /** The code unit at `at`. */
-function unitAt(text: string, at: number, { width, bigEndian }: Layout): number {
+function unitAt(text: string, at: number, { width, bigEndian }: UnitLayout): number {
   let unit = 0;
   for (let index = 0; index < width; index++) {
     unit = unit * 256 + text.charCodeAt(bigEndian ? at + index : at + width - 1 - index);

@@ -1,20 +1,28 @@
 /**
  * Parses the parts of XML 1.0 that signatures inspect: the text of the whole document (ModSecurity's `XML:/*`, the string
  * value of the root: character data and CDATA, no comments, no processing instructions) and the value of every attribute
- * (`XML://@*`, without namespace declarations). Nothing declared in a DOCTYPE is expanded or fetched, and an entity
- * declaration is an error. Malformed markup is reported, and reading continues, so that signatures inspect the rest.
+ * (`XML://@*`, without namespace declarations). Nothing that a DOCTYPE refers to is fetched. As ModSecurity reads, an
+ * entity declaration is an error; for decoded bodies, entities with a value are expanded within bounds, and the text of
+ * each element is returned too. Malformed markup is reported, and reading continues, so that signatures inspect the rest.
  */
-import { hexValue } from '../../../../base/octets/octets.ts';
-import { isAlphanumeric, isSpace, utf8Text } from '../../octets/latin1.ts';
+import { isAlphanumeric, isSpace } from '../../octets/latin1.ts';
 import {
   addTo,
   type BodyInput,
   type BodyMembers,
   EMPTY_BODY,
+  isPlainText,
   type ParsedBody,
   report,
   toUtf8,
 } from './parsed-body.ts';
+import {
+  declareEntity,
+  dereference,
+  type EntityTable,
+  MAX_EXPANSION,
+  newEntityTable,
+} from './xml-entities.ts';
 
 /** Maximum nesting depth of XML elements: the limit of libxml2. */
 const MAX_XML_DEPTH = 256;
@@ -30,8 +38,16 @@ interface Scanner extends BodyMembers {
   readonly truncated: boolean;
   /** Whether the document was UTF-16 or UTF-32. */
   readonly converted: boolean;
+  /** The declared entities; `null`: they are not expanded. */
+  readonly entities: EntityTable | null;
+  /** Whether the encoding that the document declares is not compared with its octets: it was converted before. */
+  readonly anyEncoding: boolean;
   /** Pieces of character data, in order. */
   readonly pieces: string[];
+  /** The texts between tags that are not plain, in order; none if entities are not expanded. */
+  readonly runs: string[];
+  /** The place in `pieces` where the current text between tags begins. */
+  runStart: number;
   readonly attributes: string[];
   /** The names of the open elements, the outermost first. */
   readonly open: string[];
@@ -40,8 +56,19 @@ interface Scanner extends BodyMembers {
   at: number;
 }
 
-/** Parses a body. */
-export function parseXml(input: BodyInput): ParsedBody {
+/** How to read a document. */
+export interface XmlDialect {
+  /** Whether declared entities are expanded, and the texts between tags returned. */
+  readonly expands: boolean;
+  /** Whether the encoding that the document declares is not compared with its octets: it was converted before. */
+  readonly anyEncoding: boolean;
+}
+
+/** Parses a body; without a dialect, as ModSecurity does. */
+export function parseXml(
+  input: BodyInput,
+  { expands, anyEncoding }: XmlDialect = { expands: false, anyEncoding: false },
+): ParsedBody {
   const { text, converted } = toUtf8(input.text);
   const scanner: Scanner = {
     parser: 'xml',
@@ -50,7 +77,11 @@ export function parseXml(input: BodyInput): ParsedBody {
     text,
     truncated: input.truncated,
     converted,
+    entities: expands ? newEntityTable() : null,
+    anyEncoding,
     pieces: [],
+    runs: [],
+    runStart: 0,
     attributes: [],
     open: [],
     hasRoot: false,
@@ -60,14 +91,25 @@ export function parseXml(input: BodyInput): ParsedBody {
     readText(scanner);
     if (scanner.at < text.length) readMarkup(scanner);
   }
+  endRun(scanner);
   if (scanner.open.length > 0) unfinished(scanner, 'an element');
   if (text !== '' && !scanner.hasRoot && !input.truncated) report(scanner, 'it holds no element');
   return {
     ...EMPTY_BODY,
     xmlText: scanner.hasRoot || scanner.pieces.length > 0 ? scanner.pieces.join('') : null,
+    xmlParts: scanner.runs,
     xmlAttributes: scanner.attributes,
     error: scanner.error,
   };
+}
+
+/** Ends the text between two tags and adds it, unless it is plain. */
+function endRun(scanner: Scanner): void {
+  const { pieces, runStart, runs, entities } = scanner;
+  scanner.runStart = pieces.length;
+  if (entities === null || pieces.length === runStart) return;
+  const text = pieces.length === runStart + 1 ? pieces[runStart]! : pieces.slice(runStart).join('');
+  if (!isPlainText(text)) addTo(scanner, runs, text);
 }
 
 /** Reads character data up to the next `<`. */
@@ -91,9 +133,13 @@ function isBlank(text: string, from: number, to: number): boolean {
 
 /** Replaces references; reports those to entities that are not predefined. */
 function plain(scanner: Scanner, raw: string): string {
-  const { text, hasUnknown } = dereference(raw);
+  const { entities } = scanner;
+  const { text, hasUnknown } = dereference(raw, entities);
   const isCut = scanner.truncated && scanner.at === scanner.text.length;
   if (hasUnknown && !isCut) report(scanner, 'it refers to an entity that is not expanded');
+  if (entities?.isExhausted === true) {
+    report(scanner, `its entities expand to more than ${MAX_EXPANSION} octets; the rest was not inspected`);
+  }
   return text;
 }
 
@@ -161,7 +207,7 @@ function readInstruction(scanner: Scanner): void {
   const from = scanner.at + 2;
   const end = skipPast(scanner, '?>', { from, what: 'an instruction' });
   const isCut = scanner.truncated && end === scanner.text.length;
-  if (from > 2 || isCut || !scanner.text.startsWith('xml', from)) return;
+  if (scanner.anyEncoding || from > 2 || isCut || !scanner.text.startsWith('xml', from)) return;
   const declaration = scanner.text.slice(from, end).toLowerCase();
   const label = declaration.indexOf('encoding');
   if (label < 0) return;
@@ -183,10 +229,18 @@ function skipDoctype(scanner: Scanner): void {
     else if (character === ']') inSubset = false;
     else if (character === '"' || character === "'") at = endOf(text, character, at + 1);
     else if (text.startsWith('<!--', at)) at = endOf(text, '-->', at + 4) + 2;
-    else if (text.startsWith('<!ENTITY', at)) report(scanner, 'it declares an entity, which is not expanded');
+    else if (text.startsWith('<!ENTITY', at)) at = readEntity(scanner, at);
   }
   if (at >= text.length) unfinished(scanner, 'a DOCTYPE');
   scanner.at = at + 1;
+}
+
+/** Reads the declaration whose `<` is at `at`; returns its last place that was read. */
+function readEntity(scanner: Scanner, at: number): number {
+  const { entities, text } = scanner;
+  const end = entities === null ? null : declareEntity(entities, text, at);
+  if (end === null) report(scanner, 'it declares an entity, which is not expanded');
+  return end ?? at;
 }
 
 function endOf(text: string, end: string, from: number): number {
@@ -199,6 +253,7 @@ function readEndTag(scanner: Scanner): void {
   const end = skipPast(scanner, '>', { from, what: 'a tag' });
   const name = scanner.text.slice(from, nameEnd(scanner.text, from, end));
   const opened = scanner.open.pop();
+  endRun(scanner);
   const isCut = scanner.truncated && end === scanner.text.length;
   if (opened !== name && !isCut) report(scanner, `the tag at octet ${from - 2} closes no open element`);
 }
@@ -220,6 +275,7 @@ function readStartTag(scanner: Scanner): void {
   const name = text.slice(start, scanner.at);
   if (scanner.open.length === 0 && scanner.hasRoot) report(scanner, 'it holds more than one root element');
   scanner.hasRoot = true;
+  endRun(scanner);
   while (readAttribute(scanner));
   if (scanner.at >= text.length) {
     unfinished(scanner, 'a tag');
@@ -289,72 +345,4 @@ function endsValue(code: number): boolean {
 
 function spaced(value: string): string {
   return value.replaceAll('\t', ' ').replaceAll('\n', ' ').replaceAll('\r', ' ');
-}
-
-// Replaces references in XML character data (XML 1.0 §4.1, §4.6).
-
-const HASH = 35;
-const SEMICOLON = 59;
-const LOWER_X = 120;
-const LAST_CODE_POINT = 0x10ffff;
-
-/** The five entities that need no declaration (XML 1.0 §4.6). */
-const ENTITIES = [
-  { name: 'lt;', text: '<' },
-  { name: 'gt;', text: '>' },
-  { name: 'amp;', text: '&' },
-  { name: 'quot;', text: '"' },
-  { name: 'apos;', text: "'" },
-] as const;
-
-/** The result of a replacement. */
-export interface Dereferenced {
-  readonly text: string;
-  /** Whether a `&` does not begin a known reference; it stays as it is. */
-  readonly hasUnknown: boolean;
-}
-
-/** Replaces character references (by UTF-8) and the five predefined entities; never expands other entities. */
-function dereference(raw: string): Dereferenced {
-  let at = raw.indexOf('&');
-  if (at < 0) return { text: raw, hasUnknown: false };
-  let text = '';
-  let from = 0;
-  let hasUnknown = false;
-  while (at >= 0) {
-    const found = raw.charCodeAt(at + 1) === HASH ? character(raw, at + 2) : entity(raw, at + 1);
-    if (found === null) hasUnknown = true;
-    else {
-      text += raw.slice(from, at) + found.text;
-      from = found.end;
-    }
-    at = raw.indexOf('&', found === null ? at + 1 : from);
-  }
-  return { text: text + raw.slice(from), hasUnknown };
-}
-
-/** A reference: its text, and the place after it. */
-interface Found {
-  readonly text: string;
-  readonly end: number;
-}
-
-/** Reads a predefined entity, its name at `at`; `null`: it is not one. */
-function entity(raw: string, at: number): Found | null {
-  const known = ENTITIES.find(({ name }) => raw.startsWith(name, at));
-  return known === undefined ? null : { text: known.text, end: at + known.name.length };
-}
-
-/** Reads a character reference, its digits or `x` at `start`; `null`: it is malformed. */
-function character(raw: string, start: number): Found | null {
-  const isHex = raw.charCodeAt(start) === LOWER_X;
-  let end = isHex ? start + 1 : start;
-  let code = 0;
-  for (; end < raw.length; end++) {
-    const digit = hexValue(raw.charCodeAt(end));
-    if (digit < 0 || (digit > 9 && !isHex)) break;
-    code = Math.min(code * (isHex ? 16 : 10) + digit, LAST_CODE_POINT + 1);
-  }
-  if (raw.charCodeAt(end) !== SEMICOLON || code === 0 || code > LAST_CODE_POINT) return null;
-  return { text: utf8Text(String.fromCodePoint(code)), end: end + 1 };
 }

@@ -286,6 +286,7 @@ describe('ctl', () => {
   });
 
   test.each([
+    ['decodeRequestBody=On', { kind: 'decodeRequestBody', on: true }],
     ['forceRequestBodyVariable=On', { kind: 'forceRequestBodyVariable', on: true }],
     ['requestBodyProcessor=xml', { kind: 'requestBodyProcessor', processor: 'XML' }],
     ['ruleEngine=DetectionOnly', { kind: 'ruleEngine', mode: 'DetectionOnly' }],

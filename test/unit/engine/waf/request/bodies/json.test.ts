@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   MAX_JSON_DEPTH,
   MAX_JSON_NAME_OCTETS,
+  parseJson,
 } from '../../../../../../src/engine/waf/request/bodies/json.ts';
 import { pairs, parse, utf8 } from './body-cases.ts';
 
@@ -157,4 +158,62 @@ test('the arguments are the flattened result of JSON.parse', () => {
       expect(body.error).toBeNull();
     }),
   );
+});
+
+describe('the relaxed dialect', () => {
+  const relaxed = (text: string, truncated = false) =>
+    parseJson(
+      { text, contentType: '', truncated },
+      { relaxed: true, isNested: false, root: 'json', names: { octets: 0 } },
+    );
+
+  test.each([
+    ['/* a */ [1, // b\n 2 # c\r\n]', ['json.array_0=1', 'json.array_1=2']],
+    ['{"a":1/**/,"b"/*"c":*/:2,}', ['json.a=1', 'json.b=2']],
+    ["{a: 'it\\'s', $b_1: \"x\", 'c': 1, d-e: 2}", ["json.a=it's", 'json.$b_1=x', 'json.c=1', 'json.d-e=2']],
+    [
+      '[+1, .5, 5., 0xFF, -Infinity, NaN]',
+      ['+1', '.5', '5.', '0xFF', '-Infinity', 'NaN'].map((value, at) => `json.array_${at}=${value}`),
+    ],
+    ['"\\x41\\v\\\nb\\q"', ['json=A\vbq']],
+    ['{"a":1}\n{"a":2}\r\n\x1e{"b":3}', ['json.a=1', 'json.a=2', 'json.b=3']],
+    ['[1,]', ['json.array_0=1']],
+    [utf8('{"é":1}'), [utf8('json.é=1')]],
+  ])('has the arguments of %j', (text, args) => {
+    const body = relaxed(text);
+    expect(pairs(body.args)).toEqual(args);
+    expect(body.error).toBeNull();
+  });
+
+  test.each([
+    '[,]',
+    '{,}',
+    '{a}',
+    '[1 2]',
+    '/* a',
+    '[1',
+    '{"a":1}}',
+    '[see]',
+    '{"a":1} x',
+    '0x',
+    '[.]',
+    '{"a":1;"b":2}',
+  ])('has an error in %j', (text) => {
+    expect(relaxed(text).error).toMatch(/^json: /);
+  });
+
+  test('has all arguments of valid JSON', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(relaxed(text)).toEqual(parse('JSON', utf8(text)));
+      }),
+    );
+  });
+
+  test('has no error in a truncated text at any length', () => {
+    const text = '{a: \'b\', /* c */ "d": [1, .5, {e: null,}], // f\n g: "h"}\n[1]';
+    for (let at = 0; at <= text.length; at++) {
+      expect(relaxed(text.slice(0, at), true).error, text.slice(0, at)).toBeNull();
+    }
+  });
 });

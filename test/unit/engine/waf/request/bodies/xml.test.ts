@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MAX_BODY_ARGUMENTS } from '../../../../../../src/engine/waf/request/bodies/parsed-body.ts';
+import { parseXml } from '../../../../../../src/engine/waf/request/bodies/xml.ts';
 import { parse, utf8 } from './body-cases.ts';
 
 describe('a document has its text and attributes', () => {
@@ -124,5 +125,64 @@ describe('limits', () => {
     const body = parse('XML', text);
     expect(body.xmlAttributes).toHaveLength(MAX_BODY_ARGUMENTS);
     expect(body.error).toBe('xml: it holds more than 10000 values; the rest was not inspected');
+  });
+});
+
+describe('expanded entities', () => {
+  const expanded = (text: string, truncated = false) =>
+    parseXml({ text, contentType: '', truncated }, { expands: true, anyEncoding: false });
+
+  test.each([
+    ['<!DOCTYPE r [<!ENTITY a "x">]><r b="&a;">&a;&lt;</r>', 'x<', ['x']],
+    [`<!DOCTYPE r [<!ENTITY a '&b;"'><!ENTITY b "&#60;">]><r>&a;</r>`, '<"', []],
+    ['<!DOCTYPE r [<!ENTITY a "1"><!ENTITY a "2">]><r>&a;</r>', '1', []],
+    ['<!DOCTYPE r [<!ENTITY é "1">]><r>&é;</r>', '1', []],
+  ])('%j', (text, content, attributes) => {
+    expect(expanded(utf8(text))).toMatchObject({ xmlText: content, xmlAttributes: attributes, error: null });
+  });
+
+  test.each([
+    [
+      'an external entity',
+      '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///x">]><r>&a;</r>',
+      'it declares an entity, which is not expanded',
+    ],
+    [
+      'a parameter entity',
+      '<!DOCTYPE r [<!ENTITY % a "x">%a;]><r/>',
+      'it declares an entity, which is not expanded',
+    ],
+    [
+      'an undeclared entity',
+      '<!DOCTYPE r [<!ENTITY a "x">]><r>&b;</r>',
+      'it refers to an entity that is not expanded',
+    ],
+    [
+      'an entity of itself',
+      '<!DOCTYPE r [<!ENTITY a "&a;">]><r>&a;</r>',
+      'its entities expand to more than 65536 octets; the rest was not inspected',
+    ],
+  ])('%s is an error', (_, text, error) => {
+    expect(expanded(text).error).toBe(`xml: ${error}`);
+  });
+
+  test.each([
+    ['text', 'lol'],
+    ['nothing', ''],
+  ])('a bomb of %s is an error after bounded work', (_, text) => {
+    const levels = Array.from(
+      { length: 15 },
+      (_, level) => `<!ENTITY l${level + 1} "${`&l${level};`.repeat(30)}">`,
+    );
+    const body = expanded(`<!DOCTYPE b [<!ENTITY l0 "${text}">${levels.join('')}]><b>&l15;</b>`);
+    expect(body.error).toMatch(/^xml: its entities expand to more than/);
+    expect(body.xmlText!.length).toBeLessThanOrEqual(65_536);
+  });
+
+  test('texts between tags are returned, except plain ones', () => {
+    const body = expanded(
+      '<r><a>one</a>\n <b>two<!-- c --><![CDATA[;]]>&amp;</b>three<c>/four</c><d>five six</d></r>',
+    );
+    expect(body.xmlParts).toEqual(['two;&', '/four', 'five six']);
   });
 });
