@@ -1,6 +1,6 @@
 /**
  * Reads words of command lines as shells do: quotes, backslashes and carets taken away, unset variables empty, `$IFS` a
- * blank (POSIX.1-2017, "Shell Command Language", 2.2 Quoting and 2.6 CommandWord Expansions; `cmd /?` for carets).
+ * blank (POSIX.1-2017, "Shell Command Language", 2.2 Quoting and 2.6 Word Expansions; `cmd /?` for carets).
  */
 import { isAlphanumeric, isSpace, isUpper } from '../../octets/latin1.ts';
 
