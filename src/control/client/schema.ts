@@ -5550,6 +5550,19 @@ export interface components {
                     readonly score: number;
                     readonly ids: readonly number[];
                     readonly targets?: readonly string[];
+                    readonly matches?: readonly {
+                        readonly id: number;
+                        /** @description the message of the signature */
+                        readonly name: string;
+                        readonly category: string;
+                        /** @description what it added to the score */
+                        readonly score: number;
+                        /** @description the variable, `ARGS:id`; empty: the signature inspects none */
+                        readonly target: string;
+                        /** @description an excerpt around the match; not of what may be a secret */
+                        readonly part: string;
+                    }[];
+                    readonly denied?: boolean;
                     readonly truncated?: boolean;
                     readonly exhausted?: boolean;
                     readonly body_error?: string;
@@ -5564,6 +5577,19 @@ export interface components {
                     readonly score: number;
                     readonly ids: readonly number[];
                     readonly targets?: readonly string[];
+                    readonly matches?: readonly {
+                        readonly id: number;
+                        /** @description the message of the signature */
+                        readonly name: string;
+                        readonly category: string;
+                        /** @description what it added to the score */
+                        readonly score: number;
+                        /** @description the variable, `ARGS:id`; empty: the signature inspects none */
+                        readonly target: string;
+                        /** @description an excerpt around the match; not of what may be a secret */
+                        readonly part: string;
+                    }[];
+                    readonly denied?: boolean;
                     readonly truncated?: boolean;
                     readonly exhausted?: boolean;
                     readonly body_error?: string;
@@ -5597,13 +5623,26 @@ export interface components {
                 readonly tags: readonly string[];
             } | null;
             /**
-             * @description the score, ids and targets of signatures
+             * @description the score of signatures, their ids, targets and what they matched
              * @default null
              */
             readonly waf: {
                 readonly score: number;
                 readonly ids: readonly number[];
                 readonly targets?: readonly string[];
+                readonly matches?: readonly {
+                    readonly id: number;
+                    /** @description the message of the signature */
+                    readonly name: string;
+                    readonly category: string;
+                    /** @description what it added to the score */
+                    readonly score: number;
+                    /** @description the variable, `ARGS:id`; empty: the signature inspects none */
+                    readonly target: string;
+                    /** @description an excerpt around the match; not of what may be a secret */
+                    readonly part: string;
+                }[];
+                readonly denied?: boolean;
                 readonly truncated?: boolean;
                 readonly exhausted?: boolean;
                 readonly body_error?: string;
