@@ -16,7 +16,10 @@ const MATCH: Match = {
 };
 
 const log = (matches: readonly Match[], request: Partial<EdgeRequest> = {}, most = 32) =>
-  logSignatures(matches, { request: { method: 'GET', host: 'a.test', target: '/', ...request }, most });
+  logSignatures(matches, {
+    request: { scheme: 'https', method: 'GET', host: 'a.test', target: '/', ...request },
+    most,
+  });
 
 const partOf = (variable: string, request: Partial<EdgeRequest> = {}): string =>
   log([{ ...MATCH, variable }], request)[0]!.part;
