@@ -187,7 +187,7 @@ function peopleReason(facts: GroupFacts): VerdictReason {
   ].filter((part) => part !== null);
   const none = 'no page of the site led to them, and no visitor has an ordinary request before in the log';
   const text = parts.length === 0 ? none : parts.join('; ');
-  return { for: isOfPeople(facts) ? 'false_positive' : 'unclear', text };
+  return { for: isFromPages(facts) || isOrdinary(facts) ? 'false_positive' : 'unclear', text };
 }
 
 function botsReason({ bots, requests }: GroupFacts): VerdictReason | null {

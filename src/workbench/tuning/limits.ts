@@ -33,7 +33,7 @@ export const SCAN_CATEGORIES = 4;
 export const SHARED_AGENTS = 4;
 
 /** Sections of one signature and target with few visitors that are judged apart; more of them are one group. */
-export const SMALL_SECTIONS = 8;
+export const SMALL_SECTIONS = 3;
 /** Paths of a group that get an exclusion each; more of them get one with a wildcard. */
 export const EXACT_PATHS = 3;
 /** Examples of matched parts and of ids of requests that a group has. */
