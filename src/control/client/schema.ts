@@ -6748,7 +6748,7 @@ export interface components {
                 readonly to: string;
                 /** @description log entries of blocked requests of the rule that were read */
                 readonly entries: number;
-                /** @description those that only this signature scored */
+                /** @description those that the signature scored in these places */
                 readonly requests: number;
                 /** @description networks that they came from: IPv4 addresses and IPv6 /64 */
                 readonly visitors: number;
@@ -6756,10 +6756,17 @@ export interface components {
                 readonly hours: number;
                 /** @description those that a page of the domain led to */
                 readonly own_pages: number;
+                /** @description what speaks for a false positive, and what does not, as `edgeplan waf tune` states it */
+                readonly reasons: readonly string[];
                 readonly places: readonly {
+                    /** @description a wildcard over canonical paths */
                     readonly path: string;
                     readonly target: string;
                     readonly requests: number;
+                    /** @description those that all exclusions proposed for the rule let through */
+                    readonly let_through: number;
+                    /** @description likely attacks among the latter */
+                    readonly attacks: number;
                 }[];
             };
             /** @description the proposed change; `null`: no change of edge rules or records helps */
