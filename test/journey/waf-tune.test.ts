@@ -97,7 +97,7 @@ afterAll(async () => {
 });
 
 describe('waf tune', () => {
-  test('tells the false positives from the attacks, and counts what the log has', async () => {
+  test('separates the false positives from the attacks, and counts what the log has', async () => {
     const { code, out, err } = await tune('--log', 'day.jsonl', '--json');
     expect([code, err]).toEqual([0, expect.stringMatching(/^edgeplan: 60 lines in/)]);
     const { format, rules, requests, inspected } = JSON.parse(out);

@@ -74,10 +74,17 @@ function exclusionLines(
   return exclusions.flatMap((one) => [`  ${label}  ${entryText(one)}`, `    ${effectText(one)}`]);
 }
 
-/** `{ id: 11335, target: "ARGS:body", path: "/articles/*" }`: JSON texts are texts of YAML. */
+/** `{ id: 11335, target: "ARGS:body", path: "/articles/*" }`. */
 function entryText({ exclusion: { id, target, path } }: TunedExclusion): string {
-  const targeted = target === '' ? '' : `, target: ${JSON.stringify(target)}`;
-  return `{ id: ${id}${targeted}, path: ${JSON.stringify(path)} }`;
+  const targeted = target === '' ? '' : `, target: ${quoted(target)}`;
+  return `{ id: ${id}${targeted}, path: ${quoted(path)} }`;
+}
+
+/** A text of JSON, which is one of YAML, with characters that a terminal interprets as escapes of both. */
+function quoted(text: string): string {
+  return [...JSON.stringify(text)]
+    .map((one) => (visible(one) === one ? one : `\\u${one.codePointAt(0)!.toString(16).padStart(4, '0')}`))
+    .join('');
 }
 
 function effectText({ requests, alone, together, attacks, attackExamples }: TunedExclusion): string {

@@ -207,7 +207,7 @@ export function wafTuneCommand(): Command {
   return new Command('tune')
     .summary('propose exclusions for false positives, by a decision log')
     .description(
-      'Reads what waf rules blocked, or would have blocked under dry_run, and groups it by signature, target and path. Says of ' +
+      'Reads what waf rules blocked, or would have blocked under dry_run, and groups it by signature, target and path. Reports for ' +
         'each group whether it is a likely false positive or a likely attack, and why; proposes the narrowest exclusions, with how ' +
         'many requests each lets through and which attacks of the log it would no longer stop. Exits with 3 when most lines ' +
         'cannot be read.',

@@ -114,7 +114,7 @@ function isRefused(facts: GroupFacts): boolean {
   return all > 0 && facts.answers.refused >= MOST_REFUSED * all;
 }
 
-/** Whether something says that people sent the requests. */
+/** Whether some count is evidence that people sent the requests. */
 function isOfPeople(facts: GroupFacts): boolean {
   return isFromPages(facts) || isOrdinary(facts) || isOfSection(facts);
 }

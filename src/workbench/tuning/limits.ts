@@ -16,9 +16,9 @@ export const FEWEST_ANSWERS = 5;
 export const LEAST_ANSWERED = 0.8;
 /** The share of 4xx among the answers to a few visitors from which on they are a likely attack: they ask for what is not there. */
 export const MOST_REFUSED = 0.8;
-/** The share of requests that a page of the site led to, from which on it says that people sent them. */
+/** The share of requests that a page of the site led to, from which on it is evidence that people sent them. */
 export const OWN_PAGES = 0.8;
-/** The share of visitors with ordinary requests before, or of all visitors of the section, that says the same. */
+/** The share of visitors with ordinary requests before, or of all visitors of the section, that is the same evidence. */
 export const ORDINARY_VISITORS = 0.5;
 /** The share of requests that known bots may have sent, at most: a false positive of a crawler is no reason to exclude. */
 export const MOST_BOTS = 0.05;

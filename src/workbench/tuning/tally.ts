@@ -1,7 +1,7 @@
 /**
  * Counts the requests of a log for tuning. In: observed requests, in any order. Out: cells (rule, signature, target and path),
  * visitors with their history, sections, and kinds of blocked requests. Every table is bounded; what exceeds a bound is
- * counted, and the report says so.
+ * counted and reported.
  */
 import {
   EXAMPLES,

@@ -102,7 +102,7 @@ const several = (count: number, parts: (index: number) => WafLineParts): Lines =
     wafLine({ matches: [markup()], path: '/comments', ...parts(index) }),
   );
 
-test('a shared office behind one address is unclear, and the reason says why', () => {
+test('a shared office behind one address is unclear, with the number of browsers as the reason', () => {
   const lines = several(60, (index) => ({
     ...{ ip: '198.51.100.1', agent: `Mozilla/5.0 ${index % 12}`, fromPage: true },
     at: NOON + (index % 6) * 3_600_000,
@@ -140,7 +140,7 @@ test('the fewest visitors can be set', () => {
   expect(ruleOf(editorLines(), { minVisitors: 80 }).groups[0]!.verdict).toBe('false_positive');
 });
 
-test('several signatures of one text are excluded together, and each says what it does alone', () => {
+test('several signatures of one text are excluded together, and what each does alone is reported', () => {
   const second = markup({ id: 11_340, name: 'event handler' });
   const both = several(80, (index) => ({
     ...{ ip: `192.0.2.${index}`, at: NOON + (index % 5) * 3_600_000, fromPage: true },
