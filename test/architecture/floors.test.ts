@@ -22,7 +22,9 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ...['evaluator', 'counts', 'classification', 'waf/detectors', 'waf/load', 'waf/seclang'],
     ...['waf/signatures', 'compiler'],
   ],
-  workbench: ['importers', 'access-logs', 'proofs', 'simulation', 'rule-tests', 'replay', 'mutation'],
+  workbench: [
+    ...['importers', 'access-logs', 'proofs', 'simulation', 'rule-tests', 'replay', 'tuning', 'mutation'],
+  ],
   edge: [
     ...['answers', 'cache', 'markdown', 'following', 'proxy', 'listeners', 'workers', 'node'],
     ...['middleware'],

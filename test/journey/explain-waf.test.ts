@@ -15,7 +15,7 @@ import { startWorkerNode, type WorkerNode } from '../support/worker-node.ts';
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-explain-waf-'));
 const HOST = 'shop.test';
 const SIGNATURES = `SecComponentSignature "OWN/1"
-SecRule ARGS "@contains evil" "id:1,phase:2,block,msg:'an evil word',tag:'attack-sqli',setvar:'tx.inbound_anomaly_score_pl1=+5'"
+SecRule ARGS "@contains evil" "id:1,phase:2,block,msg:'a bad word',tag:'attack-sqli',setvar:'tx.inbound_anomaly_score_pl1=+5'"
 SecRule REQUEST_HEADERS:User-Agent "@contains scanner" "id:2,phase:1,block,msg:'a scanner',setvar:'tx.inbound_anomaly_score_pl1=+2'"
 `;
 const FILE = (port: number): string => `domain: ${HOST}
@@ -34,23 +34,54 @@ interface Attack {
   readonly body?: string;
 }
 
-const ATTACKS: readonly (readonly [string, Attack, string])[] = [
-  ['a query', { query: '?q=evil' }, 'signatures: score 5 1 (on ARGS:q)'],
+/** What `explain` prints of the signatures of each: the score, then what each matched. */
+const ATTACKS: readonly (readonly [string, Attack, readonly string[]])[] = [
+  [
+    'a query',
+    { query: '?q=evil' },
+    ['signatures: score 5 1 (on ARGS:q)', '1  +5  a bad word (sqli)  ARGS:q `evil`'],
+  ],
   [
     'several signatures',
     { query: '?q=evil&r=evil', headers: { 'user-agent': 'scanner/1' } },
-    'signatures: score 12 1 2 (on ARGS:r, REQUEST_HEADERS:user-agent)',
+    [
+      'signatures: score 12 1 2 (on ARGS:r, REQUEST_HEADERS:user-agent)',
+      '1  +10  a bad word (sqli)  ARGS:r `evil`',
+      '2  +2  a scanner  REQUEST_HEADERS:user-agent `scanner/1`',
+    ],
   ],
-  ['a form', { headers: FORM, body: 'a=1&b=evil' }, 'signatures: score 5 1 (on ARGS:b)'],
+  [
+    'a form',
+    { headers: FORM, body: 'a=1&b=evil' },
+    ['signatures: score 5 1 (on ARGS:b)', '1  +5  a bad word (sqli)  ARGS:b `evil`'],
+  ],
+  [
+    'a secret',
+    { headers: FORM, body: 'password=evil&pin=1' },
+    [
+      'signatures: score 5 1 (on ARGS:password)',
+      '1  +5  a bad word (sqli)  ARGS:password `(4 octets, not shown)`',
+    ],
+  ],
+  [
+    'what the log alone takes for a secret',
+    { headers: FORM, body: 'pin=evil' },
+    ['signatures: score 5 1 (on ARGS:pin)', '1  +5  a bad word (sqli)  ARGS:pin `(not shown)`'],
+  ],
   [
     'a body that is not what it says',
     { headers: JSON_TYPE, body: '{"q":' },
-    'signatures: score 5 (body not readable: json: it ends inside a value) (body not inspected whole: unparsable)',
+    [
+      'signatures: score 5 (body not readable: json: it ends inside a value) (body not inspected whole: unparsable)',
+    ],
   ],
   [
     'a body beyond the cap',
     { query: '?q=evil', headers: FORM, body: `b=${'x'.repeat(1_024)}` },
-    'signatures: score 5 1 (body cut) (body not inspected whole: beyond_cap) (on ARGS:q)',
+    [
+      'signatures: score 5 1 (body cut) (body not inspected whole: beyond_cap) (on ARGS:q)',
+      '1  +5  a bad word (sqli)  ARGS:q `evil`',
+    ],
   ],
 ];
 
@@ -120,15 +151,15 @@ describe.each(ATTACKS)('%s', (_name, sent, said) => {
     tried = await attack('/tried', sent, 200);
   });
 
-  test('explain names ids, targets and score without the rules', async () => {
+  test('explain names ids, messages, targets, parts and score without the rules', async () => {
     const one = await explain(enforced);
     const other = await explain(tried);
     expect(one.out).toContain('block 403 by waf/enforced; the visitor got 403\n');
     expect(other.out).toContain('forward');
     expect(other.out).toContain('  waf/tried (dry_run): block\n');
     expect(other.out).toContain('had dry_run rules been enforced: block 403 by waf/tried\n');
-    expect(signatureLines(one.out)).toEqual([said]);
-    expect(signatureLines(other.out)).toEqual([said]);
+    expect(signatureLines(one.out)).toEqual(said);
+    expect(signatureLines(other.out)).toEqual(said);
   });
 
   test('the log line has the same finding as the decision', async () => {
@@ -151,7 +182,8 @@ describe.each(ATTACKS)('%s', (_name, sent, said) => {
     expect(wafRule(JSON.parse(other.out).trace, 'tried').inspection).toEqual(found);
     const lines = signatureLines((await explain(enforced, ...WITH_RULES)).out);
     expect(signatureLines((await explain(tried, ...WITH_RULES)).out)).toEqual(lines);
-    expect(lines).toHaveLength(1 + found!.matches.length);
+    // Those of the log, then those of the simulation, which has no body of the request.
+    expect(lines).toHaveLength(said.length + found!.matches.length);
   });
 });
 

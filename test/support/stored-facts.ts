@@ -117,6 +117,8 @@ export function entryOf(parts: Partial<EntryRequest>): EntryRequest {
     id: '00000000-0000-4000-8000-000000000000',
     at: NOW - HOUR,
     visitor: '1',
+    agent: '',
+    answer: null,
     isBot: false,
     fromOwnPage: true,
     method: 'GET',

@@ -225,10 +225,10 @@ function accountOf(line: DecisionLine): string {
     parts.push(`${outcome(decision)}; the visitor got ${line.status}`);
     for (const { rule, mode, effect, waf } of line.matches) {
       parts.push(`  ${rule} (${mode}): ${effect}`);
-      if (waf !== undefined) parts.push(`    ${signatureText(waf)}`);
+      if (waf !== undefined) parts.push(...signatureTexts(waf).map((text) => `    ${text}`));
     }
     if (line.shadow !== null) parts.push(`had dry_run rules been enforced: ${outcome(line.shadow)}`);
-    if (line.waf !== null) parts.push(signatureText(line.waf));
+    if (line.waf !== null) parts.push(...signatureTexts(line.waf));
     parts.push(`by ${line.domain}, revision ${line.revision}, plan sha256:${line.digest}`);
   }
   if (line.fault !== null) parts.push(...faultLines(line.fault));
@@ -236,7 +236,19 @@ function accountOf(line: DecisionLine): string {
   return parts.map((one) => visible(one)).join('\n');
 }
 
-/** The waf verdict of a log line. */
+/** The waf verdict of a log line: the score, then a line for each signature with what it matched. */
+function signatureTexts(verdict: NonNullable<DecisionLine['waf']>): readonly string[] {
+  const matches = verdict.matches ?? [];
+  return [
+    signatureText(verdict),
+    ...matches.map(({ id, score, name, category, target, part }) => {
+      const place = target === '' ? '' : `  ${target} \`${part}\``;
+      return `  ${id}  +${score}  ${name}${category === '' ? '' : ` (${category})`}${place}`;
+    }),
+  ];
+}
+
+/** The first line of a verdict. */
 function signatureText({
   score,
   ids,
@@ -244,9 +256,11 @@ function signatureText({
   exhausted = false,
   body_error,
   targets = [],
+  denied = false,
   uninspected,
 }: NonNullable<DecisionLine['waf']>): string {
   const notes = [
+    denied ? ['denied by a signature'] : [],
     truncated ? ['body cut'] : [],
     exhausted ? ['step budget exhausted'] : [],
     body_error === undefined ? [] : [`body not readable: ${body_error}`],

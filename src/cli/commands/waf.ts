@@ -1,4 +1,4 @@
-/** `edgeplan waf`: compiles rule sets in SecLang to signature programs, and shows the content of a program. */
+/** `edgeplan waf`: compiles rule sets in SecLang to signature programs, shows the content of a program, tunes rules by logs. */
 import { Command, Option } from 'commander';
 import { terminalJson } from '../../base/text/json-object.ts';
 import type { SignatureProgram } from '../../engine/plan/signature-program.ts';
@@ -14,6 +14,7 @@ import { write, writeDocument } from '../output.ts';
 import { tally } from '../print/diagnostics.ts';
 import { signatureOf, signatureText, tagsOf, tagsText } from '../print/signature.ts';
 import { tableText } from '../print/table.ts';
+import { wafTuneCommand } from '../tuning/tune-logs.ts';
 import { writeWhole } from '../write-file.ts';
 
 /** Options of `compile`, as commander parses them. */
@@ -185,11 +186,17 @@ const EXAMPLES: Examples = {
     'edgeplan waf show --crs ./coreruleset --json',
     'edgeplan waf show crs.bin',
   ],
+  'waf tune': [
+    'edgeplan waf tune --log decisions.jsonl',
+    'edgeplan waf tune --log monday.jsonl.gz --log tuesday.jsonl --rule attacks -o exclusions.yaml',
+  ],
 };
 
 /** Creates the command. */
 export function wafCommand(): Command {
-  const waf = new Command('waf').description('Compile WAF rule sets in SecLang, and show their content.');
+  const waf = new Command('waf').description(
+    'Compile WAF rule sets in SecLang, show their content, and tune rules by what they would have blocked.',
+  );
   waf
     .command('compile')
     .argument('<path>', 'a directory of rules (such as the OWASP Core Rule Set) or a .conf file')
@@ -215,5 +222,6 @@ export function wafCommand(): Command {
     .addOption(withoutOption())
     .addOption(colourOption())
     .action(show);
+  waf.addCommand(wafTuneCommand());
   return withExamples(waf, EXAMPLES);
 }

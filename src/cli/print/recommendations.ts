@@ -69,7 +69,7 @@ function linesOf(
 
 /** `would change 1,204`; `null` for what the id and the message have. */
 function factText([name, value]: [string, unknown]): string | null {
-  if (['rule', 'finding', 'remedy', 'code'].includes(name) || value === null) return null;
+  if (['rule', 'finding', 'remedy', 'code', 'reasons'].includes(name) || value === null) return null;
   const words = name.replaceAll('_', ' ');
   if (IDS.includes(name)) return `${words} ${String(value)}`;
   if (Array.isArray(value)) {

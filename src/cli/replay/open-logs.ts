@@ -30,22 +30,24 @@ export interface ReplayLogOptions {
   readonly format: LogFormat | 'auto';
   /** Receives the number of octets of each chunk, as they are in the file. */
   readonly onOctets: (octets: number) => void;
+  /** The command that a remedy names. Default: `replay`. */
+  readonly command?: string;
 }
 
 /** Opens all logs. @throws CommandFault when one cannot be read, or its format is not known */
 export async function openLogs(
   files: readonly string[],
-  { format, onOctets }: ReplayLogOptions,
+  { format, onOctets, command = 'replay' }: ReplayLogOptions,
 ): Promise<readonly OpenedLog[]> {
   if (files.length > MAX_LOGS) {
-    const remedy = 'join them in order of time: `zcat -f access.log* | edgeplan replay --log -`';
+    const remedy = `join them in order of time: \`zcat -f access.log* | edgeplan ${command} --log -\``;
     throw usageFault(`${files.length} logs are more than the ${MAX_LOGS} that are read at once`, remedy);
   }
   if (new Set(files).size < files.length) throw usageFault('a log is given twice with --log');
   const logs: OpenedLog[] = [];
   for (const file of files) {
     const name = file === '-' ? 'stdin' : file;
-    const { lines, chunks } = await firstLines(inflated(rawChunks(file, onOctets), name));
+    const { lines, chunks } = await firstLines(inflated(rawChunks(file, onOctets), { name, command }));
     const known = format === 'auto' ? detectFormat(lines) : format;
     if (known === null && lines.some((line) => line.trim() !== '')) throw unknownFormat(name);
     logs.push({ file: name, format: known, chunks });
@@ -95,12 +97,15 @@ function startsWith(octets: Uint8Array, magic: readonly number[]): boolean {
 }
 
 /** Inflates a log that is compressed with gzip, whatever its name. @throws CommandFault */
-async function* inflated(chunks: AsyncGenerator<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+async function* inflated(
+  chunks: AsyncGenerator<Uint8Array>,
+  { name, command }: { readonly name: string; readonly command: string },
+): AsyncGenerator<Uint8Array> {
   const { value: first } = await chunks.next();
   if (first === undefined) return;
   const other = OTHER_COMPRESSIONS.find(({ magic }) => startsWith(first, magic));
   if (other !== undefined) {
-    const remedy = `inflate it: \`${other.program} ${name} | edgeplan replay --log -\``;
+    const remedy = `inflate it: \`${other.program} ${name} | edgeplan ${command} --log -\``;
     throw inputFault(`\`${name}\` is compressed, and not with gzip`, { remedy });
   }
   const all = startingWith([first], chunks);

@@ -5550,6 +5550,19 @@ export interface components {
                     readonly score: number;
                     readonly ids: readonly number[];
                     readonly targets?: readonly string[];
+                    readonly matches?: readonly {
+                        readonly id: number;
+                        /** @description the message of the signature */
+                        readonly name: string;
+                        readonly category: string;
+                        /** @description what it added to the score */
+                        readonly score: number;
+                        /** @description the variable, `ARGS:id`; empty: the signature inspects none */
+                        readonly target: string;
+                        /** @description an excerpt around the match; not of what may be a secret */
+                        readonly part: string;
+                    }[];
+                    readonly denied?: boolean;
                     readonly truncated?: boolean;
                     readonly exhausted?: boolean;
                     readonly body_error?: string;
@@ -5564,6 +5577,19 @@ export interface components {
                     readonly score: number;
                     readonly ids: readonly number[];
                     readonly targets?: readonly string[];
+                    readonly matches?: readonly {
+                        readonly id: number;
+                        /** @description the message of the signature */
+                        readonly name: string;
+                        readonly category: string;
+                        /** @description what it added to the score */
+                        readonly score: number;
+                        /** @description the variable, `ARGS:id`; empty: the signature inspects none */
+                        readonly target: string;
+                        /** @description an excerpt around the match; not of what may be a secret */
+                        readonly part: string;
+                    }[];
+                    readonly denied?: boolean;
                     readonly truncated?: boolean;
                     readonly exhausted?: boolean;
                     readonly body_error?: string;
@@ -5597,13 +5623,26 @@ export interface components {
                 readonly tags: readonly string[];
             } | null;
             /**
-             * @description the score, ids and targets of signatures
+             * @description the score of signatures, their ids, targets and what they matched
              * @default null
              */
             readonly waf: {
                 readonly score: number;
                 readonly ids: readonly number[];
                 readonly targets?: readonly string[];
+                readonly matches?: readonly {
+                    readonly id: number;
+                    /** @description the message of the signature */
+                    readonly name: string;
+                    readonly category: string;
+                    /** @description what it added to the score */
+                    readonly score: number;
+                    /** @description the variable, `ARGS:id`; empty: the signature inspects none */
+                    readonly target: string;
+                    /** @description an excerpt around the match; not of what may be a secret */
+                    readonly part: string;
+                }[];
+                readonly denied?: boolean;
                 readonly truncated?: boolean;
                 readonly exhausted?: boolean;
                 readonly body_error?: string;
@@ -6709,7 +6748,7 @@ export interface components {
                 readonly to: string;
                 /** @description log entries of blocked requests of the rule that were read */
                 readonly entries: number;
-                /** @description those that only this signature scored */
+                /** @description those that the signature scored in these places */
                 readonly requests: number;
                 /** @description networks that they came from: IPv4 addresses and IPv6 /64 */
                 readonly visitors: number;
@@ -6717,10 +6756,17 @@ export interface components {
                 readonly hours: number;
                 /** @description those that a page of the domain led to */
                 readonly own_pages: number;
+                /** @description what speaks for a false positive, and what does not, as `edgeplan waf tune` states it */
+                readonly reasons: readonly string[];
                 readonly places: readonly {
+                    /** @description a wildcard over canonical paths */
                     readonly path: string;
                     readonly target: string;
                     readonly requests: number;
+                    /** @description those that all exclusions proposed for the rule let through */
+                    readonly let_through: number;
+                    /** @description likely attacks among the latter */
+                    readonly attacks: number;
                 }[];
             };
             /** @description the proposed change; `null`: no change of edge rules or records helps */

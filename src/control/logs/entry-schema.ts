@@ -69,6 +69,19 @@ const REQUEST = z.object(
   must('an object with a `target`'),
 );
 
+/** A signature that matched, with what it matched. */
+const SIGNATURE = z.object(
+  {
+    id: z.int(must('a whole number')),
+    name: TEXT.describe('the message of the signature'),
+    category: TEXT,
+    score: NUMBER.describe('what it added to the score'),
+    target: TEXT.describe('the variable, `ARGS:id`; empty: the signature inspects none'),
+    part: TEXT.describe('an excerpt around the match; not of what may be a secret'),
+  },
+  must('an object with `id` and `target`'),
+);
+
 /** A verdict of signatures; an absent field is `false` or empty. */
 const VERDICT = z.object(
   {
@@ -77,6 +90,11 @@ const VERDICT = z.object(
       .array(z.int(must('a whole number')), must('a list of numbers'))
       .max(MAX_ENTRY_LIST, must(`at most ${MAX_ENTRY_LIST} numbers`)),
     targets: TEXTS.optional(),
+    matches: z
+      .array(SIGNATURE, must('a list of objects with `id` and `target`'))
+      .max(MAX_ENTRY_LIST, must(`at most ${MAX_ENTRY_LIST} signatures`))
+      .optional(),
+    denied: FLAG.optional(),
     truncated: FLAG.optional(),
     exhausted: FLAG.optional(),
     body_error: TEXT.optional(),
@@ -156,7 +174,9 @@ export const loggedDecision = z.object({
   matches: MATCHES.describe('the rules that matched, dry_run ones too'),
   page_matches: MATCHES.optional(),
   shadow: DECISION.nullable().describe('the decision had every dry_run rule been enforced'),
-  waf: VERDICT.nullable().default(null).describe('the score, ids and targets of signatures'),
+  waf: VERDICT.nullable()
+    .default(null)
+    .describe('the score of signatures, their ids, targets and what they matched'),
   status: STATUS.describe('the status of the response'),
   octets: COUNT.nullable().default(null),
   duration_ms: MS.nullable().default(null),

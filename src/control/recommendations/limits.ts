@@ -52,17 +52,15 @@ export const MAX_ENTRY_OCTETS = 4_194_304;
  */
 export const READ_ENTRIES_MS = 4_000;
 
-/** Blocked requests that only one signature scored, at least, before it is reported as a false positive. */
+/** Blocked requests of a signature, at least, before it is reported as a false positive. */
 export const FALSE_POSITIVE_REQUESTS = 20;
 /** Visitors (networks) that sent them, at least: one scanner has one or a few. */
 export const FALSE_POSITIVE_VISITORS = 10;
-/** Different hours in which they came, at least: an attack is a burst, a false positive comes with ordinary traffic. */
+/** Different hours in which they came, at least: twice as many as `waf tune` asks for, since entries are a part of a week. */
 export const FALSE_POSITIVE_HOURS = 6;
-/** The share of the signature's blocked requests in which no other signature scored: attacks score several. */
-export const FALSE_POSITIVE_ALONE = 0.9;
-/** The share of them that a page of the domain led to, by Sec-Fetch-Site, Origin or Referer. */
-export const FALSE_POSITIVE_OWN_PAGE = 0.8;
-/** Pairs of path and target, at most: a form has a few, a scan has many. Each becomes one exclusion. */
+/** The share of the signature's blocked requests that are in places of a likely false positive. */
+export const FALSE_POSITIVE_SHARE = 0.9;
+/** Exclusions of one signature, at most: a form has a few places, a scan has many. */
 export const FALSE_POSITIVE_PLACES = 3;
 /** Ids of log entries that the evidence lists, for a person to read before the exclusion is made. */
 export const MAX_EXAMPLES = 5;

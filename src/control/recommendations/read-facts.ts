@@ -94,14 +94,13 @@ export function toFacts(
     findings: lintRuleSet(ruleSet, undefined, { proofs: false }),
     month: days === null ? null : countedPeriod(days, daysBefore(now, UNUSED_DAYS)),
     week: days === null ? null : countedPeriod(days, daysBefore(now, DRY_RUN_DAYS)),
-    entries: entries?.rules.map((one) => parseEntries(one, domain.name)) ?? null,
+    entries: entries?.rules.map(parseEntries) ?? null,
     overTls: (tlsRequests ?? 0) > 0 || entries?.newest.some(isOverTls) === true,
   };
 }
 
-function parseEntries({ rule, lines }: EntryLines, domain: string): RuleEntries {
-  const requests = lines.flatMap((line) => readEntryRequest(line, { rule, domain }) ?? []);
-  return { rule, requests };
+function parseEntries({ rule, lines }: EntryLines): RuleEntries {
+  return { rule, requests: lines.flatMap((line) => readEntryRequest(line, rule) ?? []) };
 }
 
 /** A period in milliseconds since the epoch. */

@@ -107,11 +107,22 @@ const FALSE_POSITIVE = kindOf('waf_false_positive', {
     signature: z.int().describe('the id of the signature'),
     ...PERIOD,
     entries: count.describe('log entries of blocked requests of the rule that were read'),
-    requests: count.describe('those that only this signature scored'),
+    requests: count.describe('those that the signature scored in these places'),
     visitors: count.describe('networks that they came from: IPv4 addresses and IPv6 /64'),
     hours: count.describe('different hours in which they came'),
     own_pages: count.describe('those that a page of the domain led to'),
-    places: z.array(z.object({ path: z.string(), target: z.string(), requests: count })),
+    reasons: z
+      .array(z.string())
+      .describe('what speaks for a false positive, and what does not, as `edgeplan waf tune` states it'),
+    places: z.array(
+      z.object({
+        path: z.string().describe('a wildcard over canonical paths'),
+        target: z.string(),
+        requests: count,
+        let_through: count.describe('those that all exclusions proposed for the rule let through'),
+        attacks: count.describe('likely attacks among the latter'),
+      }),
+    ),
     examples: z.array(z.string()).describe(`ids of log entries, at most ${MAX_EXAMPLES}`),
   }),
 });

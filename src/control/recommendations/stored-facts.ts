@@ -1,10 +1,10 @@
 /** The facts that recommendations are computed from: plain values, read by `read-facts.ts`. */
-import { parseIp } from '../../base/addresses/ip.ts';
 import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { decodeEscapes } from '../../base/octets/octets.ts';
 import { createTargetFacts, parseTarget } from '../../base/paths/path.ts';
 import { isObject } from '../../base/text/json-object.ts';
 import type { DnsRecord, Domain, Rule } from '../../rules/model/types.ts';
+import { type ObservedRequest, type ObservedVerdict, observeLine } from '../../workbench/tuning/observe.ts';
 import type { KeyWithUse } from '../store/tables/accounts.ts';
 import type { CertificateRow } from '../store/tables/certificates.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
@@ -78,19 +78,13 @@ export interface EntryParameter {
   readonly value: string;
 }
 
-/** A logged request that one rule matched. */
-export interface EntryRequest {
-  readonly id: string;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  /** The network of the visitor: an IPv4 address, an IPv6 /64; `null`: unknown. */
-  readonly visitor: string | null;
-  readonly isBot: boolean;
-  /** A page of the domain led to the request, by its fetch metadata, its origin or its referrer. */
-  readonly fromOwnPage: boolean;
+/** A logged request that one rule matched. `path` is in canonical form. */
+export interface EntryRequest
+  extends Pick<
+    ObservedRequest,
+    'id' | 'at' | 'visitor' | 'agent' | 'isBot' | 'fromOwnPage' | 'path' | 'answer'
+  > {
   readonly method: string;
-  /** In canonical form. */
-  readonly path: string;
   /** `null`: the target was cut, so that its query is not whole. */
   readonly parameters: readonly EntryParameter[] | null;
   readonly status: number;
@@ -99,76 +93,40 @@ export interface EntryRequest {
   readonly cache: string | null;
   /** What the rule did, or would have done. */
   readonly effect: string | null;
-  /** The signatures that scored and the variables that they matched; `null`: the rule is no `waf` rule. */
-  readonly verdict: { readonly ids: readonly number[]; readonly targets: readonly string[] } | null;
-}
-
-/** Which entry it is: of a rule, `<type>/<id>`, and a domain. */
-interface EntryOf {
-  readonly rule: string;
-  readonly domain: string;
+  /** What the signatures of the rule found; `null`: the rule is no `waf` rule. */
+  readonly verdict: ObservedVerdict | null;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads one line. */
-export function readEntryRequest(line: string, { rule, domain }: EntryOf): EntryRequest | null {
+/** Reads one line. `rule`: `<type>/<id>` of the rule whose entry it is. */
+export function readEntryRequest(line: string, rule: string): EntryRequest | null {
   const entry = JSON.parse(line) as Fields;
+  const observed = observeLine(entry);
+  if (observed === null) return null;
   const request = fieldsOf(entry['request']);
   const target = textOf(request['target']);
   const facts = createTargetFacts();
-  if (target === '' || parseTarget(target, facts) !== 0) return null;
+  parseTarget(target, facts);
   const match = listOf(entry['matches'])
     .map(fieldsOf)
     .find((one) => one['rule'] === rule);
-  // A dry_run match has its verdict with it; that of the enforced rule is beside the matches.
-  const verdict = match?.['waf'] ?? (match?.['mode'] === 'enforce' ? entry['waf'] : null);
+  const { id, at, visitor, agent, isBot, fromOwnPage, path, answer, verdicts } = observed;
   return {
-    id: textOf(entry['id']),
-    at: Date.parse(textOf(entry['time'])),
-    visitor: networkOf(request['ip']),
-    isBot: typeof request['bot'] === 'object' && request['bot'] !== null,
-    fromOwnPage: isFromOwnPage(fieldsOf(request['headers']), domain),
+    ...{ id, at, visitor, agent, isBot, fromOwnPage, path, answer },
     method: textOf(request['method']),
-    path: facts.path,
     parameters: target.length > MAX_WHOLE_TARGET ? null : parametersOf(facts.query),
     status: numberOf(entry['status']),
     octets: numberOf(entry['octets']),
     cache: typeof entry['cache'] === 'string' ? entry['cache'] : null,
     effect: typeof match?.['effect'] === 'string' ? match['effect'] : null,
-    verdict: rule.startsWith('waf/') && isObject(verdict) ? verdictOf(verdict) : null,
+    verdict: verdicts.find((verdict) => verdict.rule === rule) ?? null,
   };
 }
 
 /** Whether the request of a line came over TLS, at the node or at a proxy in front of it. */
 export function isOverTls(line: string): boolean {
   return fieldsOf(fieldsOf(JSON.parse(line))['request'])['scheme'] === 'https';
-}
-
-function verdictOf(verdict: Fields): NonNullable<EntryRequest['verdict']> {
-  return {
-    ids: [...new Set(listOf(verdict['ids']).filter((id) => typeof id === 'number'))],
-    targets: [...new Set(listOf(verdict['targets']).filter((target) => typeof target === 'string'))],
-  };
-}
-
-/** The address of a visitor, or the first half of an IPv6 address, which one visitor has to itself. */
-function networkOf(ip: unknown): string | null {
-  if (typeof ip !== 'string') return null;
-  const words = new Uint32Array(4);
-  const family = parseIp(ip, words);
-  if (family === 0) return null;
-  return family === 4 ? `${words[0]}` : `${words[0]}:${words[1]}`;
-}
-
-/** Whether a browser states that a page of the domain led to the request (Fetch Metadata; RFC 6454 §7, RFC 9110 §10.1.3). */
-function isFromOwnPage(headers: Fields, domain: string): boolean {
-  const site = headers['sec-fetch-site'];
-  if (typeof site === 'string') return site === 'same-origin' || site === 'same-site';
-  const page = headers['origin'] ?? headers['referer'];
-  if (typeof page !== 'string' || !URL.canParse(page)) return false;
-  const { hostname } = new URL(page);
-  return hostname === domain || hostname.endsWith(`.${domain}`);
 }
 
 /** The parameters of a query, split as for the cache key (semantics §5, cache); those with long names are left out. */

@@ -1,31 +1,33 @@
 /**
  * Exclusions that false positives suggest. In: `waf` rules and the log entries of requests that each blocked, or would have
- * blocked. Out: a recommendation for each signature that looks like a false positive. It does if, since the last change of the
- * rule,
+ * blocked. Out: a recommendation for each signature that `workbench/tuning` judges to be a likely false positive, with its
+ * reasons. Entries are a sample of what was blocked and have no ordinary requests, so that more is asked for than of a whole
+ * log: since the last change of the rule
  *
- * - at least twenty blocked requests were scored by this signature alone, and they are nine tenths of those it scored,
- * - they came from at least ten networks, in at least six different hours, and none of them from a known bot,
+ * - at least twenty blocked requests of ten networks in six hours, none of them from a known bot,
  * - a page of the domain led to four fifths of them, by what the browser states,
- * - they have at most three pairs of path and inspected variable.
+ * - nine tenths of what the signature scored is in at most three places, each a target on a path or below one.
  *
- * An attacker can imitate each of these, so the message asks to look at the entries, and the proposed exclusion covers the
- * variable on the path alone. Requests that an exclusion of the rule covers already are not counted.
+ * An attacker can imitate each of these, so the message asks to look at the entries. Matches that an exclusion of the rule
+ * covers already are not counted.
  */
 import { timeText } from '../../base/text/time.ts';
 import { parseRule } from '../../rules/model/parse.ts';
 import type { WafExclusion } from '../../rules/model/rules/waf.ts';
 import type { WafRule } from '../../rules/model/types.ts';
+import type { ObservedMatch, ObservedVerdict } from '../../workbench/tuning/observe.ts';
+import { covers } from '../../workbench/tuning/places.ts';
+import { createTuning, type TunedGroup } from '../../workbench/tuning/tune.ts';
 import {
-  FALSE_POSITIVE_ALONE,
   FALSE_POSITIVE_HOURS,
-  FALSE_POSITIVE_OWN_PAGE,
   FALSE_POSITIVE_PLACES,
   FALSE_POSITIVE_REQUESTS,
+  FALSE_POSITIVE_SHARE,
   FALSE_POSITIVE_VISITORS,
   MAX_EXAMPLES,
 } from './limits.ts';
 import type { DraftRecommendation } from './shapes.ts';
-import { type EntryRequest, type RuleFact, ruleName, type StoredFacts } from './stored-facts.ts';
+import { type EntryRequest, ruleName, type StoredFacts } from './stored-facts.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -35,103 +37,136 @@ export function wafExclusions({ rules, entries }: StoredFacts): readonly DraftRe
   return rules.flatMap(({ rule, updatedAt }) => {
     if (rule.type !== 'waf' || !rule.enabled) return [];
     const logged = entries.find((one) => one.rule === ruleName(rule))?.requests ?? [];
-    const blocked = logged.filter(({ at, effect }) => at >= updatedAt && effect === 'block');
-    return falsePositives({ rule, updatedAt, blocked });
+    const blocked = logged.flatMap((request) => {
+      const { at, effect, verdict } = request;
+      if (at < updatedAt || effect !== 'block' || verdict === null) return [];
+      return { ...request, verdict: withoutExcluded(rule, request, verdict) };
+    });
+    return falsePositives(rule, blocked);
   });
 }
 
-/** A rule, and the entries of requests that it blocked since its last change. */
-interface BlockedBy extends Pick<RuleFact, 'updatedAt'> {
-  readonly rule: WafRule;
-  readonly blocked: readonly EntryRequest[];
+/** A request that the rule blocked, or would have. */
+type BlockedEntry = EntryRequest & { readonly verdict: ObservedVerdict };
+
+/** The verdict without matches that the rule excludes by now; where several lack scores of their own, also without targets. */
+function withoutExcluded(rule: WafRule, { path }: EntryRequest, verdict: ObservedVerdict): ObservedVerdict {
+  const matches = verdict.matches.filter((match) => !isExcluded(rule, path, match));
+  return { ...verdict, matches: verdict.isScored ? matches : matches.map((one) => ({ ...one, target: '' })) };
 }
 
-function falsePositives(by: BlockedBy): readonly DraftRecommendation[] {
-  const signatures = [...new Set(by.blocked.flatMap(({ verdict }) => verdict?.ids ?? []))];
-  return signatures
-    .sort((left, right) => left - right)
-    .flatMap((signature) => judgeSignature(signature, by) ?? []);
-}
-
-/** A path, and the only variable in which the signature matched there. */
-interface Place {
-  readonly path: string;
-  readonly target: string;
-  readonly requests: number;
-}
-
-function judgeSignature(signature: number, { rule, blocked }: BlockedBy): DraftRecommendation | null {
-  const scored = blocked.filter(({ verdict }) => verdict?.ids.includes(signature));
-  const alone = scored.filter(
-    (request) => request.verdict!.ids.length === 1 && !isExcluded(rule, { signature, request }),
+function isExcluded(rule: WafRule, path: string, { id, target }: ObservedMatch): boolean {
+  if (rule.rule_excludes.includes(String(id))) return true;
+  return rule.exclusions.some(
+    (one) =>
+      one.id === id &&
+      (one.target === '' || one.target === target || target.startsWith(`${one.target}:`)) &&
+      covers(one.path, path),
   );
-  const visitors = new Set(alone.flatMap(({ visitor }) => visitor ?? [])).size;
-  const hours = new Set(alone.map(({ at }) => Math.floor(at / HOUR_MS))).size;
-  const ownPages = alone.filter(({ fromOwnPage }) => fromOwnPage).length;
-  const places = placesOf(alone);
+}
+
+function falsePositives(rule: WafRule, blocked: readonly BlockedEntry[]): readonly DraftRecommendation[] {
+  const tuning = createTuning({ minVisitors: FALSE_POSITIVE_VISITORS, threshold: rule.threshold });
+  // Ordinary requests are not among the entries, so that the visitors of a section are not known.
+  for (const { verdict, ...entry } of blocked)
+    tuning.add({ ...entry, domain: '', isSampled: true, verdicts: [verdict] });
+  const groups = tuning.report().rules.flatMap((tuned) => tuned.groups);
+  const signatures = [...new Set(groups.map(({ id }) => id))].sort((left, right) => left - right);
+  return signatures.flatMap((signature) => {
+    const own = groups.filter(({ id }) => id === signature);
+    return judgeSignature(signature, { rule, blocked, groups: own }) ?? [];
+  });
+}
+
+/** The groups of one signature, among the requests that the rule blocked. */
+interface SignatureGroups {
+  readonly rule: WafRule;
+  readonly blocked: readonly BlockedEntry[];
+  readonly groups: readonly TunedGroup[];
+}
+
+function judgeSignature(
+  signature: number,
+  { rule, blocked, groups }: SignatureGroups,
+): DraftRecommendation | null {
+  const scored = blocked.filter(({ verdict }) => verdict.matches.some(({ id }) => id === signature));
+  const likely = groups.filter(({ verdict }) => verdict === 'false_positive');
+  const requests = scored.filter((entry) => likely.some((group) => isOfGroup(entry, group)));
+  const visitors = new Set(requests.flatMap(({ visitor }) => visitor ?? [])).size;
+  const hours = new Set(requests.map(({ at }) => Math.floor(at / HOUR_MS))).size;
+  const places = likely.flatMap(placesOf);
   const isLikely =
-    alone.length >= FALSE_POSITIVE_REQUESTS &&
-    alone.length / scored.length >= FALSE_POSITIVE_ALONE &&
-    visitors >= FALSE_POSITIVE_VISITORS &&
+    requests.length >= FALSE_POSITIVE_REQUESTS &&
+    requests.length / scored.length >= FALSE_POSITIVE_SHARE &&
     hours >= FALSE_POSITIVE_HOURS &&
-    ownPages / alone.length >= FALSE_POSITIVE_OWN_PAGE &&
-    !alone.some(({ isBot }) => isBot) &&
-    places !== null;
+    !requests.some(({ isBot }) => isBot) &&
+    places.length <= FALSE_POSITIVE_PLACES &&
+    places.every(isNarrow);
   if (!isLikely) return null;
   const name = ruleName(rule);
-  const times = alone.map(({ at }) => at);
+  const times = requests.map(({ at }) => at);
   const did = rule.action_mode === 'enforce' ? 'blocked' : 'would have blocked';
+  const reasons = [...new Set(likely.flatMap((group) => group.reasons.map(({ text }) => text)))];
   return {
     kind: 'waf_false_positive',
     subject: `${name}:${signature}`,
     severity: 'warning',
-    message: `rule \`${name}\` ${did} ${alone.length} logged requests of ${visitors} visitors that signature ${signature} alone scored; look at the entries, and exclude it there only if the requests are harmless`,
+    message: `rule \`${name}\` ${did} ${requests.length} logged requests of ${visitors} visitors by signature ${signature}, a likely false positive: ${reasons.join('; ')}; look at the entries, and exclude it there only if the requests are harmless`,
     evidence: {
       rule: name,
       signature,
       from: timeText(Math.min(...times)),
       to: timeText(Math.max(...times) + 1),
       entries: blocked.length,
-      requests: alone.length,
+      requests: requests.length,
       visitors,
       hours,
-      own_pages: ownPages,
+      own_pages: requests.filter(({ fromOwnPage }) => fromOwnPage).length,
+      reasons,
       places: [...places],
-      examples: alone.slice(0, MAX_EXAMPLES).map(({ id }) => id),
+      examples: requests.slice(0, MAX_EXAMPLES).map(({ id }) => id),
     },
     change: exclude(rule, { signature, places }),
   };
 }
 
-/** The places of the requests, the most frequent first; `null`: there are too many, or no exclusion can name one. */
-function placesOf(requests: readonly EntryRequest[]): readonly Place[] | null {
-  const places = new Map<string, Place>();
-  for (const { path, verdict } of requests) {
-    const [target = '', ...others] = verdict?.targets ?? [];
-    // A star or an escape would mean something else in an exclusion (semantics §1.1).
-    if (target === '' || others.length > 0 || /[*%]/.test(path) || target.includes('*')) return null;
-    const key = `${target} ${path}`;
-    places.set(key, { path, target, requests: (places.get(key)?.requests ?? 0) + 1 });
-    if (places.size > FALSE_POSITIVE_PLACES) return null;
-  }
-  // By name where the numbers are equal: the same entries in another order propose the same change.
-  return [...places]
-    .sort(([one, left], [other, right]) => right.requests - left.requests || (one < other ? -1 : 1))
-    .map(([, place]) => place);
+function isOfGroup({ path, verdict }: BlockedEntry, { id, target, paths }: TunedGroup): boolean {
+  return (
+    verdict.matches.some((match) => match.id === id && match.target === target) &&
+    paths.some((pattern) => covers(pattern, path))
+  );
 }
 
-/** Whether the rule leaves out the signature in the variable that it matched. */
-function isExcluded(
-  rule: WafRule,
-  { signature, request }: { readonly signature: number; readonly request: EntryRequest },
-): boolean {
-  const { path, verdict } = request;
-  if (rule.rule_excludes.includes(String(signature))) return true;
-  return rule.exclusions.some(
-    (one) =>
-      one.id === signature &&
-      (one.target === '' || verdict?.targets.includes(one.target) === true) &&
-      (one.path === '/*' || one.path === path),
+/** A target on the paths of one wildcard, with what an exclusion there would do. */
+interface Place {
+  readonly path: string;
+  readonly target: string;
+  readonly requests: number;
+  readonly let_through: number;
+  readonly attacks: number;
+}
+
+/** The places of a group, as its exclusions name them; where none can, as they were logged. */
+function placesOf({ target, paths, facts, exclusions }: TunedGroup): readonly Place[] {
+  if (exclusions.length === 0) {
+    const { requests } = facts;
+    return paths.map((path) => ({ path, target, requests, let_through: 0, attacks: 0 }));
+  }
+  return exclusions.map(({ exclusion, requests, together, attacks }) => ({
+    path: exclusion.path,
+    target: exclusion.target,
+    requests,
+    let_through: together,
+    attacks,
+  }));
+}
+
+/** Whether a place names a target, and paths below one first step. */
+function isNarrow({ path, target }: Place): boolean {
+  return (
+    target !== '' &&
+    !path.startsWith('/*') &&
+    path.split('/').every((step) => step === '*' || !step.includes('*'))
   );
 }
 

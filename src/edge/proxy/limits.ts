@@ -203,5 +203,14 @@ export const MAX_HOST = 255;
 export const MAX_WITHHELD = 32;
 /** Maximum number of matches logged per decision; `explain` lists all of them. */
 export const MAX_MATCHES = 64;
+/**
+ * Maximum number of signatures that a line has with what they matched, all its verdicts together but at least one each: those
+ * with the highest scores, which decide. Some 150 octets each.
+ */
+export const MAX_SIGNATURES = 32;
+/** Maximum length, in characters, of a signature's message: the longest of the Core Rule Set has 101. */
+export const MAX_SIGNATURE_NAME = 128;
+/** Maximum length, in characters, of what it matched: an excerpt of 64 characters, each control character as four. */
+export const MAX_SIGNATURE_PART = 256;
 /** Maximum number of distinct values per label (cache results, faults): the code has some twenty. */
 export const MAX_WORDS = 32;

@@ -8,11 +8,12 @@ import { refText } from '../../../engine/evaluator/identity.ts';
 import type { Decision, EdgeRequest, Match, Uninspected } from '../../../engine/evaluator/index.ts';
 import { bodyOf } from '../../../engine/evaluator/request.ts';
 import type { Exchange } from '../exchange.ts';
-import { MAX_HEADER, MAX_HOST, MAX_MATCHES, MAX_TARGET, MAX_WITHHELD } from '../limits.ts';
+import { MAX_HEADER, MAX_HOST, MAX_MATCHES, MAX_SIGNATURES, MAX_TARGET, MAX_WITHHELD } from '../limits.ts';
 import type { OriginResult } from '../origin/request.ts';
 import type { UnservedHost, UnservedReason } from '../unserved.ts';
 import { LOGGED_HEADERS, redactTarget } from './redact.ts';
 import type { RequestLogEntry } from './request-log.ts';
+import { type LoggedSignature, logSignatures, type ShownParts, type Verdict } from './signatures.ts';
 
 /** The format of a line; a change of its fields raises the version. */
 export const LINE_FORMAT = 'edgeplan.decision/v1';
@@ -107,8 +108,12 @@ export interface LoggedUnserved {
 interface LoggedVerdict {
   readonly score: number;
   readonly ids: readonly number[];
-  /** The variables that signatures matched, `ARGS:id`, each once; never their values. */
+  /** The variables that signatures matched, `ARGS:id`, each once. */
   readonly targets?: readonly string[];
+  /** The signatures with what they matched, those with the highest scores; absent in lines of earlier versions. */
+  readonly matches?: readonly LoggedSignature[];
+  /** A signature denies the request, whatever the score. */
+  readonly denied?: boolean;
   /** The body was longer than the rule inspects. */
   readonly truncated?: boolean;
   /** The step budget was exhausted, which counts as reaching the threshold. */
@@ -183,43 +188,49 @@ const NO_EXCHANGE: LoggedExchange = {
 
 function logExchange({ domain, request, decision, pageMatches = [] }: Exchange): LoggedExchange {
   const { waf, shadow } = decision;
+  const matches = decision.matches.slice(0, MAX_MATCHES);
+  const verdicts = matches.filter((match) => match.waf !== undefined).length + (waf === null ? 0 : 1);
+  const shown: ShownParts = {
+    request,
+    most: Math.max(1, Math.floor(MAX_SIGNATURES / Math.max(1, verdicts))),
+  };
   return {
     plan: { domain: domain.name, revision: domain.revision, digest: domain.digest },
     request: logRequest(request),
     decision: {
       decision: loggedDecision(decision),
-      matches: decision.matches.slice(0, MAX_MATCHES).map(logMatch),
-      ...(pageMatches.length === 0 ? {} : { page_matches: pageMatches.slice(0, MAX_MATCHES).map(logMatch) }),
+      matches: matches.map((match) => logMatch(match, shown)),
+      ...(pageMatches.length === 0
+        ? {}
+        : { page_matches: pageMatches.slice(0, MAX_MATCHES).map((match) => logMatch(match, shown)) }),
       shadow: shadow === null ? null : loggedDecision(shadow),
-      waf: waf === null ? null : logVerdict(waf),
+      waf: waf === null ? null : logVerdict(waf, shown),
     },
   };
 }
 
-function logMatch(match: Match): LoggedMatch {
+function logMatch(match: Match, shown: ShownParts): LoggedMatch {
   return {
     rule: refText(match),
     mode: match.mode,
     effect: match.effect,
-    ...(match.waf === undefined ? {} : { waf: logVerdict(match.waf) }),
+    ...(match.waf === undefined ? {} : { waf: logVerdict(match.waf, shown) }),
   };
 }
 
-function logVerdict({
-  score,
-  ids,
-  truncated,
-  exhausted,
-  bodyError,
-  matches,
-  uninspected,
-}: NonNullable<Decision['waf']>): LoggedVerdict {
+function logVerdict(
+  { score, ids, truncated, exhausted, denied, bodyError, matches, uninspected }: Verdict,
+  shown: ShownParts,
+): LoggedVerdict {
   const targets = new Set(matches.map(({ variable }) => cut(variable, MAX_HOST)));
   targets.delete('');
+  const signatures = logSignatures(matches, shown);
   return {
     score,
     ids: ids.slice(0, MAX_MATCHES),
     ...(targets.size === 0 ? {} : { targets: [...targets].slice(0, MAX_MATCHES) }),
+    ...(signatures.length === 0 ? {} : { matches: signatures }),
+    ...(denied ? { denied } : {}),
     ...(truncated ? { truncated } : {}),
     ...(exhausted ? { exhausted } : {}),
     ...(bodyError === null ? {} : { body_error: bodyError }),

@@ -73,7 +73,8 @@ const ODD: readonly unknown[] = [{}, { toString: 1 }, [[]], 1e300, 'a\0'.repeat(
 /** An entry in which each field has a value, so that a wrong one can be put in the place of each. */
 function fullLine(): Readonly<Record<string, unknown>> {
   const verdict = { score: 5, ids: [1], targets: ['ARGS:id'], truncated: true, exhausted: true };
-  const waf = { ...verdict, body_error: 'json', uninspected: 'limit' };
+  const matches = [{ id: 1, name: 'SQL', category: 'sqli', score: 5, target: 'ARGS:id', part: '1 or 1' }];
+  const waf = { ...verdict, matches, denied: true, body_error: 'json', uninspected: 'limit' };
   const line = lineOf({ domain: DOMAIN.name, at: NOW, shadow: 'block', fault: 'reset', rule: 'drop/1' });
   const decision = {
     action: 'block',

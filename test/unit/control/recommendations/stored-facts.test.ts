@@ -17,7 +17,7 @@ function read(parts: { request?: object; line?: object; rule?: string } = {}) {
     request: { ...(request as object), ...parts.request },
     ...parts.line,
   });
-  return readEntryRequest(text, { rule: parts.rule ?? 'waf/7', domain: 'shop.example' });
+  return readEntryRequest(text, parts.rule ?? 'waf/7');
 }
 
 describe('the line of a log entry', () => {
@@ -39,12 +39,14 @@ describe('the line of a log entry', () => {
 
   test('gives the verdict of the enforced rule, or that of a dry_run match', () => {
     const waf = { score: 5, ids: [1, 1], targets: ['ARGS:a'] };
-    expect(read({ line: { waf } })!.verdict).toEqual({ ids: [1], targets: ['ARGS:a'] });
+    expect(read({ line: { waf } })!.verdict).toMatchObject({ matches: [{ id: 1, target: 'ARGS:a' }] });
     const matches = [
       { rule: 'waf/7', mode: 'dry_run', effect: 'block', waf: { score: 5, ids: [2], targets: ['ARGS:b'] } },
       { rule: 'waf/9', mode: 'enforce', effect: 'passed' },
     ];
-    expect(read({ line: { waf, matches } })!.verdict).toEqual({ ids: [2], targets: ['ARGS:b'] });
+    expect(read({ line: { waf, matches } })!.verdict).toMatchObject({
+      ...{ rule: 'waf/7', blocks: true, matches: [{ id: 2, target: 'ARGS:b' }] },
+    });
     expect(
       read({ line: { waf, matches: [{ rule: 'waf/7', mode: 'dry_run', effect: 'block' }] } })!.verdict,
     ).toBe(null);

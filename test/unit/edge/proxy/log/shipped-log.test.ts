@@ -143,6 +143,11 @@ function open(options: OpenOptions = {}) {
   };
 }
 
+/** A signature that matched, as a verdict has it. */
+function signature(variable: string, value: string) {
+  return { id: 942_100, message: 'SQL', severity: 2, category: 'sqli', score: 5, variable, value };
+}
+
 describe('the shipped part of the decision log', () => {
   test('has blocks, challenges, refusals, faults and shadows of domains always, and of the rest the share of the rate', async () => {
     const { shipped, queue } = open({ rate: 0 });
@@ -163,7 +168,7 @@ describe('the shipped part of the decision log', () => {
     expect(shippedLines()).toHaveLength(20);
   });
 
-  test('has no secret of the request, and the ids, targets and score of signatures under dry_run', async () => {
+  test('has no secret of the request, and the ids, targets, parts and score of signatures under dry_run', async () => {
     const { shipped, queue } = open();
     const waf = {
       score: 5,
@@ -172,7 +177,7 @@ describe('the shipped part of the decision log', () => {
       exhausted: false,
       bodyError: null,
       uninspected: null,
-      matches: [{ id: 942_100, variable: 'ARGS:q', value: 'SECRET-PIECE' }],
+      matches: [signature('ARGS:token', 'SECRET-PIECE'), signature('ARGS:q', '1 or 1')],
     };
     const headers = {
       cookie: 'session=SECRET-COOKIE',
@@ -184,7 +189,21 @@ describe('the shipped part of the decision log', () => {
     const [line] = shippedLines();
     expect(JSON.stringify(line)).not.toContain('SECRET');
     expect(line).toMatchObject({
-      matches: [{ rule: 'waf/7', mode: 'dry_run', waf: { score: 5, ids: [942_100], targets: ['ARGS:q'] } }],
+      matches: [
+        {
+          rule: 'waf/7',
+          mode: 'dry_run',
+          waf: {
+            score: 5,
+            ids: [942_100],
+            targets: ['ARGS:token', 'ARGS:q'],
+            matches: [
+              { target: 'ARGS:token', part: '(not shown)' },
+              { target: 'ARGS:q', part: '1 or 1' },
+            ],
+          },
+        },
+      ],
       withheld: expect.arrayContaining(['target', 'cookie', 'authorization']),
     });
   });
@@ -290,9 +309,9 @@ describe('the shipped part of the decision log', () => {
 
   test('counts an always logged line that is too long for the control plane', async () => {
     const { shipped, queue } = open();
-    const targets = Array.from({ length: 64 }, (_, number) => ({
-      variable: `ARGS:${'é'.repeat(240)}${number}`,
-    }));
+    const targets = Array.from({ length: 64 }, (_, number) =>
+      signature(`ARGS:${'é'.repeat(240)}${number}`, 'x'),
+    );
     const waf = { score: 5, ids: [], bodyError: null, uninspected: null, matches: targets };
     const entry = entryOf({ waf: waf, rule: { type: 'drop', id: 7 } });
     const { decision } = entry.exchange as unknown as { decision: { matches: unknown[] } };
