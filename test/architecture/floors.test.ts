@@ -18,8 +18,8 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
   ],
   rules: ['model', 'files'],
   engine: [
-    ...['plan', 'waf/octets', 'waf/operators', 'waf/transformations', 'waf/patterns', 'waf/request'],
-    ...['evaluator', 'counts', 'classification', 'waf/detectors', 'waf/load', 'waf/seclang'],
+    ...['plan', 'waf/octets', 'waf/operators', 'waf/transformations', 'waf/patterns', 'waf/detectors'],
+    ...['waf/request', 'evaluator', 'counts', 'classification', 'waf/load', 'waf/seclang'],
     ...['waf/signatures', 'compiler'],
   ],
   workbench: [
