@@ -9,8 +9,8 @@ import { isAlphanumeric, isSpace } from '../octets/latin1.ts';
 
 /** The kinds of octets (`base/octets/octet-kinds.ts`) of which every detected value has one. */
 export const LDAP_KINDS = KIND.round;
-/** The length in octets of the shortest value that is detected: `*)(&`. */
-export const SHORTEST_LDAP = 4;
+/** The length in octets of the shortest value that is detected: `*)` and a null octet. */
+export const SHORTEST_LDAP = 3;
 
 /** The octets of a value that are read: a value in a filter is short. */
 const LONGEST_VALUE = 512;

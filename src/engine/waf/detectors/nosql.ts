@@ -22,8 +22,8 @@ import { serviceLine } from './nosql/lines.ts';
 /** The kinds of octets (`base/octets/octet-kinds.ts`) of which every detected value has one. */
 export const NOSQL_KINDS =
   KIND.dollar | KIND.apostrophe | KIND.quote | KIND.blank | KIND.bar | KIND.semicolon | KIND.ampersand;
-/** The length in octets of the shortest value that is detected: `$where`. */
-export const SHORTEST_NOSQL = 6;
+/** The length in octets of the shortest value that is detected: `0;db.`. */
+export const SHORTEST_NOSQL = 5;
 
 /** The octets that are read before an operator, and the longest name of one. */
 const LOOK_BACK = 48;

@@ -11,8 +11,8 @@ import { base64End, decodeBase64, isBase64Digit } from './object/base64.ts';
 /** The kinds of octets (`base/octets/octet-kinds.ts`) of which every detected value has one. */
 export const OBJECT_KINDS =
   KIND.upper | KIND.digit | KIND.other | KIND.blank | KIND.dollar | KIND.high | KIND.quote;
-/** The length in octets of the shortest value that is detected: `!!java.a.b`. */
-export const SHORTEST_OBJECT = 8;
+/** The length in octets of the shortest value that is detected: the magic number and version of Java. */
+export const SHORTEST_OBJECT = 4;
 
 /** The octets of a token of base64 that are decoded. */
 const LONGEST_TOKEN = 16_384;
@@ -255,8 +255,8 @@ function encoded(value: string, at: number): string | null {
   const prefix = PREFIXES.find((digits) => value.startsWith(digits, at));
   if (prefix === undefined) return null;
   const end = Math.min(base64End(value, at), at + LONGEST_TOKEN);
+  if (prefix === 'rO0AB') return end - at > 8 ? JAVA : null;
   if (end - at < 12) return null;
-  if (prefix === 'rO0AB') return JAVA;
   if (value.startsWith('AAEAAAD/////', at)) return DOTNET;
   const octets = decodeBase64(value, at, end);
   return decoded(octets);

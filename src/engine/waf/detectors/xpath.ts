@@ -9,8 +9,8 @@ import { isDigit, isSpace } from '../octets/latin1.ts';
 
 /** The kinds of octets (`base/octets/octet-kinds.ts`) of which every detected value has one. */
 export const XPATH_KINDS = KIND.round | KIND.square | KIND.apostrophe | KIND.quote;
-/** The length in octets of the shortest value that is detected: `'|//*`. */
-export const SHORTEST_XPATH = 5;
+/** The length in octets of the shortest value that is detected: `'|//`. */
+export const SHORTEST_XPATH = 4;
 
 /** The octets of a value that are read. */
 const LONGEST_VALUE = 1_024;

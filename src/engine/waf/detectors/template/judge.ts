@@ -177,7 +177,7 @@ function judgeSign(to: Judgement, word: string): string | null {
     return CONTAINER_OBJECTS.has(to.last) && to.terse ? 'object of the container' : null;
   }
   if (word === '.') return CONTAINER_OBJECTS.has(to.last) && to.terse ? 'object of the container' : null;
-  if (word === ':' && to.mark === '~{' && to.last === ':') return 'fragment of Thymeleaf';
+  if (word === ':' && to.mark === '~{' && to.tokens === 1 && to.last === ':') return 'fragment of Thymeleaf';
   return to.last === 'x' && to.second === '%' && '[{|'.includes(word) && to.terse
     ? 'command of a shell'
     : null;
