@@ -6,7 +6,7 @@
  * Stages: this file, `internal-url/hosts.ts`.
  */
 import { KIND } from '../../../base/octets/octet-kinds.ts';
-import { isAlphanumeric, isSpace } from '../octets/latin1.ts';
+import { isAlphanumeric, isDigit, isSpace } from '../octets/latin1.ts';
 import { type HostMeaning, meaningOf } from './internal-url/hosts.ts';
 
 /** The kinds of octets (`base/octets/octet-kinds.ts`) of which every detected value has one. */
@@ -238,11 +238,27 @@ function unschemed(value: string, begin: number): string | null {
   const end = value.length;
   if (isSlash(value.charCodeAt(begin)) && isSlash(value.charCodeAt(begin + 1)))
     return judge(parse(value.slice(begin + 2, begin + 2 + LONGEST_URL)));
-  if (end - begin > LONGEST_HOST || !value.includes('.', begin)) return null;
+  if (end - begin > LONGEST_HOST || !mayBeBare(value, begin)) return null;
   const { meaning, host } = parse(value.slice(begin).trimEnd());
   if (meaning.kind === 'metadata' && host.includes('.')) return METADATA;
-  const hexadecimal = host.includes('0x') && host.includes('.');
-  return hexadecimal && meaning.kind !== 'public' && !meaning.plain
-    ? 'internal address in another spelling'
-    : null;
+  return meaning.kind !== 'public' && !meaning.plain ? 'internal address in another spelling' : null;
+}
+
+/** The beginnings of addresses and names of metadata services, and of addresses in hexadecimal. */
+const BARE = [
+  '169.254.',
+  '100.100.100.200',
+  '192.0.0.192',
+  '168.63.129.16',
+  'metadata.',
+  'instance-data.',
+  '0x',
+] as const;
+
+/** Whether a value can be a host that is reported without a scheme. PERF: most values with a dot are texts and numbers. */
+function mayBeBare(value: string, begin: number): boolean {
+  const code = value.charCodeAt(begin);
+  if (!isDigit(code) && (code | 0x20) !== 0x6d && (code | 0x20) !== 0x69) return false;
+  const head = value.slice(begin, begin + 15).toLowerCase();
+  return value.includes('.', begin) && BARE.some((start) => head.startsWith(start));
 }

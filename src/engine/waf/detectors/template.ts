@@ -20,7 +20,7 @@ export const SHORTEST_TEMPLATE = 5;
 /** A value longer than this, or with more line feeds, is a document: code and prose contain calls. */
 const TERSE_OCTETS = 2_000;
 const TERSE_LINES = 3;
-/** The most octets around a probe: longer texts are about arithmetic. */
+/** The most octets around delimiters that provoke an error. */
 const PROBE_OCTETS = 80;
 /** The octets between two attributes of a chain (`__class__[0].__mro__`). */
 const CHAIN_OCTETS = 12;
@@ -98,7 +98,7 @@ function readExpression(
     const outer = tokens.kind === STRING ? null : undelimited(value, tokens.start, code);
     if (outer !== null) return outer;
     if (tokens.kind === SIGN) {
-      if (closes(tokens, opening.closing, depth)) return verdict(judgement, isProbe(value, at, opening));
+      if (closes(tokens, opening.closing, depth)) return verdict(judgement, around(value, at));
       if (isNested(value, opening)) {
         tokens.at = tokens.start;
         return judgement.tokens <= 1 ? polyglot(value, at, opening) : null;
@@ -137,10 +137,9 @@ function polyglot(value: string, at: number, { mark }: Opening): string | null {
   return value.length - at <= PROBE_OCTETS ? 'delimiters of several template languages' : null;
 }
 
-/** Whether the text around an expression is short enough for a probe. */
-function isProbe(value: string, start: number, { length }: Opening): boolean {
-  const around = value.length - (tokens.at - start);
-  return around <= (length === 1 ? 0 : PROBE_OCTETS) && !value.includes('`');
+/** The octets around an expression. */
+function around(value: string, start: number): number {
+  return value.includes('`') ? Number.POSITIVE_INFINITY : value.length - (tokens.at - start);
 }
 
 /** Finds what is an expression without delimiters, too: a static method in OGNL, a type in SpEL, Thymeleaf's `__${`. */

@@ -14,6 +14,8 @@ export const SHORTEST_XPATH = 4;
 
 /** The octets of a value that are read. */
 const LONGEST_VALUE = 1_024;
+/** The octets of a value in which a call by itself is reported. */
+const LONGEST_CALL = 256;
 /** The longest name that is compared, and the most brackets of functions around a path. */
 const LONGEST_NAME = 24;
 const DEEPEST = 6;
@@ -50,6 +52,8 @@ export function detectXPath(value: string): string | null {
   const text = value.length > LONGEST_VALUE ? value.slice(0, LONGEST_VALUE) : value;
   const exit = exitOf(text);
   if (exit >= 0 && isContinuation(text, exit)) return LEFT;
+  // Longer texts, and those with marked-up code, are about XPath.
+  if (text.length > LONGEST_CALL || text.includes('`')) return null;
   for (let at = text.indexOf('('); at >= 0; at = text.indexOf('(', at + 1)) {
     const found = callAt(text, at);
     if (found !== null) return found;

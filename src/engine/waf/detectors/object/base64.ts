@@ -8,8 +8,8 @@ const digits = new Uint8Array(256).fill(255);
 digits['-'.charCodeAt(0)] = 62;
 digits['_'.charCodeAt(0)] = 63;
 
-/** Whether an octet is a digit of base64; not a number: it is none. */
-export function isBase64Digit(code: number): boolean {
+/** Whether an octet is a digit of base64. */
+function isBase64Digit(code: number): boolean {
   return digits[code]! !== 255 && code < 256;
 }
 

@@ -92,9 +92,15 @@ export function judgeToken(to: Judgement, tokens: Tokens): string | null {
   return null;
 }
 
-/** The construct that a whole expression is, or `null`; `probe`: the text around it is short. */
-export function verdict(to: Judgement, probe: boolean): string | null {
-  if (probe && to.operands >= 2 && (to.product || to.operators === 1)) return 'constant arithmetic';
+/** The most octets around a probe: longer texts are about arithmetic. `${1 + 2}` occurs in ordinary templates, too. */
+const AROUND_PRODUCT = 80;
+const AROUND_SUM = 24;
+
+/** The construct that a whole expression is, or `null`; `around`: the octets of the value outside of it. */
+export function verdict(to: Judgement, around: number): string | null {
+  if (to.operands >= 2 && around <= (to.mark === '{' ? 0 : to.product ? AROUND_PRODUCT : AROUND_SUM)) {
+    if (to.product || to.operators === 1) return 'constant arithmetic';
+  }
   if (to.mark === '{{' && PRINTED_OBJECTS.has(to.path)) return 'settings of the program';
   if (to.terse && to.mark.endsWith('{') && CONTAINER_OBJECTS.has(to.path)) return 'object of the container';
   if (to.mark === '{' && (to.path === 'php' || to.path === '/php')) return 'tag of Smarty that runs code';
