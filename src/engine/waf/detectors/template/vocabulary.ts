@@ -61,6 +61,7 @@ export const PAIRS: ReadonlyMap<string, string> = new Map(
       `java.lang java.io java.net java.nio javax.script javax.naming runtime.getruntime runtime.exec system.getproperty
        system.getenv system.exit objectconstructor.new utility.execute utility.objectconstructor utility.jythonruntime`,
     ],
+    ['class of FreeMarker', 'api.class api.getclass'],
     ['process of Node.js', 'process.binding process.dlopen global.process globalthis.process root.process'],
     [
       'call that runs code',
