@@ -9,7 +9,7 @@ import { KIND } from '../../../base/octets/octet-kinds.ts';
 import { isSpace } from '../octets/latin1.ts';
 import { beginTokens, isNamePart, newTokens, nextToken, SIGN, STRING } from './expression/tokens.ts';
 import { closes, type Opening, openingAt } from './template/delimiters.ts';
-import { beginJudging, type Judgement, judgeToken, newJudgement, verdict } from './template/judge.ts';
+import { beginJudging, judgeToken, newJudgement, type TemplateJudgement, verdict } from './template/judge.ts';
 import { PYTHON_ATTRIBUTES, RARE_ATTRIBUTES } from './template/vocabulary.ts';
 
 /** The kinds of octets (`base/octets/octet-kinds.ts`) of which every detected value has one. */
@@ -31,7 +31,7 @@ for (const octet of '{$#*@~%<_Tt') marks[octet.charCodeAt(0)] = 1;
 
 // PERF: one tokenizer and one judgement for all calls. Calls are synchronous, and each resets all of their fields.
 const tokens = newTokens();
-const judgement: Judgement = newJudgement();
+const judgement: TemplateJudgement = newJudgement();
 
 /** Returns the construct found in `value` (Latin-1), or `null`. Takes linear time; never throws. */
 export function detectTemplate(value: string): string | null {

@@ -11,7 +11,7 @@ export const STRING = 3;
 export const SIGN = 4;
 
 /** A tokenizer and its last token, `text[start, at)`. */
-export interface Tokens {
+export interface ExpressionTokens {
   text: string;
   /** The place of the next octet. */
   at: number;
@@ -29,19 +29,19 @@ export interface Tokens {
 const LONGEST_WORD = 64;
 
 /** Allocates a tokenizer. */
-export function newTokens(): Tokens {
+export function newTokens(): ExpressionTokens {
   return { text: '', at: 0, start: 0, kind: SIGN, word: '', unclosed: [0, 0, 0] };
 }
 
 /** Starts reading `text`. */
-export function beginTokens(tokens: Tokens, text: string): void {
+export function beginTokens(tokens: ExpressionTokens, text: string): void {
   tokens.text = text;
   tokens.at = 0;
   tokens.unclosed.fill(Number.POSITIVE_INFINITY);
 }
 
 /** Reads the next token; `false`: the text ends. */
-export function nextToken(tokens: Tokens): boolean {
+export function nextToken(tokens: ExpressionTokens): boolean {
   const { text } = tokens;
   let at = tokens.at;
   while (at < text.length && isSpace(text.charCodeAt(at))) at++;
@@ -68,7 +68,7 @@ export function isNamePart(code: number): boolean {
   return letter >= 0x61 && letter <= 0x7a;
 }
 
-function readName(tokens: Tokens, kind: number): void {
+function readName(tokens: ExpressionTokens, kind: number): void {
   const { text, start } = tokens;
   let at = start + 1;
   while (at < text.length && isNamePart(text.charCodeAt(at))) at++;
@@ -86,7 +86,7 @@ function quoteOf(code: number): number {
 
 /** Reads a string; `false`: its quote does not close. A backslash escapes the octet behind it. */
 // PERF: a quote that does not close is searched for once a text; without that, quotes cost quadratic time.
-function readString(tokens: Tokens, quote: number): boolean {
+function readString(tokens: ExpressionTokens, quote: number): boolean {
   const { text, start, unclosed } = tokens;
   if (start >= unclosed[quote as 0]) return false;
   const code = text.charCodeAt(start);

@@ -1,5 +1,5 @@
 /** The delimiters of template languages: where an expression begins in a value, and where it ends. */
-import { isNamePart, SIGN, type Tokens } from '../expression/tokens.ts';
+import { type ExpressionTokens, isNamePart, SIGN } from '../expression/tokens.ts';
 
 /** How an expression ends: with `}` or `}}`, with `%>`, with `>`, with `)`, or where the reference to a variable ends. */
 export type Closing = 'curly' | 'percent' | 'angle' | 'round' | 'reference';
@@ -71,7 +71,7 @@ function startsWithout(text: string, mark: string, at: number): boolean {
 }
 
 /** Whether the last token ends an expression; `depth` counts the brackets of its own kind that are open inside. */
-export function closes({ text, at, word, kind }: Tokens, closing: Closing, depth: number): boolean {
+export function closes({ text, at, word, kind }: ExpressionTokens, closing: Closing, depth: number): boolean {
   switch (closing) {
     case 'curly':
       return word === '}' && depth <= 0;

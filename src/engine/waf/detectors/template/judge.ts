@@ -2,7 +2,7 @@
  * Judges the tokens of one template expression as they are read: looks at each token with the three before it, and at its
  * end at the whole expression.
  */
-import { NAME, NUMBER, SIGN, STRING, type Tokens } from '../expression/tokens.ts';
+import { type ExpressionTokens, NAME, NUMBER, SIGN, STRING } from '../expression/tokens.ts';
 import type { Opening } from './delimiters.ts';
 import {
   CALLBACK_FILTERS,
@@ -18,7 +18,7 @@ import {
 } from './vocabulary.ts';
 
 /** The state of a judgement. Tokens are written as their words; a string has its quote before it. */
-export interface Judgement {
+export interface TemplateJudgement {
   mark: string;
   terse: boolean;
   /** The number of tokens. */
@@ -38,7 +38,7 @@ export interface Judgement {
 }
 
 /** Allocates a judgement. */
-export function newJudgement(): Judgement {
+export function newJudgement(): TemplateJudgement {
   return {
     mark: '',
     terse: false,
@@ -56,7 +56,7 @@ export function newJudgement(): Judgement {
 
 /** Starts the judgement of an expression. */
 export function beginJudging(
-  to: Judgement,
+  to: TemplateJudgement,
   { opening, terse }: { readonly opening: Opening; readonly terse: boolean },
 ): void {
   to.mark = opening.mark;
@@ -73,7 +73,7 @@ export function beginJudging(
 }
 
 /** Adds a token; returns the construct that it completes, or `null`. */
-export function judgeToken(to: Judgement, tokens: Tokens): string | null {
+export function judgeToken(to: TemplateJudgement, tokens: ExpressionTokens): string | null {
   const { kind, word } = tokens;
   const found =
     kind === NAME
@@ -97,7 +97,7 @@ const AROUND_PRODUCT = 80;
 const AROUND_SUM = 24;
 
 /** The construct that a whole expression is, or `null`; `around`: the octets of the value outside of it. */
-export function verdict(to: Judgement, around: number): string | null {
+export function verdict(to: TemplateJudgement, around: number): string | null {
   if (to.operands >= 2 && around <= (to.mark === '{' ? 0 : to.product ? AROUND_PRODUCT : AROUND_SUM)) {
     if (to.product || to.operators === 1) return 'constant arithmetic';
   }
@@ -108,11 +108,11 @@ export function verdict(to: Judgement, around: number): string | null {
 }
 
 /** A tag of Smarty or a reference of Velocity: what looks like one occurs in every program. */
-function isWeak({ mark }: Judgement): boolean {
+function isWeak({ mark }: TemplateJudgement): boolean {
   return mark === '{' || mark === '$';
 }
 
-function judgeName(to: Judgement, word: string): string | null {
+function judgeName(to: TemplateJudgement, word: string): string | null {
   if (to.mark === '{') return judgeSmarty(to, word);
   const strong = STRONG_NAMES.get(word);
   if (strong !== undefined && !(to.mark === '$' && to.last !== '.')) return strong;
@@ -128,13 +128,13 @@ function judgeName(to: Judgement, word: string): string | null {
 }
 
 /** Whether the next token is the argument of ASP's `eval` or `execute`, with or without a bracket. */
-function isEvaluated({ last, second }: Judgement): boolean {
+function isEvaluated({ last, second }: TemplateJudgement): boolean {
   const called = last === '(' ? second : last;
   return called === 'eval' || called === 'execute' || called === 'executeglobal';
 }
 
 /** Judges a name behind a dot. */
-function judgeMember(to: Judgement, word: string): string | null {
+function judgeMember(to: TemplateJudgement, word: string): string | null {
   const found = PAIRS.get(`${to.second}.${word}`);
   if (found === undefined)
     return ENGINE_OBJECTS.has(to.second) && !isWeak(to) ? 'object of the template engine' : null;
@@ -145,14 +145,14 @@ function judgeMember(to: Judgement, word: string): string | null {
 }
 
 /** Judges a name in `{…}`, which is a block of code in most languages. */
-function judgeSmarty(to: Judgement, word: string): string | null {
+function judgeSmarty(to: TemplateJudgement, word: string): string | null {
   if (!to.terse) return null;
   if (to.last === '.' && to.second === 'smarty') return PAIRS.get(`smarty.${word}`) ?? null;
   if (word === 'getstreamvariable' || word === 'smarty_internal_write_file') return STRONG_NAMES.get(word)!;
   return word === 'file' && to.tokens === 1 && to.last === 'fetch' ? 'tag of Smarty that runs code' : null;
 }
 
-function judgeString(to: Judgement, { word, text, start }: Tokens): string | null {
+function judgeString(to: TemplateJudgement, { word, text, start }: ExpressionTokens): string | null {
   if (isWeak(to)) return null;
   if (text.charCodeAt(start) === 0x60) return isShell(to) ? 'command of a shell' : null;
   const opens = to.last === '[' || to.last === '(';
@@ -166,7 +166,7 @@ function judgeString(to: Judgement, { word, text, start }: Tokens): string | nul
 }
 
 /** Whether a string in back quotes is the whole of an expression in Ruby. */
-function isShell({ mark, last, tokens, terse }: Judgement): boolean {
+function isShell({ mark, last, tokens, terse }: TemplateJudgement): boolean {
   return terse && (mark === '<%' || mark === '#{') && (tokens === 0 || (tokens === 1 && last === '='));
 }
 
@@ -175,7 +175,7 @@ function isHiddenAttribute(word: string): boolean {
   return (word.startsWith('__') && word.length > 3) || word.includes('\\x5f') || word.includes('\\u005f');
 }
 
-function judgeSign(to: Judgement, word: string): string | null {
+function judgeSign(to: TemplateJudgement, word: string): string | null {
   if (word === '(') return judgeCall(to);
   if (word === '[') {
     if (to.last === 'constructor' && to.second === '.' && to.terse) return 'constructor of an object';
@@ -194,7 +194,7 @@ function isOgnlScope(word: string): boolean {
 }
 
 /** Judges a call by the name before its bracket. */
-function judgeCall(to: Judgement): string | null {
+function judgeCall(to: TemplateJudgement): string | null {
   const { last, second, third, terse } = to;
   if (last === 'new' && second === '?') return 'class of FreeMarker';
   if ((last === 'eval' || last === 'interpret' || last === 'api') && second === '?')
@@ -212,7 +212,7 @@ function judgeCall(to: Judgement): string | null {
 }
 
 /** Adds a token to the path of a plain reference and to constant arithmetic. */
-function count(to: Judgement, kind: number, word: string): void {
+function count(to: TemplateJudgement, kind: number, word: string): void {
   if (word === '|' && kind === SIGN) to.filtered = true;
   else if (!to.filtered) to.path = isPathPart(kind, word) && to.path.length < 32 ? to.path + word : ' ';
   if (to.operands >= 0) countOperand(to, kind, word);
@@ -222,7 +222,7 @@ function isPathPart(kind: number, word: string): boolean {
   return kind === NAME || (kind === SIGN && (word === '.' || word === '/'));
 }
 
-function countOperand(to: Judgement, kind: number, word: string): void {
+function countOperand(to: TemplateJudgement, kind: number, word: string): void {
   if (kind === NUMBER || (kind === STRING && isDigits(word))) {
     // `{{1/2}}` numbers a page; a division by zero provokes an error.
     to.operands = to.last === '/' && word !== '0' ? -1 : to.operands + 1;
@@ -235,7 +235,7 @@ function countOperand(to: Judgement, kind: number, word: string): void {
 }
 
 /** Whether a token can be before constant arithmetic: `{% set x = 7*7 %}`, `{{=7*7}}`, `#set($x=7*7)`. */
-function mayPrecede({ mark }: Judgement, kind: number, word: string): boolean {
+function mayPrecede({ mark }: TemplateJudgement, kind: number, word: string): boolean {
   if (kind === NAME) return word === 'print' || mark === '{%' || mark === '#set(' || mark === '<#';
   return kind === SIGN && '=${[%'.includes(word);
 }
