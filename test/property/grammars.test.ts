@@ -15,7 +15,7 @@ const PIECES = [
   ...`*) )( (| (& (uid= =* ']| // /* or and count( count(// name( child:: doc(' $ne $where [$ne] "$gt": "map": "function this. return`.split(
     ' ',
   ),
-  ...`O:4:"A":1:{ O: :" rO0AB BAh gAS Tzo YTo cos system !!python/ !ruby/ <java _$$ND_ $type aced0005 AAEAAAD/////`.split(
+  ...`O:4:"A":1:{ O: :" rO0AB BAh gAS Tzo YTo cos system !!python/ !ruby/ <java _$$ND_ $type aced0005 AAEAAAD///// <dynamic-proxy> "py/object" "json_class"`.split(
     ' ',
   ),
   ...`http:// // :// a: @ 127.0.0.1 0x7f 1. .nip.io [:: ] file:/ jar: gopher:// # <!-- # exec <esi:`.split(

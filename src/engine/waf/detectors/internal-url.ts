@@ -120,13 +120,16 @@ function schemed(value: string, start: number, colon: number): string | null {
   const scheme = value.slice(start, colon).toLowerCase();
   if (scheme === 'jar' || scheme === 'netdoc') return hasTarget(value, colon, scheme) ? SCHEME : null;
   if (scheme === 'file') return isSystemFile(value, colon) ? 'file of the system' : null;
-  if (!isSlash(value.charCodeAt(colon + 1))) return null;
+  // `http:127.0.0.1` has the host of `http://127.0.0.1`.
+  const slashless = (scheme === 'http' || scheme === 'https') && isDigit(value.charCodeAt(colon + 1));
+  if (!isSlash(value.charCodeAt(colon + 1)) && !slashless) return null;
   if (OTHER.has(scheme)) return SCHEME;
   const directory = DIRECTORY.has(scheme);
   if (!directory && !WEB.has(scheme)) return null;
   let from = colon + 1;
   while (isSlash(value.charCodeAt(from)) && from - colon < 16) from++;
   const url = parse(value.slice(from, from + LONGEST_URL));
+  if (slashless && !url.host.includes('.')) return null;
   if (directory)
     return isDigits(url.host.replaceAll('.', '')) || url.meaning.kind !== 'public' ? SCHEME : null;
   return judge(url);
@@ -185,8 +188,15 @@ function parse(text: string): Url {
     port: digits !== '' && isDigits(digits) && digits.length < 6 ? Number(digits) : -1,
     path: text.slice(end + 1, end + 65).toLowerCase(),
     user: at >= 0,
-    ambiguous: (text.charAt(end) === '#' || text.charAt(end) === '\\') && text.charAt(end + 1) === '@',
+    ambiguous: isAmbiguous(text, end),
   };
+}
+
+/** Whether `#@`, `?@`, `\@` or ` &@` ends the authority. */
+function isAmbiguous(text: string, end: number): boolean {
+  const mark = text.charAt(end);
+  if (isSpace(text.charCodeAt(end))) return text.startsWith('&@', end + 1);
+  return mark !== '' && '#?\\'.includes(mark) && text.charAt(end + 1) === '@';
 }
 
 function isDigits(text: string): boolean {
@@ -200,6 +210,10 @@ function judge({ meaning, port, path, user, ambiguous, host }: Url): string | nu
   if (ambiguous) return 'host behind a user name';
   switch (meaning.kind) {
     case 'public':
+      // A name without a dot is one of the own network.
+      return SERVICE_PORTS.has(port) && !host.includes('.') && meaning.plain && isName(host)
+        ? 'internal service'
+        : null;
     case 'documentation':
     case 'multicast':
     case 'benchmarking':
@@ -210,6 +224,8 @@ function judge({ meaning, port, path, user, ambiguous, host }: Url): string | nu
       return 'service of a cluster';
     case 'wildcard':
       return 'name that resolves to an internal address';
+    case 'disguised':
+      return 'host in enclosed letters';
     case 'link-local':
       return 'address of the local link';
     default:
@@ -218,6 +234,12 @@ function judge({ meaning, port, path, user, ambiguous, host }: Url): string | nu
   // `0` and `::` are the own machine to most systems; nobody writes them for a service.
   if (!meaning.plain || meaning.kind === 'unspecified') return 'internal address in another spelling';
   return isService(meaning, { port, path, host }) ? 'internal service' : null;
+}
+
+/** Whether a host is a name: an address begins with a digit or a bracket. */
+function isName(host: string): boolean {
+  const letter = host.charCodeAt(0) | 0x20;
+  return letter >= 0x61 && letter <= 0x7a;
 }
 
 /** Whether a plain internal URL names a service rather than an application under development. */

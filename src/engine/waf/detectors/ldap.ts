@@ -33,7 +33,15 @@ export function detectLdap(value: string): string | null {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code === 0x28) depth++;
+    if (code === 0x28) {
+      if (
+        text.charCodeAt(at - 1) === 0x2a &&
+        isOperator(text.charCodeAt(at + 1)) &&
+        text.charCodeAt(at + 2) === 0x28
+      )
+        return 'filter that is broken open';
+      depth++;
+    }
     if (code !== 0x29) continue;
     depth--;
     if (depth >= 0) continue;
@@ -60,8 +68,7 @@ function behindComponent(value: string, at: number, next: number): string | null
   const star = value.charCodeAt(at - 1) === 0x2a;
   if (code === 0 && next < value.length && (star || next > at + 1)) return 'null octet behind a filter';
   if (code === 0x28) return isComponent(value, next, star) ? 'filter that is broken open' : null;
-  const operator = code === 0x7c || code === 0x26 || code === 0x21;
-  if (!operator || value.charCodeAt(skipSpace(value, next + 1)) !== 0x28) return null;
+  if (!isOperator(code) || value.charCodeAt(skipSpace(value, next + 1)) !== 0x28) return null;
   return isComponent(value, skipSpace(value, next + 1), star) ? 'filter that is broken open' : null;
 }
 
@@ -69,7 +76,10 @@ function behindComponent(value: string, at: number, next: number): string | null
 function isComponent(value: string, at: number, star: boolean): boolean {
   let next = skipSpace(value, at + 1);
   let operator = false;
-  while (next - at < LONGEST_ATTRIBUTE && isOpening(value.charCodeAt(next))) {
+  while (
+    next - at < LONGEST_ATTRIBUTE &&
+    (isOperator(value.charCodeAt(next)) || value.charCodeAt(next) === 0x28)
+  ) {
     operator ||= value.charCodeAt(next) !== 0x28;
     next++;
   }
@@ -79,9 +89,9 @@ function isComponent(value: string, at: number, star: boolean): boolean {
   return star || value.charCodeAt(end + 1) === 0x2a || ATTRIBUTES.has(value.slice(next, end).toLowerCase());
 }
 
-/** `|`, `&`, `!`, or an opening bracket. */
-function isOpening(code: number): boolean {
-  return code === 0x7c || code === 0x26 || code === 0x21 || code === 0x28;
+/** `|`, `&` or `!`. */
+function isOperator(code: number): boolean {
+  return code === 0x7c || code === 0x26 || code === 0x21;
 }
 
 function skipSpace(value: string, at: number): number {

@@ -36,7 +36,7 @@ const OPERATORS: ReadonlySet<string> = new Set(
   ),
 );
 /** Operators that run JavaScript. */
-const CODE_OPERATORS: ReadonlySet<string> = new Set(['where', 'function', 'accumulator']);
+const CODE_OPERATORS: ReadonlySet<string> = new Set(['where', 'function', 'accumulator', 'func']);
 /** Names of arguments that authenticate. */
 const CREDENTIALS: ReadonlySet<string> = new Set(
   `user username user_name login email mail pass password passwd passphrase passwort pwd token otp pin secret reset_token
@@ -66,7 +66,8 @@ function operatorAt(value: string, at: number): string | null {
   const name = value.slice(at + 1, end).toLowerCase();
   if (CODE_OPERATORS.has(name)) return isCodeKey(value, at, end) ? CODE : null;
   if (!OPERATORS.has(name)) return null;
-  return isCredential(value, at) || isWholeValue(value, at, end) ? OPERATOR : null;
+  if (isCredential(value, at) || isWholeValue(value, at, end)) return OPERATOR;
+  return isAddedKey(value, at, end) ? 'condition of a document store behind a value' : null;
 }
 
 /** Whether `$where` is a key with code: a name (`$where`, `a[$where]`, `a.$where`) or a key of JSON with a string. */
@@ -103,7 +104,17 @@ function isWholeValue(value: string, at: number, end: number): boolean {
   if (before !== '{' && before !== '[{') return false;
   if (!after.startsWith(':')) return false;
   const operand = after.slice(1);
+  if (value.startsWith('$regex', at) || value.startsWith('$REGEX', at)) return true;
   return ['', 'null', '1', '-1', '0', 'true', 'false', '.*', '^', '.', 'undefined'].includes(operand);
+}
+
+/** Whether the operator is a key behind a value that it leaves: `', $or: [`, `1, $or: [`. */
+function isAddedKey(value: string, at: number, end: number): boolean {
+  if (at > LOOK_BACK || !squeezed(value.slice(end, end + 8)).startsWith(':')) return false;
+  const before = value.slice(0, at).trimEnd();
+  if (!before.endsWith(',')) return false;
+  const behind = before.slice(0, -1).trimEnd();
+  return behind.length < 2 || behind.endsWith("'") || behind.endsWith('"');
 }
 
 /** A short text without white space, quotes and closing brackets, in lower case. */
@@ -134,6 +145,7 @@ function conditionIn(value: string): string | null {
 
 /** The place where a value leaves the string or the number that it is in; -1: it does not. */
 function exitOf(value: string): number {
+  if (value.startsWith('||') || value.startsWith('&&')) return 0;
   const single = value.indexOf("'");
   const double = value.indexOf('"');
   const quote = single < 0 ? double : double < 0 ? single : Math.min(single, double);
@@ -153,10 +165,13 @@ function isStatement(): boolean {
   if (!isNext(NAME)) return false;
   const { word } = tokens;
   const { text, at } = tokens;
-  if (word === 'return')
-    return nextToken(tokens) && ['true', 'false', '1', 'this', '!'].includes(tokens.word);
+  if (word === 'return') {
+    if (!nextToken(tokens)) return false;
+    return tokens.kind === STRING || ['true', 'false', '1', 'this', '!'].includes(tokens.word);
+  }
   if (word === 'sleep' || word === 'while' || word === 'for') return isCalled(text, at);
   if (word === 'this' || word === 'db') return text.charAt(at) === '.';
+  if (text.startsWith('=new', at)) return true;
   if (word !== 'var' && word !== 'let') return false;
   if (!isNext(NAME) || !nextToken(tokens) || tokens.word !== '=') return false;
   // `'; var x = '`: the quote that follows the value closes the string.

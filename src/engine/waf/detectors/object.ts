@@ -10,7 +10,7 @@ import { base64End, decodeBase64 } from './object/base64.ts';
 
 /** The kinds of octets (`base/octets/octet-kinds.ts`) of which every detected value has one. */
 export const OBJECT_KINDS =
-  KIND.upper | KIND.digit | KIND.other | KIND.blank | KIND.dollar | KIND.high | KIND.quote;
+  KIND.upper | KIND.digit | KIND.other | KIND.blank | KIND.dollar | KIND.high | KIND.quote | KIND.angle;
 /** The length in octets of the shortest value that is detected: the magic number and version of Java. */
 export const SHORTEST_OBJECT = 4;
 
@@ -28,7 +28,7 @@ const RUBY = "object of Ruby's Marshal";
 /** By octet, whether one of the forms begins with it: 1, anywhere; 2, at the beginning of a word. */
 const begins = new Uint8Array(256);
 for (const octet of '!_\xac\x04<"$') begins[octet.charCodeAt(0)] = 1;
-for (const octet of 'OCrAagBTYQ/c') begins[octet.charCodeAt(0)] = 2;
+for (const octet of 'OCrAagBTYQ/cp') begins[octet.charCodeAt(0)] = 2;
 
 /** Returns the construct found in `value` (Latin-1), or `null`. Takes linear time; never throws. */
 // PERF: one pass; most words are excluded by their first octet and the octet before it.
@@ -69,7 +69,10 @@ function raw(value: string, at: number): string | null {
         ? 'serialised function'
         : null;
     case '"':
+      if (value.startsWith('"json_class"', at)) return 'object of Ruby in JSON';
       return value.startsWith('"__js_function"', at) ? 'serialised function' : null;
+    case 'p':
+      return isJsonPickle(value, at) ? PYTHON : null;
     case '$':
       return isDotnetType(value, at) ? DOTNET : null;
     case '<':
@@ -165,6 +168,13 @@ function isAsciiName(code: number): boolean {
   return code < 0x80 && isNamePart(code);
 }
 
+/** Keys of jsonpickle that construct objects or call functions. */
+function isJsonPickle(value: string, at: number): boolean {
+  if (!value.startsWith('py/', at)) return false;
+  if (at > 0 && value.charCodeAt(at - 1) !== 0x22 && value.charCodeAt(at - 1) !== 0x2e) return false;
+  return ['object', 'reduce', 'type', 'function', 'newargs'].some((key) => value.startsWith(key, at + 3));
+}
+
 /** Tags of YAML that construct objects: PyYAML, SnakeYAML, Psych, YAML::Perl, js-yaml. */
 const TAGS = [
   'python/object',
@@ -182,9 +192,10 @@ const TAGS = [
   'js/function',
   'java.',
   'javax.',
-  'com.sun.',
-  'org.apache.',
-  'org.springframework.',
+  'com.',
+  'org.',
+  'net.',
+  'sun.',
   'groovy.',
   'clojure.',
 ] as const;
@@ -231,10 +242,21 @@ function isDotnetClass(text: string): boolean {
   return DOTNET_CLASSES.some((name) => lower.includes(name));
 }
 
+/** Elements of XStream: classes by their names. */
+const XSTREAM = [
+  '<dynamic-proxy>',
+  '<java.lang.',
+  '<java.util.',
+  '<javax.',
+  '<groovy.',
+  '<com.sun.',
+  '<sun.',
+] as const;
+
 /** Elements of `java.beans.XMLDecoder` and of XStream that call methods. */
 function isJavaXml(value: string, at: number): boolean {
   const tag = value.slice(at, at + LONGEST_NAME).toLowerCase();
-  if (tag.startsWith('<dynamic-proxy>')) return true;
+  if (XSTREAM.some((begin) => tag.startsWith(begin))) return true;
   if (!tag.startsWith('<java') && !tag.startsWith('<object') && !tag.startsWith('<void')) return false;
   const [inside] = tag.split('>', 1) as [string];
   return (

@@ -24,6 +24,8 @@ const TERSE_LINES = 3;
 const PROBE_OCTETS = 80;
 /** The octets between two attributes of a chain (`__class__[0].__mro__`). */
 const CHAIN_OCTETS = 12;
+/** The octets behind a name in which a bracket is searched for. */
+const LOOK_AHEAD = 64;
 
 /** By octet, whether an expression or one of the constructs outside of delimiters begins with it. */
 const marks = new Uint8Array(256);
@@ -43,7 +45,7 @@ export function detectTemplate(value: string): string | null {
     if (code === 0x5f) {
       const end = attributeEnd(value, at);
       if (end < 0) continue;
-      if (at - attribute <= CHAIN_OCTETS && RARE_ATTRIBUTES.has(value.slice(at, end).toLowerCase()))
+      if (at - attribute <= CHAIN_OCTETS && isRareAttribute(value, at, end))
         return "chain of Python's inner attributes";
       attribute = end;
       at = end - 1;
@@ -81,6 +83,13 @@ function attributeEnd(value: string, at: number): number {
   const end = value.indexOf('__', at + 2);
   if (end < 0 || end - at > 24) return -1;
   return PYTHON_ATTRIBUTES.has(value.slice(at, end + 2).toLowerCase()) ? end + 2 : -1;
+}
+
+/** Whether an attribute ends a chain, and something is called, selected or closed behind it. */
+function isRareAttribute(value: string, at: number, end: number): boolean {
+  if (!RARE_ATTRIBUTES.has(value.slice(at, end).toLowerCase())) return false;
+  const rest = value.slice(end, end + LOOK_AHEAD);
+  return rest.includes('(') || rest.includes('[') || rest.includes('}');
 }
 
 /** Reads the expression behind the delimiter at `at`; the place of `tokens` is then behind it. */
@@ -144,7 +153,7 @@ function around(value: string, start: number): number {
 
 /** Finds what is an expression without delimiters, too: a static method in OGNL, a type in SpEL, Thymeleaf's `__${`. */
 function undelimited(value: string, at: number, code: number): string | null {
-  if (code === 0x40) return isStaticMethod(value, at) ? 'static method of Java' : null;
+  if (code === 0x40) return qualifiedConstruct(value, at);
   if ((code | 0x20) === 0x74) return isJavaType(value, at) ? 'type of Java' : null;
   return (code === 0x24 || code === 0x2a) && isPreprocessed(value, at)
     ? 'preprocessed expression of Thymeleaf'
@@ -173,12 +182,18 @@ const PACKAGES = [
 /** The longest qualified name of a class that is read. */
 const LONGEST_CLASS = 96;
 
-/** Whether `@package.Class@` is at `at`. */
-function isStaticMethod(value: string, at: number): boolean {
+/** Namespaces of .NET that a page in Razor names. */
+const NAMESPACES = ['system.diagnostics.', 'system.io.', 'system.net.', 'system.reflection.'] as const;
+
+/** Judges `@package.Class@`, a static method in OGNL, and `@System.IO.File`, an expression of Razor. */
+function qualifiedConstruct(value: string, at: number): string | null {
   const name = qualifiedName(value, at + 1);
-  if (value.charCodeAt(at + 1 + name.length) !== 0x40) return false;
   const lower = name.toLowerCase();
-  return PACKAGES.some((root) => lower.startsWith(root));
+  const end = at + 1 + name.length;
+  if (!value.slice(end, end + LOOK_AHEAD).includes('(')) return null;
+  if (NAMESPACES.some((root) => lower.startsWith(root))) return 'namespace of .NET';
+  if (value.charCodeAt(end) !== 0x40) return null;
+  return PACKAGES.some((root) => lower.startsWith(root)) ? 'static method of Java' : null;
 }
 
 /** Whether `T(package.Class` is at `at`. */

@@ -127,6 +127,8 @@ function callAt(text: string, open: number): string | null {
   if (!NODE_FUNCTIONS.has(name)) return null;
   const root = text.slice(inside, inside + 2);
   const descends = root === '//' && nameAt(text, inside + 2) + text.charAt(inside + 2) !== '';
+  const axis = root.startsWith('/') && AXES.has(nameAt(text, inside + 1));
+  if (axis) return 'structure of a document read by XPath';
   if (root !== '/*' && !descends) return null;
   return text.charAt(inside + 2) === '/' ? null : 'structure of a document read by XPath';
 }

@@ -8,8 +8,8 @@ import { isDigit } from '../../octets/latin1.ts';
 
 /** What a host is. */
 export interface HostMeaning {
-  /** `public`: an address or a name of the Internet. */
-  readonly kind: SpecialKind | 'public' | 'localhost' | 'cluster' | 'wildcard';
+  /** `public`: an address or a name of the Internet; `disguised`: a name of it in enclosed letters. */
+  readonly kind: SpecialKind | 'public' | 'localhost' | 'cluster' | 'wildcard' | 'disguised';
   /** Whether it is written as people write it: four decimal numbers, plain IPv6, or ASCII. */
   readonly plain: boolean;
 }
@@ -64,7 +64,8 @@ export function meaningOf(written: string): HostMeaning {
   if (host.startsWith('[')) return literalMeaning(host);
   const address = numberAddress(host);
   if (address !== null) return { kind: specialKind(address) ?? 'public', plain: plain && address === host };
-  return { kind: nameKind(host), plain };
+  const kind = nameKind(host);
+  return { kind: kind === 'public' && ascii !== written.toLowerCase() ? 'disguised' : kind, plain };
 }
 
 /** The meaning of an IPv6 literal in brackets, with or without a zone. */
@@ -101,7 +102,8 @@ function containsInternalAddress(host: string): boolean {
     const quad = labels.slice(at, at + 4).join('.');
     if (isInternal(specialKind(quad))) return true;
     const hex = labels[at]!;
-    if (hex.length === 8 && isInternal(specialKind(numberAddress(`0x${hex}`) ?? ''))) return true;
+    const digits = hex.startsWith('0x') ? hex.slice(2) : hex;
+    if (digits.length === 8 && isInternal(specialKind(numberAddress(`0x${digits}`) ?? ''))) return true;
   }
   return false;
 }

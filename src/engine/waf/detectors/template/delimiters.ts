@@ -28,6 +28,9 @@ const OPENINGS: ReadonlyMap<number, readonly Opening[]> = openings([
   ['@(', 'round'],
   ['#set(', 'round'],
   ['#set (', 'round'],
+  ['#include(', 'round'],
+  ['#parse(', 'round'],
+  ['#evaluate(', 'round'],
 ]);
 
 function openings(list: readonly (readonly [string, Closing])[]): ReadonlyMap<number, readonly Opening[]> {

@@ -35,6 +35,8 @@ export interface TemplateJudgement {
   operands: number;
   operators: number;
   product: boolean;
+  /** Whether an operand is a text: `5*'x'` repeats it, `'a'+'b'` is ordinary. */
+  textual: boolean;
 }
 
 /** Allocates a judgement. */
@@ -51,6 +53,7 @@ export function newJudgement(): TemplateJudgement {
     operands: 0,
     operators: 0,
     product: false,
+    textual: false,
   };
 }
 
@@ -70,11 +73,13 @@ export function beginJudging(
   to.operands = 0;
   to.operators = 0;
   to.product = false;
+  to.textual = false;
 }
 
 /** Adds a token; returns the construct that it completes, or `null`. */
 export function judgeToken(to: TemplateJudgement, tokens: ExpressionTokens): string | null {
   const { kind, word } = tokens;
+  if (to.mark === '#evaluate(' && to.terse) return 'call that runs code';
   const found =
     kind === NAME
       ? judgeName(to, word)
@@ -94,14 +99,14 @@ export function judgeToken(to: TemplateJudgement, tokens: ExpressionTokens): str
 
 /** The most octets around a probe: longer texts are about arithmetic. `${1 + 2}` occurs in ordinary templates, too. */
 const AROUND_PRODUCT = 80;
-const AROUND_SUM = 24;
+const AROUND_SUM = 8;
 
 /** The construct that a whole expression is, or `null`; `around`: the octets of the value outside of it. */
 export function verdict(to: TemplateJudgement, around: number): string | null {
   if (to.operands >= 2 && around <= (to.mark === '{' ? 0 : to.product ? AROUND_PRODUCT : AROUND_SUM)) {
-    if (to.product || to.operators === 1) return 'constant arithmetic';
+    if (to.product || (to.operators === 1 && !to.textual)) return 'constant arithmetic';
   }
-  if (to.mark === '{{' && PRINTED_OBJECTS.has(to.path)) return 'settings of the program';
+  if (PRINTED_OBJECTS.has(to.mark + to.path)) return 'settings of the program';
   if (to.terse && to.mark.endsWith('{') && CONTAINER_OBJECTS.has(to.path)) return 'object of the container';
   if (to.mark === '{' && (to.path === 'php' || to.path === '/php')) return 'tag of Smarty that runs code';
   return null;
@@ -155,6 +160,7 @@ function judgeSmarty(to: TemplateJudgement, word: string): string | null {
 function judgeString(to: TemplateJudgement, { word, text, start }: ExpressionTokens): string | null {
   if (isWeak(to)) return null;
   if (text.charCodeAt(start) === 0x60) return isShell(to) ? 'command of a shell' : null;
+  if (reads(to) && SYSTEM_PATHS.some((path) => word.startsWith(path))) return 'file of the system';
   const opens = to.last === '[' || to.last === '(';
   if (opens && isHiddenAttribute(word)) return "inner attribute of Python's objects";
   if (PYTHON_ATTRIBUTES.has(word)) return "inner attribute of Python's objects";
@@ -164,6 +170,29 @@ function judgeString(to: TemplateJudgement, { word, text, start }: ExpressionTok
   const callback = to.last === '(' && to.third === '|' && CALLBACK_FILTERS.has(to.second);
   return callback && RUNNERS.has(word) ? 'filter that runs code' : null;
 }
+
+/** Functions and tags that read a file. */
+const READERS: ReadonlySet<string> = new Set([
+  'include',
+  'source',
+  'open',
+  'read',
+  'file',
+  'fetch',
+  'import',
+  'extends',
+  'readfile',
+  'file_get_contents',
+]);
+
+/** Whether the next token is the argument of one of `READERS`. */
+function reads({ last, second, tokens, mark }: TemplateJudgement): boolean {
+  if (tokens === 0) return mark === '#include(' || mark === '#parse(';
+  return READERS.has(last === '(' ? second : last);
+}
+
+/** Beginnings of paths that a template includes to read the system's files. */
+const SYSTEM_PATHS = ['/etc/', '/proc/', 'file:///', 'php://', '../../'] as const;
 
 /** Whether a string in back quotes is the whole of an expression in Ruby. */
 function isShell({ mark, last, tokens, terse }: TemplateJudgement): boolean {
@@ -201,6 +230,7 @@ function judgeCall(to: TemplateJudgement): string | null {
     return 'class of FreeMarker';
   if (last === 'attr' && second === '|' && !isWeak(to)) return 'filter that reads attributes';
   if (!terse) return null;
+  if (last === 'dump' && to.mark === '{{' && to.tokens === 1) return 'settings of the program';
   if (last === 'constructor' || last === '"constructor') return 'constructor of an object';
   if (last === 'getclass') return 'walk to a class';
   if (last === 'execute' && second === '.' && third.startsWith('"')) return 'call that runs code';
@@ -213,6 +243,10 @@ function judgeCall(to: TemplateJudgement): string | null {
 
 /** Adds a token to the path of a plain reference and to constant arithmetic. */
 function count(to: TemplateJudgement, kind: number, word: string): void {
+  // `<%= x %>`, `{% x %}`: signs of the delimiters.
+  const delimiter =
+    kind === SIGN && ((to.tokens === 0 && '=-'.includes(word)) || (word === '%' && to.mark === '{%'));
+  if (delimiter) return;
   if (word === '|' && kind === SIGN) to.filtered = true;
   else if (!to.filtered) to.path = isPathPart(kind, word) && to.path.length < 32 ? to.path + word : ' ';
   if (to.operands >= 0) countOperand(to, kind, word);
@@ -223,7 +257,10 @@ function isPathPart(kind: number, word: string): boolean {
 }
 
 function countOperand(to: TemplateJudgement, kind: number, word: string): void {
-  if (kind === NUMBER || (kind === STRING && isDigits(word))) {
+  if (kind === NUMBER || (kind === STRING && word.length <= LONGEST_OPERAND)) {
+    if (kind === STRING && !isDigits(word)) to.textual = true;
+    // A `+` is decoded as a space: two numbers behind each other are a sum.
+    if (to.operands === 1 && to.operators === 0 && !to.textual) to.operators = 1;
     // `{{1/2}}` numbers a page; a division by zero provokes an error.
     to.operands = to.last === '/' && word !== '0' ? -1 : to.operands + 1;
   } else if (kind === SIGN && to.operands > 0 && '*+-/%'.includes(word)) {
@@ -237,11 +274,14 @@ function countOperand(to: TemplateJudgement, kind: number, word: string): void {
 /** Whether a token can be before constant arithmetic: `{% set x = 7*7 %}`, `{{=7*7}}`, `#set($x=7*7)`. */
 function mayPrecede({ mark }: TemplateJudgement, kind: number, word: string): boolean {
   if (kind === NAME) return word === 'print' || mark === '{%' || mark === '#set(' || mark === '<#';
-  return kind === SIGN && '=${[%'.includes(word);
+  return kind === SIGN && '=${[%-~'.includes(word);
 }
 
+/** The longest text that is an operand. */
+const LONGEST_OPERAND = 12;
+
 function isDigits(word: string): boolean {
-  if (word.length === 0 || word.length > 12) return false;
+  if (word.length === 0) return false;
   for (let at = 0; at < word.length; at++)
     if (word.charCodeAt(at) < 0x30 || word.charCodeAt(at) > 0x39) return false;
   return true;

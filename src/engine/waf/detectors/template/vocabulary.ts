@@ -54,7 +54,7 @@ export const PAIRS: ReadonlyMap<string, string> = new Map(
       'walk to a class',
       `class.forname class.classloader class.getclassloader class.protectiondomain class.inspect class.getresource
        class.module class.getmethod class.getmethods class.getdeclaredmethods class.newinstance class.type
-       constructor.constructor self._tmpl self.module self.template _self.env _self.getenvironment`,
+       constructor.constructor constructor.prototype constructor.fromcharcode self._tmpl self.module self.template _self.env _self.getenvironment`,
     ],
     [
       'class of the Java run time',
@@ -80,7 +80,7 @@ export const PAIRS: ReadonlyMap<string, string> = new Map(
        request.server handler.settings handler.application smarty.version smarty.template_object
        smarty.current_dir smarty.config smarty.template application.__globals__ beans.get freemarker.template
        pagecontext.request pagecontext.servletcontext pagecontext.session facescontext.getexternalcontext
-       request.getclass session.getclass server.all`,
+       request.getclass request.meta settings.databases session.getclass session.setattribute request.setattribute server.all`,
     ],
   ].flatMap(([construct, pairs]) => [...words(pairs!)].map((pair) => [pair, construct!] as const)),
 );
@@ -88,8 +88,11 @@ export const PAIRS: ReadonlyMap<string, string> = new Map(
 /** Objects of template engines of which an honest template uses no member: `lipsum`, `cycler` … */
 export const ENGINE_OBJECTS = words('lipsum cycler joiner url_for get_flashed_messages');
 
-/** Whole expressions between `{{` and `}}` that print the settings of the program. */
-export const PRINTED_OBJECTS = words('config self _self settings _context app request.environ g.__class__');
+/** Whole expressions that print the settings of the program, by delimiter and path. */
+export const PRINTED_OBJECTS = words(
+  `{{config {{self {{_self {{settings {{_context {{app {{request.environ {%debug <%env <%global <%process <%self.class
+   \${.data_model \${.globals \${.vars`,
+);
 
 /** Scopes and objects of Jakarta EL that expose the container. */
 export const CONTAINER_OBJECTS = words(
