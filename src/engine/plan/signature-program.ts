@@ -157,6 +157,13 @@ export const WAF_DETECTORS = [
   'detectShell',
   'detectCommandLine',
   'detectCommand',
+  'detectTemplate',
+  'detectLdap',
+  'detectXPath',
+  'detectInclude',
+  'detectNoSql',
+  'detectObject',
+  'detectInternalUrl',
 ] as const;
 export type WafDetector = (typeof WAF_DETECTORS)[number];
 

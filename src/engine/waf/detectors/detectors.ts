@@ -1,9 +1,16 @@
 /** The detectors by their operators: each reads a value by a grammar and names the construct that it found. */
 import { KIND } from '../../../base/octets/octet-kinds.ts';
 import type { WafDetector } from '../../plan/signature-program.ts';
+import { detectInclude, INCLUDE_KINDS, SHORTEST_INCLUDE } from './include.ts';
+import { detectInternalUrl, SHORTEST_URL, URL_KINDS } from './internal-url.ts';
+import { detectLdap, LDAP_KINDS, SHORTEST_LDAP } from './ldap.ts';
+import { detectNoSql, NOSQL_KINDS, SHORTEST_NOSQL } from './nosql.ts';
+import { detectObject, OBJECT_KINDS, SHORTEST_OBJECT } from './object.ts';
 import { detectPath, PATH_KINDS, SHORTEST_PATH } from './path.ts';
 import { detectCommand, detectCommandLine, detectShell, SHELL_KINDS, SHORTEST_SHELL } from './shell.ts';
 import { detectSqli, PREFILTER_KINDS, SHORTEST_SQLI } from './sqli.ts';
+import { detectTemplate, SHORTEST_TEMPLATE, TEMPLATE_KINDS } from './template.ts';
+import { detectXPath, SHORTEST_XPATH, XPATH_KINDS } from './xpath.ts';
 import { detectXss, SHORTEST_XSS } from './xss.ts';
 
 /** A detector. */
@@ -33,6 +40,13 @@ export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
   detectCommandLine: { find: detectCommandLine, shortest: SHORTEST_SHELL, kinds: -1 },
   detectCommand: { find: detectCommand, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS },
   detectPath: { find: detectPath, shortest: SHORTEST_PATH, kinds: PATH_KINDS },
+  detectTemplate: { find: detectTemplate, shortest: SHORTEST_TEMPLATE, kinds: TEMPLATE_KINDS },
+  detectLdap: { find: detectLdap, shortest: SHORTEST_LDAP, kinds: LDAP_KINDS },
+  detectXPath: { find: detectXPath, shortest: SHORTEST_XPATH, kinds: XPATH_KINDS },
+  detectInclude: { find: detectInclude, shortest: SHORTEST_INCLUDE, kinds: INCLUDE_KINDS },
+  detectNoSql: { find: detectNoSql, shortest: SHORTEST_NOSQL, kinds: NOSQL_KINDS },
+  detectObject: { find: detectObject, shortest: SHORTEST_OBJECT, kinds: OBJECT_KINDS },
+  detectInternalUrl: { find: detectInternalUrl, shortest: SHORTEST_URL, kinds: URL_KINDS },
 };
 
 /** Whether an operator is a detector. */

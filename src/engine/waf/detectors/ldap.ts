@@ -1,0 +1,127 @@
+/**
+ * Detects LDAP injection: `detectLdap` for `@detectLdap`. A search filter (RFC 4515) nests components in brackets:
+ * `(&(uid=…)(userPassword=…))`. Reports values that close the component that they are in and begin another one, that
+ * extend the filter by `|`, `&` or `!`, or that cut it off with a null octet. Brackets that close what the value itself
+ * opens (`f(x) and (y)`) are not reported.
+ */
+import { KIND } from '../../../base/octets/octet-kinds.ts';
+import { isAlphanumeric, isSpace } from '../octets/latin1.ts';
+
+/** The kinds of octets (`base/octets/octet-kinds.ts`) of which every detected value has one. */
+export const LDAP_KINDS = KIND.round;
+/** The length in octets of the shortest value that is detected: `*)` and a null octet. */
+export const SHORTEST_LDAP = 3;
+
+/** The octets of a value that are read: a value in a filter is short. */
+const LONGEST_VALUE = 512;
+/** The longest name of an attribute that is compared. */
+const LONGEST_ATTRIBUTE = 32;
+
+/** Attributes of RFC 4519, of inetOrgPerson and of Active Directory. */
+const ATTRIBUTES: ReadonlySet<string> = new Set(
+  `uid cn sn ou dc mail member memberof uniquemember objectclass objectcategory user username userid userpassword
+   password userprincipalname samaccountname givenname displayname department telephonenumber
+   employeenumber employeetype homedirectory loginshell uidnumber gidnumber pwdlastset admincount sshpublickey entrydn distinguishedname`.split(
+    /\s+/,
+  ),
+);
+
+/** Returns the construct found in `value` (Latin-1), or `null`. Takes linear time; never throws. */
+export function detectLdap(value: string): string | null {
+  const text = value.length > LONGEST_VALUE ? value.slice(0, LONGEST_VALUE) : value;
+  if (isFilter(text, skipSpace(text, 0))) return 'filter that matches any entry';
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x28) {
+      if (
+        text.charCodeAt(at - 1) === 0x2a &&
+        isOperator(text.charCodeAt(at + 1)) &&
+        text.charCodeAt(at + 2) === 0x28
+      )
+        return 'filter that is broken open';
+      depth++;
+    }
+    if (code !== 0x29) continue;
+    depth--;
+    if (depth >= 0) continue;
+    // The component that the value is in ends here. Brackets behind it are read once.
+    const next = componentEnd(text, at);
+    const found = behindComponent(text, at, next);
+    if (found !== null) return found;
+    at = next - 1;
+    depth = 0;
+  }
+  return null;
+}
+
+/** The place behind the closing brackets at `at`. */
+function componentEnd(value: string, at: number): number {
+  let next = at + 1;
+  while (value.charCodeAt(next) === 0x29 || isSpace(value.charCodeAt(next))) next++;
+  return next;
+}
+
+/** Judges what is at `next`, behind the bracket at `at`, which closes a component that the value did not open. */
+function behindComponent(value: string, at: number, next: number): string | null {
+  const code = value.charCodeAt(next);
+  const star = value.charCodeAt(at - 1) === 0x2a;
+  if (code === 0 && next < value.length && (star || next > at + 1)) return 'null octet behind a filter';
+  if (code === 0x28) return isComponent(value, next, star) ? 'filter that is broken open' : null;
+  if (!isOperator(code) || value.charCodeAt(skipSpace(value, next + 1)) !== 0x28) return null;
+  return isComponent(value, skipSpace(value, next + 1), star) ? 'filter that is broken open' : null;
+}
+
+/** Whether a component begins at the bracket at `at`: an attribute with a comparison, or an operator and a bracket. */
+function isComponent(value: string, at: number, star: boolean): boolean {
+  let next = skipSpace(value, at + 1);
+  let operator = false;
+  while (
+    next - at < LONGEST_ATTRIBUTE &&
+    (isOperator(value.charCodeAt(next)) || value.charCodeAt(next) === 0x28)
+  ) {
+    operator ||= value.charCodeAt(next) !== 0x28;
+    next++;
+  }
+  if (operator || (star && next > at + 1)) return true;
+  const end = attributeEnd(value, next);
+  if (!isComparison(value, end)) return false;
+  return star || value.charCodeAt(end + 1) === 0x2a || ATTRIBUTES.has(value.slice(next, end).toLowerCase());
+}
+
+/** `|`, `&` or `!`. */
+function isOperator(code: number): boolean {
+  return code === 0x7c || code === 0x26 || code === 0x21;
+}
+
+function skipSpace(value: string, at: number): number {
+  let next = at;
+  while (isSpace(value.charCodeAt(next))) next++;
+  return next;
+}
+
+function attributeEnd(value: string, at: number): number {
+  let end = at;
+  while (end - at < LONGEST_ATTRIBUTE && (isAlphanumeric(value.charCodeAt(end)) || value.charAt(end) === '-'))
+    end++;
+  return end;
+}
+
+/** Whether `=`, `>=`, `<=` or `~=` is at `at`. */
+function isComparison(value: string, at: number): boolean {
+  const code = value.charCodeAt(at);
+  if (code === 0x3d) return true;
+  return (code === 0x3e || code === 0x3c || code === 0x7e) && value.charCodeAt(at + 1) === 0x3d;
+}
+
+/** Whether a whole filter that matches any entry is at `at`: `(|(objectClass=*)`, `|(uid=*`. */
+function isFilter(value: string, at: number): boolean {
+  let next = at;
+  if (value.charCodeAt(next) === 0x28) next++;
+  const operator = value.charCodeAt(next);
+  if (operator !== 0x7c && operator !== 0x26) return false;
+  if (value.charCodeAt(next + 1) !== 0x28) return false;
+  const end = attributeEnd(value, next + 2);
+  const attribute = value.slice(next + 2, end).toLowerCase();
+  return ATTRIBUTES.has(attribute) && value.startsWith('=*', end);
+}

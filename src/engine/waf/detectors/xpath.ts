@@ -1,0 +1,168 @@
+/**
+ * Detects XPath injection: `detectXPath` for `@detectXPath`. A value is inside a string, a number or a predicate of an
+ * expression (`//user[name='…']`, XPath 1.0 to 3.1). Reports values that leave it and continue with a path, an axis or a
+ * function of XPath, and calls that read other documents or the structure of this one (`count(/*)`). Expressions that are
+ * a value of their own (`//div[@id='x']`, as browser tests send them) are not reported. `' or '1'='1` is SQL's.
+ */
+import { KIND } from '../../../base/octets/octet-kinds.ts';
+import { isDigit, isSpace } from '../octets/latin1.ts';
+
+/** The kinds of octets (`base/octets/octet-kinds.ts`) of which every detected value has one. */
+export const XPATH_KINDS = KIND.round | KIND.square | KIND.apostrophe | KIND.quote;
+/** The length in octets of the shortest value that is detected: `'|//`. */
+export const SHORTEST_XPATH = 4;
+
+/** The octets of a value that are read. */
+const LONGEST_VALUE = 1_024;
+/** The octets of a value in which a call by itself is reported. */
+const LONGEST_CALL = 256;
+/** The longest name that is compared, and the most brackets of functions around a path. */
+const LONGEST_NAME = 24;
+const DEEPEST = 6;
+
+/** Functions with a node set as argument. */
+const NODE_FUNCTIONS: ReadonlySet<string> = new Set(
+  `count name local-name namespace-uri string-length substring substring-before substring-after starts-with ends-with
+   contains matches string normalize-space translate concat sum not boolean number string-to-codepoints exists empty
+   lower-case upper-case distinct-values`.split(/\s+/),
+);
+/** Functions and tests without arguments. */
+const BARE_FUNCTIONS: ReadonlySet<string> = new Set(
+  'position last name local-name text node comment current-dateTime current'.toLowerCase().split(' '),
+);
+/** Functions that read another document. */
+const DOCUMENT_FUNCTIONS: ReadonlySet<string> = new Set([
+  'doc',
+  'doc-available',
+  'document',
+  'unparsed-text',
+  'collection',
+  'environment-variable',
+  'system-property',
+]);
+const AXES: ReadonlySet<string> = new Set(
+  `ancestor ancestor-or-self attribute child descendant descendant-or-self following following-sibling namespace parent
+   preceding preceding-sibling self`.split(/\s+/),
+);
+
+const LEFT = 'XPath behind a value';
+
+/** Returns the construct found in `value` (Latin-1), or `null`. Takes linear time; never throws. */
+export function detectXPath(value: string): string | null {
+  const text = value.length > LONGEST_VALUE ? value.slice(0, LONGEST_VALUE) : value;
+  const exit = exitOf(text);
+  if (exit >= 0 && isContinuation(text, exit)) return LEFT;
+  // Longer texts, and those with marked-up code, are about XPath.
+  if (text.length > LONGEST_CALL || text.includes('`')) return null;
+  for (let at = text.indexOf('('); at >= 0; at = text.indexOf('(', at + 1)) {
+    const found = callAt(text, at);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** The place where the value leaves the string, number or predicate that it is in; -1: it does not. */
+function exitOf(text: string): number {
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === "'" || character === '"' || character === ']') return at + 1;
+    if (character === '[') return -1;
+    // A number needs no quote: `1 or count(…)`.
+    if (isSpace(text.charCodeAt(at)) && at > 0 && isDigits(text, at)) return at;
+  }
+  return -1;
+}
+
+function isDigits(text: string, end: number): boolean {
+  for (let at = 0; at < end; at++) if (!isDigit(text.charCodeAt(at))) return false;
+  return true;
+}
+
+/** Whether an operator of XPath and an operand that only XPath has follow at `from`. */
+function isContinuation(text: string, from: number): boolean {
+  let at = skip(text, from);
+  while (at < text.length && ')]'.includes(text.charAt(at))) at = skip(text, at + 1);
+  if (text.charAt(at) === '|') return text.charAt(at + 1) !== '|' && isPath(text, skip(text, at + 1));
+  const name = nameAt(text, at);
+  return (name === 'or' || name === 'and') && isOperand(text, skip(text, at + name.length));
+}
+
+/** Whether a path, an axis, or a function on one of them is at `from`. */
+function isOperand(text: string, from: number): boolean {
+  let at = from;
+  for (let depth = 0; depth < DEEPEST; depth++) {
+    if (isPath(text, at)) return true;
+    const name = nameAt(text, at);
+    const open = skip(text, at + name.length);
+    if (name === '' || text.charAt(open) !== '(') return false;
+    const inside = skip(text, open + 1);
+    if (BARE_FUNCTIONS.has(name) && text.charAt(inside) === ')') return true;
+    if (!NODE_FUNCTIONS.has(name)) return false;
+    at = inside;
+  }
+  return false;
+}
+
+/** Whether a path is at `at`: `/*`, `//x`, `/users[`, `../x`, `./x`, `@*`, `child::x`. */
+function isPath(text: string, at: number): boolean {
+  const two = text.slice(at, at + 2);
+  if (two === '//' || two === '/*' || two === '..' || two === './' || two === '@*') return true;
+  const first = two.charAt(0);
+  if (first === '/') {
+    const name = nameAt(text, at + 1);
+    return name !== '' && '[/'.includes(text.charAt(at + 1 + name.length) || ' ');
+  }
+  const name = nameAt(text, at);
+  return AXES.has(name) && text.startsWith('::', at + name.length);
+}
+
+/** Judges the call whose bracket is at `open`. */
+function callAt(text: string, open: number): string | null {
+  const start = nameStart(text, open);
+  const name = text.slice(start, open).toLowerCase();
+  // A method of an object (`db.doc(…)`) or a variable.
+  if (start > 0 && '.$>'.includes(text.charAt(start - 1))) return null;
+  const inside = skip(text, open + 1);
+  if (DOCUMENT_FUNCTIONS.has(name)) return isAddress(text, inside) ? 'document read by XPath' : null;
+  if (!NODE_FUNCTIONS.has(name)) return null;
+  const root = text.slice(inside, inside + 2);
+  const descends = root === '//' && nameAt(text, inside + 2) + text.charAt(inside + 2) !== '';
+  const axis = root.startsWith('/') && AXES.has(nameAt(text, inside + 1));
+  if (axis) return 'structure of a document read by XPath';
+  if (root !== '/*' && !descends) return null;
+  return text.charAt(inside + 2) === '/' ? null : 'structure of a document read by XPath';
+}
+
+/** Whether a string with an address or a path, or `concat(` of strings, is at `at`. */
+function isAddress(text: string, at: number): boolean {
+  if (nameAt(text, at) === 'concat') return true;
+  const quote = text.charAt(at);
+  if (quote !== "'" && quote !== '"') return false;
+  const begin = text.slice(at + 1, at + 9).toLowerCase();
+  return ['http:', 'https:', 'ftp:', 'file:', '//', '\\\\', '/etc/'].some((head) => begin.startsWith(head));
+}
+
+function skip(text: string, at: number): number {
+  let next = at;
+  while (isSpace(text.charCodeAt(next))) next++;
+  return next;
+}
+
+function isNameLetter(code: number): boolean {
+  const letter = code | 0x20;
+  return (letter >= 0x61 && letter <= 0x7a) || code === 0x2d;
+}
+
+/** The name (letters and hyphens) at `at`, in lower case. */
+function nameAt(text: string, at: number): string {
+  let end = at;
+  while (end - at < LONGEST_NAME && isNameLetter(text.charCodeAt(end))) end++;
+  return text.slice(at, end).toLowerCase();
+}
+
+/** The beginning of the name that ends at `end`. */
+function nameStart(text: string, end: number): number {
+  let start = end;
+  while (start > 0 && end - start < LONGEST_NAME && isNameLetter(text.charCodeAt(start - 1))) start--;
+  return start;
+}

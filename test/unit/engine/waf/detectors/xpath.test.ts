@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { detectXPath, SHORTEST_XPATH } from '../../../../../src/engine/waf/detectors/xpath.ts';
+
+describe('a value is reported with its construct', () => {
+  test.each([
+    ['XPath behind a value', "']|//*|//*['"],
+    ['XPath behind a value', "' or count(/*)=1"],
+    ['XPath behind a value', '1 or position()=1'],
+    ['XPath behind a value', "' or name()='x'"],
+    ['XPath behind a value', "' or //user"],
+    ['XPath behind a value', "' or ../password"],
+    ['XPath behind a value', "' or child::node()"],
+    ['XPath behind a value', "' or not(//x)"],
+    ['XPath behind a value', "x'] | /users[1]"],
+    ['structure of a document read by XPath', 'count(//user)'],
+    ['structure of a document read by XPath', 'string-length(/*)'],
+    ['document read by XPath', "doc('http://a.example/')"],
+    ['document read by XPath', "document(concat('a',b))"],
+  ])('%s: %j', (construct, value) => expect(detectXPath(value)).toBe(construct));
+});
+
+describe('texts and whole expressions are not reported', () => {
+  test.each([
+    "' or '1'='1",
+    "//div[@id='x']",
+    "it's a/b or c",
+    'count(x)',
+    "db.doc('http://a')",
+    '/api/x | /api/y',
+    'parent::__construct()',
+    "don't or ./configure",
+    "'a' | 'b'",
+    "rock 'n' roll",
+  ])('%j', (value) => expect(detectXPath(value)).toBeNull());
+});
+
+test('the shortest reported value has SHORTEST_XPATH octets', () => {
+  const value = "'|//";
+  expect(detectXPath(value)).not.toBeNull();
+  expect(value).toHaveLength(SHORTEST_XPATH);
+});
