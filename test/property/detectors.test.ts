@@ -1,6 +1,7 @@
 /** The detectors answer every string, and do an amount of work that grows with its length and no faster. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { detectSqlStatement } from '../../src/engine/waf/detectors/sql-statement.ts';
 import { detectSqli } from '../../src/engine/waf/detectors/sqli.ts';
 import { detectXss } from '../../src/engine/waf/detectors/xss.ts';
 import { detectorStrings } from '../support/detector-strings.ts';
@@ -69,6 +70,7 @@ const STEPS_PER_CHARACTER = 30;
 const DETECTORS = [
   ['detectSqli', detectSqli],
   ['detectXss', detectXss],
+  ['detectSqlStatement', detectSqlStatement],
 ] as const;
 
 describe.each(DETECTORS)('%s', (_, detect) => {
