@@ -135,8 +135,8 @@ describe('text around an attack does not hide it', () => {
     const text = fc.stringMatching(/^[a-z0-9 .,;]{0,30}$/);
     fc.assert(
       fc.property(text, text, (before, after) => {
-        expect(detectXss(`${before}<script>f()</script>${after}`)).toBe(true);
-        expect(detectXss(`${before}" onload=f() ${after}`)).toBe(true);
+        expect(detectXss(`${before}<script>f()</script>${after}`)).not.toBeNull();
+        expect(detectXss(`${before}" onload=f() ${after}`)).not.toBeNull();
       }),
     );
   });

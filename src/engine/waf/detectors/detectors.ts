@@ -23,11 +23,7 @@ export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
   detectSQLi: { find: sqlConstruct, shortest: SHORTEST_SQLI, kinds: PREFILTER_KINDS },
   detectSQLStatement: { find: detectSqlStatement, shortest: SHORTEST_STATEMENT, kinds: STATEMENT_KINDS },
   // A tag, or an attribute with a value.
-  detectXSS: {
-    find: (value) => (detectXss(value) ? 'script in HTML' : null),
-    shortest: SHORTEST_XSS,
-    kinds: KIND.angle | KIND.equals,
-  },
+  detectXSS: { find: detectXss, shortest: SHORTEST_XSS, kinds: KIND.angle | KIND.equals },
 };
 
 /** Whether an operator is a detector. */
