@@ -1,6 +1,7 @@
 /** The detectors answer every string, and do an amount of work that grows with its length and no faster. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { detectScript } from '../../src/engine/waf/detectors/script.ts';
 import { detectSqlStatement } from '../../src/engine/waf/detectors/sql-statement.ts';
 import { detectSqli } from '../../src/engine/waf/detectors/sqli.ts';
 import { detectXss } from '../../src/engine/waf/detectors/xss.ts';
@@ -18,6 +19,7 @@ const PIECES = [
     ' ',
   ),
   ...`onclick= style= href= javascript: data: &# &#x &colon; &Tab; xmlns= <svg <!`.split(' '),
+  ...`alert( eval( constructor window[ atob( ) ]( on <b> <scr ipt`.split(' '),
   ' ',
   '\n',
   '\t',
@@ -71,6 +73,7 @@ const DETECTORS = [
   ['detectSqli', detectSqli],
   ['detectXss', detectXss],
   ['detectSqlStatement', detectSqlStatement],
+  ['detectScript', detectScript],
 ] as const;
 
 describe.each(DETECTORS)('%s', (_, detect) => {

@@ -1,6 +1,7 @@
 /** The detectors by their operators: each reads a value by a grammar and names the construct that it found. */
 import { KIND } from '../../../base/octets/octet-kinds.ts';
 import type { WafDetector } from '../../plan/signature-program.ts';
+import { detectScript, SCRIPT_KINDS, SHORTEST_SCRIPT } from './script.ts';
 import { detectSqlStatement, SHORTEST_STATEMENT, STATEMENT_KINDS } from './sql-statement.ts';
 import { detectSqli, PREFILTER_KINDS, SHORTEST_SQLI } from './sqli.ts';
 import { detectXss, SHORTEST_XSS } from './xss.ts';
@@ -22,6 +23,7 @@ export interface Detector {
 export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
   detectSQLi: { find: sqlConstruct, shortest: SHORTEST_SQLI, kinds: PREFILTER_KINDS },
   detectSQLStatement: { find: detectSqlStatement, shortest: SHORTEST_STATEMENT, kinds: STATEMENT_KINDS },
+  detectScript: { find: detectScript, shortest: SHORTEST_SCRIPT, kinds: SCRIPT_KINDS },
   // A tag, or an attribute with a value.
   detectXSS: { find: detectXss, shortest: SHORTEST_XSS, kinds: KIND.angle | KIND.equals },
 };
