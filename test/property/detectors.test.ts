@@ -1,6 +1,8 @@
 /** The detectors answer every string, and do an amount of work that grows with its length and no faster. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { detectEntities } from '../../src/engine/waf/detectors/entities.ts';
+import { detectLookup } from '../../src/engine/waf/detectors/lookup.ts';
 import { detectScript } from '../../src/engine/waf/detectors/script.ts';
 import { detectSqlStatement } from '../../src/engine/waf/detectors/sql-statement.ts';
 import { detectSqli } from '../../src/engine/waf/detectors/sqli.ts';
@@ -20,6 +22,7 @@ const PIECES = [
   ),
   ...`onclick= style= href= javascript: data: &# &#x &colon; &Tab; xmlns= <svg <!`.split(' '),
   ...`alert( eval( constructor window[ atob( ) ]( on <b> <scr ipt`.split(' '),
+  ...`\${ \${: :- } lower: jndi: \\u006a <!ENTITY <!entity% &a; %a; &#37;`.split(' '),
   ' ',
   '\n',
   '\t',
@@ -74,6 +77,8 @@ const DETECTORS = [
   ['detectXss', detectXss],
   ['detectSqlStatement', detectSqlStatement],
   ['detectScript', detectScript],
+  ['detectLookup', detectLookup],
+  ['detectEntities', detectEntities],
 ] as const;
 
 describe.each(DETECTORS)('%s', (_, detect) => {

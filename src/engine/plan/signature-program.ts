@@ -150,7 +150,14 @@ export const WAF_TEXT_OPERATORS = [
   'within',
 ] as const;
 /** Operators that read the value by a grammar (`engine/waf/detectors`): those of SecLang, and our own. */
-export const WAF_DETECTORS = ['detectSQLi', 'detectXSS', 'detectSQLStatement', 'detectScript'] as const;
+export const WAF_DETECTORS = [
+  'detectSQLi',
+  'detectXSS',
+  'detectSQLStatement',
+  'detectScript',
+  'detectLookup',
+  'detectEntities',
+] as const;
 export type WafDetector = (typeof WAF_DETECTORS)[number];
 
 export const WAF_PLAIN_OPERATORS = [

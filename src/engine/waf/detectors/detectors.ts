@@ -1,6 +1,8 @@
 /** The detectors by their operators: each reads a value by a grammar and names the construct that it found. */
 import { KIND } from '../../../base/octets/octet-kinds.ts';
 import type { WafDetector } from '../../plan/signature-program.ts';
+import { detectEntities, ENTITY_KINDS, SHORTEST_ENTITIES } from './entities.ts';
+import { detectLookup, LOOKUP_KINDS, SHORTEST_LOOKUP } from './lookup.ts';
 import { detectScript, SCRIPT_KINDS, SHORTEST_SCRIPT } from './script.ts';
 import { detectSqlStatement, SHORTEST_STATEMENT, STATEMENT_KINDS } from './sql-statement.ts';
 import { detectSqli, PREFILTER_KINDS, SHORTEST_SQLI } from './sqli.ts';
@@ -24,6 +26,8 @@ export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
   detectSQLi: { find: sqlConstruct, shortest: SHORTEST_SQLI, kinds: PREFILTER_KINDS },
   detectSQLStatement: { find: detectSqlStatement, shortest: SHORTEST_STATEMENT, kinds: STATEMENT_KINDS },
   detectScript: { find: detectScript, shortest: SHORTEST_SCRIPT, kinds: SCRIPT_KINDS },
+  detectLookup: { find: detectLookup, shortest: SHORTEST_LOOKUP, kinds: LOOKUP_KINDS },
+  detectEntities: { find: detectEntities, shortest: SHORTEST_ENTITIES, kinds: ENTITY_KINDS },
   // A tag, or an attribute with a value.
   detectXSS: { find: detectXss, shortest: SHORTEST_XSS, kinds: KIND.angle | KIND.equals },
 };
