@@ -28,6 +28,7 @@ export function detectScript(value: string): string | null {
 function inCode(value: string): string | null {
   let inTag = false;
   let broken = false;
+  let quoted = false;
   let opened = false;
   let escaped = false;
   for (let at = 0; at < value.length; at++) {
@@ -43,6 +44,7 @@ function inCode(value: string): string | null {
       case 0x22:
       case 0x27:
         broken = true;
+        quoted = true;
         break;
       case 0x3d: // =
         if (isEventAttribute(value, at, { inTag, broken })) return 'event attribute with script';
@@ -56,7 +58,7 @@ function inCode(value: string): string | null {
         break;
       }
       case 0x29: // )
-        escaped ||= broken && !opened && value.charCodeAt(at + 1) === 0x3b;
+        escaped ||= quoted && !opened && value.charCodeAt(at + 1) === 0x3b;
         break;
       case 0x5b: {
         const found = memberConstruct(value, at);

@@ -131,13 +131,16 @@ function codeAt(value: string, from: number): number {
   const text = value.slice(start, end).toLowerCase();
   const isCode = text.includes('(') || text.includes('`', 1) || text.includes('=') || text.includes('\\');
   if (SINKS.some((sink) => text.includes(sink)) && (isCode || text.includes(':'))) return PAGE_CODE;
-  return isCode ? CODE : NO_CODE;
+  // JSX writes braces where HTML has quotes.
+  return isCode && !text.startsWith('{') && !text.startsWith('${') ? CODE : NO_CODE;
 }
 
-/** The place where a value ends: at its quote, else at `>`; at most `LONGEST_VALUE` on. */
+/** The place where a value ends: at its quote, else at `>` or the end of the line; at most `LONGEST_VALUE` on. */
 function valueEnd(value: string, start: number, quote: number): number {
   const limit = Math.min(value.length, start + LONGEST_VALUE);
-  for (let at = start + 1; at < limit; at++)
-    if (value.charCodeAt(at) === (quote === 0 ? 0x3e : quote)) return at;
+  for (let at = start + 1; at < limit; at++) {
+    const code = value.charCodeAt(at);
+    if (quote === 0 ? code === 0x3e || code === 0x0a : code === quote) return at;
+  }
   return limit;
 }

@@ -17,6 +17,8 @@ const MOST_BETWEEN = 4;
 const RUNNERS: ReadonlySet<string> = new Set(['eval', 'execscript', 'settimeout', 'setinterval', 'function']);
 /** Functions that show or write text. */
 const WRITERS: ReadonlySet<string> = new Set(['alert', 'confirm', 'prompt', 'write', 'writeln']);
+/** Functions that attacks call to show that they work. */
+const DIALOGS: ReadonlySet<string> = new Set(['alert', 'confirm', 'prompt', 'eval']);
 /** Names of the global object, and of the document. */
 const GLOBALS: ReadonlySet<string> = new Set([
   'window',
@@ -79,13 +81,14 @@ export function callConstruct(value: string, open: number, { escaped }: Around):
   if (!mayBeListed(value.charCodeAt(start) | 0x20)) return null;
   const name = value.slice(start, end).toLowerCase();
   if (name === 'constructor') return isConstructed(value, start) ? 'function made from a constructor' : null;
-  if (name === '__definegetter__') return 'getter that runs script';
+  const isCall = value.charCodeAt(open) === 0x28;
+  if (name === '__definegetter__') return isCall ? 'getter that runs script' : null;
   const runs = RUNNERS.has(name);
   if (!runs && !WRITERS.has(name)) return null;
   const text = argumentsAt(value, open);
   if (HIDDEN.some((hidden) => text.startsWith(hidden))) return 'call with hidden text';
   if (runs && (isJoined(text) || (name !== 'function' && isSumOfNames(text)))) return PIECES;
-  return escaped && end === open && value.charCodeAt(open) === 0x28 ? BEHIND : null;
+  return escaped && isCall && end === open && DIALOGS.has(name) ? BEHIND : null;
 }
 
 /** The place where the name before a bracket ends: before white space, `?.` and a closing bracket of its own. */

@@ -37,10 +37,12 @@ import {
 } from './tokens.ts';
 
 const AS = wordNumber('AS');
+const CASE = wordNumber('CASE');
 const EXISTS = wordNumber('EXISTS');
 const FROM = wordNumber('FROM');
 const HAVING = wordNumber('HAVING');
 const SELECT = wordNumber('SELECT');
+const WHEN = wordNumber('WHEN');
 const WHERE = wordNumber('WHERE');
 /** What can be between `UNION` and `SELECT`. */
 const ALL: ReadonlySet<number> = new Set(['ALL', 'DISTINCT', 'DISTINCTROW'].map(wordNumber));
@@ -115,14 +117,17 @@ function skipClosing(tokens: Tokens, i: number): number {
   return at;
 }
 
-function isArithmetic({ kind, flags, size }: Tokens, i: number): boolean {
-  return i < size && kind[i] === OPERATOR && (flags[i]! & ARITHMETIC) !== 0;
+/** Whether an operator that compares nothing is at `i`: one of arithmetic or of bits. */
+function isArithmetic(tokens: Tokens, i: number): boolean {
+  return kindAt(tokens, i) === OPERATOR && !isComparison(tokens, i);
 }
 
 /** `SELECT 1`, `SELECT f(…`, `SELECT x FROM`, `CASE WHEN`, `UNION SELECT`; not "select one". */
 function isQuery(tokens: Tokens, i: number): boolean {
   const next = kindAt(tokens, i + 1);
   if (kindAt(tokens, i) === UNION) return next === EXPRESSION || next === BAREWORD;
+  if (wordAt(tokens, i) === CASE) return next === NUMBER || next === OPEN || wordAt(tokens, i + 1) === WHEN;
+  if (wordAt(tokens, i) !== SELECT) return false;
   if (next !== BAREWORD) return next !== 0 && next !== STRING;
   const third = kindAt(tokens, i + 2);
   return wordAt(tokens, i + 2) === FROM || third === COMMA || third === OPEN;
@@ -139,9 +144,13 @@ function afterQuery(tokens: Tokens, i: number): number {
   return at;
 }
 
-/** Whether the token at `i` compares: an operator that is no sign of arithmetic. */
+/** Whether the token at `i` compares: a word (`LIKE`), `=`, `<`, `>`, or a sign that ends with `=`. */
 export function isComparison(tokens: Tokens, i: number): boolean {
-  return kindAt(tokens, i) === OPERATOR && !isArithmetic(tokens, i);
+  if (kindAt(tokens, i) !== OPERATOR) return false;
+  if (tokens.word[i] !== 0) return (tokens.flags[i]! & ARITHMETIC) === 0;
+  const { text } = tokens.scan;
+  const first = text.charCodeAt(tokens.start[i]!);
+  return (first >= 0x3c && first <= 0x3e) || text.charCodeAt(tokens.end[i]! - 1) === 0x3d;
 }
 
 /** A condition, and what it is: `null` if an application can have it for a filter. */

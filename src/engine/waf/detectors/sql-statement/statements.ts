@@ -5,6 +5,7 @@
 import { wordNumber } from '../sqli/lexicon.ts';
 import {
   BAREWORD,
+  COLON,
   COMMA,
   EXPRESSION,
   FUNCTION,
@@ -185,16 +186,17 @@ function isDelete(tokens: Tokens, i: number): boolean {
   return next === 0 || next === SEMICOLON || wordAt(tokens, at + 1) === WHERE;
 }
 
-/** `xp_cmdshell`, `(@q)`, `('…'`, `@x = sp_…`, `IMMEDIATE '…'`. */
+/** `xp_cmdshell`, `(@q)`, `('…'`, `@x = sp_…`; `exec('…')` is a call of several programming languages, too. */
 function execShape(tokens: Tokens, i: number): number {
   const next = kindAt(tokens, i + 1);
   switch (kindAt(tokens, i)) {
     case VARIABLE:
       return tokens.word[i] === 0 ? CERTAIN : NO_SHAPE;
     case OPEN:
-      return next === VARIABLE || next === STRING || next === EXPRESSION ? CERTAIN : NO_SHAPE;
+      if (next === STRING) return isJoined(tokens, i + 1) ? CERTAIN : QUERY;
+      return next === VARIABLE || next === EXPRESSION ? CERTAIN : NO_SHAPE;
     case STRING:
-      return COMMAND;
+      return QUERY;
     case FUNCTION:
     case BAREWORD: {
       const name = nameAt(tokens, i);
@@ -206,12 +208,18 @@ function execShape(tokens: Tokens, i: number): number {
   }
 }
 
+/** Whether two strings are joined at `i`: text put together hides a statement. */
+function isJoined(tokens: Tokens, i: number): boolean {
+  return kindAt(tokens, i + 1) === OPERATOR && kindAt(tokens, i + 2) === STRING;
+}
+
 /** `@x INT`, `c CURSOR FOR`, `x VARCHAR(5)`. */
 function declareShape(tokens: Tokens, i: number): number {
   const next = kindAt(tokens, i + 1);
   if (kindAt(tokens, i) === VARIABLE && tokens.word[i] === 0)
     return next === TYPE || next === FUNCTION || next === BAREWORD || next === KEYWORD ? CERTAIN : NO_SHAPE;
   if (kindAt(tokens, i) !== BAREWORD) return NO_SHAPE;
+  if (kindAt(tokens, i + 2) === COLON) return NO_SHAPE;
   return next === TYPE || nameOr(tokens, i + 1) === 'cursor' ? COMMAND : NO_SHAPE;
 }
 
