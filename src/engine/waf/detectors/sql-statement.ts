@@ -77,7 +77,7 @@ const SINGLE = 0x27;
 const DOUBLE = 0x22;
 
 /**
- * Returns the construct of a statement in `value` (Latin-1), or `null`. Takes linear time: at most six readings of
+ * Returns the construct of a statement in `value` (Latin-1), or `null`. Takes linear time: at most twelve readings of
  * `MOST_TOKENS` tokens, each after the first only if the value has a quote or a comment. Never throws.
  */
 export function detectSqlStatement(value: string): string | null {
@@ -93,7 +93,15 @@ function inContexts(value: string, altered: boolean): string | null {
   if (found !== null) return found;
   const inString = value.includes("'") ? inDialects(value, SINGLE, altered) : null;
   if (inString !== null) return inString;
-  return value.includes('"') ? inContext(value, { quote: DOUBLE, mysql: true }, altered) : null;
+  const inDouble = value.includes('"') ? inContext(value, { quote: DOUBLE, mysql: true }, altered) : null;
+  return inDouble ?? inDollars(value, altered);
+}
+
+/** Reads what is behind the first `$$`, which ends a string of PostgreSQL. */
+function inDollars(value: string, altered: boolean): string | null {
+  const dollars = value.indexOf('$$');
+  if (dollars < 0) return null;
+  return inContext(`'${value.slice(dollars + 2)}`, { quote: SINGLE, mysql: false }, altered);
 }
 
 /** Reads the value with the comments of ANSI SQL, and with those of MySQL if they differ. */

@@ -280,10 +280,20 @@ export function delayTail(tokens: Tokens, i: number): string | null {
   return isOpenString(tokens, behind) || isDelay(tokens, behind) ? DELAY : null;
 }
 
-/** The construct of `UNION SELECT` at `i` with a comment between, or that the removal of comments has revealed. */
+/** Whether a number precedes the token at `i` without white space: `1e0UNION`. */
+function isGlued(tokens: Tokens, i: number): boolean {
+  return kindAt(tokens, i - 1) === NUMBER && tokens.start[i] === tokens.end[i - 1];
+}
+
+/** The construct of `UNION SELECT` at `i` without white space before, with a comment between, or that was revealed. */
 export function unionTail(tokens: Tokens, i: number, altered: boolean): string | null {
   const at = ALL.has(wordAt(tokens, i + 1)) ? i + 2 : i + 1;
   if (wordAt(tokens, at) !== SELECT) return null;
-  const hidden = altered || tokens.conditional || tokens.commented[i + 1] === 1 || tokens.commented[at] === 1;
+  const hidden =
+    altered ||
+    tokens.conditional ||
+    isGlued(tokens, i) ||
+    tokens.commented[i + 1] === 1 ||
+    tokens.commented[at] === 1;
   return hidden ? 'UNION of queries' : null;
 }

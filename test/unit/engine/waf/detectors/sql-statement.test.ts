@@ -88,6 +88,8 @@ describe('the tail of a statement is detected', () => {
     ['0 div 2 union#a*/*b\nselect#c\n3', UNION],
     ['3 un/**/ion sel/**/ect 4', UNION],
     ['3 /*!50000union*//*!50000select*/ 4', UNION],
+    ['2e0union select 3', UNION],
+    ["$$ || current_setting('port') || $$", JOINED],
     ["root'/*", COMMENT],
   ])('%j is a %s', (value, expected) => expect(detectSqlStatement(value)).toBe(expected));
 });
