@@ -157,6 +157,10 @@ export const WAF_DETECTORS = [
   'detectScript',
   'detectLookup',
   'detectEntities',
+  'detectPath',
+  'detectShell',
+  'detectCommandLine',
+  'detectCommand',
 ] as const;
 export type WafDetector = (typeof WAF_DETECTORS)[number];
 

@@ -3,7 +3,9 @@ import { KIND } from '../../../base/octets/octet-kinds.ts';
 import type { WafDetector } from '../../plan/signature-program.ts';
 import { detectEntities, ENTITY_KINDS, SHORTEST_ENTITIES } from './entities.ts';
 import { detectLookup, LOOKUP_KINDS, SHORTEST_LOOKUP } from './lookup.ts';
+import { detectPath, PATH_KINDS, SHORTEST_PATH } from './path.ts';
 import { detectScript, SCRIPT_KINDS, SHORTEST_SCRIPT } from './script.ts';
+import { detectCommand, detectCommandLine, detectShell, SHELL_KINDS, SHORTEST_SHELL } from './shell.ts';
 import { detectSqlStatement, SHORTEST_STATEMENT, STATEMENT_KINDS } from './sql-statement.ts';
 import { detectSqli, PREFILTER_KINDS, SHORTEST_SQLI } from './sqli.ts';
 import { detectXss, SHORTEST_XSS } from './xss.ts';
@@ -30,6 +32,11 @@ export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
   detectEntities: { find: detectEntities, shortest: SHORTEST_ENTITIES, kinds: ENTITY_KINDS },
   // A tag, or an attribute with a value.
   detectXSS: { find: detectXss, shortest: SHORTEST_XSS, kinds: KIND.angle | KIND.equals },
+  detectShell: { find: detectShell, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS },
+  // A command line may be one name.
+  detectCommandLine: { find: detectCommandLine, shortest: SHORTEST_SHELL, kinds: -1 },
+  detectCommand: { find: detectCommand, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS },
+  detectPath: { find: detectPath, shortest: SHORTEST_PATH, kinds: PATH_KINDS },
 };
 
 /** Whether an operator is a detector. */

@@ -17,7 +17,7 @@ import {
   type WafSettings,
 } from './inspection.ts';
 import { createHits, type Hits, memberNumber } from './members.ts';
-import { reportedMessage, reportedValue, reportedVariable } from './report.ts';
+import { reportedConstruct, reportedMessage, reportedValue, reportedVariable } from './report.ts';
 import type { CompiledRule, CompiledRuleSet } from './rule-set.ts';
 import { type RuleContext, type RuleRun, runRule } from './rules.ts';
 import { classOf } from './target-classes.ts';
@@ -160,9 +160,11 @@ function report(
   const { found } = run;
   const variable = found === null ? '' : reportedVariable(found, transaction);
   const value = found === null ? '' : reportedValue(found, level, transaction);
+  const message = reportedMessage(rule.message, { variable, value }, transaction);
+  const construct = found === null ? null : reportedConstruct(found);
   matches.push({
     id: rule.id,
-    message: reportedMessage(rule.message, { variable, value }, transaction),
+    message: construct === null ? message : `${message}: ${construct}`,
     severity: rule.severity,
     category: rule.category,
     score: run.added,

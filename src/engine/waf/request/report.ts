@@ -3,6 +3,7 @@
  * secret. Variables are logged, so their names have no content of a body.
  */
 import type { WafText, WafVariable } from '../../plan/signature-program.ts';
+import { DETECTORS, isDetector } from '../detectors/detectors.ts';
 import { literalOf } from '../patterns/literal-index.ts';
 import { patternEnd } from '../patterns/pattern.ts';
 import type { RequestMember } from './members.ts';
@@ -156,6 +157,12 @@ function printable(text: string): string {
     out += code >= 32 && code < 127 ? text[at] : `\\x${code.toString(16).padStart(2, '0')}`;
   }
   return out;
+}
+
+/** Returns the construct that the detector of a match found, which has no text of the value; `null`: it has no detector. */
+export function reportedConstruct({ link, text }: RuleMatch): string | null {
+  const { operator, negated } = link.condition;
+  return negated || !isDetector(operator.kind) ? null : DETECTORS[operator.kind].find(text);
 }
 
 /** What a report shows of a match. */

@@ -77,6 +77,7 @@ const ROUNDS = 3;
  * Decodes as `urlDecodeUni` does, again while escapes are left, at most `ROUNDS` times; `+` only the first time. Then
  * replaces what lenient decoders read as ASCII: UTF-8 sequences that are longer than necessary (RFC 3629 §10; up to six
  * octets as in RFC 2279), full-width forms (U+FF01 to U+FF5E), and the characters that resemble a slash or a backslash.
+ * C1 AF is a slash, not an `o`: decoders that drop a bit make it one, and nobody disguises an `o`.
  */
 export function urlDecodeDeep(value: string): string {
   let text = decodeForm(value, readDeepUnit);
@@ -133,7 +134,7 @@ function hiddenAt(value: string, at: number): number {
   const tail = lead >= 0xfc ? 5 : lead >= 0xf8 ? 4 : tailOf(lead);
   if (lead > 0xfd || !hasTail(value, at, tail)) return NONE;
   const code = codePointOf(value, at, tail);
-  if (code < 0x80) return read(code, tail + 1);
+  if (code < 0x80) return read(lead === 0xc1 && code === 0x6f ? SLASH : code, tail + 1);
   if (code >= 0xff01 && code <= 0xff5e) return read(code - 0xfee0, tail + 1);
   const slash = slashOf(code);
   return slash === 0 ? NONE : read(slash, tail + 1);

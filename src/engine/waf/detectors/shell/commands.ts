@@ -1,0 +1,120 @@
+/**
+ * The vocabulary of shells: utilities of POSIX.1-2017 ("Shell & Utilities", chapter 4), GNU coreutils, net-tools, iproute2,
+ * BusyBox, the command processor of Windows and PowerShell.
+ */
+
+/** What is known of a name in the place of a command. */
+export const UNKNOWN = 0;
+/** A word of ordinary text, too: its arguments have to be those of a command. */
+export const WORD = 1;
+/** A word of ordinary text that attackers try without arguments. */
+export const PROBE = 2;
+/** The name of a program and nothing else. */
+export const PROGRAM = 3;
+/** A word before a command: `sudo`, `then`. */
+export const PREFIX = 4;
+
+const NAMES = new Map<string, number>();
+add(
+  WORD,
+  `alias apt at bc cal cat chat cmd color copy cp curl cut date dc dd del diff dig echo ed erase expand expr factor
+   file find finger fish fold free ftp gem git grep groups head history host kill last less ln locate logname ls
+   mail make man md mkdir more mount move mv net nl node npm od paste path perl php ping pip print printf ps python
+   query rd ren rename replace rev rm route ruby sc screen script sed seq service set sh shift sleep sort source
+   split start stat strings su tail tar task tee test time timeout top touch tr tree trap type uniq unzip users vi
+   vim vol wall watch wc where which who xcopy yes zip`,
+);
+add(PROBE, `dir env id ls ps pwd ver w`);
+add(
+  PROGRAM,
+  `adduser arp arping awk base32 base64 bash bitsadmin bunzip2 busybox bzip2 certutil chattr chgrp chmod chown chroot cksum
+   cmdkey crontab csc csh cscript dash deluser df dig dmesg dpkg du egrep fgrep findstr fsutil gawk gcc getent
+   getfacl getmac groupadd gunzip gzip hexdump hostname hostnamectl httpie icacls ifconfig iptables ipconfig journalctl
+   ksh killall ldapsearch lastlog lsattr lsb_release lsblk lscpu lsmod lsof lspci lsusb mawk md5sum mkfifo mknod mkfs mkpasswd
+   mshta msiexec mysqldump nano nc ncat netcat netsh netstat nltest nmap nohup nslookup ntdsutil openssl passwd pg_dump pkill
+   powershell printenv psexec pstree pwsh python2 python3 rar readelf readlink regsvr32 robocopy rpcclient rsync
+   rundll32 schtasks scp sestatus setfacl sftp sha1sum sha256sum shred shutdown smbclient socat ssh sshpass
+   strace sudoers systemctl systeminfo tac taskkill tasklist tcpdump tcsh telnet tftp traceroute tracert tracepath uname
+   uncompress useradd userdel usermod vdir vssadmin wbadmin wevtutil wget whereis whoami wmic wscript xargs xxd xz zcat
+   zgrep zsh`,
+);
+add(
+  PREFIX,
+  `builtin call command coproc do else env exec eval if nice nohup setsid sudo then time timeout until while xargs !`,
+);
+
+function add(kind: number, names: string): void {
+  for (const name of names.split(/\s+/)) NAMES.set(name, Math.max(kind, NAMES.get(name) ?? UNKNOWN));
+}
+
+/** Names that Windows knows, in any case; programs of Unix are written in lower case. */
+const OF_WINDOWS: ReadonlySet<string> = new Set(
+  `arp attrib bitsadmin certutil cd cmd cmdkey color copy cscript date del dir echo erase expand find
+   findstr fsutil getmac hostname icacls ipconfig md more move mshta msiexec net net1 netsh netstat nltest nslookup path
+   ping powershell prompt psexec pwsh query rd reg regsvr32 ren robocopy route rundll32 sc
+   schtasks set shutdown sort start systeminfo taskkill tasklist telnet time timeout tracert tree type ver vol vssadmin
+   wevtutil where whoami wmic wscript xcopy`.split(/\s+/),
+);
+
+/** The longest name, in characters. */
+export const LONGEST_COMMAND = 24;
+
+/** Verbs of PowerShell's cmdlets (`Get-Verb`) that attackers use. */
+const VERBS: ReadonlySet<string> = new Set(
+  `add clear convertfrom convertto copy disable enable expand export foreach get import invoke move new out read
+   remove rename select set start stop test where write`.split(/\s+/),
+);
+
+/** The kind of a name in lower case, without quotes and folder; `cased`: it was written with capital letters. */
+export function commandKind(name: string, cased: boolean): number {
+  const bare = name.endsWith('.exe') ? name.slice(0, -4) : name;
+  const kind = NAMES.get(bare);
+  if (kind === undefined) return isCmdlet(name) ? PROGRAM : UNKNOWN;
+  if (cased && !OF_WINDOWS.has(bare)) return UNKNOWN;
+  return bare === name ? kind : PROGRAM;
+}
+
+/** Whether a name is a verb, a dash and one word of letters: `get-childitem`. */
+function isCmdlet(name: string): boolean {
+  const dash = name.indexOf('-');
+  if (dash < 3 || !VERBS.has(name.slice(0, dash))) return false;
+  for (let at = dash + 1; at < name.length; at++) {
+    const code = name.charCodeAt(at);
+    if (code < 0x61 || code > 0x7a) return false;
+  }
+  return CMDLET_NOUNS.some((noun) => name.startsWith(noun, dash + 1));
+}
+
+/** The beginnings of nouns of cmdlets: `get-started` is a link. */
+const CMDLET_NOUNS = [
+  'acl',
+  'aduser',
+  'alias',
+  'childitem',
+  'command',
+  'computer',
+  'content',
+  'credential',
+  'eventlog',
+  'executionpolicy',
+  'expression',
+  'file',
+  'host',
+  'item',
+  'localuser',
+  'location',
+  'mppreference',
+  'netip',
+  'nettcp',
+  'output',
+  'process',
+  'psdrive',
+  'pssession',
+  'restmethod',
+  'scheduledtask',
+  'service',
+  'sleep',
+  'string',
+  'webrequest',
+  'wmi',
+] as const;

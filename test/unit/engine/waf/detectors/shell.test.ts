@@ -1,0 +1,126 @@
+/** Which values are commands: by the place where a command begins, by its name and arguments, by the text around it. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  detectCommand,
+  detectCommandLine,
+  detectShell,
+  SHELL_KINDS,
+  SHORTEST_SHELL,
+} from '../../../../../src/engine/waf/detectors/shell.ts';
+import { octetsOf, shapeOf } from '../../../../../src/engine/waf/octets/octet-buffer.ts';
+
+describe('a command is found where a shell begins one', () => {
+  test.each([
+    ['a;id', 'separator and the name of a program'],
+    ['8.8.8.8|whoami', 'separator and the name of a program'],
+    ['x.txt;ls -la', 'separator and a command'],
+    ['\n ls -la', 'separator and a command'],
+    ["'; sleep 5 #", 'separator and a command'],
+    ['& ipconfig /all', 'separator and a command'],
+    ['; sudo -n cat /srv/key', 'separator and a command'],
+    ['; then sleep 1; fi', 'separator and a command'],
+    ['|/usr/bin/id', 'separator and a program by its path'],
+    ['`id`', 'substitution of a command'],
+    ['x$(hostname)', 'substitution of a command'],
+    ['<(curl 10.0.0.1)', 'substitution of a command'],
+    ["system('ls')", 'call that runs a command'],
+  ])('%j: %s', (value, expected) => expect(detectShell(value)).toBe(expected));
+});
+
+describe('quoting does not hide the name of a command', () => {
+  test.each([
+    [";w'h'o'am'i", 'command with quoting in its name'],
+    ['|wh\\oami', 'command with quoting in its name'],
+    ['& n^et^stat', 'command with quoting in its name'],
+    [';wh$@oami', 'command with quoting in its name'],
+    ['$u/bin$u/cat$u /x', 'command between empty variables'],
+    ['echo${IFS}1', 'command before $IFS'],
+    [';{cat,/srv/key}', 'command in braces'],
+  ])('%j: %s', (value, expected) => expect(detectShell(value)).toBe(expected));
+});
+
+describe('prose, lists and code are no commands', () => {
+  test.each([
+    'mammal;cat;ears',
+    'name|id|price',
+    '| id | name | price |',
+    'Tom & Jerry; find out more',
+    'LC & NC - hat.jpg',
+    'the `id` of a row',
+    '$(window).scroll()',
+    "$('cat').show()",
+    '?a=1&id=2&sort=name',
+    'data:image/png;base64,iVBORw0KGgo=',
+    'Mozilla/5.0 (X11; Linux x86_64; rv:1) Gecko',
+    'To see it, run this; ping -c 3 host',
+    '$name = f($x);\necho "hello $name";',
+    'cats\nls\ndogs',
+    'tsc && vite build',
+  ])('%j', (value) => expect(detectShell(value)).toBeNull());
+});
+
+describe('command lines alone and commands in prose are left to stricter levels', () => {
+  test.each(['ls -la', 'ifconfig', 'cat /srv/key', 'git log --oneline | head -5'])('%j', (value) => {
+    expect(detectShell(value)).toBeNull();
+    expect(detectCommandLine(value)).not.toBeNull();
+  });
+
+  test.each([
+    'please run this for me; wget -q x.example/a',
+    'look at all of it with $(cat /srv/key) at least',
+  ])('%j', (value) => {
+    expect(detectShell(value)).toBeNull();
+    expect(detectCommandLine(value)).toBeNull();
+    expect(detectCommand(value)).not.toBeNull();
+  });
+});
+
+const PIECES = [
+  '`',
+  '$(',
+  ';',
+  '|',
+  '&',
+  '\n',
+  ' ',
+  'ls',
+  'cat',
+  'whoami',
+  '(',
+  '"',
+  "'",
+  '=',
+  '{',
+  ',',
+  '$IFS',
+  '\\',
+  '/',
+];
+
+test('every detected value has an octet of SHELL_KINDS and SHORTEST_SHELL octets', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...PIECES), { maxLength: 10 }), (parts) => {
+      const value = parts.join('');
+      if (detectShell(value) === null) return;
+      expect(shapeOf(octetsOf(value), value.length) & SHELL_KINDS).not.toBe(0);
+      expect(value.length).toBeGreaterThanOrEqual(SHORTEST_SHELL);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test('any octets are read without an error, and the result does not depend on what was read before', () => {
+  const values = fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary', maxLength: 3 })), {
+    maxLength: 24,
+  });
+  fc.assert(
+    fc.property(values, (parts) => {
+      const value = parts.join('').replace(/[^\0-\xff]/g, 'x');
+      const once = [detectShell(value), detectCommand(value)];
+      detectShell("'; cat /etc/passwd");
+      expect([detectShell(value), detectCommand(value)]).toEqual(once);
+    }),
+    { numRuns: 3_000 },
+  );
+});
