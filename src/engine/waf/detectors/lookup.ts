@@ -26,6 +26,8 @@ const WANTED = 'jndi:';
 interface Lookup {
   /** Its text, evaluated, in lower case: of a default value, if it has one. */
   text: string;
+  /** The last character that was added, stored or not. */
+  last: number;
   /** Whether `:-` has occurred. */
   hasDefault: boolean;
   /** Whether the value of another lookup is part of the text. */
@@ -40,7 +42,7 @@ export function detectLookup(value: string): string | null {
   for (let at = first; at < value.length; at++) {
     const code = value.charCodeAt(at);
     if (code === 0x24 && value.charCodeAt(at + 1) === 0x7b) {
-      if (open.length < MOST_OPEN) open.push({ text: '', hasDefault: false, isNested: false });
+      if (open.length < MOST_OPEN) open.push({ text: '', last: 0, hasDefault: false, isNested: false });
       at++;
       continue;
     }
@@ -82,22 +84,23 @@ function letterOf(value: string, at: number): number {
 /** Adds a character to a lookup, except white space, controls and the second octet of a sequence. */
 function addCharacter(lookup: Lookup, code: number): void {
   if (code <= 0x20 || (code >= 0x80 && code < 0xc0)) return;
-  if (code === 0x2d && !lookup.hasDefault && lookup.text.endsWith(':')) {
+  if (code === 0x2d && !lookup.hasDefault && lookup.last === 0x3a) {
     lookup.hasDefault = true;
     lookup.text = '';
   } else if (lookup.text.length < LONGEST_TEXT) {
     lookup.text += String.fromCharCode(code).toLowerCase();
-  } else if (!lookup.hasDefault) {
-    // The end is compared with `:-`, the beginning with prefixes.
-    lookup.text = lookup.text.slice(0, LONGEST_TEXT - 1) + String.fromCharCode(code);
   }
+  lookup.last = code;
 }
 
 /** Adds the value of a lookup to the one around it. */
 function addValue(around: Lookup | undefined, lookup: Lookup): void {
   if (around === undefined) return;
   around.isNested = true;
-  around.text = (around.text + evaluated(lookup)).slice(0, LONGEST_TEXT);
+  const value = evaluated(lookup);
+  if (value === '' || around.text.length >= LONGEST_TEXT) return;
+  around.last = value.charCodeAt(value.length - 1);
+  around.text = (around.text + value).slice(0, LONGEST_TEXT);
 }
 
 /** The value of a lookup. */
