@@ -18,13 +18,13 @@ import {
 import { isStacked, statementAt } from './sql-statement/statements.ts';
 import {
   beginTokens,
-  type Context,
   kindAt,
   MOST_TOKENS,
   nameAt,
   newTokens,
   readUpTo,
-  type Tokens,
+  type SqlContext,
+  type SqlTokens,
 } from './sql-statement/tokens.ts';
 import {
   BAREWORD,
@@ -71,7 +71,7 @@ const MOST_STATEMENTS = 8;
 const COMMANDS: ReadonlySet<string> = new Set(['copy', 'restore', 'do']);
 
 // PERF: one reading for all calls. Calls are synchronous, and each resets all of its fields.
-const tokens: Tokens = newTokens();
+const tokens: SqlTokens = newTokens();
 
 const SINGLE = 0x27;
 const DOUBLE = 0x22;
@@ -112,7 +112,7 @@ function inDialects(value: string, quote: number, altered: boolean): string | nu
 }
 
 /** Reads the value in one context. */
-function inContext(value: string, context: Context, altered: boolean): string | null {
+function inContext(value: string, context: SqlContext, altered: boolean): string | null {
   beginTokens(tokens, value, context);
   const head = headAt();
   if (head < 0) return null;

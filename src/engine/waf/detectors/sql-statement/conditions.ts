@@ -30,9 +30,9 @@ import {
   isOpenString,
   isProse,
   kindAt,
+  type SqlTokens,
   sameText,
   skipOpening,
-  type Tokens,
   wordAt,
 } from './tokens.ts';
 
@@ -66,7 +66,7 @@ interface Operand {
 }
 
 /** Reads the operand at `i`, with arithmetic behind it. */
-function operandAt(tokens: Tokens, i: number): Operand {
+function operandAt(tokens: SqlTokens, i: number): Operand {
   const at = skipOpening(tokens, i);
   let operand = simpleOperand(tokens, at);
   if (operand.side === 'nothing') return operand;
@@ -78,7 +78,7 @@ function operandAt(tokens: Tokens, i: number): Operand {
 }
 
 /** Reads an operand without arithmetic. */
-function simpleOperand(tokens: Tokens, at: number): Operand {
+function simpleOperand(tokens: SqlTokens, at: number): Operand {
   const behind = (side: Side, next: number): Operand => ({ side, at, next: skipClosing(tokens, next) });
   switch (kindAt(tokens, at)) {
     case NUMBER:
@@ -106,24 +106,24 @@ function simpleOperand(tokens: Tokens, at: number): Operand {
 }
 
 /** Whether a call has a system object for its name or an argument. */
-function hasSystemObject(tokens: Tokens, from: number, end: number): boolean {
+function hasSystemObject(tokens: SqlTokens, from: number, end: number): boolean {
   for (let at = from; at < end; at++) if (isSystemObject(tokens, at) || isDelay(tokens, at)) return true;
   return false;
 }
 
-function skipClosing(tokens: Tokens, i: number): number {
+function skipClosing(tokens: SqlTokens, i: number): number {
   let at = i;
   while (kindAt(tokens, at) === CLOSE) at++;
   return at;
 }
 
 /** Whether an operator that compares nothing is at `i`: one of arithmetic or of bits. */
-function isArithmetic(tokens: Tokens, i: number): boolean {
+function isArithmetic(tokens: SqlTokens, i: number): boolean {
   return kindAt(tokens, i) === OPERATOR && !isComparison(tokens, i);
 }
 
 /** `SELECT 1`, `SELECT f(…`, `SELECT x FROM`, `CASE WHEN`, `UNION SELECT`; not "select one". */
-function isQuery(tokens: Tokens, i: number): boolean {
+function isQuery(tokens: SqlTokens, i: number): boolean {
   const next = kindAt(tokens, i + 1);
   if (kindAt(tokens, i) === UNION) return next === EXPRESSION || next === BAREWORD;
   if (wordAt(tokens, i) === CASE) return next === NUMBER || next === OPEN || wordAt(tokens, i + 1) === WHEN;
@@ -134,7 +134,7 @@ function isQuery(tokens: Tokens, i: number): boolean {
 }
 
 /** The place behind a query, which ends with its brackets. */
-function afterQuery(tokens: Tokens, i: number): number {
+function afterQuery(tokens: SqlTokens, i: number): number {
   let depth = 0;
   let at = i;
   for (; at < tokens.size; at++) {
@@ -145,7 +145,7 @@ function afterQuery(tokens: Tokens, i: number): number {
 }
 
 /** Whether the token at `i` compares: a word (`LIKE`), `=`, `<`, `>`, or a sign that ends with `=`. */
-export function isComparison(tokens: Tokens, i: number): boolean {
+export function isComparison(tokens: SqlTokens, i: number): boolean {
   if (kindAt(tokens, i) !== OPERATOR) return false;
   if (tokens.word[i] !== 0) return (tokens.flags[i]! & ARITHMETIC) === 0;
   const { text } = tokens.scan;
@@ -161,7 +161,7 @@ interface Condition {
 }
 
 /** Reads the condition at `i`. */
-function conditionAt(tokens: Tokens, i: number): Condition {
+function conditionAt(tokens: SqlTokens, i: number): Condition {
   const left = operandAt(tokens, i);
   if (left.side === 'nothing') return { construct: null, next: i };
   if (!isComparison(tokens, left.next)) return { construct: loneConstruct(tokens, left), next: left.next };
@@ -170,7 +170,7 @@ function conditionAt(tokens: Tokens, i: number): Condition {
 }
 
 /** The construct of a comparison. */
-function comparedConstruct(tokens: Tokens, left: Operand, right: Operand): string | null {
+function comparedConstruct(tokens: SqlTokens, left: Operand, right: Operand): string | null {
   if (left.side === 'system' || right.side === 'system') return OF_DATABASE;
   if (left.side === 'constant' && right.side === 'constant') return CONSTANT;
   if (left.side === 'constant' && right.side === 'call')
@@ -180,13 +180,13 @@ function comparedConstruct(tokens: Tokens, left: Operand, right: Operand): strin
 }
 
 /** The construct of a condition without comparison: `SLEEP(5)`, `EXISTS (…)`, `TRUE`. */
-function loneConstruct(tokens: Tokens, { side, at }: Operand): string | null {
+function loneConstruct(tokens: SqlTokens, { side, at }: Operand): string | null {
   if (side === 'system') return isDelay(tokens, at) ? DELAY : OF_DATABASE;
   return side === 'constant' && isTruth(tokens, at) ? CONSTANT : null;
 }
 
 /** Whether the number at `i` is `TRUE` or `FALSE`. */
-function isTruth({ kind, start, scan }: Tokens, i: number): boolean {
+function isTruth({ kind, start, scan }: SqlTokens, i: number): boolean {
   return kind[i] === NUMBER && isLetter(scan.text.charCodeAt(start[i]!));
 }
 
@@ -199,7 +199,7 @@ export interface Place {
 }
 
 /** The construct of `AND …`, `OR …`, `|| …` at `i`; `null`: it can be prose or a filter. */
-export function logicTail(tokens: Tokens, i: number, place: Place): string | null {
+export function logicTail(tokens: SqlTokens, i: number, place: Place): string | null {
   const joined = joinedCall(tokens, i, place);
   if (joined !== null) return joined;
   const { construct, next } = conditionAt(tokens, i + 1);
@@ -213,7 +213,7 @@ export function logicTail(tokens: Tokens, i: number, place: Place): string | nul
 
 /** Whether a constant condition that ends before `next` is no prose. */
 function isConstantTail(
-  tokens: Tokens,
+  tokens: SqlTokens,
   next: number,
   { opens, named, isCut, at }: Place & { readonly isCut: boolean; readonly at: number },
 ): boolean {
@@ -225,14 +225,14 @@ function isConstantTail(
 }
 
 /** Whether `OR x = y` or `OR f(…)` is at `i`, which counts if a comment cuts off what follows. */
-function isOpenCondition(tokens: Tokens, i: number): boolean {
+function isOpenCondition(tokens: SqlTokens, i: number): boolean {
   const left = operandAt(tokens, i + 1);
   if (isComparison(tokens, left.next)) return operandAt(tokens, left.next + 1).side !== 'nothing';
   return left.side === 'call' || left.side === 'constant';
 }
 
 /** The construct of a call joined with `||`: `' || f('x') || '`, `1 || lpad(user, 7)`. */
-function joinedCall(tokens: Tokens, i: number, { opens }: Place): string | null {
+function joinedCall(tokens: SqlTokens, i: number, { opens }: Place): string | null {
   if (!isDoubleBar(tokens, i)) return null;
   const right = operandAt(tokens, i + 1);
   if (right.side === 'system') return JOINED;
@@ -247,7 +247,7 @@ function joinedCall(tokens: Tokens, i: number, { opens }: Place): string | null 
 }
 
 /** The construct of `WHERE 1=1`, `AS x WHERE 1=1`, `HAVING 1=1` at `i`. */
-export function keywordTail(tokens: Tokens, i: number, { opens }: Place): string | null {
+export function keywordTail(tokens: SqlTokens, i: number, { opens }: Place): string | null {
   if (!opens) return null;
   const at = wordAt(tokens, i) === AS && kindAt(tokens, i + 1) === BAREWORD ? i + 2 : i;
   const word = wordAt(tokens, at);
@@ -260,7 +260,7 @@ export function keywordTail(tokens: Tokens, i: number, { opens }: Place): string
 }
 
 /** The construct of `GROUP BY 1,2--`, `ORDER BY 3#` at `i`. */
-export function groupingTail(tokens: Tokens, i: number): string | null {
+export function groupingTail(tokens: SqlTokens, i: number): string | null {
   let at = i + 1;
   while (kindAt(tokens, at) === NUMBER && kindAt(tokens, at + 1) === COMMA) at += 2;
   if (kindAt(tokens, at) !== NUMBER || !isEnd(tokens, at + 1)) return null;
@@ -268,7 +268,7 @@ export function groupingTail(tokens: Tokens, i: number): string | null {
 }
 
 /** The construct of a function that waits at `i`: `SLEEP(5)#`, `SLEEP(5)="`, `+ SLEEP(5) + '`. */
-export function delayTail(tokens: Tokens, i: number): string | null {
+export function delayTail(tokens: SqlTokens, i: number): string | null {
   if (!isDelay(tokens, i)) return null;
   const next = afterBrackets(tokens, i + 1);
   if (isEnd(tokens, next)) {
@@ -281,12 +281,12 @@ export function delayTail(tokens: Tokens, i: number): string | null {
 }
 
 /** Whether a number precedes the token at `i` without white space: `1e0UNION`. */
-function isGlued(tokens: Tokens, i: number): boolean {
+function isGlued(tokens: SqlTokens, i: number): boolean {
   return kindAt(tokens, i - 1) === NUMBER && tokens.start[i] === tokens.end[i - 1];
 }
 
 /** The construct of `UNION SELECT` at `i` without white space before, with a comment between, or that was revealed. */
-export function unionTail(tokens: Tokens, i: number, altered: boolean): string | null {
+export function unionTail(tokens: SqlTokens, i: number, altered: boolean): string | null {
   const at = ALL.has(wordAt(tokens, i + 1)) ? i + 2 : i + 1;
   if (wordAt(tokens, at) !== SELECT) return null;
   const hidden =

@@ -7,7 +7,7 @@
 
 import { wordNumber } from '../sqli/lexicon.ts';
 import { CLOSE, COMMA, DOT, FUNCTION, KEYWORD, OPEN, OPERATOR, SEMICOLON, VARIABLE } from '../sqli/scan.ts';
-import { kindAt, nameAt, type Tokens, wordAt } from './tokens.ts';
+import { kindAt, nameAt, type SqlTokens, wordAt } from './tokens.ts';
 
 /** The schemas of catalogs; a name behind a dot is a system object. */
 const SCHEMAS: ReadonlySet<string> = words(
@@ -94,7 +94,7 @@ function isSystemName(name: string): boolean {
 }
 
 /** Whether the token at `i` names a function that waits, and a bracket follows. */
-export function isDelay(tokens: Tokens, i: number): boolean {
+export function isDelay(tokens: SqlTokens, i: number): boolean {
   return kindAt(tokens, i + 1) === OPEN && DELAYS.has(wordAt(tokens, i));
 }
 
@@ -102,7 +102,7 @@ export function isDelay(tokens: Tokens, i: number): boolean {
  * Whether the token at `i` is an object, a variable or a property of the database in the place where a query has one: a
  * table behind `FROM`, a call, `@@version`, `SELECT current_user`.
  */
-export function isSystemObject(tokens: Tokens, i: number): boolean {
+export function isSystemObject(tokens: SqlTokens, i: number): boolean {
   const kind = kindAt(tokens, i);
   if (kind === VARIABLE) return isSessionValue(tokens, i);
   const word = wordAt(tokens, i);
@@ -115,20 +115,20 @@ export function isSystemObject(tokens: Tokens, i: number): boolean {
 }
 
 /** Whether a variable is `@@name`, or a property of the session that is a whole column. */
-function isSessionValue(tokens: Tokens, i: number): boolean {
+function isSessionValue(tokens: SqlTokens, i: number): boolean {
   if (tokens.word[i] === 0) return tokens.scan.text.startsWith('@@', tokens.start[i]!);
   return SESSION.has(tokens.word[i]!) && isBoundary(tokens, i + 1);
 }
 
 /** Whether a keyword before the token at `i` announces a table; a comma in a list of tables counts as one. */
-function isSource(tokens: Tokens, i: number): boolean {
+function isSource(tokens: SqlTokens, i: number): boolean {
   const before = kindAt(tokens, i - 1);
   if (before === KEYWORD) return SOURCES.has(wordAt(tokens, i - 1)) || nameAt(tokens, i - 1).endsWith('join');
   return (before === COMMA || before === OPEN) && nameAt(tokens, i).includes('.');
 }
 
 /** Whether the token at `i`, or the end of the value, can follow a complete column or table. */
-function isBoundary(tokens: Tokens, i: number): boolean {
+function isBoundary(tokens: SqlTokens, i: number): boolean {
   const kind = kindAt(tokens, i);
   return (
     kind === 0 ||

@@ -22,7 +22,7 @@ import {
   VARIABLE,
 } from '../sqli/scan.ts';
 import { isDelay, isSystemObject } from './names.ts';
-import { afterBrackets, isCutOff, isOpenString, kindAt, nameAt, type Tokens, wordAt } from './tokens.ts';
+import { afterBrackets, isCutOff, isOpenString, kindAt, nameAt, type SqlTokens, wordAt } from './tokens.ts';
 
 /** Shapes: none; a query, which needs `ENOUGH` marks; a statement that needs one; one that needs none. */
 const NO_SHAPE = 0;
@@ -50,7 +50,7 @@ const OBJECTS: ReadonlySet<string> = new Set(
 const BACKED_UP: ReadonlySet<string> = new Set(['database', 'log', 'db', 'certificate', 'transaction']);
 
 /** The construct of the statement whose verb is at `i`; `null`: prose, or a query without marks. */
-export function statementAt(tokens: Tokens, i: number): string | null {
+export function statementAt(tokens: SqlTokens, i: number): string | null {
   const shape = shapeOf(tokens, i);
   if (shape === NO_SHAPE) return null;
   const marks = shape + breakOut(tokens, i);
@@ -60,20 +60,20 @@ export function statementAt(tokens: Tokens, i: number): string | null {
 }
 
 /** The marks before the verb: a string that is closed and none that opens, a semicolon, a comment. */
-function breakOut(tokens: Tokens, i: number): number {
+function breakOut(tokens: SqlTokens, i: number): number {
   const closed = tokens.quoted && !isOpenString(tokens, tokens.size - 1);
   return (closed ? 1 : 0) + (isStacked(tokens, i) ? 1 : 0) + tokens.commented[i]!;
 }
 
 /** Whether a semicolon precedes the token at `i` on the same line; a script that is pasted has a line for each statement. */
-export function isStacked({ size, kind, start, end, scan }: Tokens, i: number): boolean {
+export function isStacked({ size, kind, start, end, scan }: SqlTokens, i: number): boolean {
   if (i === 0 || i >= size || kind[i - 1] !== SEMICOLON) return false;
   for (let at = end[i - 1]!; at < start[i]!; at++) if (scan.text.charCodeAt(at) === 0x0a) return false;
   return true;
 }
 
 /** The shape of the statement at `i`. */
-function shapeOf(tokens: Tokens, i: number): number {
+function shapeOf(tokens: SqlTokens, i: number): number {
   const name = nameAt(tokens, i);
   const next = kindAt(tokens, i + 1);
   switch (name) {
@@ -101,7 +101,7 @@ function shapeOf(tokens: Tokens, i: number): number {
 }
 
 /** The shape of other statements. */
-function commandShape(tokens: Tokens, i: number, name: string): number {
+function commandShape(tokens: SqlTokens, i: number, name: string): number {
   const next = kindAt(tokens, i + 1);
   switch (name) {
     case 'create':
@@ -137,18 +137,18 @@ function commandShape(tokens: Tokens, i: number, name: string): number {
 }
 
 /** The token at `i` in lower case, or the empty text behind the last one. */
-function nameOr(tokens: Tokens, i: number): string {
+function nameOr(tokens: SqlTokens, i: number): string {
   return i < tokens.size ? nameAt(tokens, i) : '';
 }
 
 /** Whether a name is at `i`, also behind `IF EXISTS`. */
-function isNamed(tokens: Tokens, i: number): boolean {
+function isNamed(tokens: SqlTokens, i: number): boolean {
   const kind = kindAt(tokens, i);
   return kind === BAREWORD || kind === FUNCTION || kind === KEYWORD;
 }
 
 /** Whether columns are at `i`, behind `SELECT`. */
-function isSelect(tokens: Tokens, i: number): boolean {
+function isSelect(tokens: SqlTokens, i: number): boolean {
   const next = kindAt(tokens, i + 1);
   switch (kindAt(tokens, i)) {
     case FUNCTION:
@@ -169,7 +169,7 @@ function isSelect(tokens: Tokens, i: number): boolean {
 }
 
 /** `INTO users (a) VALUES`, `INTO users SELECT`. */
-function isInsert(tokens: Tokens, i: number): boolean {
+function isInsert(tokens: SqlTokens, i: number): boolean {
   let at = wordAt(tokens, i) === INTO ? i + 1 : i;
   if (kindAt(tokens, at) !== BAREWORD) return false;
   at++;
@@ -179,7 +179,7 @@ function isInsert(tokens: Tokens, i: number): boolean {
 }
 
 /** `FROM users`, `FROM users WHERE`; not "from the list". */
-function isDelete(tokens: Tokens, i: number): boolean {
+function isDelete(tokens: SqlTokens, i: number): boolean {
   const at = wordAt(tokens, i) === FROM ? i + 1 : i;
   if (kindAt(tokens, at) !== BAREWORD) return false;
   const next = kindAt(tokens, at + 1);
@@ -187,7 +187,7 @@ function isDelete(tokens: Tokens, i: number): boolean {
 }
 
 /** `xp_cmdshell`, `(@q)`, `('…'`, `@x = sp_…`; `exec('…')` is a call of several programming languages, too. */
-function execShape(tokens: Tokens, i: number): number {
+function execShape(tokens: SqlTokens, i: number): number {
   const next = kindAt(tokens, i + 1);
   switch (kindAt(tokens, i)) {
     case VARIABLE:
@@ -209,12 +209,12 @@ function execShape(tokens: Tokens, i: number): number {
 }
 
 /** Whether two strings are joined at `i`: text put together hides a statement. */
-function isJoined(tokens: Tokens, i: number): boolean {
+function isJoined(tokens: SqlTokens, i: number): boolean {
   return kindAt(tokens, i + 1) === OPERATOR && kindAt(tokens, i + 2) === STRING;
 }
 
 /** `@x INT`, `c CURSOR FOR`, `x VARCHAR(5)`. */
-function declareShape(tokens: Tokens, i: number): number {
+function declareShape(tokens: SqlTokens, i: number): number {
   const next = kindAt(tokens, i + 1);
   if (kindAt(tokens, i) === VARIABLE && tokens.word[i] === 0)
     return next === TYPE || next === FUNCTION || next === BAREWORD || next === KEYWORD ? CERTAIN : NO_SHAPE;
@@ -224,7 +224,7 @@ function declareShape(tokens: Tokens, i: number): number {
 }
 
 /** `(1=1) SELECT …`, `(EXISTS (…)) DROP …`. */
-function isConditional(tokens: Tokens, i: number): boolean {
+function isConditional(tokens: SqlTokens, i: number): boolean {
   if (kindAt(tokens, i) !== OPEN) return false;
   const next = kindAt(tokens, afterBrackets(tokens, i));
   const isCompared = kindAt(tokens, i + 1) === NUMBER && kindAt(tokens, i + 2) === OPERATOR;
@@ -232,7 +232,7 @@ function isConditional(tokens: Tokens, i: number): boolean {
 }
 
 /** `DATABASE x TO DISK = '…'`, `LOG x FROM DISK`. */
-function isBackup(tokens: Tokens, i: number): boolean {
+function isBackup(tokens: SqlTokens, i: number): boolean {
   if (!BACKED_UP.has(nameOr(tokens, i))) return false;
   const word = wordAt(tokens, i + 2);
   if (word !== TO && word !== FROM) return false;
@@ -240,7 +240,7 @@ function isBackup(tokens: Tokens, i: number): boolean {
 }
 
 /** `t FROM '…'`, `t TO PROGRAM`, `(SELECT …) TO '…'`, `t TO /tmp/x;`. */
-function isCopy(tokens: Tokens, i: number): boolean {
+function isCopy(tokens: SqlTokens, i: number): boolean {
   const at = kindAt(tokens, i) === OPEN ? afterBrackets(tokens, i) : i + 1;
   const word = wordAt(tokens, at);
   if (word !== TO && word !== FROM) return false;
@@ -252,14 +252,14 @@ function isCopy(tokens: Tokens, i: number): boolean {
 }
 
 /** Whether a word of the lexicon is at `i` or later, before a semicolon. */
-function isLaterWord(tokens: Tokens, i: number, word: number): boolean {
+function isLaterWord(tokens: SqlTokens, i: number, word: number): boolean {
   for (let at = i; at < tokens.size && tokens.kind[at] !== SEMICOLON; at++)
     if (tokens.word[at] === word && kindAt(tokens, at + 1) === BAREWORD) return true;
   return false;
 }
 
 /** The marks of an attack from `from` on, at most `ENOUGH`. */
-function marksFrom(tokens: Tokens, from: number): number {
+function marksFrom(tokens: SqlTokens, from: number): number {
   let marks = isCutOff(tokens) ? 1 : 0;
   if (tokens.conditional) marks++;
   for (let i = from; i < tokens.size && marks < ENOUGH; i++) marks += marksAt(tokens, i);
@@ -270,7 +270,7 @@ function marksFrom(tokens: Tokens, from: number): number {
 const TEXT_DIGITS = 8;
 
 /** The marks of the token at `i`. */
-function marksAt(tokens: Tokens, i: number): number {
+function marksAt(tokens: SqlTokens, i: number): number {
   switch (tokens.kind[i]) {
     case VARIABLE:
     case FUNCTION:
@@ -290,18 +290,18 @@ function marksAt(tokens: Tokens, i: number): number {
 }
 
 /** The marks of a second statement at `i`: a query has none, since reports have several. */
-function marksOfNext(tokens: Tokens, i: number): number {
+function marksOfNext(tokens: SqlTokens, i: number): number {
   const kind = kindAt(tokens, i);
   if (kind !== EXPRESSION && kind !== STATEMENT && kind !== BAREWORD) return 0;
   return shapeOf(tokens, i) > QUERY ? 2 : 0;
 }
 
-function isHexText({ scan, start, end }: Tokens, i: number): boolean {
+function isHexText({ scan, start, end }: SqlTokens, i: number): boolean {
   return end[i]! - start[i]! >= TEXT_DIGITS + 2 && (scan.text.charCodeAt(start[i]! + 1) | 0x20) === 0x78;
 }
 
 /** Whether two numbers are compared at `i`, behind `WHERE`, `AND` or `OR`. */
-function isConstant(tokens: Tokens, i: number): boolean {
+function isConstant(tokens: SqlTokens, i: number): boolean {
   const before = kindAt(tokens, i - 1);
   if (before !== LOGIC && wordAt(tokens, i - 1) !== WHERE) return false;
   return (

@@ -32,7 +32,7 @@ export const MOST_TOKENS = 256;
 const LONGEST_NAME = 64;
 
 /** The tokens of a value. */
-export interface Tokens {
+export interface SqlTokens {
   readonly scan: Scan;
   /** The number of tokens read. */
   size: number;
@@ -54,7 +54,7 @@ export interface Tokens {
 }
 
 /** Allocates tokens; one is enough, since `beginTokens` resets it. */
-export function newTokens(): Tokens {
+export function newTokens(): SqlTokens {
   return {
     scan: newScan(),
     size: 0,
@@ -72,7 +72,7 @@ export function newTokens(): Tokens {
 }
 
 /** A context in which a value is read. */
-export interface Context {
+export interface SqlContext {
   /** The code of the quote that is assumed before the value; 0: none. */
   readonly quote: number;
   /** Whether the comment rules of MySQL apply. */
@@ -80,7 +80,7 @@ export interface Context {
 }
 
 /** Begins to read `text` in a context. */
-export function beginTokens(tokens: Tokens, text: string, { quote, mysql }: Context): void {
+export function beginTokens(tokens: SqlTokens, text: string, { quote, mysql }: SqlContext): void {
   const { scan } = tokens;
   begin(scan, text, mysql);
   tokens.size = 0;
@@ -96,7 +96,7 @@ export function beginTokens(tokens: Tokens, text: string, { quote, mysql }: Cont
 }
 
 /** Reads tokens until there are `count`; `false`: the value has fewer. */
-export function readUpTo(tokens: Tokens, count: number): boolean {
+export function readUpTo(tokens: SqlTokens, count: number): boolean {
   const { scan } = tokens;
   let commented = false;
   while (tokens.size < count) {
@@ -119,7 +119,7 @@ export function readUpTo(tokens: Tokens, count: number): boolean {
 }
 
 /** Stores the last token of the scan. */
-function store(tokens: Tokens, commented: boolean): void {
+function store(tokens: SqlTokens, commented: boolean): void {
   const { scan, size } = tokens;
   tokens.kind[size] = scan.kind;
   tokens.word[size] = scan.word;
@@ -132,22 +132,22 @@ function store(tokens: Tokens, commented: boolean): void {
 }
 
 /** The kind of the token at `i`; 0: there are fewer. */
-export function kindAt(tokens: Tokens, i: number): number {
+export function kindAt(tokens: SqlTokens, i: number): number {
   return i >= 0 && i < tokens.size ? tokens.kind[i]! : 0;
 }
 
 /** The number in the lexicon of the token at `i`; 0: none. */
-export function wordAt(tokens: Tokens, i: number): number {
+export function wordAt(tokens: SqlTokens, i: number): number {
   return i >= 0 && i < tokens.size ? tokens.word[i]! : 0;
 }
 
 /** Whether the word at `i` is a function, in any role. */
-export function isFunction(tokens: Tokens, i: number): boolean {
+export function isFunction(tokens: SqlTokens, i: number): boolean {
   return kindOf(wordAt(tokens, i)) === FUNCTION;
 }
 
 /** The token at `i` in lower case without quotes and brackets around it, cut after `LONGEST_NAME` characters. */
-export function nameAt(tokens: Tokens, i: number): string {
+export function nameAt(tokens: SqlTokens, i: number): string {
   const start = tokens.start[i]!;
   const text = tokens.scan.text.slice(start, Math.min(tokens.end[i]!, start + LONGEST_NAME));
   const bare = '"`['.includes(text.charAt(0)) ? text.slice(1, -1) : text;
@@ -155,7 +155,7 @@ export function nameAt(tokens: Tokens, i: number): string {
 }
 
 /** Whether the tokens at `i` and `j` have the same text. */
-export function sameText({ scan, start, end }: Tokens, i: number, j: number): boolean {
+export function sameText({ scan, start, end }: SqlTokens, i: number, j: number): boolean {
   const length = end[i]! - start[i]!;
   if (length !== end[j]! - start[j]!) return false;
   for (let at = 0; at < length; at++)
@@ -164,21 +164,21 @@ export function sameText({ scan, start, end }: Tokens, i: number, j: number): bo
 }
 
 /** Whether a comment without words ends the value: `--`, `#`, `-- -`, an open `/*`. */
-export function isCutOff({ scan, tail, complete }: Tokens): boolean {
+export function isCutOff({ scan, tail, complete }: SqlTokens): boolean {
   if (!complete || tail < 0) return false;
   for (let at = tail; at < scan.text.length; at++) if (isLetter(scan.text.charCodeAt(at))) return false;
   return true;
 }
 
 /** Whether nothing but brackets and a semicolon follows up to the end of the value. */
-export function isEnd(tokens: Tokens, i: number): boolean {
+export function isEnd(tokens: SqlTokens, i: number): boolean {
   let at = i;
   while (kindAt(tokens, at) === CLOSE || kindAt(tokens, at) === SEMICOLON) at++;
   return at === tokens.size && tokens.complete;
 }
 
 /** The place after the bracket that closes the one at `i`, or after the last token. */
-export function afterBrackets(tokens: Tokens, i: number): number {
+export function afterBrackets(tokens: SqlTokens, i: number): number {
   let depth = 0;
   let at = i;
   for (; at < tokens.size; at++) {
@@ -189,29 +189,29 @@ export function afterBrackets(tokens: Tokens, i: number): number {
 }
 
 /** The place after `NOT`, signs and opening brackets at `i`. */
-export function skipOpening(tokens: Tokens, i: number): number {
+export function skipOpening(tokens: SqlTokens, i: number): number {
   let at = i;
   while (kindAt(tokens, at) === OPEN || isUnary(tokens, at)) at++;
   return at;
 }
 
 /** Whether the token at `i` is `NOT` or a sign. */
-function isUnary({ kind, flags, size }: Tokens, i: number): boolean {
+function isUnary({ kind, flags, size }: SqlTokens, i: number): boolean {
   return i < size && kind[i] === OPERATOR && (flags[i]! & UNARY) !== 0;
 }
 
 /** Whether a word, a value or a string is at `i` that no statement has behind a complete condition: prose goes on. */
-export function isProse(tokens: Tokens, i: number): boolean {
+export function isProse(tokens: SqlTokens, i: number): boolean {
   const kind = kindAt(tokens, i);
   return kind === BAREWORD || kind === NUMBER || kind === STRING;
 }
 
 /** Whether the logical connective at `i` is `||`, which joins strings in most dialects. */
-export function isDoubleBar(tokens: Tokens, i: number): boolean {
+export function isDoubleBar(tokens: SqlTokens, i: number): boolean {
   return kindAt(tokens, i) === LOGIC && tokens.scan.text.charCodeAt(tokens.start[i]!) === 0x7c;
 }
 
 /** Whether a string without a closing quote is at `i`. */
-export function isOpenString(tokens: Tokens, i: number): boolean {
+export function isOpenString(tokens: SqlTokens, i: number): boolean {
   return kindAt(tokens, i) === STRING && (tokens.flags[i]! & CLOSED) === 0;
 }
