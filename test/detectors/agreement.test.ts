@@ -145,6 +145,6 @@ describe('libinjection', requires(NO_SUITE), () => {
   });
 
   test('its scripts are detected', () => {
-    expect(share(valuesOf(/xss/), 'data/*xss*', (value) => detectXss(value))).toBeGreaterThan(99);
+    expect(share(valuesOf(/xss/), 'data/*xss*', (value) => detectXss(value) !== null)).toBeGreaterThan(99);
   });
 });

@@ -153,6 +153,10 @@ export const WAF_TEXT_OPERATORS = [
 export const WAF_DETECTORS = [
   'detectSQLi',
   'detectXSS',
+  'detectSQLStatement',
+  'detectScript',
+  'detectLookup',
+  'detectEntities',
   'detectPath',
   'detectShell',
   'detectCommandLine',

@@ -1,13 +1,17 @@
 /** The detectors by their operators: each reads a value by a grammar and names the construct that it found. */
 import { KIND } from '../../../base/octets/octet-kinds.ts';
 import type { WafDetector } from '../../plan/signature-program.ts';
+import { detectEntities, ENTITY_KINDS, SHORTEST_ENTITIES } from './entities.ts';
 import { detectInclude, INCLUDE_KINDS, SHORTEST_INCLUDE } from './include.ts';
 import { detectInternalUrl, SHORTEST_URL, URL_KINDS } from './internal-url.ts';
 import { detectLdap, LDAP_KINDS, SHORTEST_LDAP } from './ldap.ts';
+import { detectLookup, LOOKUP_KINDS, SHORTEST_LOOKUP } from './lookup.ts';
 import { detectNoSql, NOSQL_KINDS, SHORTEST_NOSQL } from './nosql.ts';
 import { detectObject, OBJECT_KINDS, SHORTEST_OBJECT } from './object.ts';
 import { detectPath, PATH_KINDS, SHORTEST_PATH } from './path.ts';
+import { detectScript, SCRIPT_KINDS, SHORTEST_SCRIPT } from './script.ts';
 import { detectCommand, detectCommandLine, detectShell, SHELL_KINDS, SHORTEST_SHELL } from './shell.ts';
+import { detectSqlStatement, SHORTEST_STATEMENT, STATEMENT_KINDS } from './sql-statement.ts';
 import { detectSqli, PREFILTER_KINDS, SHORTEST_SQLI } from './sqli.ts';
 import { detectTemplate, SHORTEST_TEMPLATE, TEMPLATE_KINDS } from './template.ts';
 import { detectXPath, SHORTEST_XPATH, XPATH_KINDS } from './xpath.ts';
@@ -29,12 +33,12 @@ export interface Detector {
 /** By operator, its detector. */
 export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
   detectSQLi: { find: sqlConstruct, shortest: SHORTEST_SQLI, kinds: PREFILTER_KINDS },
+  detectSQLStatement: { find: detectSqlStatement, shortest: SHORTEST_STATEMENT, kinds: STATEMENT_KINDS },
+  detectScript: { find: detectScript, shortest: SHORTEST_SCRIPT, kinds: SCRIPT_KINDS },
+  detectLookup: { find: detectLookup, shortest: SHORTEST_LOOKUP, kinds: LOOKUP_KINDS },
+  detectEntities: { find: detectEntities, shortest: SHORTEST_ENTITIES, kinds: ENTITY_KINDS },
   // A tag, or an attribute with a value.
-  detectXSS: {
-    find: (value) => (detectXss(value) ? 'script in HTML' : null),
-    shortest: SHORTEST_XSS,
-    kinds: KIND.angle | KIND.equals,
-  },
+  detectXSS: { find: detectXss, shortest: SHORTEST_XSS, kinds: KIND.angle | KIND.equals },
   detectShell: { find: detectShell, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS },
   // A command line may be one name.
   detectCommandLine: { find: detectCommandLine, shortest: SHORTEST_SHELL, kinds: -1 },

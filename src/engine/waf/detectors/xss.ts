@@ -4,6 +4,7 @@
  * attributes, script URLs, doctypes and comments of Internet Explorer decide. Method: N. Galbreath, "libinjection" (XSS,
  * 2013), over the tokenization of the WHATWG HTML standard; the code and the lists are our own.
  */
+import { EVENTS } from './xss/events.ts';
 import {
   ATTRIBUTE,
   beginHtml,
@@ -36,6 +37,18 @@ const TAGS: ReadonlySet<string> = new Set(
  */
 type Danger = 'none' | 'always' | 'event' | 'style' | 'url' | 'names';
 
+/** By danger, the construct that is found. */
+const CONSTRUCTS: Readonly<Record<Exclude<Danger, 'none'>, string>> = {
+  always: 'attribute that loads or hides script',
+  event: 'event attribute',
+  style: 'style attribute',
+  url: 'URL with script',
+  names: 'attribute that sets another',
+};
+
+const TAG_CONSTRUCT = 'tag that runs or loads script';
+const COMMENT_CONSTRUCT = 'comment or declaration that hides markup';
+
 /** By name of an attribute, its danger. */
 const ATTRIBUTES: ReadonlyMap<string, Danger> = new Map([
   ...each(
@@ -50,31 +63,6 @@ const ATTRIBUTES: ReadonlyMap<string, Danger> = new Map([
   ...each('style', 'style'),
   ...each('names', 'attributename'),
 ]);
-
-/**
- * Events of the HTML and SVG standards and of the DOM, without `on`. Before any tag, an event attribute must be one of
- * these, since prose has `once =`, `online =` and `only =`.
- */
-const EVENTS: ReadonlySet<string> = new Set(
-  `abort activate afterprint afterscriptexecute afterupdate animationcancel animationend animationiteration animationstart
-   auxclick beforeactivate beforecopy beforecut beforedeactivate beforeeditfocus beforeinput beforematch beforepaste
-   beforeprint beforescriptexecute beforetoggle beforeunload beforeupdate begin blur bounce cancel canplay canplaythrough
-   cellchange change click close command contextmenu contextlost contextrestored controlselect copy cuechange cut
-   dataavailable datasetchanged datasetcomplete dblclick deactivate devicelight devicemotion deviceorientation drag
-   dragdrop dragend dragenter dragexit dragleave dragover dragstart drop durationchange emptied end ended error errorupdate
-   filterchange finish focus focusin focusout formchange formdata forminput fullscreenchange fullscreenerror gesturechange
-   gestureend gesturestart gotpointercapture hashchange help input invalid keydown keypress keyup languagechange
-   layoutcomplete load loadeddata loadedmetadata loadend loadstart losecapture lostpointercapture mediacomplete mediaerror
-   message messageerror mousedown mouseenter mouseleave mousemove mouseout mouseover mouseup mousewheel move moveend movestart
-   offline online orientationchange outofsync pagehide pageshow paste pause play playing pointercancel pointerdown
-   pointerenter pointerleave pointermove pointerout pointerover pointerrawupdate pointerup popstate progress propertychange
-   ratechange readystatechange rejectionhandled repeat reset resize resizeend resizestart resume reverse rowdelete rowenter
-   rowexit rowinserted rowsdelete rowsinserted scroll scrollend search securitypolicyviolation seek seeked seeking select
-   selectionchange selectstart show slotchange stalled start stop storage submit suspend syncrestored timeerror timeupdate
-   toggle touchcancel touchend touchmove touchstart trackchange transitioncancel transitionend transitionrun transitionstart
-   underflow unhandledrejection unload urlflip volumechange waiting webkitanimationend webkitanimationiteration
-   webkitanimationstart webkittransitionend wheel zoom`.split(/\s+/),
-);
 
 /** The longest part of a name that is compared, in characters; the longest event has 26. */
 const LONGEST_NAME = 48;
@@ -277,17 +265,23 @@ const html: Html = newHtml();
 /** The length in octets of the shortest value that is detected: a comment that hides a tag. */
 export const SHORTEST_XSS = 4;
 
-/** Whether a page that contains `value` (Latin-1) unescaped runs script from it. Takes linear time; never throws. */
-export function detectXss(value: string): boolean {
+/**
+ * Returns the construct by which a page that contains `value` (Latin-1) unescaped runs script from it, or `null`. Takes
+ * linear time; never throws.
+ */
+export function detectXss(value: string): string | null {
   const hasTag = value.includes('<');
   const hasValue = value.includes('=');
-  if (!hasTag && !hasValue) return false;
-  if (hasTag && isScript(value, IN_DATA)) return true;
-  if (!hasValue) return false;
-  if (beginsWithEvent(value) || isScript(value, IN_UNQUOTED)) return true;
-  if (value.includes("'") && isScript(value, IN_SINGLE)) return true;
-  if (value.includes('"') && isScript(value, IN_DOUBLE)) return true;
-  return value.includes('`') && isScript(value, IN_BACK);
+  if (!hasTag && !hasValue) return null;
+  const inText = hasTag ? constructIn(value, IN_DATA) : null;
+  if (inText !== null || !hasValue) return inText;
+  if (beginsWithEvent(value)) return CONSTRUCTS.event;
+  return (
+    constructIn(value, IN_UNQUOTED) ??
+    (value.includes("'") ? constructIn(value, IN_SINGLE) : null) ??
+    (value.includes('"') ? constructIn(value, IN_DOUBLE) : null) ??
+    (value.includes('`') ? constructIn(value, IN_BACK) : null)
+  );
 }
 
 /** Whether the value begins with an event attribute (`onerror=…`), which is dangerous inside a tag. */
@@ -296,8 +290,8 @@ function beginsWithEvent(value: string): boolean {
   return dangerOf(value, 0, equals) === 'event' && isKnownEvent(value, 0, equals);
 }
 
-/** Whether the value is dangerous when tokenizing begins in `state` (one of the `IN_` states). */
-function isScript(value: string, state: number): boolean {
+/** The construct in a value whose tokenizing begins in `state` (one of the `IN_` states), or `null`. */
+function constructIn(value: string, state: number): string | null {
   beginHtml(html, value, state);
   let inTag = false;
   let danger: Danger = 'none';
@@ -305,25 +299,26 @@ function isScript(value: string, state: number): boolean {
     const { kind, start, end } = html;
     switch (kind) {
       case TAG:
-        if (isDangerousTag(value, start, end)) return true;
+        if (isDangerousTag(value, start, end)) return TAG_CONSTRUCT;
         inTag = true;
         break;
       case ATTRIBUTE:
         danger = dangerOfName(inTag);
         break;
       case VALUE:
-        if (isDangerousValue(danger, inTag)) return true;
+        if (inTag && hidesTag(value, start, end)) return COMMENT_CONSTRUCT;
+        if (danger !== 'none' && isDangerousValue(danger, inTag)) return CONSTRUCTS[danger];
         danger = 'none';
         break;
       case COMMENT:
-        if (isDangerousComment(value, start, end)) return true;
+        if (isDangerousComment(value, start, end)) return COMMENT_CONSTRUCT;
         break;
       case DOCTYPE:
-        return true;
+        return COMMENT_CONSTRUCT;
       default:
     }
   }
-  return false;
+  return null;
 }
 
 /** The danger of the last attribute. Before any tag, an event attribute must be a known one, since prose has `once =`. */
@@ -335,12 +330,9 @@ function dangerOfName(inTag: boolean): Danger {
 }
 
 /** Whether the last value is dangerous in an attribute of that danger. */
-function isDangerousValue(danger: Danger, inTag: boolean): boolean {
+function isDangerousValue(danger: Exclude<Danger, 'none'>, inTag: boolean): boolean {
   const { text, start, end } = html;
-  if (inTag && hidesTag(text, start, end)) return true;
   switch (danger) {
-    case 'none':
-      return false;
     case 'always':
     case 'event':
       return true;

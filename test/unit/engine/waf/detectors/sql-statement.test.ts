@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { KINDS } from '../../../../../src/base/octets/octet-kinds.ts';
+import {
+  detectSqlStatement,
+  SHORTEST_STATEMENT,
+  STATEMENT_KINDS,
+} from '../../../../../src/engine/waf/detectors/sql-statement.ts';
+import { detectorStrings } from '../../../../support/detector-strings.ts';
+
+const CONSTANT = 'condition that is always true or false';
+const OF_DATABASE = 'condition on the database';
+const CLAUSE = 'clause of a query behind a value';
+const DELAY = 'function that waits';
+const JOINED = 'call joined to a value';
+const UNION = 'UNION of queries';
+const MARKED = 'statement with marks of an attack';
+const COMMAND = 'command to the database';
+const COMMENT = 'comment that cuts off the statement';
+
+describe('a whole statement is detected', () => {
+  test.each([
+    // MySQL
+    ['select @@datadir', MARKED],
+    ['SELECT user, host FROM mysql.user', MARKED],
+    ['select table_name from information_schema.tables;', MARKED],
+    ['(select database())', MARKED],
+    ['select sleep(3)', MARKED],
+    ['handler members open; handler members read first', COMMAND],
+    // PostgreSQL
+    ['select current_setting($$data_directory$$)', MARKED],
+    ['SELECT session_user;', MARKED],
+    ['select usename, passwd from pg_shadow', MARKED],
+    ['select a from b;copy b to $$/tmp/b$$', MARKED],
+    // SQL Server
+    ['declare @x nvarchar(99) set @x = 0x73656c65 exec(@x)', COMMAND],
+    ["exec xp_dirtree '\\\\host\\share'", COMMAND],
+    ["EXECUTE ('sel' + 'ect 1')", COMMAND],
+    ["backup log shop to disk = '\\\\host\\share\\a.bak'", COMMAND],
+    ['if (3=3) select 1 else drop function f', COMMAND],
+    ['select name from master..sysdatabases', MARKED],
+    ['select name from [sys].[tables]', MARKED],
+    // Oracle
+    ['select banner from v$version', MARKED],
+    ['select user from dual', MARKED],
+    ['begin dbms_lock.sleep(9); end', COMMAND],
+    ['select owner, table_name from all_tables', MARKED],
+    // SQLite, Db2, Access, Firebird
+    ['select sql from sqlite_master', MARKED],
+    ['select tabname from syscat.tables', MARKED],
+    ['select current server from sysibm.sysdummy1', MARKED],
+    ['select name from msysobjects', MARKED],
+    ['select rdb$relation_name from rdb$relations', MARKED],
+    // marks without system objects
+    ['select a from b union select c from d where 1=1', MARKED],
+    ['delete from orders where 1=1 #', MARKED],
+    ["x'; drop table orders", COMMAND],
+    ["' revoke all from clerk; --", COMMAND],
+    ['5; truncate table orders', COMMAND],
+  ])('%j is a %s', (value, expected) => expect(detectSqlStatement(value)).toBe(expected));
+});
+
+describe('the tail of a statement is detected', () => {
+  test.each([
+    [' and 7=7', CONSTANT],
+    ['OR name=name', CONSTANT],
+    ["or 'x' = 'x'", CONSTANT],
+    ['(3)and(3)=(3)--', CONSTANT],
+    ['3\xa0or\xa04=4', CONSTANT],
+    ["' or 12.5=12.5", CONSTANT],
+    ['or true--', CONSTANT],
+    [' where 2=2 and 2=3', CONSTANT],
+    [' as t where 2=2#', CONSTANT],
+    ["') where 2=2", CONSTANT],
+    ['3 and (select count(*) from b)>1', OF_DATABASE],
+    ['and 9=convert(int,(select 1))', OF_DATABASE],
+    ["' or (exists)", OF_DATABASE],
+    ['or version()>5', OF_DATABASE],
+    ['or @@port=1', OF_DATABASE],
+    ['OR a=b--', CLAUSE],
+    ["x' group by 1,2--", CLAUSE],
+    ['3 order by 4 #', CLAUSE],
+    ['sleep(9)#', DELAY],
+    ['SLEEP(9)="', DELAY],
+    ["+ sleep(9) + '", DELAY],
+    ["' || hr.hire('x') || '", JOINED],
+    ['3 || rpad(user,9,0)', JOINED],
+    ['0 div 2 union#a*/*b\nselect#c\n3', UNION],
+    ['3 un/**/ion sel/**/ect 4', UNION],
+    ['3 /*!50000union*//*!50000select*/ 4', UNION],
+    ['2e0union select 3', UNION],
+    ["$$ || current_setting('port') || $$", JOINED],
+    ["root'/*", COMMENT],
+  ])('%j is a %s', (value, expected) => expect(detectSqlStatement(value)).toBe(expected));
+});
+
+describe('what only looks like SQL is not detected', () => {
+  test.each([
+    'select count(*) from orders where day > "2024-01-01"',
+    'SELECT id, name FROM customers WHERE city = "Berlin" ORDER BY name LIMIT 10',
+    'DROP TABLE IF EXISTS a;\nCREATE TABLE a (id int);\nINSERT INTO a VALUES (1);',
+    'select user from the list',
+    'drop table tennis',
+    'grant access to users',
+    "the 'grant access to x' option",
+    'copy report to /tmp',
+    'restore database connection',
+    'union of all workers',
+    'where status = "open"',
+    'AND status = "open"',
+    'or x=y',
+    'order by 3',
+    'having fun and 2 beers',
+    'exec("a.bat", (error) => {})',
+    'declare var Number: NumberConstructor;',
+    'Reorder and merge like edit sections',
+    "'&&': 2, '|': 3, '^': 4",
+    'sleep(5)',
+    'time.sleep(5) # seconds',
+    "O'Reilly or O'Hara",
+    "rock 'n' roll and blues 'n' soul",
+    // query languages of applications
+    'status = Done AND assignee = currentUser() ORDER BY created DESC',
+    'Price gt 5 and Price lt 10 or true',
+    "Name eq 'O''Neil' and Age gt 5",
+    'title:"foo bar" AND (quick OR brown)',
+    'name==bar;age=gt=10,(city==Berlin)',
+    '{ user(id: 1) { name } }',
+    'sum(rate(http_requests_total{job="api"}[5m])) by (instance) > 0',
+    '1 or vector(1)',
+  ])('%j', (value) => expect(detectSqlStatement(value)).toBeNull());
+
+  test.each(detectorStrings('ordinary'))('$heading: $value', ({ value }) =>
+    expect(detectSqlStatement(value)).toBeNull(),
+  );
+});
+
+test('no detected value is shorter than SHORTEST_STATEMENT or without STATEMENT_KINDS', () => {
+  expect(detectSqlStatement("'/*")).toBe(COMMENT);
+  expect("'/*").toHaveLength(SHORTEST_STATEMENT);
+  const octets = [...'aor1\'"#-/*=( ;'];
+  const shorter = octets.flatMap((a) => ['', ...octets].map((b) => a + b));
+  expect(shorter.filter((value) => detectSqlStatement(value) !== null)).toEqual([]);
+  const all = Array.from({ length: 256 }, (_, octet) => String.fromCharCode(octet));
+  const harmless = all.filter((octet) => (KINDS[octet.charCodeAt(0)]! & STATEMENT_KINDS) === 0);
+  const values = fc
+    .array(fc.constantFrom(...harmless, 'select', 'or', '1'), { maxLength: 12 })
+    .map((a) => a.join(''));
+  fc.assert(fc.property(values, (value) => detectSqlStatement(value) === null));
+});
