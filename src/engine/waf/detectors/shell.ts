@@ -180,7 +180,7 @@ function atPlace(value: string, at: number): string | null {
     case 0x3e: // >
       return value.charCodeAt(at + 1) === 0x28 ? inSubstitution(value, at + 2, ')') : null;
     case 0x28: // (
-      return inCall(value, at);
+      return isRubyText(value, at) ? inSubstitution(value, at + 1, ')') : inCall(value, at);
     default:
       return null;
   }
@@ -447,6 +447,11 @@ function proseBehind(value: string, from: number, close: string): number {
     else if (!'.,:!?'.includes(value.charAt(at))) letters = -1;
   }
   return words;
+}
+
+/** Whether the bracket at `at` begins a text that Ruby runs: `%x(id)`. */
+function isRubyText(value: string, at: number): boolean {
+  return value.charCodeAt(at - 1) === 0x78 && value.charCodeAt(at - 2) === 0x25;
 }
 
 /** Functions that run the text of their argument. */

@@ -66,7 +66,7 @@ function isRooted(text: string, at: number): boolean {
 
 /** Whether the arguments end at `at`. */
 function isEnd(text: string, at: number): boolean {
-  return ';|&\n\r)`#'.includes(text.charAt(at)) || (text.charAt(at) === '\\' && at + 2 === text.length);
+  return ';|&\n\r)`#\0'.includes(text.charAt(at)) || (text.charAt(at) === '\\' && at + 2 === text.length);
 }
 
 /** The place after the word at `at`, which is longer than nothing. */

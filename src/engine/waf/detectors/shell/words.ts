@@ -27,7 +27,7 @@ export function newWord(): CommandWord {
 const LONGEST_PLAIN = 64;
 
 /** Characters that end a word, besides blanks. */
-const ENDS = ';|&()<>`\n\r';
+const ENDS = ';|&()<>`\n\r\0';
 
 /** Whether the separator of fields is at `at` (`$IFS`, `${IFS}`, `$IFS$9`); returns the place after it, or -1. */
 export function fieldSeparator(text: string, at: number): number {
