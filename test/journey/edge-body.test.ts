@@ -63,7 +63,7 @@ async function decide(coding: string, body: Uint8Array, octets = body.length): P
 }
 
 describe('a compressed body', () => {
-  test.each([
+  test.each<readonly [string, Uint8Array]>([
     ['gzip', gzipSync(ATTACK)],
     ['x-gzip', gzipSync(ATTACK)],
     ['GZIP', gzipSync(ATTACK)],

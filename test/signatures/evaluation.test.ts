@@ -3,11 +3,23 @@
  * measured, rounded to the worse side: a signature that stops working, or stops too much, shows here.
  */
 import { describe, expect, test } from 'vitest';
-import { attacksOf, type EvaluatedRequest, HALVES, ordinaryOf } from '../../bench/data/waf-sets.ts';
+import {
+  attacksOf,
+  type EvaluatedRequest,
+  HALVES,
+  type Half,
+  ordinaryOf,
+} from '../../bench/data/waf-sets.ts';
 import { inspectRequest } from '../support/starter.ts';
 
+interface Bound {
+  readonly paranoia: number;
+  readonly attacks: number;
+  readonly ordinary: number;
+}
+
 /** By half and paranoia level, the least share of attacks and the greatest of ordinary requests that is stopped. */
-const BOUNDS = {
+const BOUNDS: Readonly<Record<Half, readonly Bound[]>> = {
   open: [
     { paranoia: 1, attacks: 0.99, ordinary: 0.006 },
     { paranoia: 2, attacks: 0.99, ordinary: 0.015 },
@@ -16,7 +28,7 @@ const BOUNDS = {
     { paranoia: 1, attacks: 0.87, ordinary: 0.011 },
     { paranoia: 2, attacks: 0.89, ordinary: 0.021 },
   ],
-} as const;
+};
 
 function stopped(list: readonly EvaluatedRequest[], paranoia: number): readonly EvaluatedRequest[] {
   return list.filter(({ request }) => {

@@ -36,6 +36,13 @@ const ERRORS: ReadonlySet<string> = new Set([
   'a part with NUL in its name',
 ]);
 
+/** Positions that signatures report whatever they carry: no client declares entities, or writes XML in UTF-7. */
+const SUSPECT: ReadonlySet<string> = new Set([
+  'an entity of XML',
+  'entities of XML in each other',
+  'XML in UTF-7',
+]);
+
 /** The signature of charsets that no browser sends: it matches whatever the body is. */
 const ODD_CHARSET = 10113;
 
@@ -50,7 +57,7 @@ describe.each(Object.entries(PLACEMENTS))('%s', (position, place) => {
     expect(ids.filter((id) => id !== ODD_CHARSET)).not.toEqual([]);
   });
 
-  test.each(ORDINARY)('lets %s pass', (text) => {
+  test.each(SUSPECT.has(position) ? [] : ORDINARY)('lets %s pass', (text) => {
     const { ids, bodyError } = inspect(place(text));
     expect(bodyError !== null).toBe(ERRORS.has(position));
     expect(ids.filter((id) => id !== ODD_CHARSET)).toEqual([]);
