@@ -225,8 +225,9 @@ function readCommand(value: string, from: number): boolean {
     for (let skipped = 0; skipped < MAX_OPENINGS && isOpening(value, at); skipped++)
       at = skipBlanks(value, at + 1);
     const braced = at > from && value[at - 1] === '{';
+    const last = word.plain;
     readWord(value, at, word);
-    if (word.end === at) return false;
+    if (word.end === at) return turn > 0 && last === 'env' && isProbe(at);
     if (word.plain === '' && word.variables > 1) return isBuilt(value);
     if (word.plain === '' || (command.prefixed && word.plain.startsWith('-'))) {
       at = word.end;
@@ -243,6 +244,17 @@ function readCommand(value: string, from: number): boolean {
     at = word.end;
   }
   return false;
+}
+
+/** Makes `env` without a command behind it, which prints the environment, the command that was read; always `true`. */
+function isProbe(end: number): boolean {
+  command.kind = PROBE;
+  command.pathed = false;
+  command.braced = false;
+  command.numeric = false;
+  command.prefixed = false;
+  command.end = end;
+  return true;
 }
 
 /** Whether a word of variables alone, the one that was read last, is a command: a path from the root follows. */
