@@ -225,8 +225,9 @@ function readCommand(value: string, from: number): boolean {
     for (let skipped = 0; skipped < MAX_OPENINGS && isOpening(value, at); skipped++)
       at = skipBlanks(value, at + 1);
     const braced = at > from && value[at - 1] === '{';
+    const last = word.plain;
     readWord(value, at, word);
-    if (word.end === at) return false;
+    if (word.end === at) return turn > 0 && last === 'env' && isProbe(at);
     if (word.plain === '' && word.variables > 1) return isBuilt(value);
     if (word.plain === '' || (command.prefixed && word.plain.startsWith('-'))) {
       at = word.end;
@@ -243,6 +244,17 @@ function readCommand(value: string, from: number): boolean {
     at = word.end;
   }
   return false;
+}
+
+/** Makes `env` without a command behind it, which prints the environment, the command that was read; always `true`. */
+function isProbe(end: number): boolean {
+  command.kind = PROBE;
+  command.pathed = false;
+  command.braced = false;
+  command.numeric = false;
+  command.prefixed = false;
+  command.end = end;
+  return true;
 }
 
 /** Whether a word of variables alone, the one that was read last, is a command: a path from the root follows. */
@@ -292,7 +304,7 @@ function isCalled(value: string, end: number): boolean {
 
 /** Commands whose argument is a number or an address. */
 const NUMERIC: ReadonlySet<string> = new Set(
-  'curl dig host kill nc ncat nslookup ping seq sleep telnet timeout usleep wget'.split(' '),
+  'curl dig host kill nc ncat nslookup ping seq sleep start-sleep telnet timeout usleep wget'.split(' '),
 );
 
 /** Whether the folder of a program is one of a system: `/bin/`, `/usr/local/sbin/`, `/tmp/`, `./`. */
@@ -372,7 +384,9 @@ function behindSeparator(value: string, at: number): string | null {
   if (kind === WORD) return null;
   // A name alone: what stands before has to be no word, and the value no list of words.
   if (kind === PROBE && element > 1) return null;
-  return value.charAt(args.end) === ')' || isList(value) ? null : 'separator and the name of a program';
+  return value.charAt(args.end) === ')' || (!prefixed && isList(value))
+    ? null
+    : 'separator and the name of a program';
 }
 
 /** The most elements of a list that are looked at. */
@@ -424,7 +438,9 @@ function inSubstitution(value: string, from: number, close: string): string | nu
   const marked = pathed || args.marks > 0;
   const named = kind === PROGRAM || kind === PROBE || (args.prose + args.others > 0 && isBlankAt(value, end));
   if (args.prose > 2 || !(marked || named)) return null;
-  const prose = before.prose + (before.letters > 1 ? 1 : 0) + proseBehind(value, end, close);
+  // A name that `$(` follows without a blank is no word of prose: `x.jpg$(id).png`.
+  const glued = close === ')' && before.letters > 1 && !isBlankAt(value, from - 3);
+  const prose = before.prose + (before.letters > 1 && !glued ? 1 : 0) + proseBehind(value, end, close);
   return prose > (marked ? 1 : 0) ? null : 'substitution of a command';
 }
 

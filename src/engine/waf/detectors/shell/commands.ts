@@ -17,30 +17,30 @@ export const PREFIX = 4;
 const NAMES = new Map<string, number>();
 add(
   WORD,
-  `alias apt at bc cal cat chat cmd color copy cp curl cut date dc dd del diff dig echo ed erase expand expr factor
-   file find finger fish fold free ftp gem git grep groups head history host kill last less ln locate logname ls
-   mail make man md mkdir more mount move mv net nl node npm od paste path perl php ping pip print printf ps python
+  `alias apt ash at aws axel bc cal cat chat cmd color copy cp curl docker cut date dc dd del diff dig echo ed erase expand expr factor fetch
+   file find finger fish fmt fold free ftp gdb gem git grep groups hd head helm history host iconv ip kill kubectl last less ln locate logname ls lua lynx
+   mail make man md mkdir more mount move mv net nl node npm od paste path perl php ping pip pip3 pr print printf ps python
    query rd ren rename replace rev rm route ruby sc screen script sed seq service set sh shift sleep sort source
-   split start stat strings su tail tar task tee test time timeout top touch tr tree trap type uniq unzip users vi
-   vim vol wall watch wc where which who xcopy yes zip`,
+   split ss start stat strings su tail tar task tee test time timeout top touch tr tree trap type uniq unzip users vi
+   vim vol wall watch wc wsl yum where which who xcopy yes zip`,
 );
-add(PROBE, `dir env id ls ps pwd ver w`);
+add(PROBE, `dir env id ls ps pwd ver w who`);
 add(
   PROGRAM,
-  `adduser arp arping awk base32 base64 bash bitsadmin bunzip2 busybox bzip2 certutil chattr chgrp chmod chown chroot cksum
-   cmdkey crontab csc csh cscript dash deluser df dig dmesg dpkg du egrep fgrep findstr fsutil gawk gcc getent
-   getfacl getmac groupadd gunzip gzip hexdump hostname hostnamectl httpie icacls ifconfig iptables ipconfig journalctl
-   ksh killall ldapsearch lastlog lsattr lsb_release lsblk lscpu lsmod lsof lspci lsusb mawk md5sum mkfifo mknod mkfs mkpasswd
+  `adduser apt-get aria2c arp arping attrib awk base32 base64 bash bcdedit bitsadmin bunzip2 busybox bzip2 certutil chattr chgrp chmod chown chroot cksum
+   cmdkey crontab csc csh cscript dash deluser df dig dmesg dpkg driverquery dsquery du egrep fgrep findstr fltmc forfiles fsutil ftpget gawk gcc getent
+   getfacl getmac gpresult groupadd gunzip gzip hexdump hostname hostnamectl httpie icacls ifconfig iptables ipconfig journalctl
+   klist ksh killall ldapsearch lastlog lsattr lsb_release lsblk lscpu lsmod lsof lspci lsusb mawk md5sum mkfifo mklink mknod mkfs mkpasswd
    mshta msiexec mysqldump nano nc ncat netcat netsh netstat nltest nmap nohup nslookup ntdsutil openssl passwd pg_dump pkill
-   powershell printenv psexec pstree pwsh python2 python3 rar readelf readlink regsvr32 robocopy rpcclient rsync
+   powershell printenv psexec pstree pwsh python2 python3 quser rar rbash readelf readlink rgrep regsvr32 robocopy rpcclient rsync
    rundll32 schtasks scp sestatus setfacl sftp sha1sum sha256sum shred shutdown smbclient socat ssh sshpass
-   strace sudoers systemctl systeminfo tac taskkill tasklist tcpdump tcsh telnet tftp traceroute tracert tracepath uname
+   strace sudoers systemctl systeminfo tac taskkill tasklist tclsh tcpdump tcsh telnet tftp traceroute tracert tracepath uname
    uncompress useradd userdel usermod vdir vssadmin wbadmin wevtutil wget whereis whoami wmic wscript xargs xxd xz zcat
    zgrep zsh`,
 );
 add(
   PREFIX,
-  `builtin call command coproc do else env exec eval if nice nohup setsid sudo then time timeout until while xargs !`,
+  `builtin call command coproc do doas else env exec eval if nice nohup pkexec setsid stdbuf sudo then time timeout unshare until while xargs !`,
 );
 
 function add(kind: number, names: string): void {
@@ -49,9 +49,9 @@ function add(kind: number, names: string): void {
 
 /** Names that Windows knows, in any case; programs of Unix are written in lower case. */
 const OF_WINDOWS: ReadonlySet<string> = new Set(
-  `arp attrib bitsadmin certutil cd cmd cmdkey color copy cscript date del dir echo erase expand find
-   findstr fsutil getmac hostname icacls ipconfig md more move mshta msiexec net net1 netsh netstat nltest nslookup path
-   ping powershell prompt psexec pwsh query rd reg regsvr32 ren robocopy route rundll32 sc
+  `arp attrib bcdedit bitsadmin certutil cd cmd cmdkey color copy cscript date del dir driverquery dsquery echo erase expand find
+   findstr fltmc forfiles fsutil getmac gpresult hostname icacls ipconfig klist md mklink more move mshta msiexec net net1 netsh netstat nltest nslookup path
+   ping powershell prompt psexec pwsh query quser rd reg regsvr32 ren robocopy route rundll32 sc
    schtasks set shutdown sort start systeminfo taskkill tasklist telnet time timeout tracert tree type ver vol vssadmin
    wevtutil where whoami wmic wscript xcopy`.split(/\s+/),
 );

@@ -14,6 +14,10 @@ describe('a command is found where a shell begins one', () => {
   test.each([
     ['a;id', 'separator and the name of a program'],
     ['8.8.8.8|whoami', 'separator and the name of a program'],
+    [';env', 'separator and the name of a program'],
+    [';sudo id', 'separator and the name of a program'],
+    ['x.jpg$(id).png', 'substitution of a command'],
+    ['1 & klist', 'separator and the name of a program'],
     ['x.txt;ls -la', 'separator and a command'],
     ['\n ls -la', 'separator and a command'],
     ["'; sleep 5 #", 'separator and a command'],
