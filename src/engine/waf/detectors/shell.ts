@@ -209,7 +209,12 @@ function isBlankAt(value: string, at: number): boolean {
 const MAX_OPENINGS = 4;
 
 function isOpening(value: string, at: number): boolean {
-  return at < value.length && '{(!;&|\n\r'.includes(value.charAt(at));
+  return isOneOf(value, at, '{(!;&|\n\r');
+}
+
+/** Whether a character is at `at`, and one of `marks`. */
+function isOneOf(value: string, at: number, marks: string): boolean {
+  return at < value.length && marks.includes(value.charAt(at));
 }
 
 /** Words before a command that are read at most: assignments, `sudo`, `then`. */
@@ -292,7 +297,7 @@ function cutAtComma(value: string, at: number): boolean {
   if (comma < 1) return false;
   word.plain = word.plain.slice(0, comma);
   word.end = value.indexOf(',', at);
-  return '/-.~$*'.includes(value.charAt(word.end + 1)) || value.startsWith('http', word.end + 1);
+  return isOneOf(value, word.end + 1, '/-.~$*') || value.startsWith('http', word.end + 1);
 }
 
 /** Whether a word is the name of a function or of a property, not of a command. */
@@ -427,8 +432,7 @@ function inSubstitution(value: string, from: number, close: string): string | nu
   const quote = value.charAt(from);
   // `$("cat")` is a call of a library of JavaScript.
   if (close === ')' && (quote === '"' || quote === "'")) return null;
-  if (quote === '<' && '/~.'.includes(value.charAt(skipBlanks(value, from + 1))))
-    return 'substitution of a file';
+  if (quote === '<' && isOneOf(value, skipBlanks(value, from + 1), '/~.')) return 'substitution of a file';
   if ((before.prose > 1 && !loose) || !readCommand(value, from)) return null;
   const { kind, numeric, pathed, end } = command;
   const trick = hidden(value);

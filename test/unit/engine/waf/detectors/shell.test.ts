@@ -47,6 +47,8 @@ describe('quoting does not hide the name of a command', () => {
 describe('prose, lists and code are no commands', () => {
   test.each([
     'mammal;cat;ears',
+    '{cat,',
+    'costs $(<',
     'name|id|price',
     '| id | name | price |',
     'Tom & Jerry; find out more',
