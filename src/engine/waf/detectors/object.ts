@@ -251,6 +251,7 @@ const XSTREAM = [
   '<groovy.',
   '<com.sun.',
   '<sun.',
+  '<jdk.',
 ] as const;
 
 /** Elements of `java.beans.XMLDecoder` and of XStream that call methods. */
