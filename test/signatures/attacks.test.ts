@@ -18,7 +18,7 @@ const SPELLING_FLOORS: Readonly<Record<AttackSpelling, number>> = {
   plain: 0.85,
   'double url': 0.75,
   // Entities are undone only where a browser would: in attributes that hold a URL.
-  'html entities': 0.05,
+  'html entities': 0.04,
   'mixed case': 0.83,
   comments: 0.74,
   'tabs and lines': 0.85,

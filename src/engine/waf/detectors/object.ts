@@ -251,6 +251,7 @@ const XSTREAM = [
   '<groovy.',
   '<com.sun.',
   '<sun.',
+  '<jdk.',
 ] as const;
 
 /** By octet, whether one of the elements begins with this letter: most tags are excluded before a text is allocated. */

@@ -26,9 +26,16 @@ const NODE_FUNCTIONS: ReadonlySet<string> = new Set(
    contains matches string normalize-space translate concat sum not boolean number string-to-codepoints exists empty
    lower-case upper-case distinct-values`.split(/\s+/),
 );
+/** Those of them that test the text of a node. */
+const TEXT_FUNCTIONS: ReadonlySet<string> = new Set(
+  'contains starts-with ends-with matches substring string-length'.split(' '),
+);
 /** Functions and tests without arguments. */
 const BARE_FUNCTIONS: ReadonlySet<string> = new Set(
-  'position last name local-name text node comment current-dateTime current'.toLowerCase().split(' '),
+  `position last name local-name text node comment processing-instruction current-dateTime current-date current true
+   false error`
+    .toLowerCase()
+    .split(/\s+/),
 );
 /** Functions that read another document. */
 const DOCUMENT_FUNCTIONS: ReadonlySet<string> = new Set([
@@ -84,12 +91,17 @@ function isContinuation(text: string, from: number): boolean {
   while (at < text.length && ')]'.includes(text.charAt(at))) at = skip(text, at + 1);
   if (text.charAt(at) === '|') return text.charAt(at + 1) !== '|' && isPath(text, skip(text, at + 1));
   const name = nameAt(text, at);
-  return (name === 'or' || name === 'and') && isOperand(text, skip(text, at + name.length));
+  if (name !== 'or' && name !== 'and') return false;
+  at = skip(text, at + name.length);
+  while (text.charAt(at) === '(') at = skip(text, at + 1);
+  return isOperand(text, at);
 }
 
 /** Whether a path, an axis, or a function on one of them is at `from`. */
 function isOperand(text: string, from: number): boolean {
   let at = from;
+  // The node itself: `' or .='x`.
+  if (text.charAt(at) === '.' && at + 1 < text.length && ' =!<>'.includes(text.charAt(at + 1))) return true;
   for (let depth = 0; depth < DEEPEST; depth++) {
     if (isPath(text, at)) return true;
     const name = nameAt(text, at);
@@ -97,10 +109,17 @@ function isOperand(text: string, from: number): boolean {
     if (name === '' || text.charAt(open) !== '(') return false;
     const inside = skip(text, open + 1);
     if (BARE_FUNCTIONS.has(name) && text.charAt(inside) === ')') return true;
+    if (TEXT_FUNCTIONS.has(name) && isTested(text, inside)) return true;
     if (!NODE_FUNCTIONS.has(name)) return false;
     at = inside;
   }
   return false;
+}
+
+/** Whether the name of an element or `.` is at `at`, and is the first of several arguments. */
+function isTested(text: string, at: number): boolean {
+  const end = text.charAt(at) === '.' ? at + 1 : at + nameAt(text, at).length;
+  return end > at && text.charAt(skip(text, end)) === ',';
 }
 
 /** Whether a path is at `at`: `/*`, `//x`, `/users[`, `../x`, `./x`, `@*`, `child::x`. */
@@ -122,9 +141,10 @@ function callAt(text: string, open: number): string | null {
   const name = text.slice(start, open).toLowerCase();
   // A method of an object (`db.doc(…)`) or a variable.
   if (start > 0 && '.$>'.includes(text.charAt(start - 1))) return null;
-  const inside = skip(text, open + 1);
+  let inside = skip(text, open + 1);
   if (DOCUMENT_FUNCTIONS.has(name)) return isAddress(text, inside) ? 'document read by XPath' : null;
   if (!NODE_FUNCTIONS.has(name)) return null;
+  if (text.charAt(inside) === '(') inside = skip(text, inside + 1);
   const root = text.slice(inside, inside + 2);
   const descends = root === '//' && nameAt(text, inside + 2) + text.charAt(inside + 2) !== '';
   const axis = root.startsWith('/') && AXES.has(nameAt(text, inside + 1));

@@ -13,6 +13,7 @@ describe('a value is reported with its construct', () => {
     ['object of Java', 'aced0005737200'],
     ['object of Java', 'rO0ABXNyABFq'],
     ['object of Java', '<java version="1" class="java.beans.XMLDecoder">'],
+    ['object of Java', '<map><entry><jdk.nashorn.internal.objects.NativeString>'],
     ['object of .NET', 'AAEAAAD/////AQAAAAAAAAAM'],
     ['object of .NET', '{"$type":"System.Windows.Data.ObjectDataProvider, X"}'],
     ["object of Python's pickle", "cos\nsystem\n(S'id'\ntR."],
