@@ -36,8 +36,12 @@ const ERRORS: ReadonlySet<string> = new Set([
   'a part with NUL in its name',
 ]);
 
-/** Positions that signatures report whatever they carry: no client declares entities, or writes XML in UTF-7. */
+/**
+ * Positions that signatures report whatever they carry: no client declares entities, writes XML in UTF-7, or sends parts without
+ * a type, which as a form have headers of a mail in a value.
+ */
 const SUSPECT: ReadonlySet<string> = new Set([
+  'multipart without a type',
   'an entity of XML',
   'entities of XML in each other',
   'XML in UTF-7',
