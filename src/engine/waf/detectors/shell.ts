@@ -233,7 +233,7 @@ function readCommand(value: string, from: number): boolean {
     const last = word.plain;
     readWord(value, at, word);
     if (word.end === at) return turn > 0 && last === 'env' && isProbe(at);
-    if (word.plain === '' && word.variables > 1) return isBuilt(value);
+    if (word.plain === '' && word.variables !== 1) return word.variables > 1 && isBuilt(value);
     if (word.plain === '' || (command.prefixed && word.plain.startsWith('-'))) {
       at = word.end;
       continue;

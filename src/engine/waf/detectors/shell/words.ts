@@ -23,8 +23,9 @@ export function newWord(): CommandWord {
   return { plain: '', end: 0, breaks: 0, variables: 0, cased: false };
 }
 
-/** The most characters of a word that are compared. */
+/** The most characters of a word that are compared, and that are read. */
 const LONGEST_PLAIN = 64;
+const LONGEST_WORD = 96;
 
 /** Characters that end a word, besides blanks. */
 const ENDS = ';|&()<>`\n\r\0';
@@ -72,9 +73,10 @@ export function readWord(text: string, from: number, word: CommandWord): void {
   word.cased = false;
   let at = from;
   let pending = 0;
-  while (at < text.length) {
+  const limit = Math.min(text.length, from + LONGEST_WORD);
+  while (at < limit) {
     const code = text.charCodeAt(at);
-    if (isSpace(code) || code === 0xa0 || ENDS.includes(text.charAt(at)) || isWrittenEnd(text, at)) break;
+    if (isSpace(code) || code === 0xa0 || isEnd(text, at) || isWrittenEnd(text, at)) break;
     if (code === 0x24) {
       if (fieldSeparator(text, at) >= 0 || text.charCodeAt(at + 1) === 0x28) break;
       const after = variableEnd(text, at);
@@ -84,6 +86,12 @@ export function readWord(text: string, from: number, word: CommandWord): void {
         at = after;
         continue;
       }
+    }
+    // An empty substitution is nothing.
+    if (code === 0x60 && text.charCodeAt(at + 1) === 0x60) {
+      pending++;
+      at += 2;
+      continue;
     }
     if (isQuoting(text, at)) {
       pending++;
@@ -97,6 +105,10 @@ export function readWord(text: string, from: number, word: CommandWord): void {
     at++;
   }
   word.end = at;
+}
+
+function isEnd(text: string, at: number): boolean {
+  return ENDS.includes(text.charAt(at)) && !(text[at] === '`' && text[at + 1] === '`');
 }
 
 /** Whether the line end at the end of the text is written as an escape: `\n`. */

@@ -38,6 +38,7 @@ describe('quoting does not hide the name of a command', () => {
     ['|wh\\oami', 'command with quoting in its name'],
     ['& n^et^stat', 'command with quoting in its name'],
     [';wh$@oami', 'command with quoting in its name'],
+    ['pi``ng 192.0.2.1', 'command with quoting in its name'],
     ['$u/bin$u/cat$u /x', 'command between empty variables'],
     ['echo${IFS}1', 'command before $IFS'],
     [';{cat,/srv/key}', 'command in braces'],
