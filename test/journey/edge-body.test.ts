@@ -169,6 +169,10 @@ describe('a compressed body', () => {
       score: 10,
       ids: [1, 2],
       targets: ['ARGS:q', 'REQBODY_ERROR'],
+      matches: [
+        { id: 1, name: '', category: '', score: 5, target: 'ARGS:q', part: 'evil' },
+        { id: 2, name: '', category: '', score: 0, target: 'REQBODY_ERROR', part: '1' },
+      ],
       uninspected: 'coding',
       body_error: 'content-encoding: `snappy` is not known, the body was inspected as sent',
     });
@@ -177,6 +181,7 @@ describe('a compressed body', () => {
       score: 5,
       ids: [1],
       targets: ['ARGS:q'],
+      matches: [{ id: 1, name: '', category: '', score: 5, target: 'ARGS:q', part: 'evil' }],
     });
   });
 });

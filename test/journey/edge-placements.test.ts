@@ -32,7 +32,7 @@ const POSITIONS = [
   'JSON at depth 5',
   'JSON in a form value',
   'a part in base64',
-  'an entity of XML',
+  'an attribute of XML',
 ];
 
 let edge: TestEdge;
