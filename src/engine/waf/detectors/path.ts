@@ -103,7 +103,7 @@ function widthAt(text: string, at: number): number {
   return text.charCodeAt(at) === 0x25 && looseOctet(text, at + 1) >= 0 ? 3 : 1;
 }
 
-/** The octet of two digits as a decoder reads them that takes any letter for a digit (`%qf` is AF); -1: they are neither. */
+/** The octet of two digits as a decoder reads them that takes any letter for a digit (`%qf` is AF); -1: one of them is neither a digit nor a letter. */
 function looseOctet(text: string, at: number): number {
   const high = text.charCodeAt(at);
   const low = text.charCodeAt(at + 1);
@@ -137,7 +137,7 @@ const LONGEST_STEP = 24;
 
 /**
  * Reads the step up at `at`: two dots or more, whatever decoders ignore between them, parameters (`..;a=b`), and the
- * separator. Returns the place after it; -1: it is none.
+ * separator. Returns the place after it; -1: no step up begins at `at`.
  */
 function stepUp(text: string, at: number): number {
   let dots = 0;

@@ -232,8 +232,8 @@ function readCommand(value: string, from: number): boolean {
     const braced = at > from && value[at - 1] === '{';
     const last = word.plain;
     readWord(value, at, word);
-    if (word.end === at) return turn > 0 && last === 'env' && isProbe(at);
-    if (word.plain === '' && word.variables !== 1) return word.variables > 1 && isBuilt(value);
+    if (word.end === at) return turn > 0 && last === 'env' && readEnvironment(at);
+    if (word.plain === '' && word.variables !== 1) return word.variables > 1 && readBuilt(value);
     if (word.plain === '' || (command.prefixed && word.plain.startsWith('-'))) {
       at = word.end;
       continue;
@@ -252,7 +252,7 @@ function readCommand(value: string, from: number): boolean {
 }
 
 /** Makes `env` without a command behind it, which prints the environment, the command that was read; always `true`. */
-function isProbe(end: number): boolean {
+function readEnvironment(end: number): boolean {
   command.kind = PROBE;
   command.pathed = false;
   command.braced = false;
@@ -262,8 +262,8 @@ function isProbe(end: number): boolean {
   return true;
 }
 
-/** Whether a word of variables alone, the one that was read last, is a command: a path from the root follows. */
-function isBuilt(value: string): boolean {
+/** Reads a word of variables alone, the one that was read last, as a command; `false`: no path from the root follows. */
+function readBuilt(value: string): boolean {
   command.kind = PROGRAM;
   command.pathed = false;
   command.braced = false;
@@ -341,7 +341,7 @@ function hidden(value: string): string | null {
   return fieldSeparator(value, word.end) >= 0 ? 'command before $IFS' : null;
 }
 
-/** The command at the start of the value, which has to be a chain of commands. */
+/** The command that the value begins with: reported if its name is hidden, or as a command line. */
 function atStart(value: string): string | null {
   let at = 0;
   while (at < value.length && (value[at] === '"' || value[at] === "'" || value[at] === ' ')) at++;
@@ -394,7 +394,7 @@ function behindSeparator(value: string, at: number): string | null {
     : 'separator and the name of a program';
 }
 
-/** The most elements of a list that are looked at. */
+/** The most elements of a list that are read. */
 const MAX_ELEMENTS = 16;
 
 /** Whether a value lists words, of which only some are names of commands: `name|id|price`. */

@@ -131,7 +131,7 @@ export function numberAddress(host: string): string | null {
   return [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.');
 }
 
-/** The value of a decimal, octal (`0…`) or hexadecimal (`0x…`) number; -1: it is none. */
+/** The value of a decimal, octal (`0…`) or hexadecimal (`0x…`) number; -1: the text is no number. */
 function numberOf(part: string): number {
   if (part === '' || part.length > LONGEST_NUMBER) return -1;
   const hex = part.startsWith('0x');

@@ -1,6 +1,6 @@
 /** Base64 (RFC 4648 §4 and §5) inside a value: where a token begins, and its octets as Latin-1 text. */
 
-/** By octet, the value of a digit; 255: it is none. Both alphabets. */
+/** By octet, the value of a digit; 255: the octet is no digit. Both alphabets. */
 const digits = new Uint8Array(256).fill(255);
 [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].forEach((digit, value) => {
   digits[digit.charCodeAt(0)] = value;

@@ -7,7 +7,7 @@ import { EVENTS } from '../xss/events.ts';
 
 /** The longest name of an attribute, in characters; the longest event has 26 and `on`. */
 const LONGEST_NAME = 40;
-/** The characters of a value that are looked at. */
+/** The characters of a value that are read. */
 const LONGEST_VALUE = 128;
 /** The white space that is skipped at most on each side of `=`. */
 const MOST_SPACE = 16;

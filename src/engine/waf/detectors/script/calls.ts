@@ -4,9 +4,9 @@
  * an argument. ECMAScript 2025 §13.3 (calls, optional chains, tagged templates), §19.2.1 (`eval`), §20.2.1 (`Function`).
  */
 
-/** The longest name that is looked at, in characters. */
+/** The longest name that is read, in characters. */
 const LONGEST_NAME = 20;
-/** The characters of arguments that are looked at. */
+/** The characters of arguments that are read. */
 const LONGEST_ARGUMENTS = 64;
 /** The longest computed name between square brackets. */
 const LONGEST_MEMBER = 96;

@@ -216,7 +216,7 @@ function fromUtf7(text: string): string {
   return out + text.slice(from);
 }
 
-/** The six bits that a character of Base64 denotes; -1: it is none. */
+/** The six bits that a character of Base64 denotes; -1: it is not in the alphabet. */
 function sextetOf(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code >= 97 && code <= 122) return code - 71;
